@@ -1,0 +1,87 @@
+//! The second listener, for operators: metrics and health. The proxy never depends on it.
+//!
+//! May use: metrics, violations. Must not know: proxy, policy, enforce, cli.
+
+use std::{
+    net::TcpListener,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use axum::{
+    Router,
+    extract::State,
+    http::{StatusCode, header},
+    response::IntoResponse,
+    routing::get,
+};
+
+use crate::{
+    metrics::{Metrics, RecordCounts},
+    violations::{Health, Sink},
+};
+
+/// What the pages show.
+#[derive(Clone, Debug)]
+pub struct View {
+    /// Everything that is counted.
+    pub metrics: Arc<Metrics>,
+    /// Where records go.
+    pub sink: Arc<Sink>,
+    /// Whether the proxy takes requests: not before it listens, and not while it drains.
+    pub ready: Arc<AtomicBool>,
+}
+
+/// Serves `/metrics`, `/healthz` and `/readyz` until the runtime ends.
+///
+/// # Errors
+/// Where the socket can't be used at all; a failed `accept` is waited out.
+pub async fn serve(listener: TcpListener, view: View) -> std::io::Result<()> {
+    listener.set_nonblocking(true)?;
+    let listener = tokio::net::TcpListener::from_std(listener)?;
+    axum::serve(listener, router(view)).await
+}
+
+fn router(view: View) -> Router {
+    Router::new()
+        .route("/", get(index))
+        .route("/metrics", get(metrics))
+        .route("/healthz", get(health))
+        .route("/readyz", get(ready))
+        .with_state(view)
+}
+
+async fn index() -> &'static str {
+    "beadle\n\n/metrics  counters for Prometheus\n/healthz  alive, and whether records are kept\n\
+     /readyz   taking requests\n"
+}
+
+async fn metrics(State(view): State<View>) -> impl IntoResponse {
+    let counts = view.sink.counts();
+    let records = RecordCounts {
+        seen: counts.seen,
+        stored: counts.stored,
+        dropped: counts.dropped,
+        queued: counts.queued,
+    };
+    let content_type = "text/plain; version=0.0.4; charset=utf-8";
+    ([(header::CONTENT_TYPE, content_type)], view.metrics.exposition(records))
+}
+
+/// 200 as long as requests are served: records that can't be written are no reason to restart.
+async fn health(State(view): State<View>) -> String {
+    match view.sink.health() {
+        Health::Ok => "ok\n".to_owned(),
+        Health::Degraded(why) => format!("degraded: {why}\n"),
+    }
+}
+
+async fn ready(State(view): State<View>) -> (StatusCode, &'static str) {
+    if view.ready.load(Ordering::Acquire) {
+        (StatusCode::OK, "ready\n")
+    } else {
+        (StatusCode::SERVICE_UNAVAILABLE, "not ready\n")
+    }
+}

@@ -1,0 +1,255 @@
+//! `beadle demo`: everything at once on loopback, to look at.
+
+use std::{
+    io::Write,
+    net::{Ipv4Addr, SocketAddr, TcpListener},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use axum::{Router, http::Uri, response::Html};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
+
+use crate::{
+    cli::{
+        Error, Exit, load,
+        serve::{LogFormat, Service, Signals, control_runtime, log_to_stderr},
+    },
+    escape,
+};
+
+/// The policy of the demo, with its usual addresses.
+const POLICY: &str = include_str!("../../examples/demo.yaml");
+const PROXY: &str = "127.0.0.1:8080";
+const ADMIN: &str = "127.0.0.1:9090";
+const ORIGIN: &str = "127.0.0.1:3000";
+
+/// Show everything at once: a small origin, the proxy in front of it, some crawlers.
+///
+/// Listens on loopback only, writes to a folder of its own, answers for any host, and prints what to
+/// try. Ctrl-C ends it and removes the folder.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The proxy's port; the admin listener takes the next free one. Without it the usual ports,
+    /// or free ones where those are taken.
+    #[arg(long, value_name = "N")]
+    port: Option<u16>,
+    /// Send no crawler traffic.
+    #[arg(long)]
+    no_traffic: bool,
+}
+
+pub(super) fn run(args: &Args) -> Result<Exit, Error> {
+    let control = control_runtime()?;
+    let signals = control.block_on(async { Signals::install() })?;
+    log_to_stderr(LogFormat::Text, "warn");
+    let ports = Ports::choose(args.port)?;
+    let folder = Folder::create()?;
+    let file = folder.0.join("demo.yaml");
+    std::fs::write(&file, ports.policy(&folder.0))?;
+    let (policy, _) = load(&file)?;
+    control.block_on(async {
+        let origin = tokio::net::TcpListener::bind(ports.origin).await?;
+        tokio::spawn(async move { axum::serve(origin, Router::new().fallback(page)).await });
+        let service = Service::start(policy, &file).await?;
+        let mut out = std::io::stdout();
+        writeln!(
+            out,
+            "Beadle {} is listening on http://{}\n",
+            env!("CARGO_PKG_VERSION"),
+            ports.proxy
+        )?;
+        if !args.no_traffic {
+            crawl(ports.proxy, &mut out).await?;
+        }
+        guide(&ports, &file, &mut out)?;
+        service.run(signals).await
+    })
+}
+
+/// A page of the built-in origin; `/old/` sends a tag of its own, in a case that is not valid.
+async fn page(uri: Uri) -> impl axum::response::IntoResponse {
+    let path = escape::html(uri.path());
+    let body = format!(
+        "<!doctype html>\n<title>{path}</title>\n<h1>{path}</h1>\n\
+         <p>A page of the demo's origin. <a href=\"/robots.txt\">robots.txt</a>\n"
+    );
+    let tag = uri.path().starts_with("/old/").then_some([("Robots-Tag", "*;NoArchive")]);
+    (tag.map(axum::response::AppendHeaders), Html(body))
+}
+
+/// The three sockets.
+struct Ports {
+    proxy: SocketAddr,
+    admin: SocketAddr,
+    origin: SocketAddr,
+}
+
+impl Ports {
+    /// The port that was asked for, else the usual ones, each replaced by a free one where taken.
+    fn choose(port: Option<u16>) -> Result<Self, Error> {
+        let local = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        let known = |address: &str| address.parse().unwrap_or_else(|_| local(0));
+        let Some(port) = port.filter(|port| *port != 0) else {
+            // Held until all three are chosen, so that none is chosen twice.
+            let held = [PROXY, ADMIN, ORIGIN].map(|address| hold(known(address)));
+            let [proxy, admin, origin] = held;
+            return Ok(Self {
+                proxy: proxy?.local_addr()?,
+                admin: admin?.local_addr()?,
+                origin: origin?.local_addr()?,
+            });
+        };
+        let proxy = local(port);
+        let _held = TcpListener::bind(proxy).map_err(|error| {
+            Error::Refused(format!("can't listen on {proxy}: {error} (choose another --port)"))
+        })?;
+        let admin = (port..u16::MAX)
+            .skip(1)
+            .take(100)
+            .find_map(|next| TcpListener::bind(local(next)).ok())
+            .map_or_else(|| TcpListener::bind(local(0)), Ok)?;
+        let origin = TcpListener::bind(local(0))?;
+        Ok(Self { proxy, admin: admin.local_addr()?, origin: origin.local_addr()? })
+    }
+
+    /// The demo's policy with these sockets, its database in `folder`.
+    fn policy(&self, folder: &Path) -> String {
+        POLICY
+            .replace(PROXY, &self.proxy.to_string())
+            .replace(ADMIN, &self.admin.to_string())
+            .replace(ORIGIN, &self.origin.to_string())
+            .replace("violations.db", &folder.join("violations.db").display().to_string())
+    }
+}
+
+/// The address, or any free port where it is taken.
+fn hold(address: SocketAddr) -> Result<TcpListener, Error> {
+    let free = SocketAddr::new(address.ip(), 0);
+    Ok(TcpListener::bind(address).or_else(|_| TcpListener::bind(free))?)
+}
+
+/// The demo's own folder; removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn create() -> Result<Self, Error> {
+        let path = std::env::temp_dir().join(format!("beadle-demo-{}", std::process::id()));
+        std::fs::create_dir(&path).map_err(|error| {
+            Error::Refused(format!("{}: {error} (set TMPDIR to a writable folder)", path.display()))
+        })?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // Nothing is lost if it stays: it is a temporary folder.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Who comes by, and for what.
+const VISITS: [(&str, &str, &str); 8] = [
+    (
+        "Googlebot",
+        "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
+        "/robots.txt",
+    ),
+    (
+        "Googlebot",
+        "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
+        "/news/",
+    ),
+    (
+        "Googlebot",
+        "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
+        "/admin/users",
+    ),
+    (
+        "bingbot",
+        "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)",
+        "/admin/help",
+    ),
+    (
+        "GPTBot",
+        "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko); compatible; GPTBot/1.2; +https://openai.com/gptbot",
+        "/news/",
+    ),
+    (
+        "GPTBot",
+        "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko); compatible; GPTBot/1.2; +https://openai.com/gptbot",
+        "/press/2026",
+    ),
+    ("CCBot, sly", "CCBot/2.0 (https://commoncrawl.org/faq/)", "/press/../news/"),
+    (
+        "a browser",
+        "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0",
+        "/admin/users",
+    ),
+];
+
+/// Sends the visits and prints what each got.
+async fn crawl(proxy: SocketAddr, out: &mut dyn Write) -> Result<(), Error> {
+    writeln!(out, "Some visitors, and what they got:\n")?;
+    for (who, user_agent, path) in VISITS {
+        let status = visit(proxy, user_agent, path).await.unwrap_or_else(|error| error.to_string());
+        writeln!(out, "  {who:<12} {path:<18} {status}")?;
+    }
+    writeln!(out)?;
+    Ok(())
+}
+
+/// The status line's end for one request.
+async fn visit(proxy: SocketAddr, user_agent: &str, path: &str) -> std::io::Result<String> {
+    let mut stream = TcpStream::connect(proxy).await?;
+    let request = format!(
+        "GET {path} HTTP/1.1\r\nHost: www.example.com\r\nUser-Agent: {user_agent}\r\n\
+         Connection: close\r\n\r\n"
+    );
+    stream.write_all(request.as_bytes()).await?;
+    let mut answer = Vec::new();
+    let mut stream = stream.take(1 << 20);
+    let all = stream.read_to_end(&mut answer);
+    tokio::time::timeout(Duration::from_secs(5), all).await.map_err(std::io::Error::from)??;
+    let text = String::from_utf8_lossy(&answer);
+    let status = text.lines().next().and_then(|line| line.split_once(' ')).map(|(_, rest)| rest);
+    Ok(escape::text(status.unwrap_or("no answer").as_bytes()))
+}
+
+/// What to try next.
+fn guide(ports: &Ports, file: &Path, out: &mut dyn Write) -> Result<(), Error> {
+    let program = std::env::args().next().unwrap_or_else(|| "beadle".to_owned());
+    let (proxy, admin, file) = (ports.proxy, ports.admin, file.display());
+    writeln!(
+        out,
+        "\
+Try, in another terminal:
+
+  the rules that crawlers are told
+    curl http://{proxy}/robots.txt
+
+  a tag on every answer below /drafts/
+    curl -sI http://{proxy}/drafts/plan | grep -i robots-tag
+
+  a violation that is logged: the page comes, the visit is recorded
+    curl -A Googlebot/2.1 http://{proxy}/admin/users
+    {program} violations --config {file}
+
+  a block: this crawler may read /press/ only
+    curl -i -A GPTBot/1.2 http://{proxy}/news/
+
+  why
+    {program} explain --config {file} --user-agent GPTBot/1.2 /news/ /press/2026
+
+  what was counted
+    curl -s http://{admin}/metrics | grep ^beadle_violations
+
+The policy is {file}: change it, and it is reloaded.
+Ctrl-C ends the demo."
+    )?;
+    Ok(out.flush()?)
+}

@@ -1,0 +1,350 @@
+//! `beadle explain`: why a request would be treated so.
+
+use std::{
+    io::Write,
+    net::IpAddr,
+    path::{Path, PathBuf},
+};
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::{
+    cli::{Error, Exit, Format, json, load},
+    crawlers::{self, Catalogue, Class},
+    enforce::{self, Action, Decision, Rulebook, Site, Standing},
+    escape,
+    policy::built_in_catalogue,
+    robots::{self, Matcher, ReadOptions, Scope, Target},
+};
+
+/// Explain what the rules say of a request, and what would be done.
+///
+/// With --config, the whole decision of a policy for a User-Agent; with --robots-txt, what any
+/// robots.txt says to a crawler:
+///
+///   beadle explain --config beadle.yaml --user-agent GPTBot/1.2 https://www.example.com/private/
+///   beadle explain --robots-txt robots.txt --product-token GPTBot /private/ /public/
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(super) struct Args {
+    /// A policy file.
+    #[arg(
+        long,
+        short,
+        value_name = "FILE",
+        env = "BEADLE_CONFIG",
+        conflicts_with = "robots_txt",
+        required_unless_present = "robots_txt",
+        requires = "user_agent"
+    )]
+    config: Option<PathBuf>,
+    /// The User-Agent that asks.
+    #[arg(long, short = 'A', value_name = "UA", conflicts_with = "robots_txt")]
+    user_agent: Option<String>,
+    /// The client's address.
+    #[arg(long, value_name = "IP", conflicts_with = "robots_txt")]
+    client_ip: Option<IpAddr>,
+    /// A robots.txt.
+    #[arg(long, value_name = "FILE", requires = "product_token")]
+    robots_txt: Option<PathBuf>,
+    /// The crawler that asks, by its product token.
+    #[arg(long, short = 't', value_name = "TOKEN", conflicts_with = "config")]
+    product_token: Option<String>,
+    /// Read the robots.txt as leniently as Google does.
+    #[arg(long, requires = "robots_txt")]
+    lenient: bool,
+    /// URLs or paths.
+    #[arg(value_name = "URL", required = true)]
+    targets: Vec<String>,
+    /// How to print.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
+    match (&args.robots_txt, &args.product_token, &args.config, &args.user_agent) {
+        (Some(file), Some(token), _, _) => by_file(args, file, token, out),
+        (_, _, Some(file), Some(user_agent)) => by_policy(args, file, user_agent, out),
+        _ => Err(Error::Refused(
+            "name --config with --user-agent, or --robots-txt with --product-token".to_owned(),
+        )),
+    }
+}
+
+/// The part of a row that both ways of asking have.
+#[derive(Serialize)]
+struct Judged<'a> {
+    target: String,
+    path: String,
+    product_token: Option<&'a str>,
+    verdict: &'static str,
+    group: Option<Vec<&'a str>>,
+    rule: Option<RuleRow<'a>>,
+}
+
+#[derive(Serialize)]
+struct RuleRow<'a> {
+    directive: &'static str,
+    pattern: &'a str,
+    line: u32,
+}
+
+impl<'a> RuleRow<'a> {
+    fn of(rule: &'a robots::Rule) -> Self {
+        Self { directive: rule.directive.as_str(), pattern: &rule.pattern, line: rule.line }
+    }
+}
+
+const fn word(access: robots::Access) -> &'static str {
+    match access {
+        robots::Access::Allow => "allow",
+        robots::Access::Disallow => "disallow",
+    }
+}
+
+// --- what a robots.txt says
+
+fn by_file(args: &Args, file: &Path, token: &str, out: &mut dyn Write) -> Result<Exit, Error> {
+    let bytes = std::fs::read(file)
+        .map_err(|error| Error::Refused(format!("{}: {error}", file.display())))?;
+    let options = ReadOptions { lenient: args.lenient, ..ReadOptions::default() };
+    let (robots_txt, _) = robots::parse_with(&bytes, options);
+    let matcher = Matcher::new(&robots_txt);
+    let catalogue = built_in_catalogue();
+    let group = group_for(&matcher, &catalogue, token);
+    for text in &args.targets {
+        let target = Target::of_url(text.as_bytes());
+        let verdict = group.map(|group| matcher.verdict_letter(group, &target));
+        let row = Judged {
+            target: escape::text(text.as_bytes()),
+            path: escape::text(target.letter()),
+            product_token: Some(token),
+            verdict: word(verdict.map_or(robots::Access::Allow, |verdict| verdict.access)),
+            group: group.map(|group| matcher.tokens(group)),
+            rule: verdict.and_then(|verdict| verdict.rule).map(RuleRow::of),
+        };
+        match args.format {
+            Format::Json => json(out, &row)?,
+            Format::Text => {
+                writeln!(out, "{}", row.target)?;
+                line(out, "verdict", &format!("{} for {}", row.verdict, shown(token)))?;
+                if let Some(group) = group {
+                    group_lines(out, &matcher, group, &target, None)?;
+                } else {
+                    line(out, "group", "none names it, and there is none for *")?;
+                }
+            }
+        }
+    }
+    Ok(Exit::Fine)
+}
+
+/// The group that a crawler obeys: its own, else along its documented chain, else `*`.
+fn group_for(matcher: &Matcher, catalogue: &Catalogue, token: &str) -> Option<Scope> {
+    if token.trim() == "*" {
+        return matcher.star();
+    }
+    let known = catalogue.find(token);
+    matcher
+        .group(token)
+        .or_else(|| known?.groups().find_map(|name| matcher.group(name.as_str())))
+        .or_else(|| matcher.star().filter(|_| known.is_none_or(|one| !one.ignores_star())))
+}
+
+// --- what a policy does
+
+#[derive(Serialize)]
+struct Decided<'a> {
+    #[serde(flatten)]
+    judged: Judged<'a>,
+    site: &'a str,
+    claim: ClaimRow<'a>,
+    standing: &'static str,
+    action: &'static str,
+    reason: &'static str,
+    robots_tag: Option<String>,
+    x_robots_tag: Option<String>,
+}
+
+#[derive(Serialize)]
+struct ClaimRow<'a> {
+    class: Class,
+    product_tokens: Vec<&'a str>,
+}
+
+fn by_policy(
+    args: &Args,
+    file: &Path,
+    user_agent: &str,
+    out: &mut dyn Write,
+) -> Result<Exit, Error> {
+    let (policy, _) = load(file)?;
+    let rulebook = Rulebook::compile(&policy, Timestamp::UNIX_EPOCH, None);
+    for text in &args.targets {
+        let site = site_of(&rulebook, text)?;
+        let target = Target::of_url(text.as_bytes());
+        let claim = rulebook.catalogue().identify(user_agent.as_bytes(), &site.names);
+        let is_nameless = enforce::is_blank(user_agent.as_bytes());
+        let decision = enforce::decide(site, &claim, is_nameless, &target);
+        let status = match decision.action {
+            Action::Block => site.enforcement.block.status,
+            Action::Pass | Action::Log => 200,
+        };
+        let tags = site.tags.select(target.letter(), status, None);
+        let row = Decided {
+            judged: judged(text, &target, site, &decision, &claim),
+            site: &site.name,
+            claim: ClaimRow {
+                class: claim.class(),
+                product_tokens: claim.tokens().map(crawlers::Name::as_str).collect(),
+            },
+            standing: Standing::Unknown.as_str(),
+            action: decision.action.as_str(),
+            reason: decision.reason.as_str(),
+            robots_tag: tags.as_ref().and_then(|tags| tags.robots_tag.clone()),
+            x_robots_tag: tags
+                .as_ref()
+                .and_then(|tags| tags.x_robots_tag.as_ref())
+                .filter(|lines| !lines.is_empty())
+                .map(|lines| lines.join(", ")),
+        };
+        match args.format {
+            Format::Json => json(out, &row)?,
+            Format::Text => print(out, &row, site, &decision, &target)?,
+        }
+    }
+    Ok(Exit::Fine)
+}
+
+/// The site of a URL's host; of a bare path, the default site or the only one.
+fn site_of<'b>(rulebook: &'b Rulebook, text: &str) -> Result<&'b Site, Error> {
+    let host = text.split_once("://").map(|(_, rest)| {
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+        let end = match host.strip_prefix('[') {
+            Some(rest) => return rest.split(']').next().unwrap_or_default().to_owned(),
+            None => host.find(':').unwrap_or(host.len()),
+        };
+        host[..end].trim_end_matches('.').to_ascii_lowercase()
+    });
+    let found = match (&host, rulebook.sites()) {
+        (None, [only]) => Some(only),
+        _ => rulebook.site(host.as_deref()).map(|(_, site)| site),
+    };
+    found.ok_or_else(|| {
+        let names: Vec<&str> = rulebook.sites().iter().map(|site| site.name.as_str()).collect();
+        let text = shown(text);
+        Error::Refused(format!(
+            "'{text}' is on no site of the policy (it has {})",
+            names.join(", ")
+        ))
+    })
+}
+
+fn judged<'a>(
+    text: &str,
+    target: &Target<'_>,
+    site: &'a Site,
+    decision: &Decision<'a>,
+    claim: &crawlers::Claim<'a>,
+) -> Judged<'a> {
+    let judgement = decision.judgement;
+    let name = judgement.and_then(|judgement| judgement.name).or_else(|| claim.primary());
+    Judged {
+        target: escape::text(text.as_bytes()),
+        path: escape::text(target.letter()),
+        product_token: name.map(crawlers::Name::as_str),
+        verdict: word(decision.access),
+        group: judgement.map(|judgement| site.edition.matcher().tokens(judgement.group)),
+        rule: judgement.and_then(|judgement| judgement.rule).map(RuleRow::of),
+    }
+}
+
+fn print(
+    out: &mut dyn Write,
+    row: &Decided<'_>,
+    site: &Site,
+    decision: &Decision<'_>,
+    target: &Target<'_>,
+) -> Result<(), Error> {
+    writeln!(out, "{}", row.judged.target)?;
+    line(out, "site", row.site)?;
+    let tokens = row.claim.product_tokens.join(", ");
+    let who = if tokens.is_empty() {
+        row.claim.class.to_string()
+    } else {
+        format!("{tokens} ({})", row.claim.class)
+    };
+    line(out, "client", &shown(&who))?;
+    line(out, "verdict", row.judged.verdict)?;
+    match decision.judgement {
+        Some(judgement) => {
+            group_lines(out, site.edition.matcher(), judgement.group, target, Some(site))?;
+        }
+        None => line(out, "group", "none binds this client")?,
+    }
+    line(out, "action", &format!("{} ({})", row.action, row.reason))?;
+    if let Some(tag) = &row.robots_tag {
+        line(out, "tags", &format!("Robots-Tag: {tag}"))?;
+    }
+    if let Some(tag) = &row.x_robots_tag {
+        line(out, "", &format!("X-Robots-Tag: {tag}"))?;
+    }
+    Ok(())
+}
+
+// --- lines for people
+
+/// The group, the rule that decided and the one that lost to it.
+fn group_lines(
+    out: &mut dyn Write,
+    matcher: &Matcher,
+    group: Scope,
+    target: &Target<'_>,
+    site: Option<&Site>,
+) -> Result<(), Error> {
+    const SHOWN: usize = 5;
+    let tokens = matcher.tokens(group);
+    let more = tokens.len().saturating_sub(SHOWN);
+    let mut names =
+        tokens.iter().take(SHOWN).map(|name| shown(name)).collect::<Vec<_>>().join(", ");
+    if more > 0 {
+        names.push_str(&format!(" and {more} more"));
+    }
+    line(out, "group", &names)?;
+    let explanation = matcher.explain(group, target);
+    if explanation.matches.is_empty() {
+        return line(out, "rule", "none matches, so it is allowed");
+    }
+    for (number, matched) in explanation.matches.iter().take(2).enumerate() {
+        let rule = matched.rule;
+        let directive = match rule.directive {
+            robots::Directive::Allow => "Allow",
+            robots::Directive::Disallow => "Disallow",
+        };
+        let mut text = format!(
+            "{directive}: {}   (robots.txt line {}, {} octets)",
+            shown(&rule.pattern),
+            rule.line,
+            matched.specificity
+        );
+        if let Some(policy_line) = site.and_then(|site| site.edition.policy_line(rule.line)) {
+            text.push_str(&format!(", policy line {policy_line}"));
+        }
+        line(out, if number == 0 { "rule" } else { "over" }, &text)?;
+    }
+    if explanation.verdict.form == robots::Form::Evasion {
+        let path = escape::text(&explanation.path);
+        line(out, "note", &format!("an origin may read the path as {path}"))?;
+    }
+    Ok(())
+}
+
+fn line(out: &mut dyn Write, label: &str, value: &str) -> Result<(), Error> {
+    Ok(writeln!(out, "  {label:<9} {value}")?)
+}
+
+fn shown(text: &str) -> String {
+    escape::bounded(text.as_bytes(), 200)
+}

@@ -1,0 +1,296 @@
+//! `beadle serve`: the proxy in front of its origins.
+
+use std::{
+    net::TcpListener,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use jiff::Timestamp;
+use tokio::{
+    signal::unix::{Signal, SignalKind, signal},
+    sync::mpsc,
+};
+use tracing_subscriber::{EnvFilter, fmt, prelude::*};
+
+use crate::{
+    admin,
+    cli::{ConfigFile, Error, Exit, load},
+    diagnostic::Severity,
+    metrics::Metrics,
+    policy::{self, Policy},
+    proxy::{self, Proxy, Reloader, Running},
+    violations::{LogTarget, Settings, Sink, Store},
+};
+
+/// How long records may take to reach the disk at the end.
+const FLUSH: Duration = Duration::from_secs(5);
+
+/// Serve the sites of a policy.
+///
+/// SIGHUP, or a change of the file, reloads the policy; a broken one leaves the last good one in
+/// force. SIGTERM and Ctrl-C let the requests under way end, a second Ctrl-C does not wait.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    config: ConfigFile,
+    /// How log lines look. BEADLE_LOG sets what is logged: error, warn, info (default), debug.
+    #[arg(long, value_enum, default_value_t)]
+    log_format: LogFormat,
+}
+
+#[derive(Clone, Copy, Debug, Default, clap::ValueEnum)]
+pub(super) enum LogFormat {
+    /// A line for people.
+    #[default]
+    Text,
+    /// A JSON object a line.
+    Json,
+}
+
+pub(super) fn run(args: &Args) -> Result<Exit, Error> {
+    let control = control_runtime()?;
+    // Before anything else: a SIGHUP without a handler would end the process.
+    let signals = control.block_on(async { Signals::install() })?;
+    log_to_stderr(args.log_format, "info");
+    let file = &args.config.config;
+    let (policy, findings) = load(file)?;
+    for finding in findings.iter().filter(|one| one.severity == Severity::Warning) {
+        tracing::warn!(%finding, "policy");
+    }
+    let service = control.block_on(Service::start(policy, file))?;
+    control.block_on(service.run(signals))
+}
+
+/// The runtime of everything that is not a request: signals, look-ups, reloads, admin pages.
+pub(super) fn control_runtime() -> Result<tokio::runtime::Runtime, Error> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .thread_name("control")
+        .enable_all()
+        .build()?;
+    Ok(runtime)
+}
+
+/// Log lines on standard error; what pingora logs comes the same way. `BEADLE_LOG` overrides the
+/// level.
+pub(super) fn log_to_stderr(format: LogFormat, level: &str) {
+    let filter = EnvFilter::try_from_env("BEADLE_LOG").unwrap_or_else(|_| {
+        EnvFilter::new(format!("{level},pingora=warn,pingora_core=warn,pingora_proxy=error"))
+    });
+    let lines = fmt::layer().with_writer(std::io::stderr).with_target(false);
+    let registry = tracing_subscriber::registry().with(filter);
+    // A second call in one process keeps the first.
+    let _ = match format {
+        LogFormat::Text => {
+            let ansi = std::io::IsTerminal::is_terminal(&std::io::stderr())
+                && std::env::var_os("NO_COLOR").is_none();
+            registry.with(lines.with_ansi(ansi)).try_init()
+        }
+        LogFormat::Json => registry.with(lines.json()).try_init(),
+    };
+}
+
+/// The signals that a server listens to.
+pub(super) struct Signals {
+    hangup: Signal,
+    terminate: Signal,
+    interrupt: Signal,
+    quit: Signal,
+}
+
+impl Signals {
+    /// Installs the handlers; inside a runtime.
+    pub(super) fn install() -> Result<Self, Error> {
+        Ok(Self {
+            hangup: signal(SignalKind::hangup())?,
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            quit: signal(SignalKind::quit())?,
+        })
+    }
+
+    /// Waits for a signal that ends the server; every hang-up on the way is passed on.
+    async fn ended(&mut self, hangups: &mpsc::Sender<()>) -> &'static str {
+        loop {
+            tokio::select! {
+                _ = self.terminate.recv() => return "SIGTERM",
+                _ = self.interrupt.recv() => return "SIGINT",
+                _ = self.quit.recv() => return "SIGQUIT",
+                _ = self.hangup.recv() => {
+                    // A full channel has a reload ahead of it already.
+                    let _ = hangups.try_send(());
+                }
+            }
+        }
+    }
+}
+
+/// A started server.
+pub(super) struct Service {
+    running: Running,
+    reloader: Arc<Reloader>,
+    sink: Arc<Sink>,
+    ready: Arc<AtomicBool>,
+    drain: Duration,
+    lookup: Duration,
+}
+
+impl Service {
+    /// Opens the store, binds the sockets and starts serving.
+    ///
+    /// # Errors
+    /// Whatever would keep it from serving as the policy says.
+    pub(super) async fn start(policy: Policy, file: &Path) -> Result<Self, Error> {
+        proxy::bind_check(&policy.server).map_err(Error::Findings)?;
+        let metrics = Arc::new(Metrics::new());
+        let (sink, fetches) = open_store(&policy.violations)?;
+        let server = policy.server.clone();
+        announce(&policy);
+        let ready = Arc::new(AtomicBool::new(false));
+        if let Some(address) = server.admin {
+            let listener = TcpListener::bind(address)?;
+            let view = admin::View {
+                metrics: Arc::clone(&metrics),
+                sink: Arc::clone(&sink),
+                ready: Arc::clone(&ready),
+            };
+            tokio::spawn(async move {
+                if let Err(error) = admin::serve(listener, view).await {
+                    tracing::error!(%error, "the admin listener has ended");
+                }
+            });
+        }
+        let (proxy, reloader) = Proxy::new(
+            policy,
+            file.to_owned(),
+            Timestamp::now(),
+            Arc::clone(&sink),
+            fetches,
+            Arc::clone(&metrics),
+        );
+        reloader.origins().look_up().await;
+        let running = proxy::start(&server, proxy, metrics)
+            .map_err(|finding| Error::Findings(vec![finding]))?;
+        wait_until_listening(&server).await;
+        ready.store(true, Ordering::Release);
+        Ok(Self {
+            running,
+            reloader: Arc::new(reloader),
+            sink,
+            ready,
+            drain: server.timeouts.drain,
+            lookup: server.timeouts.origin_lookup,
+        })
+    }
+
+    /// Serves until a signal ends it, then lets the requests under way end.
+    pub(super) async fn run(self, mut signals: Signals) -> Result<Exit, Error> {
+        let (hangups, hangup) = mpsc::channel(1);
+        let reloader = Arc::clone(&self.reloader);
+        tokio::spawn(async move { reloader.watch(hangup).await });
+        let reloader = Arc::clone(&self.reloader);
+        let every = self.lookup;
+        tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(every).await;
+                reloader.origins().look_up().await;
+            }
+        });
+        let ended_by = signals.ended(&hangups).await;
+        self.ready.store(false, Ordering::Release);
+        tracing::info!(signal = ended_by, "no new connections; requests under way may end");
+        let drained = tokio::select! {
+            cut = self.running.drain(self.drain) => cut,
+            _ = signals.ended(&hangups) => -1,
+        };
+        match drained {
+            0 => {}
+            -1 => tracing::warn!("a second signal: not waiting for requests under way"),
+            cut => tracing::warn!(requests = cut, "the time to drain is over; requests were cut"),
+        }
+        let counts = self.sink.close(FLUSH);
+        if counts.dropped > 0 {
+            tracing::error!(
+                dropped = counts.dropped,
+                stored = counts.stored,
+                "not all records were kept"
+            );
+        }
+        tracing::info!(records = counts.stored, "stopped");
+        Ok(Exit::Fine)
+    }
+}
+
+fn open_store(
+    settings: &policy::Violations,
+) -> Result<(Arc<Sink>, Vec<crate::violations::Fetch>), Error> {
+    let refused = |error: crate::violations::Error| Error::Refused(error.to_string());
+    let sink = Sink::start(Settings {
+        database: settings.database.clone(),
+        log: settings.log.as_ref().map(|log| match log {
+            policy::Log::File(file) => LogTarget::File(file.clone()),
+            policy::Log::Stdout => LogTarget::Stdout,
+        }),
+        queue: settings.queue,
+        retention: Some(settings.retention),
+    })
+    .map_err(refused)?;
+    let fetches = match &settings.database {
+        Some(file) => {
+            Store::open_read_only(file).and_then(|store| store.fetches()).map_err(refused)?
+        }
+        None => Vec::new(),
+    };
+    Ok((Arc::new(sink), fetches))
+}
+
+/// One line for each listener and site, and the policy's fingerprint.
+fn announce(policy: &Policy) {
+    tracing::info!(
+        version = env!("CARGO_PKG_VERSION"),
+        policy = policy.fingerprint,
+        crawlers = policy.catalogue.iter().len(),
+        "beadle"
+    );
+    for listener in &policy.server.listen {
+        tracing::info!(address = %listener.address, tls = listener.tls.is_some(), "listening");
+    }
+    if let Some(address) = policy.server.admin {
+        tracing::info!(%address, "admin listening");
+    }
+    for site in &policy.sites {
+        let origin = &site.origin;
+        let mode = match site.enforcement.mode {
+            policy::Mode::Off => "off",
+            policy::Mode::Log => "log",
+            policy::Mode::Block => "block",
+        };
+        tracing::info!(site = site.name(), origin = %origin, mode, "serving");
+    }
+}
+
+/// Ready means that a connection is taken; the sockets are bound by a thread of their own.
+async fn wait_until_listening(server: &policy::Server) {
+    for listener in &server.listen {
+        let mut address = listener.address;
+        if address.ip().is_unspecified() {
+            let local: std::net::IpAddr = if address.is_ipv4() {
+                [127, 0, 0, 1].into()
+            } else {
+                std::net::Ipv6Addr::LOCALHOST.into()
+            };
+            address.set_ip(local);
+        }
+        for _ in 0..200 {
+            if tokio::net::TcpStream::connect(address).await.is_ok() {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! What a User-Agent says of its sender: a class, and the product tokens it carries.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer, ser::SerializeSeq};
+
+use crate::product_token::ProductToken;
+
+use super::{crawler::Crawler, entry::Kind};
+
+/// The claim of one request. Borrows from the catalogue, the site's names and the User-Agent; its
+/// tokens are distinct and in order of appearance.
+#[derive(Clone, Copy)]
+pub struct Claim<'a> {
+    names: [Option<Name<'a>>; Claim::MAX_TOKENS],
+    length: usize,
+    class: Class,
+    truncated: bool,
+}
+
+/// One product token that a User-Agent carries.
+#[derive(Clone, Copy)]
+pub enum Name<'a> {
+    /// A crawler of the catalogue.
+    Known(&'a Crawler),
+    /// A name that only the site's own groups use.
+    Site(&'a ProductToken),
+    /// What a bot unknown to both calls itself, as written in its User-Agent.
+    Declared(&'a str),
+}
+
+/// What kind of client a User-Agent claims to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Class {
+    /// A crawler of the catalogue.
+    Crawler,
+    /// A fetcher that acts because a person asked for this page.
+    UserTriggered,
+    /// A library, a tool, a driven browser, or a bot that names itself and is in no catalogue.
+    Automation,
+    /// A browser or an app in somebody's hands. It has no tokens.
+    Browser,
+    /// Nothing that can be read: absent, empty, `-`, or no known form.
+    None,
+}
+
+impl<'a> Claim<'a> {
+    /// The most tokens that are kept of one claim; what comes after them is not looked at. The
+    /// longest honest User-Agents carry three.
+    pub const MAX_TOKENS: usize = 8;
+
+    pub(super) const fn empty() -> Self {
+        Self { names: [None; Self::MAX_TOKENS], length: 0, class: Class::None, truncated: false }
+    }
+
+    /// The class of client.
+    pub fn class(&self) -> Class {
+        self.class
+    }
+
+    /// The tokens, the primary first.
+    pub fn tokens(&self) -> impl Iterator<Item = Name<'a>> + Clone + '_ {
+        self.names.iter().take(self.length).flatten().copied()
+    }
+
+    /// How many tokens there are.
+    pub fn len(&self) -> usize {
+        self.length
+    }
+
+    /// Whether there is no token.
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// The first token, by which the client is called in logs and metrics.
+    pub fn primary(&self) -> Option<Name<'a>> {
+        self.names[0]
+    }
+
+    /// The User-Agent was longer than what is looked at, see [`Catalogue::MAX_SCAN`].
+    ///
+    /// [`Catalogue::MAX_SCAN`]: super::Catalogue::MAX_SCAN
+    pub fn truncated(&self) -> bool {
+        self.truncated
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.length == Self::MAX_TOKENS
+    }
+
+    pub(super) fn add(&mut self, name: Name<'a>) {
+        let seen = self.tokens().any(|other| other.is_same(name));
+        if !seen && let Some(place) = self.names.get_mut(self.length) {
+            *place = Some(name);
+            self.length += 1;
+        }
+    }
+
+    pub(super) fn mark_truncated(&mut self) {
+        self.truncated = true;
+    }
+
+    /// Settles what has been found: a library's name gives way to a crawler's, a borrowed name
+    /// stands behind the borrower's, and the class follows. `fallback` is the class of a client
+    /// without tokens.
+    pub(super) fn settle(&mut self, fallback: Class) {
+        if self.length == 0 {
+            self.class = fallback;
+            return;
+        }
+        if self.tokens().any(Name::is_somebody) {
+            self.keep(Name::is_somebody);
+        }
+        let borrower = self.tokens().position(|name| name.known().is_some_and(Crawler::borrows));
+        if let Some(at) = borrower.filter(|&at| at > 0)
+            && self.borrows_the_first(at)
+        {
+            self.names[..=at].rotate_right(1);
+        }
+        self.class = self.class_of_tokens();
+    }
+
+    fn borrows_the_first(&self, at: usize) -> bool {
+        let first = self.primary().and_then(Name::known);
+        let borrower = self.names[at].and_then(Name::known);
+        first.zip(borrower).is_some_and(|(first, own)| own.borrows_from(first))
+    }
+
+    fn class_of_tokens(&self) -> Class {
+        let has = |kinds: &[Kind]| {
+            self.tokens().any(|name| name.known().is_some_and(|c| kinds.contains(&c.kind())))
+        };
+        if has(&[Kind::Crawler, Kind::Control]) {
+            Class::Crawler
+        } else if has(&[Kind::UserTriggered]) {
+            Class::UserTriggered
+        } else {
+            Class::Automation
+        }
+    }
+
+    fn keep(&mut self, keep: impl Fn(Name<'a>) -> bool) {
+        let mut kept = 0;
+        for at in 0..self.length {
+            if self.names[at].is_some_and(&keep) {
+                self.names.swap(kept, at);
+                kept += 1;
+            }
+        }
+        self.length = kept;
+    }
+}
+
+impl<'a> Name<'a> {
+    /// The name: as the catalogue spells it, else as the site does, else as the client does.
+    pub fn as_str(self) -> &'a str {
+        match self {
+            Self::Known(crawler) => crawler.product_token().as_str(),
+            Self::Site(token) => token.as_str(),
+            Self::Declared(text) => text,
+        }
+    }
+
+    /// The catalogue's entry, if there is one.
+    pub fn known(self) -> Option<&'a Crawler> {
+        match self {
+            Self::Known(crawler) => Some(crawler),
+            Self::Site(_) | Self::Declared(_) => None,
+        }
+    }
+
+    /// The name as a token of its own; allocates where the name is only declared.
+    pub fn to_product_token(self) -> Option<ProductToken> {
+        match self {
+            Self::Known(crawler) => Some(crawler.product_token().clone()),
+            Self::Site(token) => Some(token.clone()),
+            Self::Declared(text) => ProductToken::new(text),
+        }
+    }
+
+    /// Whether the name tells who is asking, and not only by which program.
+    fn is_somebody(self) -> bool {
+        self.known().is_none_or(|crawler| crawler.kind() != Kind::Automation)
+    }
+
+    fn is_same(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Known(a), Self::Known(b)) => std::ptr::eq(a, b),
+            _ => self.as_str().eq_ignore_ascii_case(other.as_str()),
+        }
+    }
+}
+
+impl Class {
+    /// The class as written in records and metrics.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Crawler => "crawler",
+            Self::UserTriggered => "user-triggered",
+            Self::Automation => "automation",
+            Self::Browser => "browser",
+            Self::None => "none",
+        }
+    }
+}
+
+impl fmt::Display for Class {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl fmt::Display for Name<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl fmt::Debug for Name<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.as_str(), f)
+    }
+}
+
+impl Serialize for Name<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl fmt::Debug for Claim<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ", self.class)?;
+        f.debug_list().entries(self.tokens()).finish()
+    }
+}
+
+/// The list of tokens.
+impl Serialize for Claim<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut list = serializer.serialize_seq(Some(self.length))?;
+        for name in self.tokens() {
+            list.serialize_element(&name)?;
+        }
+        list.end()
+    }
+}

@@ -1,0 +1,359 @@
+//! The room's own cases: small catalogues, the names in them real or made up.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::*;
+
+fn catalogue(entries: Value) -> Result<Catalogue, Vec<crate::diagnostic::Diagnostic>> {
+    let entries: Vec<Entry> = serde_json::from_value(entries).expect("entries of the right form");
+    Catalogue::new(entries)
+}
+
+fn sample() -> Catalogue {
+    catalogue(json!([
+        { "product_token": "Googlebot", "operator": "Google", "purpose": "search" },
+        { "product_token": "Googlebot-Image", "falls_back_to": ["Googlebot"] },
+        { "product_token": "AdsBot-Google", "ignores_star": true },
+        { "product_token": "GPTBot", "purpose": "ai-training" },
+        { "product_token": "ChatGPT-User", "kind": "user-triggered", "purpose": "ai-user" },
+        { "product_token": "Mail.RU_Bot" },
+        { "product_token": "360Spider", "aliases": ["HaosouSpider"] },
+        { "product_token": "Screaming Frog SEO Spider" },
+        { "product_token": "Frog Spider" },
+        { "product_token": "Sogou", "match": "never", "phrases": ["Sogou Pic Spider"] },
+        { "product_token": "Pinterestbot", "phrases": ["Pinterest/0.2"] },
+        { "product_token": "Viber", "match": "start" },
+        { "product_token": "Operator", "match": "product" },
+        { "product_token": "Code", "match": "named" },
+        { "product_token": "Odin", "match": "linked" },
+        { "product_token": "Tumblr", "match": "alone" },
+        { "product_token": "Nutch", "kind": "automation", "match": "version" },
+        { "product_token": "Pingdom.com_bot_version_", "match": "prefix" },
+        { "product_token": "trendictionbot" },
+        { "product_token": "Zao" },
+        { "product_token": "curl", "kind": "automation", "match": "named" },
+        { "product_token": "libwww-perl", "kind": "automation", "phrases": ["LWP::Simple"] },
+        { "product_token": "facebookexternalhit" },
+        { "product_token": "line-poker", "borrows": ["facebookexternalhit"] },
+        { "product_token": "Google-Extended", "kind": "control" },
+    ]))
+    .expect("a sound catalogue")
+}
+
+fn check(user_agent: &[u8], class: &str, tokens: &[&str]) {
+    let (catalogue, site) = (sample(), SiteNames::default());
+    let claim = catalogue.identify(user_agent, &site);
+    let found: Vec<&str> = claim.tokens().map(Name::as_str).collect();
+    let shown = String::from_utf8_lossy(user_agent);
+    assert_eq!((claim.class().as_str(), &found[..]), (class, tokens), "{shown}");
+    assert_eq!(claim.primary().map(Name::as_str), tokens.first().copied());
+}
+
+#[test]
+fn rfc9110_10_1_5_names_are_found_in_every_place_of_the_field() {
+    for user_agent in [
+        "Googlebot",
+        "Googlebot/2.1 (+http://www.google.com/bot.html)",
+        "googleBOT/2.1",
+        "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
+        "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; Googlebot/2.1) Safari/1",
+        "Mozilla/5.0 (X11; Linux x86_64; Googlebot/2.1) AppleWebKit/537.36 Safari/537.36",
+        "Mozilla/5.0 (X11) AppleWebKit/1 (KHTML, like Gecko); compatible; Googlebot/2.1; +http://x",
+        "Mozilla/5.0 (a (b (Googlebot/2.1)) ; x)",
+        "Mozilla/5.0 (compatible; Googlebot/2.1",
+        "Mozilla/5.0+(compatible;+Googlebot/2.1;++http://www.google.com/bot.html)",
+        "Mozilla/5.0 (compatible;Googlebot;+http://x)",
+        "\"Googlebot/2.1\"",
+        "'Googlebot'",
+        "Googlebot%2F2.1",
+        "Mozilla%20Googlebot",
+        "http.client/1 (Googlebot/2.1; +https://example.org/)",
+        "Googlebot Googlebot/2.1 GOOGLEBOT",
+        "Googlebot.",
+        "Googlebot2.1",
+    ] {
+        check(user_agent.as_bytes(), "crawler", &["Googlebot"]);
+    }
+    check(b"Mozilla/5.0 (compatible; \xff\xfe Googlebot/2.1)", "crawler", &["Googlebot"]);
+    check(b"Googlebot\xff/2.1", "crawler", &["Googlebot"]);
+}
+
+#[test]
+fn rfc9309_2_2_1_names_are_whole_words() {
+    for user_agent in [
+        "Mozilla/5.0 (compatible; xGooglebotx/1.0)",
+        "Mozilla/5.0 (compatible; Googlebot-fake/1.0)",
+        "Mozilla/5.0 (compatible; NotGooglebotty/1.0)",
+        "Mozilla/5.0 (compatible; +http://www.google.com/Googlebot.html)",
+        "Mozilla/5.0 (compatible; www.example.org/Googlebot Something)",
+        "Mozilla/5.0 (compatible; Unknown; +mailto:googlebot@example.org)",
+        "Mozilla/5.0 (compatible; Unknown; googlebot@example.org)",
+        "Mozilla/5.0 (compatible; Unknown; id=Googlebot)",
+        "Mozilla/5.0 (compatible; like Googlebot)",
+        "Mozilla/5.0 (compatible; Unknown compatible with Googlebot)",
+        "Mozilla/5.0 (compatible; Unknown) (Following Googlebot)",
+        "Mozilla/5.0 (compatible; Unknown/1.0/Googlebot)",
+    ] {
+        check(user_agent.as_bytes(), "none", &[]);
+    }
+    check(b"Googlebot-Image/1.0", "crawler", &["Googlebot-Image"]);
+    check(b"Mail.RU_Bot/2.0", "crawler", &["Mail.RU_Bot"]);
+    check(b"Googlebot/2.1/GPTBot", "crawler", &["Googlebot"]);
+}
+
+#[test]
+fn ours_ambiguous_names_count_only_where_they_are_meant() {
+    for (user_agent, class, tokens) in [
+        ("Viber", "crawler", &["Viber"][..]),
+        (
+            "Mozilla/5.0 (Linux; Android 14) Chrome/131.0 Mobile Safari/537.36 Viber/22.1",
+            "browser",
+            &[],
+        ),
+        ("Mozilla/5.0 (compatible; Operator/1.0)", "crawler", &["Operator"]),
+        ("Mozilla/5.0 (Linux; Operator Build) Safari/1", "browser", &[]),
+        ("Code 1.2", "crawler", &["Code"]),
+        ("Mozilla/5.0 (Linux; Android 9; Odin) Safari/1", "browser", &[]),
+        ("Mozilla/5.0 (compatible; Odin; https://example.org/)", "crawler", &["Odin"]),
+        ("Odin/1.0 (+https://example.org/)", "crawler", &["Odin"]),
+        ("Tumblr/14.0.835", "crawler", &["Tumblr"]),
+        ("Tumblr/14.0 A", "crawler", &["Tumblr"]),
+        ("Tumblr/14.0/i", "crawler", &["Tumblr"]),
+        ("Tumblr/14.0 (iPhone; iOS 17)", "browser", &[]),
+        ("Tumblr/14.0 iPhone_OS/12.1", "browser", &[]),
+        ("Mozilla/5.0 (iPhone) Mobile/15E148 [Pinterest/iOS]", "browser", &[]),
+        ("Pinterest/0.2 (+https://www.pinterest.com/bot.html)", "crawler", &["Pinterestbot"]),
+        ("Sogou Pic Spider/3.0", "crawler", &["Sogou"]),
+        ("Mozilla/5.0 (Windows NT 10.0) Sogou Explorer/2.0", "browser", &[]),
+        ("Mozilla/5.0 (Linux; Android 8; Zao8) Safari/1", "browser", &[]),
+        ("agent/Nutch-1.7", "automation", &["Nutch"]),
+    ] {
+        check(user_agent.as_bytes(), class, tokens);
+    }
+}
+
+#[test]
+fn ours_phrases_prefixes_and_glued_versions() {
+    check(b"Screaming Frog SEO Spider/20.4", "crawler", &["Screaming Frog SEO Spider"]);
+    check(b"Screaming+Frog+SEO+Spider/20.4", "crawler", &["Screaming Frog SEO Spider"]);
+    check(b"Screaming Frog", "none", &[]);
+    check(b"Pingdom.com_bot_version_1.4_(http://x)", "crawler", &["Pingdom.com_bot_version_"]);
+    check(b"Mozilla/5.0 (x; trendictionbot0.5.0; y)", "crawler", &["trendictionbot"]);
+    check(b"LWP::Simple/6.1", "automation", &["libwww-perl"]);
+    check(b"Mozilla/5.0; 360Spider(compatible; HaosouSpider)", "crawler", &["360Spider"]);
+}
+
+#[test]
+fn ours_several_tokens_keep_their_order_and_a_library_gives_way() {
+    for (user_agent, class, tokens) in [
+        ("GPTBot/1.0 Googlebot/2.1", "crawler", &["GPTBot", "Googlebot"][..]),
+        ("ChatGPT-User/1.0", "user-triggered", &["ChatGPT-User"]),
+        ("ChatGPT-User/1.0 GPTBot/1.0", "crawler", &["ChatGPT-User", "GPTBot"]),
+        ("libwww-perl/6 GPTBot/1.0", "crawler", &["GPTBot"]),
+        ("libwww-perl/6 ChatGPT-User/1.0", "user-triggered", &["ChatGPT-User"]),
+        ("curl/8.5.0", "automation", &["curl"]),
+        (
+            "facebookexternalhit/1.1;line-poker/1.0",
+            "crawler",
+            &["line-poker", "facebookexternalhit"],
+        ),
+        ("facebookexternalhit/1.1 GPTBot", "crawler", &["facebookexternalhit", "GPTBot"]),
+        ("Google-Extended", "crawler", &["Google-Extended"]),
+    ] {
+        check(user_agent.as_bytes(), class, tokens);
+    }
+}
+
+#[test]
+fn ours_an_unknown_bot_is_called_by_the_name_it_gives() {
+    for (user_agent, name) in [
+        ("SomethingBot/1.0 (+https://example.org/bot)", "SomethingBot"),
+        ("SomethingBot", "SomethingBot"),
+        ("Mozilla/5.0 (compatible; some-crawler/0.1)", "some-crawler"),
+        ("Mozilla/5.0 (compatible; SomeSpider; +http://example.org)", "SomeSpider"),
+        ("Mozilla/5.0 (X11; Linux) Chrome/1 Safari/1 (compatible; SomeBot/1.0)", "SomeBot"),
+        ("Mozilla/5.0 (some-bot)", "some-bot"),
+        ("findthings/1.1 (+http://example.org/findthings/)", "findthings"),
+        ("Mozilla/5.0 (compatible; Thingummy/1.0; +https://example.org)", "Thingummy"),
+    ] {
+        check(user_agent.as_bytes(), "automation", &[name]);
+    }
+}
+
+#[test]
+fn ours_phones_and_apps_are_no_bots() {
+    for user_agent in [
+        "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/141.0.0.0 Safari/537.36",
+        "Mozilla/5.0 (Linux; Android 8.1.0; CUBOT_X18_Plus) AppleWebKit/537.36 Safari/537.36",
+        "Mozilla/5.0 (Linux; Android 8.1.0; CUBOT/1.0) AppleWebKit/537.36 Safari/537.36",
+        "Mozilla/5.0 (Linux; Android 8.1.0; XBot Junior) AppleWebKit/537.36 Safari/537.36",
+        "Mozilla/5.0 (Linux; Android 13; Spider 8) AppleWebKit/537.36 Safari/537.36",
+        "Mozilla/4.0 (compatible; MSIE 8.0; Windows NT 6.1; Trident/4.0; SLCC2)",
+        "Mozilla/4.0 (compatible; MSIE 7.0; Windows NT 5.1; http://example.org/)",
+        "Opera/9.80 (Windows NT 6.1) Presto/2.12 Version/12.16",
+        "Dalvik/2.1.0 (Linux; U; Android 9; SM-G960F)",
+        "SomeApp/1.0 CFNetwork/978.0.7 Darwin/18.7.0",
+        "Some Reader/4.5 (http://www.example.org/; Microsoft Windows XP)",
+        "Nokia6820/2.0 (4.83) Profile/MIDP-1.0",
+    ] {
+        check(user_agent.as_bytes(), "browser", &[]);
+    }
+    for user_agent in ["", "   ", "-", "()", "Mozilla/5.0", "Mozilla/5.0 (compatible)"] {
+        check(user_agent.as_bytes(), "none", &[]);
+    }
+}
+
+#[test]
+fn ours_a_sites_own_names_are_looked_for_too() {
+    let catalogue = sample();
+    let groups = ["*", "FooBot/1.2", "foobot", "Googlebot", "ab", "Android", "Wide Comb", "Pixie"];
+    let site = SiteNames::new(&catalogue, groups);
+    let names: Vec<&str> = site.iter().map(|token| token.as_str()).collect();
+    assert_eq!(names, ["FooBot", "Wide Comb", "Pixie"]);
+    for (user_agent, class, tokens) in [
+        ("FooBot/3 Googlebot/2.1", "crawler", &["FooBot", "Googlebot"][..]),
+        ("some FOOBOT thing", "automation", &["FooBot"]),
+        ("Wide Comb/2", "automation", &["Wide Comb"]),
+        ("NotFooBotty", "none", &[]),
+        ("Mozilla/5.0 (Linux; Android 9; Pixie) Safari/537.36", "browser", &[]),
+        ("Mozilla/5.0 (Linux; Android 9) Safari/537.36 Pixie/1.0", "automation", &["Pixie"]),
+        ("Mozilla/5.0 (X11; compatible; Pixie) Safari/537.36", "automation", &["Pixie"]),
+    ] {
+        let claim = catalogue.identify(user_agent.as_bytes(), &site);
+        let found: Vec<&str> = claim.tokens().map(Name::as_str).collect();
+        assert_eq!((claim.class().as_str(), &found[..]), (class, tokens), "{user_agent}");
+    }
+}
+
+#[test]
+fn ours_all_user_agent_lines_count() {
+    let (catalogue, site) = (sample(), SiteNames::default());
+    let browser = &b"Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0"[..];
+    let claim = catalogue.identify_all([browser, b"GPTBot/1.0"], &site);
+    assert_eq!(format!("{claim:?}"), r#"crawler ["GPTBot"]"#);
+    assert_eq!(catalogue.identify_all([browser, b"-"], &site).class(), Class::Browser);
+    assert_eq!(catalogue.identify_all([], &site).class(), Class::None);
+    assert_eq!(serde_json::to_string(&claim).expect("names are text"), r#"["GPTBot"]"#);
+}
+
+#[test]
+fn ours_the_scan_is_bounded_and_says_so() {
+    let (catalogue, site) = (sample(), SiteNames::default());
+    let padded = |padding: usize| format!("{} Googlebot", "x ".repeat(padding / 2)).into_bytes();
+    let near = padded(64 * 1024);
+    let claim = catalogue.identify(&near, &site);
+    assert_eq!((claim.len(), claim.truncated()), (1, false));
+    let far = padded(Catalogue::MAX_SCAN);
+    let claim = catalogue.identify(&far, &site);
+    assert_eq!((claim.len(), claim.truncated()), (0, true));
+    let many: String = (0..100).map(|n| format!("Bot{n}/1 ")).collect();
+    let names: Vec<String> = (0..100).map(|n| format!("Bot{n}")).collect();
+    let site = SiteNames::new(&catalogue, names.iter().map(String::as_str));
+    assert_eq!(catalogue.identify(many.as_bytes(), &site).len(), Claim::MAX_TOKENS);
+}
+
+#[test]
+fn ours_a_catalogue_is_refused_with_every_finding() {
+    let findings = catalogue(json!([
+        { "product_token": "A*" },
+        { "product_token": "One", "aliases": ["Uno"] },
+        { "product_token": "UNO" },
+        { "product_token": "Two", "falls_back_to": ["Three"], "borrows": ["two"] },
+        { "product_token": "Four", "phrases": ["(four)"], "reverse_dns": ["example.org"] },
+    ]))
+    .expect_err("five findings");
+    let codes: Vec<&str> = findings.iter().map(|finding| finding.code).collect();
+    assert_eq!(
+        codes,
+        [
+            "crawlers.bad_token",
+            "crawlers.bad_phrase",
+            "crawlers.bad_suffix",
+            "crawlers.duplicate_name",
+            "crawlers.unknown_reference",
+            "crawlers.refers_to_itself",
+        ]
+    );
+}
+
+#[test]
+fn ours_names_are_found_in_any_case_and_nearly_right_ones_suggested() {
+    let catalogue = sample();
+    let token = |name| catalogue.find(name).map(|c| c.product_token().as_str());
+    assert_eq!(token("gptbot"), Some("GPTBot"));
+    assert_eq!(token(" haosouspider "), Some("360Spider"));
+    assert_eq!(token("nobody"), None);
+    assert_eq!(catalogue.closest("GTPBot"), Some("GPTBot"));
+    assert_eq!(catalogue.closest("Google-bot"), Some("Googlebot"));
+    assert_eq!(catalogue.closest("entirely different"), None);
+    let search: Vec<&str> =
+        catalogue.by_purpose(Purpose::Search).map(|c| c.product_token().as_str()).collect();
+    assert_eq!(search, ["Googlebot"]);
+}
+
+#[test]
+fn rfc9309_2_2_1_groups_come_in_the_crawlers_own_order() {
+    let catalogue = sample();
+    let crawler = catalogue.find("Googlebot-Image").expect("it is in the sample");
+    let groups: Vec<&str> = crawler.groups().map(|token| token.as_str()).collect();
+    assert_eq!(groups, ["Googlebot-Image", "Googlebot"]);
+    assert!(!crawler.ignores_star());
+    assert!(catalogue.find("AdsBot-Google").is_some_and(Crawler::ignores_star));
+}
+
+#[test]
+fn unknown_keys_of_an_entry_are_refused() {
+    let entry = json!({ "product_token": "A-Bot", "purposes": "search" });
+    assert!(serde_json::from_value::<Entry>(entry).is_err());
+}
+
+/// What the scan calls a word, written as the rule reads.
+fn naive_words(text: &str) -> Vec<String> {
+    let inside = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    text.split(|c: char| !inside(c))
+        .map(|word| word.trim_start_matches('-').to_ascii_lowercase())
+        .filter(|word| !word.is_empty())
+        .collect()
+}
+
+proptest! {
+    #[test]
+    fn ours_any_bytes_give_a_claim_whose_names_stand_in_them(
+        user_agent in prop::collection::vec(any::<u8>(), 0..300)
+    ) {
+        let (catalogue, site) = (sample(), SiteNames::default());
+        let claim = catalogue.identify(&user_agent, &site);
+        prop_assert!(claim.len() <= Claim::MAX_TOKENS);
+        prop_assert_eq!(claim.is_empty(), matches!(claim.class(), Class::Browser | Class::None));
+    }
+
+    #[test]
+    fn ours_without_links_and_versions_the_scan_is_a_split_into_words(
+        words in prop::collection::vec(
+            prop::sample::select(vec![
+                "GPTBot", "gptbot", "Googlebot", "Googlebot-Image", "xGPTBot", "GPTBotx", "-GPTBot",
+                "GPTBot-", "ChatGPT-User", "Mozilla", "Safari", "of", "a-b",
+            ]),
+            0..12
+        ),
+        between in prop::sample::select(vec![" ", "; ", " (", ") ", ", ", "\t", "\"", ";"]),
+    ) {
+        let (catalogue, site) = (sample(), SiteNames::default());
+        let text = words.join(between);
+        let mut expected: Vec<String> = Vec::new();
+        for word in naive_words(&text) {
+            let known = catalogue.find(&word).map(|c| c.product_token().key().to_owned());
+            if let Some(name) = known.filter(|name| !expected.contains(name)) {
+                expected.push(name);
+            }
+        }
+        let claim = catalogue.identify(text.as_bytes(), &site);
+        let found: Vec<String> = claim
+            .tokens()
+            .filter(|name| name.known().is_some())
+            .map(|name| name.as_str().to_ascii_lowercase())
+            .collect();
+        prop_assert_eq!(found, expected);
+    }
+}

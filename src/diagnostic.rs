@@ -1,0 +1,160 @@
+//! A finding that somebody can act on: what is wrong, where, and what to write instead.
+//!
+//! Parsers of foreign text return a list of these beside their value; the policy collects them
+//! and then refuses. Messages are lower case, name the value and end without a full stop.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::escape;
+
+/// One finding. `code` is stable and of low cardinality (`policy.unknown_key`): fit for a
+/// metric label and for a search in the documentation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Diagnostic {
+    /// Stable name of the kind of finding, `room.what`.
+    pub code: &'static str,
+    /// How much it matters.
+    pub severity: Severity,
+    /// One sentence, foreign bytes escaped.
+    pub message: String,
+    /// Where it stands, as far as known.
+    #[serde(flatten)]
+    pub place: Place,
+    /// The repair, in the imperative.
+    pub help: Option<String>,
+}
+
+/// How much a finding matters. The order is that of gravity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Worth knowing; nothing has to change.
+    Note,
+    /// Probably not what was meant.
+    Warning,
+    /// Refused.
+    Error,
+}
+
+/// A position in a text. Lines and columns count from 1; a column counts characters.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Place {
+    /// The file's name as the operator gave it.
+    pub file: Option<String>,
+    /// Line, from 1.
+    pub line: Option<u32>,
+    /// Column in characters, from 1.
+    pub column: Option<u32>,
+}
+
+impl Diagnostic {
+    /// A refused thing.
+    pub fn error(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(code, Severity::Error, message)
+    }
+
+    /// A thing that is probably not meant.
+    pub fn warning(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(code, Severity::Warning, message)
+    }
+
+    /// A thing worth knowing.
+    pub fn note(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(code, Severity::Note, message)
+    }
+
+    fn new(code: &'static str, severity: Severity, message: impl Into<String>) -> Self {
+        Self { code, severity, message: message.into(), place: Place::default(), help: None }
+    }
+
+    /// The same finding with its position; 0 means unknown.
+    #[must_use]
+    pub fn at(mut self, line: u32, column: u32) -> Self {
+        self.place.line = (line > 0).then_some(line);
+        self.place.column = (line > 0 && column > 0).then_some(column);
+        self
+    }
+
+    /// The same finding with the repair.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// The same finding with the file that it is about.
+    #[must_use]
+    pub fn in_file(mut self, file: &str) -> Self {
+        self.place.file = Some(escape::text(file.as_bytes()));
+        self
+    }
+}
+
+/// `file:line:column`, as far as known; nothing where nothing is known.
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut parts = Vec::with_capacity(3);
+        parts.extend(self.file.clone());
+        parts.extend(self.line.map(|line| line.to_string()));
+        parts.extend(self.column.map(|column| column.to_string()));
+        f.write_str(&parts.join(":"))
+    }
+}
+
+/// `place: severity: message [code]`, with the repair on a line of its own.
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = self.place.to_string();
+        if !place.is_empty() {
+            write!(f, "{place}: ")?;
+        }
+        write!(f, "{}: {} [{}]", self.severity, self.message, self.code)?;
+        if let Some(help) = &self.help {
+            write!(f, "\n    help: {help}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Note => "note",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_names_place_severity_code_and_repair() {
+        let finding = Diagnostic::error("policy.unknown_key", "unknown key 'robot'")
+            .at(4, 11)
+            .in_file("beadle.yaml")
+            .help("write 'robots_txt'");
+        assert_eq!(
+            finding.to_string(),
+            "beadle.yaml:4:11: error: unknown key 'robot' [policy.unknown_key]\n    help: write 'robots_txt'"
+        );
+    }
+
+    #[test]
+    fn json_is_flat_and_keeps_unknown_places_as_null() {
+        let finding = Diagnostic::note("robots.bom", "byte order mark").at(1, 0);
+        assert_eq!(
+            serde_json::to_string(&finding).expect("a diagnostic has no map with odd keys"),
+            r#"{"code":"robots.bom","severity":"note","message":"byte order mark","file":null,"line":1,"column":null,"help":null}"#
+        );
+    }
+
+    #[test]
+    fn gravity_is_ordered() {
+        assert!(Severity::Note < Severity::Warning && Severity::Warning < Severity::Error);
+    }
+}

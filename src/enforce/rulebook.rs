@@ -1,0 +1,119 @@
+//! A policy compiled for serving: sites by host, each with its edition, its tags and its actions.
+
+use std::{collections::HashMap, sync::Arc};
+
+use jiff::Timestamp;
+
+use crate::{
+    crawlers::{Catalogue, SiteNames},
+    enforce::{Edition, Tags},
+    policy::{self, Host, Policy},
+};
+
+/// Everything that decides about requests, swapped whole at a reload.
+#[derive(Debug)]
+pub struct Rulebook {
+    catalogue: Arc<Catalogue>,
+    sites: Vec<Site>,
+    by_host: HashMap<String, usize>,
+    /// `.example.com`, the longest first.
+    by_suffix: Vec<(String, usize)>,
+    default: Option<usize>,
+    fingerprint: String,
+}
+
+/// A site compiled for serving.
+#[derive(Debug)]
+pub struct Site {
+    /// Its name in records and metrics.
+    pub name: String,
+    /// Where its requests go.
+    pub origin: policy::Origin,
+    /// What crawlers are told, and judged by.
+    pub edition: Edition,
+    /// The names of its groups that are in no catalogue.
+    pub names: SiteNames,
+    /// The tags it sets.
+    pub tags: Tags,
+    /// What happens to violations.
+    pub enforcement: policy::Enforcement,
+}
+
+impl Rulebook {
+    /// Compiles a policy, in force from `now` on in place of `previous`.
+    pub fn compile(policy: &Policy, now: Timestamp, previous: Option<&Self>) -> Self {
+        let before =
+            |name: &str| previous.and_then(|book| book.sites.iter().find(|site| site.name == name));
+        let sites: Vec<Site> = policy
+            .sites
+            .iter()
+            .map(|site| Site::compile(site, &policy.catalogue, now, before(site.name())))
+            .collect();
+        let (mut by_host, mut by_suffix) = (HashMap::new(), Vec::new());
+        for (number, site) in policy.sites.iter().enumerate() {
+            for host in &site.hosts {
+                match host {
+                    Host::Exact(host) => drop(by_host.insert(host.clone(), number)),
+                    Host::Below(suffix) => by_suffix.push((suffix.clone(), number)),
+                }
+            }
+        }
+        by_suffix.sort_by_key(|(suffix, _)| std::cmp::Reverse(suffix.len()));
+        Self {
+            catalogue: Arc::clone(&policy.catalogue),
+            sites,
+            by_host,
+            by_suffix,
+            default: policy.sites.iter().position(|site| site.default),
+            fingerprint: policy.fingerprint.clone(),
+        }
+    }
+
+    /// The site of a host (lower case, without port), else the default site. `None` as host is a
+    /// request without one.
+    pub fn site(&self, host: Option<&str>) -> Option<(usize, &Site)> {
+        let below = |host: &str| {
+            let found = self.by_suffix.iter().find(|(suffix, _)| host.ends_with(suffix.as_str()));
+            found.map(|(_, number)| *number)
+        };
+        let number = host
+            .and_then(|host| self.by_host.get(host).copied().or_else(|| below(host)))
+            .or(self.default)?;
+        self.sites.get(number).map(|site| (number, site))
+    }
+
+    /// All sites, in the policy's order.
+    pub fn sites(&self) -> &[Site] {
+        &self.sites
+    }
+
+    /// The crawlers that are known.
+    pub fn catalogue(&self) -> &Catalogue {
+        &self.catalogue
+    }
+
+    /// The policy's fingerprint.
+    pub fn fingerprint(&self) -> &str {
+        &self.fingerprint
+    }
+}
+
+impl Site {
+    fn compile(
+        site: &policy::Site,
+        catalogue: &Catalogue,
+        now: Timestamp,
+        previous: Option<&Self>,
+    ) -> Self {
+        let groups = site.robots_txt.file.groups.iter();
+        let names = groups.flat_map(|group| group.user_agents.iter().map(|ua| ua.name.as_str()));
+        Self {
+            name: site.name().to_owned(),
+            origin: site.origin.clone(),
+            edition: Edition::publish(&site.robots_txt, now, previous.map(|site| &site.edition)),
+            names: SiteNames::new(catalogue, names.filter(|name| *name != "*")),
+            tags: Tags::compile(&site.robots_tag, site.robots_tag_legacy),
+            enforcement: site.enforcement.clone(),
+        }
+    }
+}

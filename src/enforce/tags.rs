@@ -1,0 +1,216 @@
+//! A site's tags, prepared: what an answer of some path, type and status says to crawlers, and
+//! its union with what the origin said (draft-illyes-repext-03 §3.1).
+
+use std::borrow::Cow;
+
+use crate::{
+    policy::{MediaRange, TagRule},
+    robots_tag::{self, RobotsTag},
+};
+
+/// The tag rules of a site.
+#[derive(Debug)]
+pub struct Tags {
+    rules: Vec<Prepared>,
+    legacy: bool,
+}
+
+/// A rule with the fields it makes where it stands alone, which is the usual case.
+#[derive(Debug)]
+struct Prepared {
+    rule: TagRule,
+    fields: TagFields,
+}
+
+/// The fields of an answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TagFields {
+    /// `Robots-Tag`, where there is something to say.
+    pub robots_tag: Option<String>,
+    /// The lines of `X-Robots-Tag`; `None` leaves the origin's as they are.
+    pub x_robots_tag: Option<Vec<String>>,
+}
+
+/// The fields and what had to be mended for them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Merged {
+    /// What to send.
+    pub fields: TagFields,
+    /// How many lines of the origin were not valid.
+    pub invalid_lines: u32,
+    /// Whether something of the origin found no room within
+    /// [`robots_tag::MAX_BYTES`](crate::robots_tag::MAX_BYTES).
+    pub truncated: bool,
+}
+
+impl Tags {
+    pub(super) fn compile(rules: &[TagRule], legacy: bool) -> Self {
+        let prepared = |rule: &TagRule| Prepared {
+            rule: rule.clone(),
+            fields: fields(&rule.tag, &RobotsTag::new(), legacy).0,
+        };
+        Self { rules: rules.iter().map(prepared).collect(), legacy }
+    }
+
+    /// Whether the site sets no tag at all.
+    pub fn is_empty(&self) -> bool {
+        self.rules.is_empty()
+    }
+
+    /// What the site says in an answer; `path` is the judged form of the target
+    /// ([`robots::Target::letter`](crate::robots::Target::letter)). `None` where it says nothing.
+    pub fn select(
+        &self,
+        path: &[u8],
+        status: u16,
+        content_type: Option<&[u8]>,
+    ) -> Option<Cow<'_, TagFields>> {
+        let mut matching =
+            self.rules.iter().filter(|prepared| prepared.applies(path, status, content_type));
+        let first = matching.next()?;
+        let Some(second) = matching.next() else { return Some(Cow::Borrowed(&first.fields)) };
+        let tag = matching
+            .fold(first.rule.tag.union(&second.rule.tag), |tag, next| tag.union(&next.rule.tag));
+        Some(Cow::Owned(fields(&tag, &RobotsTag::new(), self.legacy).0))
+    }
+
+    /// The union of the site's tags with the lines that the origin sent. A line of its that is not
+    /// valid is read for what it means and not sent on; nothing that was understood is lost.
+    pub fn merge(
+        &self,
+        path: &[u8],
+        status: u16,
+        content_type: Option<&[u8]>,
+        robots_tag: &[&[u8]],
+        x_robots_tag: &[&[u8]],
+    ) -> Merged {
+        let ours = self
+            .rules
+            .iter()
+            .filter(|prepared| prepared.applies(path, status, content_type))
+            .fold(RobotsTag::new(), |tag, next| tag.union(&next.rule.tag));
+        let mut invalid_lines = 0;
+        let mut theirs = RobotsTag::new();
+        for line in robots_tag {
+            let reading = robots_tag::read_leniently(line);
+            invalid_lines += u32::from(!reading.valid);
+            theirs = theirs.merge(reading.tag);
+        }
+        if !x_robots_tag.is_empty() {
+            let reading = robots_tag::read_legacy_leniently(x_robots_tag);
+            invalid_lines += u32::from(!reading.valid);
+            theirs = theirs.merge(reading.tag);
+        }
+        let (fields, complete) = fields(&ours, &theirs, self.legacy);
+        Merged { fields, invalid_lines, truncated: !complete }
+    }
+}
+
+impl Prepared {
+    fn applies(&self, path: &[u8], status: u16, content_type: Option<&[u8]>) -> bool {
+        let TagRule { paths, content_types, statuses, .. } = &self.rule;
+        (statuses.is_empty() || statuses.iter().any(|r| (r.from..=r.to).contains(&status)))
+            && (content_types.is_empty()
+                || content_type.is_some_and(|t| content_types.iter().any(|range| is_in(t, range))))
+            && (paths.is_empty() || paths.iter().any(|pattern| pattern.matches(path)))
+    }
+}
+
+/// Whether a `Content-Type` value is of a media range; parameters don't count (RFC 9110 §8.3).
+fn is_in(content_type: &[u8], range: &MediaRange) -> bool {
+    let essence = content_type.split(|&b| b == b';').next().unwrap_or_default().trim_ascii();
+    let Some(slash) = essence.iter().position(|&b| b == b'/') else { return false };
+    let (main, sub) = (&essence[..slash], &essence[slash + 1..]);
+    main.eq_ignore_ascii_case(range.main.as_bytes())
+        && range.sub.as_ref().is_none_or(|wanted| sub.eq_ignore_ascii_case(wanted.as_bytes()))
+}
+
+fn fields(ours: &RobotsTag, theirs: &RobotsTag, legacy: bool) -> (TagFields, bool) {
+    let union = ours.union(theirs);
+    let field = union.to_field_keeping(ours);
+    let x_robots_tag = legacy.then(|| union.to_legacy());
+    (TagFields { robots_tag: field.value, x_robots_tag }, field.complete)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        policy::StatusRange,
+        product_token::ProductToken,
+        robots,
+        robots_tag::{Rule, Scope},
+    };
+
+    fn tag(scope: &str, rules: &[&str]) -> RobotsTag {
+        let scope = ProductToken::new(scope).map_or(Scope::Any, Scope::Token);
+        let mut tag = RobotsTag::new();
+        rules.iter().for_each(|rule| tag.add(scope.clone(), Rule::new(rule).unwrap()));
+        tag
+    }
+
+    fn site() -> Tags {
+        let path = |text: &str| vec![robots::Pattern::new(text).unwrap()];
+        let any = TagRule {
+            paths: vec![],
+            content_types: vec![],
+            statuses: vec![],
+            tag: tag("*", &["noindex"]),
+        };
+        let rules = [
+            TagRule { paths: path("/drafts/"), ..any.clone() },
+            TagRule {
+                paths: path("/drafts/old/"),
+                tag: tag("Googlebot", &["noarchive"]),
+                ..any.clone()
+            },
+            TagRule {
+                content_types: vec![MediaRange {
+                    main: "application".into(),
+                    sub: Some("pdf".into()),
+                }],
+                tag: tag("*", &["nosnippet"]),
+                ..any.clone()
+            },
+            TagRule { statuses: vec![StatusRange { from: 400, to: 499 }], ..any },
+        ];
+        Tags::compile(&rules, true)
+    }
+
+    fn sent(path: &str, status: u16, content_type: &str) -> Option<String> {
+        site().select(path.as_bytes(), status, Some(content_type.as_bytes()))?.robots_tag.clone()
+    }
+
+    #[test]
+    fn a_rule_applies_by_path_type_and_status() {
+        assert_eq!(sent("/", 200, "text/html"), None);
+        assert_eq!(sent("/drafts/a", 200, "text/html").as_deref(), Some("*;noindex"));
+        assert_eq!(sent("/a", 404, "text/html").as_deref(), Some("*;noindex"));
+        assert_eq!(sent("/a.pdf", 200, "Application/PDF; q=1").as_deref(), Some("*;nosnippet"));
+        assert_eq!(
+            sent("/drafts/old/a", 200, "text/html").as_deref(),
+            Some("*;noindex, Googlebot;noarchive;noindex")
+        );
+    }
+
+    #[test]
+    fn ours_an_origins_bad_line_is_understood_and_not_sent_on() {
+        let tags = site();
+        let merge =
+            |lines: &[&[u8]], legacy: &[&[u8]]| tags.merge(b"/drafts/a", 200, None, lines, legacy);
+        let merged = merge(&[b"*;nosnippet", b"NoArchive,"], &[b"googlebot: nofollow"]);
+        let fields = merged.fields;
+        assert_eq!(merged.invalid_lines, 1);
+        assert_eq!(
+            fields.robots_tag.as_deref(),
+            Some("*;noarchive;noindex;nosnippet, googlebot;noarchive;nofollow;noindex;nosnippet")
+        );
+        assert_eq!(
+            fields.x_robots_tag,
+            Some(vec![
+                "noarchive, noindex, nosnippet".to_owned(),
+                "googlebot: nofollow".to_owned()
+            ])
+        );
+    }
+}

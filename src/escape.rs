@@ -1,0 +1,117 @@
+//! Foreign bytes made safe to show: no byte that came from outside reaches a terminal, a log line
+//! or a record unless it has passed here.
+//!
+//! The escapes are those of C and Rust strings (`\n`, `\x1b`, `\u{202e}`), so what was escaped can
+//! be read back: a backslash itself is doubled.
+
+use std::fmt::Write;
+
+/// The text of `bytes` on one line: printable characters as they are; control characters, the
+/// ones that change a line's direction or are invisible, and bytes that are not UTF-8, escaped.
+pub fn text(bytes: &[u8]) -> String {
+    bounded(bytes, usize::MAX)
+}
+
+/// Like [`text`], of the first `limit` bytes at most; what is cut is counted:
+/// `/aaaa…(+1000 bytes)`. A character that the limit would split is left out whole.
+pub fn bounded(bytes: &[u8], limit: usize) -> String {
+    let kept = &bytes[..cut(bytes, limit)];
+    let mut out = String::with_capacity(kept.len());
+    for chunk in kept.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            push(&mut out, c);
+        }
+        for byte in chunk.invalid() {
+            let _ = write!(out, "\\x{byte:02x}"); // writing to a String cannot fail
+        }
+    }
+    if kept.len() < bytes.len() {
+        let _ = write!(out, "…(+{} bytes)", bytes.len() - kept.len());
+    }
+    out
+}
+
+/// The text inside an HTML page, between tags or in a quoted attribute.
+pub fn html(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// The largest length up to `limit` that does not split a UTF-8 character.
+fn cut(bytes: &[u8], limit: usize) -> usize {
+    if bytes.len() <= limit {
+        return bytes.len();
+    }
+    let is_continuation = |at: usize| bytes[at] & 0b1100_0000 == 0b1000_0000;
+    // A character has at most three continuation bytes; more of them is not UTF-8 anyway.
+    (limit.saturating_sub(3)..=limit).rev().find(|&at| !is_continuation(at)).unwrap_or(limit)
+}
+
+fn push(out: &mut String, c: char) {
+    match c {
+        '\\' => out.push_str("\\\\"),
+        '\n' => out.push_str("\\n"),
+        '\r' => out.push_str("\\r"),
+        '\t' => out.push_str("\\t"),
+        c if c.is_ascii_control() => {
+            let _ = write!(out, "\\x{:02x}", u32::from(c));
+        }
+        c if c.is_control() || is_invisible(c) => {
+            let _ = write!(out, "\\u{{{:x}}}", u32::from(c));
+        }
+        c => out.push(c),
+    }
+}
+
+/// Characters that have no glyph of their own or turn the direction of what follows.
+fn is_invisible(c: char) -> bool {
+    matches!(c,
+        '\u{00ad}' | '\u{061c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_could_drive_a_terminal_is_escaped() {
+        for (bytes, shown) in [
+            (&b"plain /path?q=1"[..], "plain /path?q=1"),
+            (b"\x1b[2J\x1b]0;pwn\x07", "\\x1b[2J\\x1b]0;pwn\\x07"),
+            (b"a\r\nb\tc\x00\x7f", "a\\r\\nb\\tc\\x00\\x7f"),
+            (b"back\\slash", "back\\\\slash"),
+            (b"caf\xc3\xa9", "café"),
+            (b"latin1 \xe9!", "latin1 \\xe9!"),
+            (b"c1 \xc2\x9b", "c1 \\u{9b}"),
+            ("rtl \u{202e}x".as_bytes(), "rtl \\u{202e}x"),
+            ("zero\u{200b}width".as_bytes(), "zero\\u{200b}width"),
+        ] {
+            assert_eq!(text(bytes), shown);
+        }
+    }
+
+    #[test]
+    fn what_could_open_a_tag_or_end_an_attribute_is_escaped() {
+        assert_eq!(html("<a href='x'>&\""), "&lt;a href=&#39;x&#39;&gt;&amp;&quot;");
+    }
+
+    #[test]
+    fn the_limit_counts_what_is_cut_and_splits_no_character() {
+        assert_eq!(bounded(b"abcdef", 4), "abcd…(+2 bytes)");
+        assert_eq!(bounded(b"abcdef", 6), "abcdef");
+        assert_eq!(bounded("aé".as_bytes(), 2), "a…(+2 bytes)");
+        assert_eq!(bounded(&[0x80; 9], 5), "\\x80\\x80\\x80\\x80\\x80…(+4 bytes)");
+        assert_eq!(bounded(b"abc", 0), "…(+3 bytes)");
+    }
+}

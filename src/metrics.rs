@@ -1,0 +1,209 @@
+//! Every metric: its name, its labels and its meaning, once. Text exposition for Prometheus.
+//!
+//! Label values are bounded by construction: a product token becomes a label only if the catalogue
+//! or the policy knows it ([`OTHER_TOKEN`] stands for the rest), so no client can add a series.
+
+use prometheus::{
+    Encoder, Histogram, HistogramOpts, IntCounterVec, IntGaugeVec, Opts, Registry, TextEncoder,
+};
+pub use prometheus::{IntCounter as Counter, IntGauge as Gauge};
+
+/// Stands for a product token that only the client itself names.
+pub const OTHER_TOKEN: &str = "other";
+/// Stands for a client that gives no name.
+pub const NO_TOKEN: &str = "none";
+
+/// All metrics of one process.
+#[derive(Debug)]
+pub struct Metrics {
+    registry: Registry,
+    requests: IntCounterVec,
+    violations: IntCounterVec,
+    refusals: IntCounterVec,
+    invalid_tag_lines: IntCounterVec,
+    reloads: IntCounterVec,
+    policy: IntGaugeVec,
+    /// Time to identify and judge one request, in seconds.
+    pub decision_seconds: Histogram,
+    /// Requests under way.
+    pub in_flight: Gauge,
+    /// Upstream failures that were answered by us.
+    pub origin_failures: Counter,
+    records_seen: Gauge,
+    records_stored: Gauge,
+    records_dropped: Gauge,
+    records_queued: Gauge,
+}
+
+/// What the record queue has counted so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RecordCounts {
+    /// Violations handed over.
+    pub seen: u64,
+    /// Written.
+    pub stored: u64,
+    /// Counted but not kept in detail.
+    pub dropped: u64,
+    /// Waiting to be written.
+    pub queued: u64,
+}
+
+impl Metrics {
+    /// A registry with every metric in it.
+    pub fn new() -> Self {
+        Self::register().expect("the names below are distinct and well-formed")
+    }
+
+    fn register() -> prometheus::Result<Self> {
+        let registry = Registry::new();
+        let counters = |name: &str, help: &str, labels: &[&str]| {
+            let counters = IntCounterVec::new(Opts::new(name, help), labels)?;
+            registry.register(Box::new(counters.clone()))?;
+            prometheus::Result::Ok(counters)
+        };
+        let gauge = |name: &str, help: &str| {
+            let gauge = Gauge::new(name, help)?;
+            registry.register(Box::new(gauge.clone()))?;
+            prometheus::Result::Ok(gauge)
+        };
+        let requests = counters(
+            "beadle_requests_total",
+            "Requests by site, class of client and action.",
+            &["site", "class", "action"],
+        )?;
+        let violations = counters(
+            "beadle_violations_total",
+            "Violations of robots.txt rules by site, product token, reason and action.",
+            &["site", "product_token", "reason", "action"],
+        )?;
+        let refusals = counters(
+            "beadle_refusals_total",
+            "Requests refused before they were judged, by reason.",
+            &["reason"],
+        )?;
+        let invalid_tag_lines = counters(
+            "beadle_origin_invalid_robots_tag_lines_total",
+            "Robots-Tag and X-Robots-Tag lines of the origin that had to be mended, by site.",
+            &["site"],
+        )?;
+        let reloads = counters(
+            "beadle_policy_reloads_total",
+            "Policy reloads by outcome: applied, unchanged or refused.",
+            &["outcome"],
+        )?;
+        let policy = IntGaugeVec::new(
+            Opts::new("beadle_policy_info", "The policy in force, by fingerprint."),
+            &["fingerprint"],
+        )?;
+        registry.register(Box::new(policy.clone()))?;
+        let decision_seconds = Histogram::with_opts(
+            HistogramOpts::new(
+                "beadle_decision_duration_seconds",
+                "Time to identify and judge one request.",
+            )
+            .buckets(vec![2.5e-7, 5e-7, 1e-6, 2.5e-6, 5e-6, 1e-5, 2.5e-5, 1e-4, 1e-3]),
+        )?;
+        registry.register(Box::new(decision_seconds.clone()))?;
+        let origin_failures = Counter::new(
+            "beadle_origin_failures_total",
+            "Requests that the origin did not answer and that got a 502, 503 or 504.",
+        )?;
+        registry.register(Box::new(origin_failures.clone()))?;
+        Ok(Self {
+            requests,
+            violations,
+            refusals,
+            invalid_tag_lines,
+            reloads,
+            policy,
+            decision_seconds,
+            origin_failures,
+            in_flight: gauge("beadle_requests_in_flight", "Requests under way.")?,
+            records_seen: gauge("beadle_records_seen", "Violations handed to the record queue.")?,
+            records_stored: gauge("beadle_records_stored", "Records written.")?,
+            records_dropped: gauge(
+                "beadle_records_dropped",
+                "Violations that were counted but not kept in detail.",
+            )?,
+            records_queued: gauge("beadle_records_queued", "Records waiting to be written.")?,
+            registry,
+        })
+    }
+
+    /// The counter of one site's requests of one class and action; to be kept, not looked up for
+    /// each request.
+    pub fn requests(&self, site: &str, class: &str, action: &str) -> Counter {
+        self.requests.with_label_values(&[site, class, action])
+    }
+
+    /// Counts a violation. `product_token` is a known one, [`OTHER_TOKEN`] or [`NO_TOKEN`].
+    pub fn violation(&self, site: &str, product_token: &str, reason: &str, action: &str) {
+        self.violations.with_label_values(&[site, product_token, reason, action]).inc();
+    }
+
+    /// Counts a request that was refused before it was judged.
+    pub fn refusal(&self, reason: &str) {
+        self.refusals.with_label_values(&[reason]).inc();
+    }
+
+    /// Counts lines of an origin that had to be mended.
+    pub fn invalid_tag_lines(&self, site: &str, lines: u32) {
+        self.invalid_tag_lines.with_label_values(&[site]).inc_by(u64::from(lines));
+    }
+
+    /// Counts a reload: `applied`, `unchanged` or `refused`.
+    pub fn reload(&self, outcome: &str) {
+        self.reloads.with_label_values(&[outcome]).inc();
+    }
+
+    /// Names the policy in force.
+    pub fn policy(&self, fingerprint: &str) {
+        self.policy.reset();
+        self.policy.with_label_values(&[fingerprint]).set(1);
+    }
+
+    /// The text exposition, with the record queue's counts as they are now.
+    pub fn exposition(&self, records: RecordCounts) -> String {
+        let set = |gauge: &Gauge, n: u64| gauge.set(i64::try_from(n).unwrap_or(i64::MAX));
+        set(&self.records_seen, records.seen);
+        set(&self.records_stored, records.stored);
+        set(&self.records_dropped, records.dropped);
+        set(&self.records_queued, records.queued);
+        let mut text = Vec::new();
+        match TextEncoder::new().encode(&self.registry.gather(), &mut text) {
+            Ok(()) => String::from_utf8_lossy(&text).into_owned(),
+            Err(error) => format!("# {error}\n"),
+        }
+    }
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_exposition_names_what_was_counted() {
+        let metrics = Metrics::new();
+        metrics.requests("a.example", "crawler", "block").inc();
+        metrics.violation("a.example", OTHER_TOKEN, "robots.disallow", "log");
+        metrics.policy("aaa");
+        metrics.policy("bbb");
+        let text = metrics.exposition(RecordCounts { seen: 3, stored: 2, dropped: 1, queued: 0 });
+        for line in [
+            r#"beadle_requests_total{action="block",class="crawler",site="a.example"} 1"#,
+            r#"beadle_policy_info{fingerprint="bbb"} 1"#,
+            "beadle_records_seen 3",
+            "beadle_records_dropped 1",
+            "# TYPE beadle_decision_duration_seconds histogram",
+        ] {
+            assert!(text.contains(line), "{line} is missing in\n{text}");
+        }
+        assert!(!text.contains("aaa"));
+    }
+}

@@ -1,0 +1,132 @@
+//! The crawlers that are known: the built-in catalogue and the policy's `crawlers` section.
+
+use crate::{
+    crawlers::{Catalogue, CatalogueFile, Entry, Kind, Purpose},
+    policy::{
+        shape::{At, Findings, closest, shown},
+        yaml,
+    },
+    product_token::ProductToken,
+};
+
+/// The catalogue that every copy of the program carries.
+const BUILT_IN: &str = include_str!("../../config/crawlers.yaml");
+
+/// The built-in catalogue.
+pub fn built_in() -> Catalogue {
+    Catalogue::new(built_in_entries()).expect("a test reads the built-in catalogue")
+}
+
+/// The built-in crawlers together with the operator's own; one of the operator's own replaces a
+/// built-in one of the same name.
+pub(super) fn extended(own: Option<&At<'_>>, findings: &mut Findings) -> Catalogue {
+    let own: Vec<Entry> = own.map_or_else(Vec::new, |at| {
+        at.items(findings).iter().filter_map(|item| entry(item, findings)).collect()
+    });
+    let is_own = |token: &str| own.iter().any(|e| e.product_token.eq_ignore_ascii_case(token));
+    let mut entries: Vec<Entry> =
+        built_in_entries().into_iter().filter(|e| !is_own(&e.product_token)).collect();
+    entries.extend(own);
+    match Catalogue::new(entries) {
+        Ok(catalogue) => catalogue,
+        Err(refused) => {
+            refused.into_iter().for_each(|finding| findings.push(finding));
+            built_in()
+        }
+    }
+}
+
+fn built_in_entries() -> Vec<Entry> {
+    let file: CatalogueFile =
+        yaml::read_typed(BUILT_IN).expect("a test reads the built-in catalogue");
+    file.crawlers
+}
+
+fn entry(at: &At<'_>, findings: &mut Findings) -> Option<Entry> {
+    const KEYS: [&str; 8] = [
+        "product_token",
+        "aliases",
+        "operator",
+        "purpose",
+        "documentation",
+        "kind",
+        "falls_back_to",
+        "ignores_star",
+    ];
+    const KINDS: [(&str, Kind); 4] = [
+        ("crawler", Kind::Crawler),
+        ("user-triggered", Kind::UserTriggered),
+        ("automation", Kind::Automation),
+        ("control", Kind::Control),
+    ];
+    let fields = at.fields(&KEYS, findings)?;
+    let token = fields.require("product_token", "write the crawler's name", findings)?;
+    let text = token.text(findings)?;
+    if ProductToken::new(text).is_none() {
+        findings.refuse_as(
+            "policy.bad_product_token",
+            &token,
+            format!("'{}' is not a product token", shown(text)),
+            "write the crawler's name in printable ASCII, without '#', ':', ',' and '*'",
+        );
+        return None;
+    }
+    let mut words = |key: &str| -> Vec<String> {
+        let items = fields.list(key, findings);
+        items.iter().filter_map(|item| item.text(findings).map(str::to_owned)).collect()
+    };
+    let (aliases, falls_back_to) = (words("aliases"), words("falls_back_to"));
+    let mut text = |key: &str| fields.take(key).and_then(|at| at.text(findings).map(str::to_owned));
+    let (operator, documentation) = (text("operator"), text("documentation"));
+    let purpose = fields.take("purpose").and_then(|at| purpose(&at, findings));
+    let kind = fields.take("kind").and_then(|at| at.choice(&KINDS, findings));
+    let ignores_star = fields.take("ignores_star").and_then(|at| at.boolean(findings));
+    Some(Entry {
+        product_token: text_of(&token),
+        aliases,
+        operator,
+        documentation,
+        falls_back_to,
+        purpose: purpose.unwrap_or_default(),
+        kind: kind.unwrap_or_default(),
+        ignores_star: ignores_star.unwrap_or_default(),
+        ..Entry::default()
+    })
+}
+
+fn text_of(at: &At<'_>) -> String {
+    match &at.node.value {
+        yaml::Value::Text(text) => text.trim().to_owned(),
+        _ => String::new(),
+    }
+}
+
+fn purpose(at: &At<'_>, findings: &mut Findings) -> Option<Purpose> {
+    let text = at.text(findings)?;
+    let found = Purpose::from_name(text);
+    if found.is_none() {
+        let known = || Purpose::ALL.iter().map(|purpose| purpose.as_str());
+        let help = closest(text, known()).map_or_else(
+            || format!("the purposes are {}", known().collect::<Vec<_>>().join(", ")),
+            |purpose| format!("did you mean '{purpose}'?"),
+        );
+        let message = format!("unknown purpose '{}'", shown(text));
+        findings.refuse_as("policy.unknown_purpose", at, message, help);
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_built_in_catalogue_holds_its_invariants() {
+        let file: CatalogueFile = yaml::read_typed(BUILT_IN).expect("well-formed");
+        assert!(file.crawlers.len() >= 1_200);
+        let catalogue = Catalogue::new(file.crawlers).expect("consistent");
+        for name in ["Googlebot", "bingbot", "GPTBot", "ClaudeBot", "CCBot", "MJ12bot", "curl"] {
+            assert!(catalogue.find(name).is_some(), "{name}");
+        }
+    }
+}

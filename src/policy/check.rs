@@ -1,0 +1,93 @@
+//! The whole policy: its sections in order, then what only all of them together can show.
+
+use std::{net::IpAddr, sync::Arc};
+
+use sha2::{Digest, Sha256};
+
+use crate::{
+    diagnostic::{Diagnostic, Severity},
+    policy::{
+        Mode, Policy, Server, Site, catalogue,
+        names::Names,
+        server,
+        shape::{At, Findings},
+        sites, yaml,
+    },
+};
+
+/// Reads a policy; it comes only without errors. The findings are in no particular order.
+pub(super) fn read(bytes: &[u8]) -> (Option<Policy>, Vec<Diagnostic>) {
+    let root = match yaml::read(bytes) {
+        Ok(root) => root,
+        Err(finding) => return (None, vec![finding]),
+    };
+    if matches!(root.value, yaml::Value::Null) {
+        let finding = Diagnostic::error("policy.empty", "the policy is empty")
+            .at(1, 1)
+            .help("start from examples/minimal.yaml: 'sites' with 'hosts' and 'origin'");
+        return (None, vec![finding]);
+    }
+    let mut findings = Findings::default();
+    let policy = sections(&At::root(&root), bytes, &mut findings);
+    let refused = findings.0.iter().any(|finding| finding.severity == Severity::Error);
+    (policy.filter(|_| !refused), findings.0)
+}
+
+fn sections(root: &At<'_>, bytes: &[u8], findings: &mut Findings) -> Option<Policy> {
+    const KEYS: [&str; 6] = ["server", "violations", "crawlers", "crawler_sets", "strict", "sites"];
+    let fields = root.fields(&KEYS, findings)?;
+    let server = server::server(fields.take("server").as_ref(), findings);
+    let violations = server::violations(fields.take("violations").as_ref(), findings);
+    let catalogue = Arc::new(catalogue::extended(fields.take("crawlers").as_ref(), findings));
+    let strict = fields.take("strict").and_then(|at| at.boolean(findings)).unwrap_or(true);
+    let names = Names::read(fields.take("crawler_sets").as_ref(), &catalogue, strict, findings);
+    let help = "write 'sites:' with at least one site";
+    let sites_at = fields.require("sites", help, findings)?;
+    let sites = sites::read(&sites_at, &names, findings);
+    for (site, at) in sites.iter().zip(sites_at.items(findings)) {
+        no_loop(site, &server, &at, findings);
+        names_are_claims(site, &at, findings);
+    }
+    Some(Policy { server, violations, catalogue, sites, fingerprint: fingerprint(bytes) })
+}
+
+/// An origin that is one of our own listeners would make every request run in a circle.
+fn no_loop(site: &Site, server: &Server, at: &At<'_>, findings: &mut Findings) {
+    let origin = if site.origin.host == "localhost" {
+        Some(IpAddr::from([127, 0, 0, 1]))
+    } else {
+        site.origin.host.parse::<IpAddr>().ok()
+    };
+    let Some(origin) = origin else { return };
+    let is_ours = |listener: std::net::SocketAddr| {
+        listener.port() == site.origin.port
+            && (listener.ip() == origin || (listener.ip().is_unspecified() && origin.is_loopback()))
+    };
+    let sockets = server.listen.iter().map(|listener| listener.address).chain(server.admin);
+    if let Some(listener) = sockets.into_iter().find(|socket| is_ours(*socket)) {
+        findings.refuse_as(
+            "policy.loop",
+            at,
+            format!("the origin of '{}' is this proxy's own listener {listener}", site.name()),
+            "name the address of the server behind the proxy",
+        );
+    }
+}
+
+/// Said once for each site that blocks: a User-Agent proves nothing.
+fn names_are_claims(site: &Site, at: &At<'_>, findings: &mut Findings) {
+    let blocks = site.enforcement.mode == Mode::Block
+        || site.enforcement.overrides.iter().any(|one| one.mode == Mode::Block);
+    if blocks {
+        let message = format!("{}: blocks go by what a User-Agent claims", at.path);
+        findings.push(
+            Diagnostic::note("policy.unverified_claims", message)
+                .at(at.node.line, at.node.column)
+                .help("nothing to do; a client that lies about its name is not caught by this"),
+        );
+    }
+}
+
+fn fingerprint(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,240 @@
+//! The `enforcement` section: what happens to violations, and how a refusal is answered.
+
+use std::collections::HashSet;
+
+use crate::{
+    crawlers::Class,
+    diagnostic::Diagnostic,
+    policy::{
+        Block, Enforcement, Mode, Override, Piece, RobotsTxt, Slot, Template,
+        names::{Names, Selection},
+        shape::{At, Fields, Findings, shown},
+    },
+    robots,
+};
+
+/// What a refused crawler is told when the policy has no text of its own.
+const DEFAULT_BODY: &str = "\
+{product_token} is not allowed to fetch this page.
+
+The rules of {host} disallow it:
+  {rule}
+  (line {line} of {robots_txt})
+
+Decision {id}
+";
+
+const MODES: [(&str, Mode); 3] = [("off", Mode::Off), ("log", Mode::Log), ("block", Mode::Block)];
+
+const SLOTS: [(&str, Slot); 7] = [
+    ("product_token", Slot::ProductToken),
+    ("rule", Slot::Rule),
+    ("line", Slot::Line),
+    ("robots_txt", Slot::RobotsTxt),
+    ("id", Slot::Id),
+    ("host", Slot::Host),
+    ("path", Slot::Path),
+];
+
+/// The classes that `*` binds unless the policy says otherwise: whoever crawls or is automatic,
+/// and who does not say what it is. A person's browser is never among them.
+const STAR_BINDS: [Class; 3] = [Class::Crawler, Class::Automation, Class::None];
+
+/// Reads the section; without one, violations are logged.
+pub(super) fn read(
+    at: Option<&At<'_>>,
+    robots_txt: &RobotsTxt,
+    names: &Names<'_>,
+    findings: &mut Findings,
+) -> Enforcement {
+    const KEYS: [&str; 5] = ["mode", "overrides", "block", "star_binds", "allow_block_all"];
+    let mut enforcement = Enforcement {
+        mode: Mode::Log,
+        overrides: Vec::new(),
+        block: Block {
+            status: 403,
+            content_type: "text/plain; charset=utf-8".to_owned(),
+            body: parse_template(DEFAULT_BODY).expect("the default body has known slots only"),
+        },
+        star_binds: STAR_BINDS.to_vec(),
+    };
+    let Some(fields) = at.and_then(|at| at.fields(&KEYS, findings)) else { return enforcement };
+    if let Some(mode) = fields.take("mode").and_then(|at| at.choice(&MODES, findings)) {
+        enforcement.mode = mode;
+    }
+    for at in fields.list("overrides", findings) {
+        enforcement.overrides.extend(one_override(&at, names, findings));
+    }
+    if let Some(at) = fields.take("block") {
+        block(&at, &mut enforcement.block, findings);
+    }
+    if let Some(at) = fields.take("star_binds") {
+        enforcement.star_binds = star_binds(&at, findings);
+    }
+    let allow_block_all =
+        fields.take("allow_block_all").and_then(|at| at.boolean(findings)).unwrap_or(false);
+    if !allow_block_all {
+        refuse_to_block_everybody(&enforcement, robots_txt, &fields, findings);
+    }
+    enforcement
+}
+
+fn one_override(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> Option<Override> {
+    let fields = at.fields(&["user_agents", "mode"], findings)?;
+    let who = fields.require("user_agents", "write for example [set:ai]", findings);
+    let mode = fields
+        .require("mode", "write off, log or block", findings)
+        .and_then(|at| at.choice(&MODES, findings));
+    let (mut tokens, mut all) = (HashSet::new(), false);
+    for item in who?.items(findings) {
+        match names.select(&item, findings) {
+            Some(Selection::Star) => all = true,
+            Some(Selection::Tokens(selected)) => tokens.extend(selected),
+            None => {}
+        }
+    }
+    Some(Override { tokens, all, mode: mode? })
+}
+
+fn block(at: &At<'_>, block: &mut Block, findings: &mut Findings) {
+    let Some(fields) = at.fields(&["status", "content_type", "body"], findings) else { return };
+    if let Some(at) = fields.take("status") {
+        match at.integer(100..=599, findings) {
+            Some(status @ (403 | 404 | 410 | 429 | 451)) => {
+                block.status = u16::try_from(status).unwrap_or(block.status);
+            }
+            Some(other) => findings.refuse(
+                &at,
+                format!("{other} does not tell a crawler that it is refused"),
+                "write 403, 404, 410, 429 or 451",
+            ),
+            None => {}
+        }
+    }
+    if let Some((at, text)) =
+        fields.take("content_type").and_then(|at| at.text(findings).map(|text| (at, text)))
+    {
+        if text.is_empty() || text.bytes().any(|b| !(b' '..=b'~').contains(&b)) {
+            findings.refuse(
+                &at,
+                "not a header value",
+                "write for example text/html; charset=utf-8",
+            );
+        } else {
+            block.content_type = text.to_owned();
+        }
+    }
+    if let Some((at, text)) =
+        fields.take("body").and_then(|at| at.text(findings).map(|text| (at, text)))
+    {
+        match parse_template(text) {
+            Ok(body) => block.body = body,
+            Err(slot) => {
+                let known: Vec<String> =
+                    SLOTS.iter().map(|(name, _)| format!("{{{name}}}")).collect();
+                let message = format!("unknown place '{{{}}}'", shown(&slot));
+                findings.refuse(&at, message, format!("the places are {}", known.join(", ")));
+            }
+        }
+    }
+}
+
+fn star_binds(at: &At<'_>, findings: &mut Findings) -> Vec<Class> {
+    const CLASSES: [(&str, Class); 4] = [
+        ("crawler", Class::Crawler),
+        ("user-triggered", Class::UserTriggered),
+        ("automation", Class::Automation),
+        ("none", Class::None),
+    ];
+    at.items(findings)
+        .iter()
+        .filter_map(|item| {
+            if item.node.is_text("browser") {
+                let help = "leave browsers out; '*' binds crawlers, not people";
+                findings.refuse(item, "a browser is never judged", help);
+                return None;
+            }
+            item.choice(&CLASSES, findings)
+        })
+        .collect()
+}
+
+/// The text with its `{slots}`; `{{` stands for a brace. `Err` is an unknown slot's name.
+fn parse_template(text: &str) -> Result<Template, String> {
+    let mut pieces = Vec::new();
+    let mut literal = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('{') {
+        literal.push_str(&rest[..at]);
+        let after = &rest[at + 1..];
+        if let Some(after) = after.strip_prefix('{') {
+            literal.push('{');
+            rest = after;
+            continue;
+        }
+        let Some((name, after)) = after.split_once('}') else {
+            return Err(after.chars().take(20).collect());
+        };
+        let slot = SLOTS.iter().find(|(known, _)| *known == name).map(|(_, slot)| *slot);
+        if !literal.is_empty() {
+            pieces.push(Piece::Text(std::mem::take(&mut literal)));
+        }
+        pieces.push(Piece::Slot(slot.ok_or_else(|| name.to_owned())?));
+        rest = after;
+    }
+    literal.push_str(rest);
+    if !literal.is_empty() {
+        pieces.push(Piece::Text(literal));
+    }
+    Ok(Template(pieces))
+}
+
+/// `User-agent: *` with nothing but `Disallow: /`, enforced by blocking, takes a site out of every
+/// search engine: that is asked for in so many words or not at all.
+fn refuse_to_block_everybody(
+    enforcement: &Enforcement,
+    robots_txt: &RobotsTxt,
+    fields: &Fields<'_>,
+    findings: &mut Findings,
+) {
+    let is_star = |group: &&robots::Group| group.user_agents.iter().any(|ua| ua.name == "*");
+    let rules = || robots_txt.file.groups.iter().filter(is_star).flat_map(|group| &group.rules);
+    let closes_all = rules().any(|rule| {
+        rule.directive == robots::Directive::Disallow
+            && matches!(rule.pattern.as_str(), "/" | "/*" | "*")
+    });
+    let opens_some = rules().any(|rule| rule.directive == robots::Directive::Allow);
+    let blocks_star =
+        enforcement.overrides.iter().find(|one| one.all).map_or(enforcement.mode, |one| one.mode)
+            == Mode::Block;
+    if blocks_star && closes_all && !opens_some {
+        let at = fields.at();
+        let message = format!("{}: this blocks every crawler from the whole site", at.path);
+        findings.push(
+            Diagnostic::error("policy.blocks_everybody", message)
+                .at(at.node.line, at.node.column)
+                .help("add 'allow_block_all: true' here if that is meant, or set 'mode: log'"),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_template_is_text_and_known_slots() {
+        let text = |t: &str| Piece::Text(t.to_owned());
+        for (template, expected) in [
+            ("plain", Ok(vec![text("plain")])),
+            ("a {id} b", Ok(vec![text("a "), Piece::Slot(Slot::Id), text(" b")])),
+            ("{host}{path}", Ok(vec![Piece::Slot(Slot::Host), Piece::Slot(Slot::Path)])),
+            ("{{literal}", Ok(vec![text("{literal}")])),
+            ("", Ok(vec![])),
+            ("{nobody}", Err("nobody".to_owned())),
+            ("{open", Err("open".to_owned())),
+        ] {
+            assert_eq!(parse_template(template), expected.map(Template), "{template:?}");
+        }
+    }
+}

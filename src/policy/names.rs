@@ -1,0 +1,178 @@
+//! Who a policy means: product tokens, `set:NAME`, `purpose:NAME` and `*`.
+
+use std::collections::HashMap;
+
+use crate::{
+    crawlers::{Catalogue, Kind, Purpose},
+    diagnostic::Diagnostic,
+    policy::shape::{At, Findings, closest, shown},
+    product_token::ProductToken,
+};
+
+/// The names a policy can use.
+pub(super) struct Names<'c> {
+    catalogue: &'c Catalogue,
+    sets: HashMap<String, Vec<ProductToken>>,
+    /// Whether a name one slip away from a known one is an error or a warning.
+    strict: bool,
+}
+
+/// Whom one entry of `user_agents` means.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Selection {
+    /// `*`: every crawler.
+    Star,
+    /// These, in the catalogue's order.
+    Tokens(Vec<ProductToken>),
+}
+
+impl<'c> Names<'c> {
+    /// Reads the `crawler_sets` section.
+    pub(super) fn read(
+        sets: Option<&At<'_>>,
+        catalogue: &'c Catalogue,
+        strict: bool,
+        findings: &mut Findings,
+    ) -> Self {
+        let mut names = Self { catalogue, sets: HashMap::new(), strict };
+        let entries = sets.and_then(|at| at.entries(findings)).unwrap_or_default();
+        for (key, node) in entries {
+            let at = At { node, path: format!("crawler_sets.{}", shown(&key.text)) };
+            let tokens = names.set(&at, findings);
+            names.sets.insert(key.text.clone(), tokens);
+        }
+        names
+    }
+
+    /// A list of names, or a mapping with `purposes` and `product_tokens`.
+    fn set(&self, at: &At<'_>, findings: &mut Findings) -> Vec<ProductToken> {
+        let mut tokens = Vec::new();
+        if matches!(at.node.value, super::yaml::Value::Map(_)) {
+            let Some(fields) = at.fields(&["purposes", "product_tokens"], findings) else {
+                return tokens;
+            };
+            for item in fields.list("purposes", findings) {
+                if let Some(purpose) = item.text(findings) {
+                    tokens.extend(self.purpose(purpose, &item, findings));
+                }
+            }
+            for item in fields.list("product_tokens", findings) {
+                if let Some(name) = item.text(findings) {
+                    tokens.extend(self.token(name, &item, findings));
+                }
+            }
+        } else {
+            for item in at.items(findings) {
+                match self.select(&item, findings) {
+                    Some(Selection::Tokens(selected)) => tokens.extend(selected),
+                    Some(Selection::Star) => {
+                        findings.refuse(&item, "'*' is no crawler's name", "name the crawlers");
+                    }
+                    None => {}
+                }
+            }
+        }
+        distinct(tokens)
+    }
+
+    /// Whom one entry means; a finding where it means nobody.
+    pub(super) fn select(&self, at: &At<'_>, findings: &mut Findings) -> Option<Selection> {
+        let text = at.text(findings)?.trim();
+        let tokens = if text == "*" {
+            return Some(Selection::Star);
+        } else if let Some(set) = text.strip_prefix("set:") {
+            self.named_set(set.trim(), at, findings)?
+        } else if let Some(purpose) = text.strip_prefix("purpose:") {
+            self.purpose(purpose.trim(), at, findings)
+        } else {
+            vec![self.token(text, at, findings)?]
+        };
+        Some(Selection::Tokens(tokens))
+    }
+
+    fn named_set(
+        &self,
+        name: &str,
+        at: &At<'_>,
+        findings: &mut Findings,
+    ) -> Option<Vec<ProductToken>> {
+        let found = self.sets.get(name).cloned();
+        if found.is_none() {
+            let mut known: Vec<&str> = self.sets.keys().map(String::as_str).collect();
+            known.sort_unstable();
+            let help = match closest(name, known.iter().copied()) {
+                Some(set) => format!("did you mean 'set:{set}'?"),
+                None if known.is_empty() => "define it under crawler_sets, above the sites".into(),
+                None => format!("the sets are {}", known.join(", ")),
+            };
+            let message = format!("unknown set '{}'", shown(name));
+            findings.refuse_as("policy.unknown_set", at, message, help);
+        }
+        found
+    }
+
+    fn purpose(&self, name: &str, at: &At<'_>, findings: &mut Findings) -> Vec<ProductToken> {
+        let Some(purpose) = Purpose::from_name(name) else {
+            let known = || Purpose::ALL.iter().map(|purpose| purpose.as_str());
+            let help = closest(name, known()).map_or_else(
+                || format!("the purposes are {}", known().collect::<Vec<_>>().join(", ")),
+                |purpose| format!("did you mean '{purpose}'?"),
+            );
+            let message = format!("unknown purpose '{}'", shown(name));
+            findings.refuse_as("policy.unknown_purpose", at, message, help);
+            return Vec::new();
+        };
+        self.catalogue.by_purpose(purpose).map(|crawler| crawler.product_token().clone()).collect()
+    }
+
+    /// One crawler's name. A name close to a known one is taken for a slip; any other is the
+    /// operator's own crawler, which the rules bind by its name all the same.
+    fn token(&self, name: &str, at: &At<'_>, findings: &mut Findings) -> Option<ProductToken> {
+        let Some(token) = ProductToken::new(name) else {
+            findings.refuse_as(
+                "policy.bad_product_token",
+                at,
+                format!("'{}' is not a product token", shown(name)),
+                "write the crawler's name in printable ASCII, without '#', ':', ',' and '*' \
+                 (RFC 9309 section 2.2.1)",
+            );
+            return None;
+        };
+        if let Some(crawler) = self.catalogue.find(name) {
+            if crawler.kind() == Kind::Control {
+                let message = format!(
+                    "{}: {crawler} never stands in a User-Agent, so its rules are published but \
+                     can't be enforced",
+                    at.path,
+                    crawler = crawler.product_token(),
+                );
+                findings.push(
+                    Diagnostic::note("policy.control_token", message)
+                        .at(at.node.line, at.node.column)
+                        .help("nothing to do; the operator's other crawlers do the fetching"),
+                );
+            }
+            // An alias stays as the operator wrote it: the file is to be read by that name too.
+            return Some(token);
+        }
+        let close = self.catalogue.closest(name);
+        let message = format!("{}: no crawler named '{}' is known", at.path, shown(name));
+        let own = "add it under 'crawlers' if it is your own";
+        let finding = match close {
+            Some(close) if self.strict => Diagnostic::error("policy.unknown_crawler", message)
+                .help(format!("did you mean '{close}'? ({own}, or set 'strict: false')")),
+            Some(close) => Diagnostic::warning("policy.unknown_crawler", message)
+                .help(format!("did you mean '{close}'? ({own})")),
+            None => Diagnostic::note("policy.unknown_crawler", message)
+                .help(format!("{own}; requests that carry the name are judged all the same")),
+        };
+        findings.push(finding.at(at.node.line, at.node.column));
+        Some(token)
+    }
+}
+
+/// The tokens without repetition, in order.
+pub(super) fn distinct(tokens: Vec<ProductToken>) -> Vec<ProductToken> {
+    let mut seen = std::collections::HashSet::with_capacity(tokens.len());
+    tokens.into_iter().filter(|token| seen.insert(token.clone())).collect()
+}

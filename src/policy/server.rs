@@ -1,0 +1,202 @@
+//! The `server` and `violations` sections.
+
+use std::{
+    net::{IpAddr, SocketAddr},
+    path::PathBuf,
+    time::Duration,
+};
+
+use ipnet::IpNet;
+
+use crate::policy::{
+    DEFAULT_ADMIN, DEFAULT_LISTEN, DEFAULT_RETENTION, Listener, Log, Server, Timeouts, Tls,
+    Violations,
+    shape::{At, Fields, Findings, duplicate, shown},
+};
+
+const DAY: Duration = Duration::from_secs(86_400);
+
+/// Reads the `server` section; without one, the defaults.
+pub(super) fn server(at: Option<&At<'_>>, findings: &mut Findings) -> Server {
+    const KEYS: [&str; 5] = ["listen", "admin", "trusted_proxies", "timeouts", "threads"];
+    let fields = at.and_then(|at| at.fields(&KEYS, findings));
+    let Some(fields) = fields else {
+        return Server {
+            listen: vec![Listener { address: known(DEFAULT_LISTEN), tls: None }],
+            admin: Some(known(DEFAULT_ADMIN)),
+            trusted_proxies: Vec::new(),
+            timeouts: Timeouts::default(),
+            threads: None,
+        };
+    };
+    Server {
+        listen: listeners(&fields, findings),
+        admin: admin(&fields, findings),
+        trusted_proxies: fields
+            .list("trusted_proxies", findings)
+            .iter()
+            .filter_map(|at| network(at, findings))
+            .collect(),
+        timeouts: timeouts(&fields, findings),
+        threads: fields
+            .take("threads")
+            .and_then(|at| at.integer(1..=1_024, findings))
+            .and_then(|n| usize::try_from(n).ok()),
+    }
+}
+
+fn listeners(fields: &Fields<'_>, findings: &mut Findings) -> Vec<Listener> {
+    let Some(at) = fields.take("listen") else {
+        return vec![Listener { address: known(DEFAULT_LISTEN), tls: None }];
+    };
+    let items = at.items(findings);
+    if items.is_empty() {
+        findings.refuse(&at, "no listener", format!("write '- address: {DEFAULT_LISTEN}'"));
+    }
+    let listeners: Vec<Listener> =
+        items.iter().filter_map(|item| listener(item, findings)).collect();
+    if let Some(twice) = duplicate(&listeners, |listener| listener.address) {
+        let message = format!("{} is listened on twice", twice.address);
+        findings.refuse(&at, message, "keep one of the two");
+    }
+    listeners
+}
+
+/// `0.0.0.0:8080`, or a mapping with `address` and `tls`.
+fn listener(at: &At<'_>, findings: &mut Findings) -> Option<Listener> {
+    if matches!(at.node.value, super::yaml::Value::Text(_)) {
+        return Some(Listener { address: socket(at, findings)?, tls: None });
+    }
+    let fields = at.fields(&["address", "tls"], findings)?;
+    let address = fields.require("address", "write 'address: 0.0.0.0:8080'", findings);
+    let tls = fields.take("tls").map(|at| tls(&at, findings));
+    Some(Listener { address: socket(&address?, findings)?, tls: tls.flatten() })
+}
+
+fn tls(at: &At<'_>, findings: &mut Findings) -> Option<Tls> {
+    let fields = at.fields(&["certificate", "key"], findings)?;
+    let certificate = fields.require("certificate", "name the PEM file of the chain", findings);
+    let key = fields.require("key", "name the PEM file of the private key", findings);
+    Some(Tls { certificate: path(&certificate?, findings)?, key: path(&key?, findings)? })
+}
+
+fn admin(fields: &Fields<'_>, findings: &mut Findings) -> Option<SocketAddr> {
+    match fields.take("admin") {
+        None => Some(known(DEFAULT_ADMIN)),
+        Some(at) if at.node.is_text("off") => None,
+        Some(at) => socket(&at, findings),
+    }
+}
+
+fn timeouts(fields: &Fields<'_>, findings: &mut Findings) -> Timeouts {
+    const KEYS: [&str; 9] = [
+        "client_keepalive",
+        "client_read",
+        "client_write",
+        "origin_connect",
+        "origin_read",
+        "origin_write",
+        "origin_keepalive",
+        "origin_lookup",
+        "drain",
+    ];
+    let mut timeouts = Timeouts::default();
+    let Some(fields) = fields.take("timeouts").and_then(|at| at.fields(&KEYS, findings)) else {
+        return timeouts;
+    };
+    let slots = [
+        &mut timeouts.client_keepalive,
+        &mut timeouts.client_read,
+        &mut timeouts.client_write,
+        &mut timeouts.origin_connect,
+        &mut timeouts.origin_read,
+        &mut timeouts.origin_write,
+        &mut timeouts.origin_keepalive,
+        &mut timeouts.origin_lookup,
+        &mut timeouts.drain,
+    ];
+    for (key, slot) in KEYS.into_iter().zip(slots) {
+        let least = Duration::from_secs(1);
+        if let Some(duration) = fields.take(key).and_then(|at| at.duration(least..=DAY, findings)) {
+            *slot = duration;
+        }
+    }
+    timeouts
+}
+
+/// Reads the `violations` section; without one, JSON lines go to standard output.
+pub(super) fn violations(at: Option<&At<'_>>, findings: &mut Findings) -> Violations {
+    const KEYS: [&str; 5] = ["database", "log", "retention", "queue", "redact_query"];
+    let mut violations = Violations {
+        database: None,
+        log: None,
+        retention: DEFAULT_RETENTION,
+        queue: 8_192,
+        redact_query: Vec::new(),
+    };
+    let Some(fields) = at.and_then(|at| at.fields(&KEYS, findings)) else {
+        violations.log = Some(Log::Stdout);
+        return violations;
+    };
+    violations.database = fields.take("database").and_then(|at| database(&at, findings));
+    violations.log = fields
+        .take("log")
+        .and_then(|at| path(&at, findings))
+        .map(|path| if path.as_os_str() == "stdout" { Log::Stdout } else { Log::File(path) });
+    if let Some(at) = fields.take("retention") {
+        let range = Duration::from_secs(3_600)..=3_650 * DAY;
+        violations.retention = at.duration(range, findings).unwrap_or(DEFAULT_RETENTION);
+    }
+    if let Some(queue) = fields.take("queue").and_then(|at| at.integer(1..=1_000_000, findings)) {
+        violations.queue = usize::try_from(queue).unwrap_or(violations.queue);
+    }
+    for at in fields.list("redact_query", findings) {
+        violations.redact_query.extend(at.text(findings).map(str::to_owned));
+    }
+    violations
+}
+
+fn database(at: &At<'_>, findings: &mut Findings) -> Option<PathBuf> {
+    let text = at.text(findings)?;
+    if text.contains("://") {
+        let message = format!("'{}' is not a file", shown(text));
+        findings.refuse(at, message, "name a file for the embedded SQLite database");
+        return None;
+    }
+    path(at, findings)
+}
+
+fn path(at: &At<'_>, findings: &mut Findings) -> Option<PathBuf> {
+    let text = at.text(findings)?;
+    if text.is_empty() || text.contains('\0') {
+        findings.refuse(at, "not a file name", "name a file");
+        return None;
+    }
+    Some(PathBuf::from(text))
+}
+
+fn socket(at: &At<'_>, findings: &mut Findings) -> Option<SocketAddr> {
+    let text = at.text(findings)?;
+    let parsed = text.parse().ok();
+    if parsed.is_none() {
+        let message = format!("'{}' is not an address with a port", shown(text));
+        findings.refuse(at, message, "write for example 127.0.0.1:8080 or '[::]:8080'");
+    }
+    parsed
+}
+
+fn network(at: &At<'_>, findings: &mut Findings) -> Option<IpNet> {
+    let text = at.text(findings)?;
+    let parsed =
+        text.parse::<IpNet>().ok().or_else(|| text.parse::<IpAddr>().ok().map(IpNet::from));
+    if parsed.is_none() {
+        let message = format!("'{}' is neither an address nor a network", shown(text));
+        findings.refuse(at, message, "write for example 10.0.0.0/8 or 192.0.2.7");
+    }
+    parsed
+}
+
+/// One of our own defaults.
+fn known(address: &str) -> SocketAddr {
+    address.parse().expect("the default addresses are well-formed")
+}

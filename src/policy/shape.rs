@@ -1,0 +1,338 @@
+//! The policy's keys and types as declared: reads a [`Node`] as what a setting expects.
+//!
+//! Nothing here fails: a value of the wrong type or an unknown key becomes a finding that names
+//! its path (`sites[0].enforcement.mode`), line, column and repair, and reading goes on.
+
+use std::{collections::HashSet, time::Duration};
+
+use crate::{
+    diagnostic::Diagnostic,
+    escape,
+    policy::yaml::{Key, Node, Value},
+};
+
+/// All findings of one policy.
+#[derive(Debug, Default)]
+pub(super) struct Findings(pub(super) Vec<Diagnostic>);
+
+impl Findings {
+    pub(super) fn push(&mut self, finding: Diagnostic) {
+        self.0.push(finding);
+    }
+
+    /// Reports that the value `at` its path is not what the setting takes.
+    pub(super) fn refuse(
+        &mut self,
+        at: &At<'_>,
+        message: impl AsRef<str>,
+        help: impl Into<String>,
+    ) {
+        self.refuse_as("policy.bad_value", at, message, help);
+    }
+
+    /// The same under a code of its own.
+    pub(super) fn refuse_as(
+        &mut self,
+        code: &'static str,
+        at: &At<'_>,
+        message: impl AsRef<str>,
+        help: impl Into<String>,
+    ) {
+        let message = format!("{}: {}", at.path, message.as_ref());
+        self.push(Diagnostic::error(code, message).at(at.node.line, at.node.column).help(help));
+    }
+}
+
+/// A node and the path that leads to it.
+#[derive(Clone, Debug)]
+pub(super) struct At<'n> {
+    pub(super) node: &'n Node,
+    pub(super) path: String,
+}
+
+/// The entries of a mapping, taken by name.
+pub(super) struct Fields<'n> {
+    at: At<'n>,
+    entries: &'n [(Key, Node)],
+}
+
+impl<'n> At<'n> {
+    pub(super) fn root(node: &'n Node) -> Self {
+        Self { node, path: String::new() }
+    }
+
+    /// The entries of a mapping, each key one of `known`.
+    pub(super) fn fields(&self, known: &[&str], findings: &mut Findings) -> Option<Fields<'n>> {
+        let entries = self.entries(findings)?;
+        for (key, _) in entries {
+            if !known.contains(&key.text.as_str()) {
+                findings.push(unknown_key(&self.path, key, known));
+            }
+        }
+        Some(Fields { at: self.clone(), entries })
+    }
+
+    /// The entries of a mapping whose keys are the operator's own.
+    pub(super) fn entries(&self, findings: &mut Findings) -> Option<&'n [(Key, Node)]> {
+        match &self.node.value {
+            Value::Map(entries) => Some(entries),
+            other => {
+                self.mistyped("a mapping of keys to values", other, findings);
+                None
+            }
+        }
+    }
+
+    /// The items of a list; a single value stands for a list of one.
+    pub(super) fn items(&self, findings: &mut Findings) -> Vec<At<'n>> {
+        match &self.node.value {
+            Value::List(items) => items
+                .iter()
+                .enumerate()
+                .map(|(i, node)| At { node, path: format!("{}[{i}]", self.path) })
+                .collect(),
+            Value::Text(_) | Value::Integer(_) => vec![self.clone()],
+            other => {
+                self.mistyped("a list", other, findings);
+                Vec::new()
+            }
+        }
+    }
+
+    pub(super) fn text(&self, findings: &mut Findings) -> Option<&'n str> {
+        match &self.node.value {
+            Value::Text(text) => Some(text),
+            other => {
+                self.mistyped("text", other, findings);
+                None
+            }
+        }
+    }
+
+    pub(super) fn boolean(&self, findings: &mut Findings) -> Option<bool> {
+        match &self.node.value {
+            Value::Bool(b) => Some(*b),
+            other => {
+                self.mistyped("true or false", other, findings);
+                None
+            }
+        }
+    }
+
+    /// A whole number in `range`.
+    pub(super) fn integer(
+        &self,
+        range: std::ops::RangeInclusive<i64>,
+        findings: &mut Findings,
+    ) -> Option<i64> {
+        match &self.node.value {
+            Value::Integer(n) if range.contains(n) => Some(*n),
+            Value::Integer(n) => {
+                let help = format!("write a number from {} to {}", range.start(), range.end());
+                findings.refuse(self, format!("{n} is out of range"), help);
+                None
+            }
+            other => {
+                self.mistyped("a whole number", other, findings);
+                None
+            }
+        }
+    }
+
+    /// A duration with its unit (`500ms`, `30s`, `24h`, `90d`) in `range`.
+    pub(super) fn duration(
+        &self,
+        range: std::ops::RangeInclusive<Duration>,
+        findings: &mut Findings,
+    ) -> Option<Duration> {
+        let help =
+            format!("write a time with its unit, from {:?} to {:?}", range.start(), range.end());
+        let text = match &self.node.value {
+            Value::Text(text) => text.clone(),
+            Value::Integer(n) => {
+                findings.refuse(self, format!("{n} has no unit"), help);
+                return None;
+            }
+            other => {
+                self.mistyped("a time such as 30s", other, findings);
+                return None;
+            }
+        };
+        match parse_duration(&text) {
+            Some(duration) if range.contains(&duration) => Some(duration),
+            Some(_) => {
+                findings.refuse(self, format!("'{}' is out of range", shown(&text)), help);
+                None
+            }
+            None => {
+                findings.refuse(self, format!("'{}' is not a time", shown(&text)), help);
+                None
+            }
+        }
+    }
+
+    /// One of a few words.
+    pub(super) fn choice<T: Copy>(
+        &self,
+        choices: &[(&str, T)],
+        findings: &mut Findings,
+    ) -> Option<T> {
+        // YAML 1.1 readers take an unquoted `off` for a boolean; ours takes it for the word.
+        let text = self.text(findings)?;
+        if let Some((_, choice)) = choices.iter().find(|(word, _)| *word == text) {
+            return Some(*choice);
+        }
+        let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
+        let help = closest(text, words.iter().copied()).map_or_else(
+            || format!("write one of {}", words.join(", ")),
+            |word| format!("did you mean '{word}'? (one of {})", words.join(", ")),
+        );
+        findings.refuse(self, format!("unknown value '{}'", shown(text)), help);
+        None
+    }
+
+    fn mistyped(&self, expected: &str, found: &Value, findings: &mut Findings) {
+        let help = match found {
+            Value::Bool(_) | Value::Integer(_) | Value::Float(_) if expected == "text" => {
+                "put it in quotation marks".to_owned()
+            }
+            _ => format!("write {expected}"),
+        };
+        let path = if self.path.is_empty() { "policy" } else { self.path.as_str() };
+        let message = format!("{path}: expected {expected}, found {}", found.kind());
+        let finding = Diagnostic::error("policy.wrong_type", message);
+        findings.push(finding.at(self.node.line, self.node.column).help(help));
+    }
+}
+
+impl<'n> Fields<'n> {
+    /// The value of `key`, where there is one.
+    pub(super) fn take(&self, key: &str) -> Option<At<'n>> {
+        let (_, node) = self.entries.iter().find(|(k, _)| k.text == key)?;
+        Some(At { node, path: join(&self.at.path, key) })
+    }
+
+    /// The items of the list `key`; none where it is absent.
+    pub(super) fn list(&self, key: &str, findings: &mut Findings) -> Vec<At<'n>> {
+        self.take(key).map_or_else(Vec::new, |at| at.items(findings))
+    }
+
+    /// The value of `key`, whose absence is a finding.
+    pub(super) fn require(&self, key: &str, help: &str, findings: &mut Findings) -> Option<At<'n>> {
+        let found = self.take(key);
+        if found.is_none() {
+            let message = format!("'{}' is missing", join(&self.at.path, key));
+            let (line, column) = (self.at.node.line, self.at.node.column);
+            findings
+                .push(Diagnostic::error("policy.missing_key", message).at(line, column).help(help));
+        }
+        found
+    }
+
+    /// Where the mapping itself stands.
+    pub(super) const fn at(&self) -> &At<'n> {
+        &self.at
+    }
+}
+
+/// The path of `key` inside `path`.
+pub(super) fn join(path: &str, key: &str) -> String {
+    if path.is_empty() { key.to_owned() } else { format!("{path}.{}", shown(key)) }
+}
+
+/// Text of the operator inside a message.
+pub(super) fn shown(text: &str) -> String {
+    escape::bounded(text.as_bytes(), 100)
+}
+
+/// The candidate that is a slip of the keyboard away from `text`, if there is one.
+pub(super) fn closest<'c>(
+    text: &str,
+    candidates: impl Iterator<Item = &'c str>,
+) -> Option<&'c str> {
+    let lower = text.to_ascii_lowercase();
+    candidates
+        .map(|candidate| {
+            (strsim::damerau_levenshtein(&lower, &candidate.to_ascii_lowercase()), candidate)
+        })
+        .filter(|(distance, candidate)| *distance <= 1 + candidate.len().min(text.len()) / 4)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// The first of `items` that stood before, by `key`.
+pub(super) fn duplicate<'i, T, K: Eq + std::hash::Hash>(
+    items: &'i [T],
+    key: impl Fn(&T) -> K,
+) -> Option<&'i T> {
+    let mut seen = HashSet::with_capacity(items.len());
+    items.iter().find(|item| !seen.insert(key(item)))
+}
+
+fn unknown_key(path: &str, key: &Key, known: &[&str]) -> Diagnostic {
+    let message = format!("unknown key '{}'", join(path, &key.text));
+    let help =
+        match closest(&key.text, known.iter().copied()).or_else(|| contained(&key.text, known)) {
+            Some(name) => format!("did you mean '{name}'?"),
+            None => format!("the keys here are {}", known.join(", ")),
+        };
+    Diagnostic::error("policy.unknown_key", message).at(key.line, key.column).help(help)
+}
+
+/// The only known key that contains `text` or is contained in it: `robot` in `robots_txt`.
+fn contained<'k>(text: &str, known: &[&'k str]) -> Option<&'k str> {
+    let mut near = known.iter().filter(|name| name.contains(text) || text.contains(*name));
+    match (near.next(), near.next()) {
+        (Some(name), None) if text.len() >= 3 => Some(name),
+        _ => None,
+    }
+}
+
+/// `500ms`, `30s`, `5m`, `24h`, `90d`.
+fn parse_duration(text: &str) -> Option<Duration> {
+    let unit_at = text.find(|c: char| !c.is_ascii_digit())?;
+    let (number, unit) = text.split_at(unit_at);
+    let number: u64 = number.parse().ok()?;
+    let milliseconds = match unit.trim() {
+        "ms" => 1,
+        "s" => 1_000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        "d" => 86_400_000,
+        _ => return None,
+    };
+    number.checked_mul(milliseconds).map(Duration::from_millis)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_have_a_unit() {
+        for (text, expected) in [
+            ("500ms", Some(500)),
+            ("30s", Some(30_000)),
+            ("5 m", Some(300_000)),
+            ("90d", Some(7_776_000_000)),
+            ("30", None),
+            ("-1s", None),
+            ("1e9d", None),
+            ("", None),
+            ("s", None),
+            ("99999999999999999999d", None),
+        ] {
+            assert_eq!(parse_duration(text), expected.map(Duration::from_millis), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_slip_of_the_keyboard_is_recognised_and_a_stranger_is_not() {
+        let known = ["robots_txt", "robots_tag", "enforcement", "hosts"];
+        assert_eq!(closest("enforcment", known.into_iter()), Some("enforcement"));
+        assert_eq!(closest("robots.txt", known.into_iter()), Some("robots_txt"));
+        assert_eq!(closest("upstream", known.into_iter()), None);
+        assert_eq!(contained("enforce", &known), Some("enforcement"));
+        assert_eq!(contained("robots", &known), None);
+    }
+}

@@ -1,0 +1,252 @@
+//! YAML as written: a tree whose every node knows its line and column.
+//!
+//! The one place that knows the YAML crate. It accepts YAML 1.2 under tight budgets and refuses
+//! duplicate keys; it knows no setting by name, so that [`super::shape`] can collect every finding
+//! of a policy in one go, where a derived reader would stop at the first.
+
+use std::fmt;
+
+use serde::de::{Deserialize, DeserializeOwned, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_yaml::{Budget, DuplicateKeyPolicy, Error, Options, Spanned};
+
+use crate::diagnostic::Diagnostic;
+
+/// The largest policy file, in bytes. It bounds what a wrong file name can cost.
+pub const MAX_BYTES: usize = 1 << 20;
+
+/// A value and where it begins (from 1; 0 is unknown).
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    pub(super) value: Value,
+    pub(super) line: u32,
+    pub(super) column: u32,
+}
+
+/// What a node holds, by YAML's core schema.
+#[derive(Clone, Debug)]
+pub(super) enum Value {
+    Null,
+    Bool(bool),
+    Integer(i64),
+    Float(f64),
+    Text(String),
+    List(Vec<Node>),
+    Map(Vec<(Key, Node)>),
+}
+
+/// A key of a map and where it stands.
+#[derive(Clone, Debug)]
+pub(super) struct Key {
+    pub(super) text: String,
+    pub(super) line: u32,
+    pub(super) column: u32,
+}
+
+impl Node {
+    /// Whether the node is exactly this text.
+    pub(super) fn is_text(&self, text: &str) -> bool {
+        matches!(&self.value, Value::Text(found) if found == text)
+    }
+}
+
+impl Value {
+    /// What a message calls this kind of value.
+    pub(super) const fn kind(&self) -> &'static str {
+        match self {
+            Self::Null => "nothing",
+            Self::Bool(_) => "a boolean",
+            Self::Integer(_) | Self::Float(_) => "a number",
+            Self::Text(_) => "text",
+            Self::List(_) => "a list",
+            Self::Map(_) => "a mapping",
+        }
+    }
+}
+
+/// Reads one YAML document.
+///
+/// # Errors
+/// One finding, with its position: not UTF-8, not YAML, over a budget, or a key written twice.
+pub(super) fn read(bytes: &[u8]) -> Result<Node, Diagnostic> {
+    if bytes.len() > MAX_BYTES {
+        let message = format!("the policy is larger than {} KiB", MAX_BYTES / 1024);
+        return Err(Diagnostic::error("policy.too_large", message)
+            .help("split the sites over several instances, or check that this is the right file"));
+    }
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let at = error.valid_up_to();
+        let line = 1 + bytes[..at].iter().filter(|&&b| b == b'\n').count();
+        Diagnostic::error("policy.not_utf8", format!("byte {at} is not UTF-8"))
+            .at(u32::try_from(line).unwrap_or(0), 1)
+            .help("save the file as UTF-8")
+    })?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    serde_yaml::from_str_with_options::<Spanned<Content>>(text, options(POLICY_NODES))
+        .map(|spanned| node(spanned))
+        .map_err(|error| finding(&error))
+}
+
+/// Reads a document of ours into a typed value: the built-in catalogue.
+///
+/// # Errors
+/// One finding, with its position.
+pub(super) fn read_typed<T: DeserializeOwned>(text: &str) -> Result<T, Diagnostic> {
+    serde_yaml::from_str_with_options(text, options(CATALOGUE_NODES))
+        .map_err(|error| finding(&error))
+}
+
+/// 100,000 rules fit; a billion laughs do not.
+const POLICY_NODES: usize = 400_000;
+const CATALOGUE_NODES: usize = 400_000;
+
+fn options(max_nodes: usize) -> Options {
+    serde_yaml::options! {
+        strict_booleans: true,
+        duplicate_keys: DuplicateKeyPolicy::Error,
+        with_snippet: false,
+        budget: Some(budget(max_nodes)),
+    }
+}
+
+fn budget(max_nodes: usize) -> Budget {
+    let mut budget = Budget::default();
+    budget.max_nodes = max_nodes;
+    budget.max_events = max_nodes * 3;
+    budget.max_depth = 32;
+    budget.max_documents = 1;
+    budget.max_anchors = 100;
+    budget.max_aliases = 1_000;
+    budget.max_total_scalar_bytes = 2 * MAX_BYTES;
+    budget
+}
+
+/// The crate's error as a finding of ours: its message, our wording around it.
+fn finding(error: &Error) -> Diagnostic {
+    let error = error.without_snippet();
+    let (line, column) =
+        error.location().map_or((0, 0), |at| (narrow(at.line()), narrow(at.column())));
+    let (code, message, help) = match error {
+        Error::DuplicateMappingKey { key, .. } => (
+            "policy.duplicate_key",
+            key.as_ref().map_or_else(
+                || "a key is written twice".to_owned(),
+                |key| format!("key '{key}' is written twice"),
+            ),
+            "keep one of the two",
+        ),
+        other => {
+            let message = first_line(&other.to_string());
+            // The crate wraps what breaks a budget inside an alias, so the words tell.
+            if ["budget", "limit exceeded", "overflow"].iter().any(|w| message.contains(w)) {
+                (
+                    "policy.too_complex",
+                    "the file is nested too deep or expands to too much".to_owned(),
+                    "write the values out instead of nesting lists or aliases",
+                )
+            } else {
+                ("policy.not_yaml", format!("not valid YAML: {message}"), repair(&message))
+            }
+        }
+    };
+    Diagnostic::error(code, message).at(line, column).help(help)
+}
+
+/// The repair for the scanner errors that people meet.
+fn repair(message: &str) -> &'static str {
+    if message.contains("tab") {
+        "indent with spaces; YAML allows no tabs there"
+    } else if message.contains("alias") {
+        "quote a star: \"*\""
+    } else if message.contains("quote") {
+        "close the quotation mark"
+    } else {
+        "check the indentation, and quote values that begin with *, &, !, %, @ or `"
+    }
+}
+
+/// The message without the position that its end repeats.
+fn first_line(message: &str) -> String {
+    let line = message.lines().next().unwrap_or_default();
+    let line = line.strip_prefix("error: ").unwrap_or(line);
+    let end = line.rfind(" at line ").unwrap_or(line.len());
+    crate::escape::text(line[..end].trim_end_matches(['.', ' ']).as_bytes())
+}
+
+fn narrow(n: u64) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
+
+fn node(spanned: Spanned<Content>) -> Node {
+    let (line, column) = (narrow(spanned.referenced.line()), narrow(spanned.referenced.column()));
+    Node { value: spanned.value.0, line, column }
+}
+
+/// A node's value on its way in; `Spanned` adds the position around it.
+struct Content(Value);
+
+impl<'de> Deserialize<'de> for Content {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ContentVisitor).map(Content)
+    }
+}
+
+struct ContentVisitor;
+
+impl<'de> Visitor<'de> for ContentVisitor {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any YAML value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_none<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+
+    fn visit_bool<E>(self, b: bool) -> Result<Value, E> {
+        Ok(Value::Bool(b))
+    }
+
+    fn visit_i64<E>(self, n: i64) -> Result<Value, E> {
+        Ok(Value::Integer(n))
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "no setting reaches 2^53")]
+    fn visit_u64<E>(self, n: u64) -> Result<Value, E> {
+        Ok(i64::try_from(n).map_or(Value::Float(n as f64), Value::Integer))
+    }
+
+    fn visit_f64<E>(self, n: f64) -> Result<Value, E> {
+        Ok(Value::Float(n))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Value, E> {
+        Ok(Value::Text(text.to_owned()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element::<Spanned<Content>>()? {
+            list.push(node(item));
+        }
+        Ok(Value::List(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
+        let mut map = Vec::new();
+        while let Some(key) = entries.next_key::<Spanned<String>>()? {
+            let (line, column) = (narrow(key.referenced.line()), narrow(key.referenced.column()));
+            let value = entries.next_value::<Spanned<Content>>()?;
+            map.push((Key { text: key.value, line, column }, node(value)));
+        }
+        Ok(Value::Map(map))
+    }
+}

@@ -1,0 +1,115 @@
+//! A decision written down: the violation record, and what a refused client is told.
+
+use std::net::IpAddr;
+
+use jiff::Timestamp;
+
+use crate::{
+    crawlers::{self, Claim},
+    enforce::{Decision, Judgement, Site},
+    escape,
+    policy::{Piece, Slot, Template},
+    robots,
+    violations::{self, Robots, RobotsRead, Text, Violation},
+};
+
+/// What is known of a request beside the decision.
+pub(super) struct Circumstances<'a> {
+    pub(super) id: &'a str,
+    pub(super) time: Timestamp,
+    pub(super) client_ip: IpAddr,
+    pub(super) method: &'a str,
+    pub(super) host: &'a str,
+    /// The host as the client wrote it, with its port.
+    pub(super) authority: &'a str,
+    pub(super) target: &'a [u8],
+    pub(super) user_agent: &'a [u8],
+    pub(super) redact_query: &'a [String],
+    pub(super) standing: &'static str,
+}
+
+/// The record of a decision against a request; the status is filled in when it is known. `None`
+/// where the decision is in favour.
+pub(super) fn violation(
+    site: &Site,
+    claim: &Claim<'_>,
+    decision: &Decision<'_>,
+    read: RobotsRead,
+    at: &Circumstances<'_>,
+) -> Option<Violation> {
+    let judgement = decision.judgement?;
+    let rule = judgement.rule?;
+    let known = judgement.name.and_then(crawlers::Name::known);
+    let path = violations::redact_query(at.target, at.redact_query);
+    Some(Violation {
+        schema: violations::SCHEMA,
+        id: at.id.into(),
+        time: at.time,
+        site: site.name.as_str().into(),
+        client_ip: at.client_ip,
+        method: at.method.into(),
+        host: at.host.into(),
+        path: Text::path(&path),
+        user_agent: Text::user_agent(at.user_agent),
+        product_token: name(&judgement).into(),
+        product_tokens: Text::list(claim.tokens().map(crawlers::Name::as_str)),
+        operator: known.and_then(crawlers::Crawler::operator).map(Text::from),
+        purpose: known.map(|crawler| Text::word(crawler.purpose().as_str())),
+        standing: Text::word(at.standing),
+        verdict: Text::word(robots::Directive::Disallow.as_str()),
+        reason: Text::word(decision.reason.as_str()),
+        action: Text::word(decision.action.as_str()),
+        status: 0,
+        robots: Robots {
+            edition: site.edition.id().into(),
+            line: Some(rule.line),
+            directive: Text::word(rule.directive.as_str()),
+            pattern: Text::path(rule.pattern.as_bytes()),
+            group: Text::list(site.edition.matcher().tokens(judgement.group)),
+        },
+        robots_read: read,
+    })
+}
+
+/// Who was judged; a client without a name is `-`, as in access logs.
+pub(super) fn name<'r>(judgement: &Judgement<'r>) -> &'r str {
+    judgement.name.map_or("-", crawlers::Name::as_str)
+}
+
+/// The body of a block, by the operator's template. In HTML every value is escaped as such; in any
+/// other text control characters are.
+pub(super) fn block_body(
+    template: &Template,
+    content_type: &str,
+    judgement: &Judgement<'_>,
+    scheme: &str,
+    at: &Circumstances<'_>,
+) -> String {
+    let is_html = content_type.trim_start().to_ascii_lowercase().starts_with("text/html");
+    let rule = judgement.rule;
+    let mut body = String::new();
+    for piece in &template.0 {
+        let value = match piece {
+            Piece::Text(text) => {
+                body.push_str(text);
+                continue;
+            }
+            Piece::Slot(Slot::ProductToken) => name(judgement).to_owned(),
+            Piece::Slot(Slot::Rule) => rule.map_or_else(String::new, |rule| {
+                let directive = match rule.directive {
+                    robots::Directive::Allow => "Allow",
+                    robots::Directive::Disallow => "Disallow",
+                };
+                format!("{directive}: {}", rule.pattern)
+            }),
+            Piece::Slot(Slot::Line) => rule.map_or_else(String::new, |rule| rule.line.to_string()),
+            Piece::Slot(Slot::RobotsTxt) => format!("{scheme}://{}/robots.txt", at.authority),
+            Piece::Slot(Slot::Id) => at.id.to_owned(),
+            Piece::Slot(Slot::Host) => at.host.to_owned(),
+            Piece::Slot(Slot::Path) => String::from_utf8_lossy(at.target).into_owned(),
+        };
+        let safe = escape::bounded(value.as_bytes(), 2_048);
+        body.push_str(&if is_html { escape::html(&safe) } else { safe });
+    }
+    body
+}

@@ -1,0 +1,170 @@
+//! Listeners, start and drain.
+//!
+//! pingora retries a port in use for half a minute, panics in a task and stays alive serving
+//! nothing; and at SIGTERM it sleeps its whole grace period. So sockets are tried beforehand, the
+//! server runs in a thread of its own, and the process ends as soon as no request is under way.
+
+use std::{
+    net::{SocketAddr, TcpListener},
+    sync::Arc,
+    thread::JoinHandle,
+    time::{Duration, Instant},
+};
+
+use async_trait::async_trait;
+use pingora::{
+    listeners::tls::TlsSettings,
+    proxy::http_proxy_service,
+    server::{RunArgs, Server, ShutdownSignal, ShutdownSignalWatch, configuration::ServerConf},
+};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
+use tokio::sync::watch;
+
+use crate::{diagnostic::Diagnostic, metrics::Metrics, policy};
+
+use super::Proxy;
+
+/// Idle for this long, a drained server has nobody left to answer.
+const QUIET: Duration = Duration::from_millis(100);
+
+/// A started proxy.
+#[derive(Debug)]
+pub struct Running {
+    thread: JoinHandle<()>,
+    stop: watch::Sender<bool>,
+    metrics: Arc<Metrics>,
+}
+
+/// Tries every socket and certificate of the policy.
+///
+/// # Errors
+/// A finding for each that can't be used.
+pub fn bind_check(server: &policy::Server) -> Result<(), Vec<Diagnostic>> {
+    let sockets = server.listen.iter().map(|listener| listener.address).chain(server.admin);
+    let mut findings: Vec<Diagnostic> = sockets.filter_map(socket_finding).collect();
+    let certificates = server.listen.iter().filter_map(|listener| listener.tls.as_ref());
+    findings.extend(certificates.filter_map(|tls| certificate_finding(tls).err()));
+    if findings.is_empty() { Ok(()) } else { Err(findings) }
+}
+
+fn socket_finding(address: SocketAddr) -> Option<Diagnostic> {
+    let error = TcpListener::bind(address).err()?;
+    let message = format!("can't listen on {address}: {error}");
+    let help = match error.kind() {
+        std::io::ErrorKind::AddrInUse => "stop what listens there, or choose another port",
+        std::io::ErrorKind::PermissionDenied => {
+            "choose a port from 1024 on, or give the program CAP_NET_BIND_SERVICE"
+        }
+        _ => "choose an address of this machine",
+    };
+    Some(Diagnostic::error("server.listen", message).help(help))
+}
+
+fn certificate_finding(tls: &policy::Tls) -> Result<(), Diagnostic> {
+    let refused = |file: &std::path::Path, error: &dyn std::fmt::Display| {
+        Diagnostic::error("server.tls", format!("{}: {error}", file.display()))
+            .help("name PEM files of a certificate chain and its private key")
+    };
+    let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_file_iter(&tls.certificate)
+        .and_then(Iterator::collect)
+        .map_err(|error| refused(&tls.certificate, &error))?;
+    let key = PrivateKeyDer::from_pem_file(&tls.key).map_err(|error| refused(&tls.key, &error))?;
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .and_then(|config| config.with_no_client_auth().with_single_cert(chain, key))
+        .map(drop)
+        .map_err(|error| refused(&tls.certificate, &error))
+}
+
+/// Starts the proxy on the sockets of `server`, which have been tried before.
+///
+/// # Errors
+/// A certificate that can't be loaded after all.
+pub fn start(
+    server: &policy::Server,
+    proxy: Proxy,
+    metrics: Arc<Metrics>,
+) -> Result<Running, Diagnostic> {
+    // Where several providers are compiled in, rustls wants one named; a second naming is no harm.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let threads = server
+        .threads
+        .or_else(|| std::thread::available_parallelism().ok().map(std::num::NonZero::get));
+    let conf = ServerConf {
+        threads: threads.unwrap_or(1),
+        grace_period_seconds: Some(server.timeouts.drain.as_secs()),
+        graceful_shutdown_timeout_seconds: Some(1),
+        // A stale pooled connection is tried once more; no request is tried without end.
+        max_retries: 2,
+        ..ServerConf::default()
+    };
+    let mut pingora = Server::new_with_opt_and_conf(None, conf);
+    pingora.bootstrap();
+    let mut service = http_proxy_service(&pingora.configuration, proxy);
+    for listener in &server.listen {
+        let address = listener.address.to_string();
+        match &listener.tls {
+            None => service.add_tcp(&address),
+            Some(tls) => {
+                let (certificate, key) =
+                    (tls.certificate.to_string_lossy(), tls.key.to_string_lossy());
+                let settings = TlsSettings::intermediate(&certificate, &key)
+                    .map_err(|error| Diagnostic::error("server.tls", error.to_string()))?;
+                service.add_tls_with_settings(&address, None, settings);
+            }
+        }
+    }
+    pingora.add_service(service);
+    let (stop, stopped) = watch::channel(false);
+    let run = move || {
+        pingora.run(RunArgs { shutdown_signal: Box::new(Told(stopped)) });
+    };
+    let thread =
+        std::thread::Builder::new().name("proxy".to_owned()).spawn(run).map_err(|error| {
+            Diagnostic::error("server.thread", error.to_string()).help("raise the limit of threads")
+        })?;
+    Ok(Running { thread, stop, metrics })
+}
+
+impl Running {
+    /// Takes no more connections, waits until no request is under way or `limit` has passed, and
+    /// returns how many were still under way then.
+    pub async fn drain(self, limit: Duration) -> i64 {
+        // The thread may be gone already; then there is nobody to tell.
+        let _ = self.stop.send(true);
+        let deadline = Instant::now() + limit;
+        let mut quiet_since = Instant::now();
+        loop {
+            let under_way = self.metrics.in_flight.get();
+            if under_way > 0 {
+                quiet_since = Instant::now();
+            }
+            if quiet_since.elapsed() >= QUIET
+                || self.thread.is_finished()
+                || Instant::now() >= deadline
+            {
+                return under_way;
+            }
+            tokio::time::sleep(QUIET / 10).await;
+        }
+    }
+
+    /// Whether the server has ended by itself.
+    pub fn is_finished(&self) -> bool {
+        self.thread.is_finished()
+    }
+}
+
+/// Passes on to pingora that it is time to stop.
+struct Told(watch::Receiver<bool>);
+
+#[async_trait]
+impl ShutdownSignalWatch for Told {
+    async fn recv(&self) -> ShutdownSignal {
+        let mut stopped = self.0.clone();
+        // An error means that the sender is gone, and with it whoever wanted the server to run.
+        let _ = stopped.wait_for(|stop| *stop).await;
+        ShutdownSignal::GracefulTerminate
+    }
+}

@@ -1,0 +1,107 @@
+//! Which crawler a user-agent line names (§2.2.1).
+//!
+//! The RFC's answer is short: the value equals the product token, without regard to case, or it is
+//! `*`. A quarter of the lines in live files hold something else: versions (`FooBot/1.2`,
+//! `Brightbot 1.0`), digits and dots (`MJ12bot`, `Mail.RU_Bot`), words (`Sogou web spider`), stars
+//! (`Googlebot*`). Such a value is compared in up to three forms, and a crawler obeys the lines
+//! that name it in the first form in which any line does:
+//!
+//! 1. whole, cut at `/`;
+//! 2. without a version behind a space (`Brightbot 1.0` names Brightbot);
+//! 3. its leading letters, `_` and `-`, but only where the rest can't be a part of a name: no
+//!    letter or digit before a `(`, `[`, `;` or `*`. `FooBot (news)` names FooBot; `MJ12bot` does
+//!    not name MJ, `foo bar` not foo, `panscient.com` not panscient, and a list `One, Two` nobody.
+//!
+//! A name that is empty in one of the forms names nobody in it. A URL has no forms but itself.
+
+use std::cmp::Ordering;
+
+/// How many forms a name has.
+pub(super) const FORMS: usize = 3;
+
+/// Whether the value is `*`, or `*` and a space and anything.
+pub(super) fn is_star(value: &str) -> bool {
+    value.strip_prefix('*').is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))
+}
+
+/// The forms of a name, the most faithful first. A form that adds nothing is left out.
+pub(super) fn forms(value: &str) -> [Option<&str>; FORMS] {
+    let value = value.trim();
+    if value.contains("://") {
+        return [Some(value), None, None];
+    }
+    let whole = value.split('/').next().unwrap_or_default().trim_end();
+    if whole.is_empty() || is_star(whole) {
+        return [None; FORMS];
+    }
+    let rfc_length = whole
+        .bytes()
+        .position(|b| !(b.is_ascii_alphabetic() || b == b'-' || b == b'_'))
+        .unwrap_or(whole.len());
+    let (prefix, rest) = whole.split_at(rfc_length);
+    let prefix =
+        (!prefix.is_empty() && !rest.is_empty() && !continues_name(rest)).then_some(prefix);
+    [Some(whole), without_version(whole), prefix]
+}
+
+/// Compares `key`, which is in lower case, with `name` in any case.
+pub(super) fn compare(key: &str, name: &str) -> Ordering {
+    key.bytes().cmp(name.bytes().map(|b| b.to_ascii_lowercase()))
+}
+
+/// What stands before a version such as ` 1.0` or ` v2`.
+fn without_version(whole: &str) -> Option<&str> {
+    let (name, version) = whole.rsplit_once([' ', '\t'])?;
+    let digits = version.strip_prefix(['v', 'V']).unwrap_or(version);
+    let is_version = digits.starts_with(|c: char| c.is_ascii_digit())
+        && digits.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    let name = name.trim_end();
+    (is_version && !name.is_empty()).then_some(name)
+}
+
+/// Whether what follows the leading letters may belong to the name.
+fn continues_name(rest: &str) -> bool {
+    let glued = rest.split(['(', '[', ';', '*']).next().unwrap_or_default();
+    glued.bytes().any(|b| b.is_ascii_alphanumeric() || !b.is_ascii())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ours_names_outside_the_grammar_have_up_to_three_forms() {
+        for (value, expected) in [
+            ("Googlebot", [Some("Googlebot"), None, None]),
+            ("FooBot/1.2 (x)", [Some("FooBot"), None, None]),
+            ("Brightbot 1.0", [Some("Brightbot 1.0"), Some("Brightbot"), None]),
+            ("Sogou web spider", [Some("Sogou web spider"), None, None]),
+            ("Sogou web spider v4", [Some("Sogou web spider v4"), Some("Sogou web spider"), None]),
+            ("Googlebot*", [Some("Googlebot*"), None, Some("Googlebot")]),
+            ("FooBot *", [Some("FooBot *"), None, Some("FooBot")]),
+            ("FooBot (news)", [Some("FooBot (news)"), None, Some("FooBot")]),
+            ("MJ12bot", [Some("MJ12bot"), None, None]),
+            ("W3C_Validator", [Some("W3C_Validator"), None, None]),
+            ("foo bar", [Some("foo bar"), None, None]),
+            ("One, Two", [Some("One, Two"), None, None]),
+            ("Mail.RU_Bot", [Some("Mail.RU_Bot"), None, None]),
+            ("Yahoo! Slurp", [Some("Yahoo! Slurp"), None, None]),
+            ("360Spider", [Some("360Spider"), None, None]),
+            ("008", [Some("008"), None, None]),
+            ("http://h/bot", [Some("http://h/bot"), None, None]),
+            ("foo\u{e9}", [Some("foo\u{e9}"), None, None]),
+            ("/1.0", [None, None, None]),
+            ("", [None, None, None]),
+            ("*", [None, None, None]),
+            ("* x", [None, None, None]),
+        ] {
+            assert_eq!(forms(value), expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn ours_the_star_may_be_followed_by_a_remark() {
+        assert!(is_star("*") && is_star("* all") && is_star("*\tall"));
+        assert!(!is_star("*bot") && !is_star("**") && !is_star("") && !is_star("bot*"));
+    }
+}

@@ -1,0 +1,302 @@
+//! One path pattern: compiled, matched in time linear in the path (§2.2.2, §2.2.3).
+//!
+//! A pattern is cut at its stars into literal segments in normal form. The first must stand at the
+//! start of the path; each further one is looked for from where the last ended, leftmost first,
+//! which is exact because a star takes any octets; the last one of a pattern that ends in `$` must
+//! stand at the end. So nothing is ever tried twice, and no pattern is slow.
+//!
+//! - Only a `$` at the very end is the end mark; any other stands for itself, as `%24` does.
+//! - Stars in a row are one star. A star at the end matches what it would without, but counts.
+//! - The specificity is the length of the normal form in octets: `*` and `$` count 1 as special
+//!   characters and 3, as `%2A` and `%24`, where they stand for themselves.
+
+use memchr::memmem;
+
+use super::normal;
+use crate::{diagnostic::Diagnostic, escape};
+
+/// From this length on a segment gets a prepared searcher. Shorter ones are compared at each
+/// occurrence of their first octet, which stays linear because they are short.
+const PREPARED: usize = 8;
+
+/// A compiled path pattern.
+#[derive(Clone, Debug)]
+pub struct Pattern {
+    /// What the path must begin with: all before the first star.
+    prefix: Box<[u8]>,
+    /// What must follow in this order, between the stars.
+    middle: Box<[Segment]>,
+    end: End,
+    specificity: u32,
+}
+
+/// What is asked of the end of the path.
+#[derive(Clone, Debug)]
+enum End {
+    /// Nothing: more may follow.
+    Open,
+    /// The path ends where the prefix does; there is no star.
+    Exact,
+    /// The path ends in this, behind the last star.
+    Tail(Box<[u8]>),
+}
+
+#[derive(Clone, Debug)]
+enum Segment {
+    Octet(u8),
+    Short(Box<[u8]>),
+    Prepared(Box<memmem::Finder<'static>>),
+}
+
+impl Pattern {
+    /// The pattern of `text`, which must start with `/` or `*`.
+    ///
+    /// # Errors
+    /// `robots.pattern`: the empty pattern, one that starts otherwise and so can't match any
+    /// path, and one with control characters or `#`, which a robots.txt can't hold.
+    pub fn new(text: impl AsRef<[u8]>) -> Result<Self, Diagnostic> {
+        let text = text.as_ref();
+        let refuse = |what: &str, help: &str| {
+            let shown = escape::bounded(text, 80);
+            Err(Diagnostic::error("robots.pattern", format!("path pattern '{shown}' {what}"))
+                .help(help))
+        };
+        if text.iter().any(u8::is_ascii_control) {
+            return refuse("holds a control character", "percent-encode it, as in '%09'");
+        }
+        if text.contains(&b'#') {
+            return refuse("holds a '#', which starts a comment", "write '%23'");
+        }
+        match text.first() {
+            Some(b'/' | b'*') => Ok(Self::compile(text)),
+            Some(_) => refuse("matches no path", "start it with '/' or '*'"),
+            None => refuse("is empty", "write '/' for every path"),
+        }
+    }
+
+    /// The pattern of any octets, as it stands in a foreign file. The empty one matches every
+    /// path with specificity 0; the caller has to leave it out.
+    pub(super) fn compile(text: &[u8]) -> Self {
+        let (text, anchored) = match text.split_last() {
+            Some((b'$', rest)) => (rest, true),
+            _ => (text, false),
+        };
+        let mut pieces = text.split(|&octet| octet == b'*');
+        let prefix = normal_form(pieces.next().unwrap_or_default());
+        let starts_open = text.contains(&b'*');
+        let mut specificity = specificity_of(&prefix) + usize::from(anchored);
+        let mut segments: Vec<Box<[u8]>> = Vec::new();
+        for piece in pieces.filter(|piece| !piece.is_empty()) {
+            let segment = normal_form(piece);
+            specificity += 1 + specificity_of(&segment);
+            segments.push(segment);
+        }
+        let ends_open = text.last() == Some(&b'*');
+        specificity += usize::from(ends_open);
+        let end = match (anchored, starts_open) {
+            (true, false) => End::Exact,
+            (true, true) if !ends_open => segments.pop().map_or(End::Open, End::Tail),
+            _ => End::Open,
+        };
+        Self {
+            prefix,
+            middle: segments.into_iter().map(Segment::new).collect(),
+            end,
+            specificity: u32::try_from(specificity).unwrap_or(u32::MAX),
+        }
+    }
+
+    /// Whether the pattern matches `path`: path and query in normal form, as [`super::Target`]
+    /// gives them. Linear in the path's length; no allocation.
+    pub fn matches(&self, path: &[u8]) -> bool {
+        let Some(mut rest) = path.strip_prefix(&*self.prefix) else { return false };
+        match &self.end {
+            End::Open => {}
+            End::Exact => return rest.is_empty(),
+            End::Tail(tail) => match rest.strip_suffix(&**tail) {
+                Some(before) => rest = before,
+                None => return false,
+            },
+        }
+        self.middle.iter().all(|segment| match segment.find(rest).and_then(|end| rest.get(end..)) {
+            Some(behind) => {
+                rest = behind;
+                true
+            }
+            None => false,
+        })
+    }
+
+    /// How specific the pattern is: its octets in normal form (§2.2.2 "most octets").
+    pub fn specificity(&self) -> u32 {
+        self.specificity
+    }
+
+    /// What every path that the pattern matches begins with, in normal form.
+    pub(super) fn prefix(&self) -> &[u8] {
+        &self.prefix
+    }
+
+    /// How much of the path the prefix decides.
+    pub(super) fn shape(&self) -> Shape {
+        match &self.end {
+            End::Exact => Shape::Exact,
+            End::Open if self.middle.is_empty() => Shape::Prefix,
+            End::Open | End::Tail(_) => Shape::Wild,
+        }
+    }
+
+    /// The literals that every matching path holds, the prefix among them.
+    pub(super) fn literals(&self) -> impl Iterator<Item = &[u8]> {
+        let tail = match &self.end {
+            End::Tail(tail) => Some(&**tail),
+            End::Open | End::Exact => None,
+        };
+        let middle = self.middle.iter().map(Segment::octets);
+        [&*self.prefix].into_iter().chain(middle).chain(tail)
+    }
+}
+
+/// What decides whether a pattern matches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// Its prefix alone.
+    Prefix,
+    /// Its prefix, which must be the whole path.
+    Exact,
+    /// More than that.
+    Wild,
+}
+
+impl Segment {
+    fn new(octets: Box<[u8]>) -> Self {
+        match *octets {
+            [octet] => Self::Octet(octet),
+            _ if octets.len() < PREPARED => Self::Short(octets),
+            _ => Self::Prepared(Box::new(memmem::Finder::new(&octets).into_owned())),
+        }
+    }
+
+    /// Where the first occurrence in `text` ends.
+    fn find(&self, text: &[u8]) -> Option<usize> {
+        match self {
+            // Hostile patterns are rows of stars whose segments stand one behind the other.
+            Self::Octet(octet) if text.first() == Some(octet) => Some(1),
+            Self::Octet(octet) => Some(memchr::memchr(*octet, text)? + 1),
+            Self::Short(octets) => {
+                let last = text.len().checked_sub(octets.len())?;
+                let starts = text.get(..=last)?;
+                memchr::memchr_iter(*octets.first()?, starts)
+                    .find(|&at| text.get(at..).is_some_and(|text| text.starts_with(octets)))
+                    .map(|at| at + octets.len())
+            }
+            Self::Prepared(finder) => Some(finder.find(text)? + finder.needle().len()),
+        }
+    }
+
+    fn octets(&self) -> &[u8] {
+        match self {
+            Self::Octet(octet) => std::slice::from_ref(octet),
+            Self::Short(octets) => octets,
+            Self::Prepared(finder) => finder.needle(),
+        }
+    }
+}
+
+fn normal_form(piece: &[u8]) -> Box<[u8]> {
+    normal::normalise(piece).into_owned().into()
+}
+
+/// The length that a literal has in normal form as the RFC writes it, `*` and `$` encoded.
+fn specificity_of(literal: &[u8]) -> usize {
+    literal.len() + 2 * memchr::memchr2_iter(b'*', b'$', literal).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(pattern: &str, path: &str, matches: bool) {
+        let path = normal::normalise(path.as_bytes());
+        assert_eq!(
+            Pattern::compile(pattern.as_bytes()).matches(&path),
+            matches,
+            "{pattern} {path:?}"
+        );
+    }
+
+    #[test]
+    fn rfc9309_2_2_3_special_characters() {
+        for (pattern, path, matches) in [
+            ("/this/path/exactly$", "/this/path/exactly", true),
+            ("/this/path/exactly$", "/this/path/exactly/not", false),
+            ("/this/*/exactly", "/this/is/not/quite/exactly", true),
+            ("/this/*/exactly", "/this//exactly", true),
+            ("/this/*/exactly", "/this/exactly", false),
+            ("/path/file-with-a-%2A.html", "/path/file-with-a-*.html", true),
+            ("/path/file-with-a-%2A.html", "/path/file-with-a-b.html", false),
+            ("/path/foo-%24", "/path/foo-$", true),
+            ("/path/foo-%24", "/path/foo-%24/more", true),
+            ("/path/foo-%24", "/path/foo-", false),
+        ] {
+            check(pattern, path, matches);
+        }
+    }
+
+    #[test]
+    fn ours_stars_and_dollars_at_the_edges() {
+        for (pattern, path, matches) in [
+            ("*", "/", true),
+            ("*$", "/x", true),
+            ("$", "/", false),
+            ("/$", "/", true),
+            ("/$", "/x", false),
+            ("/*$", "/x", true),
+            ("/a$b", "/a$bc", true),
+            ("/a$b", "/ab", false),
+            ("/a$$", "/a$", true),
+            ("/a**b", "/axb", true),
+            ("/*ab$", "/abab", true),
+            ("/*ab$", "/abx", false),
+            ("/ab*ab$", "/ab", false),
+            ("/ab*b$", "/ab", false),
+            ("/*a*b*c", "/xaxbxc?", true),
+            ("*.gif$", "/x.gif", true),
+            ("*.gif$", "/x.gif?1", false),
+            ("private", "/private", false),
+            ("/*?sid=", "/a?b&?sid=", true),
+            ("/*aab*longliteral*z$", "/aaab-longlongliteral-z", true),
+            ("/*aab*longliteral*z$", "/aaab-longlitera-z", false),
+            ("/FISH", "/fish", false),
+        ] {
+            check(pattern, path, matches);
+        }
+    }
+
+    #[test]
+    fn rfc9309_2_2_2_specificity_counts_octets() {
+        for (pattern, octets) in [
+            ("/", 1),
+            ("/*", 2),
+            ("/***", 2),
+            ("/a**b$", 5),
+            ("/\u{30c4}", 10),
+            ("/%62", 2),
+            ("/a b", 6),
+            ("/%2a", 4),
+            ("/a$b", 6),
+            ("*$", 2),
+            ("/page*$", 7),
+        ] {
+            assert_eq!(Pattern::compile(pattern.as_bytes()).specificity(), octets, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn ours_patterns_that_no_file_can_hold_are_refused() {
+        for text in ["", "private", "$", "/a\n/b", "/a#b", "/\0"] {
+            assert_eq!(Pattern::new(text).expect_err("refused").code, "robots.pattern", "{text:?}");
+        }
+        assert!(Pattern::new("/\u{e9}t\u{e9}").is_ok() && Pattern::new("*.gif$").is_ok());
+    }
+}

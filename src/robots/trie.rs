@@ -1,0 +1,168 @@
+//! The rules that their prefix alone decides, as one tree over their octets.
+//!
+//! Walking down the path from the root passes exactly the rules whose literal the path begins
+//! with, so one walk finds the best of any number of them. The nodes lie in one vector, the
+//! children of a node side by side and ordered by the first octet of their label; labels are
+//! ranges of one text. Built and walked without recursion.
+
+/// No rule, as a rank: worse than any.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// A tree of literals, each with the rank of its rule; a lower rank is better.
+#[derive(Debug)]
+pub(super) struct Trie {
+    nodes: Vec<Node>,
+    /// The first octet of each node's label.
+    firsts: Vec<u8>,
+    text: Vec<u8>,
+}
+
+#[derive(Debug)]
+struct Node {
+    /// The label in `text`.
+    label: (u32, u32),
+    /// The children in `nodes`.
+    children: (u32, u32),
+    /// The best rule that matches every path through here.
+    prefix: u32,
+    /// The best rule that matches the path that ends here.
+    exact: u32,
+}
+
+/// A literal with its rule.
+pub(super) struct Literal<'a> {
+    /// In normal form.
+    pub(super) octets: &'a [u8],
+    /// Whether the path has to end with it.
+    pub(super) exact: bool,
+    /// The rank of its rule.
+    pub(super) rank: u32,
+}
+
+impl Trie {
+    /// The tree of `literals`, in any order.
+    pub(super) fn new(mut literals: Vec<Literal<'_>>) -> Self {
+        literals.sort_unstable_by_key(|literal| literal.octets);
+        let mut tree = Self {
+            nodes: vec![Node::new((0, 0))],
+            firsts: vec![0],
+            text: Vec::with_capacity(literals.iter().map(|literal| literal.octets.len()).sum()),
+        };
+        // Each entry: a node, how many octets lead to it, and the literals below it. Taken in the
+        // order they were added, so the children of a node are pushed side by side.
+        let mut open = std::collections::VecDeque::from([(0, 0, &literals[..])]);
+        while let Some((node, depth, below)) = open.pop_front() {
+            let ends = below.partition_point(|literal| literal.octets.len() == depth);
+            let (ending, mut rest) = below.split_at(ends);
+            for literal in ending {
+                tree.nodes[node].add(literal);
+            }
+            let first_child = tree.nodes.len();
+            while let Some(literal) = rest.first() {
+                let first = literal.octets[depth];
+                let count = rest.partition_point(|literal| literal.octets[depth] == first);
+                let (branch, others) = rest.split_at(count);
+                rest = others;
+                // The literals are in order, so what the first and the last share, all share.
+                let last = branch.last().map_or(literal.octets, |last| last.octets);
+                let shared = shared_length(literal.octets, last);
+                let start = tree.text.len();
+                tree.text.extend_from_slice(&literal.octets[depth..shared]);
+                open.push_back((tree.nodes.len(), shared, branch));
+                tree.nodes.push(Node::new((index(start), index(tree.text.len()))));
+                tree.firsts.push(first);
+            }
+            tree.nodes[node].children = (index(first_child), index(tree.nodes.len()));
+        }
+        tree.nodes.shrink_to_fit();
+        tree.firsts.shrink_to_fit();
+        tree.text.shrink_to_fit();
+        tree
+    }
+
+    /// The rank of the best rule that matches `path`, or [`NONE`].
+    pub(super) fn best(&self, path: &[u8]) -> u32 {
+        let mut rest = path;
+        let mut best = NONE;
+        let mut at = 0;
+        while let Some(node) = self.nodes.get(at) {
+            best = best.min(node.prefix);
+            let Some(&first) = rest.first() else { return best.min(node.exact) };
+            let children = node.children.0 as usize..node.children.1 as usize;
+            let start = children.start;
+            let Some(found) = self.firsts.get(children).and_then(|firsts| position(firsts, first))
+            else {
+                return best;
+            };
+            at = start + found;
+            let label = self
+                .nodes
+                .get(at)
+                .and_then(|node| self.text.get(node.label.0 as usize..node.label.1 as usize));
+            match label.and_then(|label| rest.strip_prefix(label)) {
+                Some(behind) => rest = behind,
+                None => return best,
+            }
+        }
+        best
+    }
+}
+
+impl Node {
+    fn new(label: (u32, u32)) -> Self {
+        Self { label, children: (0, 0), prefix: NONE, exact: NONE }
+    }
+
+    fn add(&mut self, literal: &Literal<'_>) {
+        let rank = if literal.exact { &mut self.exact } else { &mut self.prefix };
+        *rank = literal.rank.min(*rank);
+    }
+}
+
+/// A place in the tree. The text of a tree is part of a file that was cut at a limit far below.
+fn index(place: usize) -> u32 {
+    u32::try_from(place).expect("a robots.txt has less than 4 GiB of rules")
+}
+
+fn position(firsts: &[u8], first: u8) -> Option<usize> {
+    // A handful of children is the rule; a vector search costs more than it saves on them.
+    if firsts.len() <= 8 {
+        firsts.iter().position(|&octet| octet == first)
+    } else {
+        memchr::memchr(first, firsts)
+    }
+}
+
+fn shared_length(a: &[u8], b: &[u8]) -> usize {
+    a.iter().zip(b).take_while(|(a, b)| a == b).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ours_the_walk_passes_every_literal_that_the_path_begins_with() {
+        let table = [("/", false), ("/ab", false), ("/abc", true), ("/abcd", false), ("/x", true)];
+        let literals = table.iter().zip((0..5).rev()).map(|((text, exact), rank)| Literal {
+            octets: text.as_bytes(),
+            exact: *exact,
+            rank,
+        });
+        let trie = Trie::new(literals.collect());
+        for (path, rank) in [
+            ("", NONE),
+            ("/", 4),
+            ("/a", 4),
+            ("/abz", 3),
+            ("/abc", 2),
+            ("/abce", 3),
+            ("/abcde", 1),
+            ("/x", 0),
+            ("/xy", 4),
+        ] {
+            assert_eq!(trie.best(path.as_bytes()), rank, "{path}");
+        }
+        assert_eq!(Trie::new(Vec::new()).best(b"/"), NONE);
+    }
+}

@@ -1,0 +1,190 @@
+//! What is worth telling about a tag that was read: findings, bounded in number.
+//!
+//! A lint never changes what was read.
+
+use super::{MAX_BYTES, RobotsTag, Rule, Scope, ValueKind, known};
+use crate::{diagnostic::Diagnostic, escape};
+
+/// The most findings about one field: a hostile one has thousands of members.
+const MAX_FINDINGS: usize = 32;
+
+/// How much of a foreign text a message shows, in bytes.
+const SHOWN: usize = 80;
+
+/// The findings so far.
+#[derive(Debug, Default)]
+pub(super) struct Findings(Vec<Diagnostic>);
+
+impl Findings {
+    pub(super) fn into_vec(self) -> Vec<Diagnostic> {
+        self.0
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Forgets all but the first `len`.
+    pub(super) fn truncate(&mut self, len: usize) {
+        self.0.truncate(len);
+    }
+
+    /// Adds a finding, unless there are too many already. The text is made only when needed.
+    fn add(&mut self, finding: impl FnOnce() -> Diagnostic) {
+        if self.0.len() < MAX_FINDINGS {
+            self.0.push(finding());
+        }
+    }
+
+    /// The field is longer than a crawler has to read.
+    pub(super) fn too_long(&mut self, length: usize) {
+        self.add(|| {
+            Diagnostic::warning(
+                "robots_tag.too_long",
+                format!(
+                    "{length} bytes of Robots-Tag: what is behind the first {MAX_BYTES} is not read"
+                ),
+            )
+        });
+    }
+
+    /// The whole field is void, and why.
+    pub(super) fn void(&mut self, value: &[u8], error: &sfv::Error) {
+        let shown = shown(value);
+        let lower = value.to_ascii_lowercase();
+        let (code, help) = if value.trim_ascii_end().ends_with(b",") {
+            ("robots_tag.trailing_comma", "remove the comma at the end")
+        } else if sfv::Parser::new(&lower).parse_list::<sfv::List>().is_ok() {
+            ("robots_tag.upper_case_key", "write the rules in lower case")
+        } else if super::lenient::is_first_draft(&String::from_utf8_lossy(value)) {
+            ("robots_tag.old_draft_syntax", "write '*;noindex, ExampleBot;nosnippet'")
+        } else if value.windows(2).any(|pair| pair == b": ") {
+            ("robots_tag.legacy_syntax", "write 'googlebot;noindex', or use X-Robots-Tag")
+        } else {
+            ("robots_tag.invalid_field", "write '*;noindex, ExampleBot;nosnippet'")
+        };
+        self.add(|| {
+            let message =
+                format!("'{shown}' is no structured field, so all of it is void: {error}");
+            Diagnostic::error(code, message).help(help)
+        });
+    }
+
+    /// A member that is an Inner List or neither Token nor String (§3.1.1: "each member of the
+    /// List is an Item representing a product token").
+    pub(super) fn no_item(&mut self) {
+        self.add(|| {
+            let message = "a member that is neither a token nor a string restricts nobody";
+            Diagnostic::warning("robots_tag.not_a_product_token", message)
+        });
+    }
+
+    /// A member whose name can't be a product token.
+    pub(super) fn no_product_token(&mut self, name: &str) {
+        let shown = shown(name.as_bytes());
+        if name.contains(':') {
+            self.add(|| {
+                let message = format!("'{shown}' is read as one name, which no crawler has");
+                Diagnostic::warning("robots_tag.legacy_syntax", message)
+                    .help("write 'googlebot;noindex', or use X-Robots-Tag")
+            });
+        } else {
+            self.add(|| {
+                let message = format!("'{shown}' is no product token: its rules restrict nobody");
+                Diagnostic::warning("robots_tag.not_a_product_token", message)
+            });
+        }
+    }
+
+    /// A member that is named like a rule, or has no rules.
+    pub(super) fn member(&mut self, name: &str, has_rules: bool) {
+        if known::lookup_any_case(name).is_some() {
+            self.add(|| {
+                let message =
+                    format!("'{name}' stands where a product token is read, and restricts nobody");
+                Diagnostic::warning("robots_tag.rule_as_product_token", message)
+                    .help(format!("write '*;{}'", name.to_ascii_lowercase()))
+            });
+        } else if !has_rules {
+            self.add(|| {
+                let message =
+                    format!("'{}' has no rules, and lifts none either", shown(name.as_bytes()));
+                Diagnostic::note("robots_tag.no_rules", message)
+            });
+        }
+    }
+
+    /// One key twice in a member: the last one counts (RFC 9651 §4.2.3.2).
+    pub(super) fn repeated(&mut self, key: &str) {
+        self.add(|| {
+            let message = format!("'{key}' stands twice in one member: the last one counts");
+            Diagnostic::warning("robots_tag.repeated_rule", message)
+        });
+    }
+
+    /// `?0`: a rule that is not set, which lifts nothing.
+    pub(super) fn unset(&mut self, key: &str) {
+        self.add(|| {
+            let message = format!("'{key}=?0' says nothing: no rule lifts a restriction");
+            Diagnostic::note("robots_tag.unset_rule", message)
+        });
+    }
+
+    /// A rule that nobody documents, or a value of the wrong kind.
+    pub(super) fn rule(&mut self, rule: &Rule) {
+        let Some(kind) = rule.kind() else {
+            return self.add(|| {
+                let message = format!("unknown rule '{}', kept as it is", rule.name());
+                Diagnostic::note("robots_tag.unknown_rule", message)
+            });
+        };
+        if rule.fits_its_kind() {
+            return;
+        }
+        let shown = shown(rule.to_string().as_bytes());
+        if kind == ValueKind::None {
+            self.add(|| {
+                let message = format!("'{shown}': the value is no Boolean, so the rule is ignored");
+                Diagnostic::warning("robots_tag.value_not_boolean", message)
+                    .help(format!("write '{}' without a value", rule.name()))
+            });
+        } else {
+            self.add(|| {
+                let message = format!("'{shown}': the value is not {kind}");
+                Diagnostic::warning("robots_tag.wrong_value", message)
+            });
+        }
+    }
+
+    /// A part of a line that was not understood.
+    pub(super) fn not_understood(&mut self, part: &str) {
+        self.add(|| {
+            let message = format!("'{}' is not understood", shown(part.as_bytes()));
+            Diagnostic::warning("robots_tag.not_understood", message)
+        });
+    }
+
+    /// `all` beside a restriction.
+    pub(super) fn contradiction(&mut self) {
+        self.add(|| {
+            let message = "'all' beside a restriction lifts nothing: the restriction counts";
+            Diagnostic::warning("robots_tag.contradiction", message)
+        });
+    }
+
+    /// [`Self::contradiction`] where a scope of `tag` says `all` and restricts as well.
+    pub(super) fn contradictions(&mut self, tag: &RobotsTag) {
+        let says_all = |rules: &[Rule]| rules.iter().any(|rule| rule.name() == "all");
+        for (scope, rules) in tag.scopes() {
+            let others =
+                rules.len() > 1 || (*scope != Scope::Any && !tag.rules_of(&Scope::Any).is_empty());
+            if says_all(rules) && others {
+                self.contradiction();
+            }
+        }
+    }
+}
+
+fn shown(bytes: &[u8]) -> String {
+    escape::bounded(bytes, SHOWN)
+}

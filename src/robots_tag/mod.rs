@@ -1,0 +1,238 @@
+//! Robots tags: what a response lets crawlers do with it (draft-illyes-repext-03 §3.1).
+//!
+//! A [`RobotsTag`] is a set of rules by scope: for all crawlers (`*`) and for single product
+//! tokens. All rules restrict and nothing lifts a restriction (§3.1.1, §3.1.2), so two tags are
+//! combined by union, and the order of what they say never matters. Where rules of one name have
+//! an order of strictness (`max-snippet`, `max-image-preview`), only the strictest stands.
+//!
+//! ```text
+//! Robots-Tag: *;nosnippet, ExampleBot;noindex            a List (RFC 9651) of items with rules
+//! X-Robots-Tag: nosnippet                                the same in the older syntax,
+//! X-Robots-Tag: examplebot: noindex                      one field line for each scope
+//! ```
+//! One octet that is no structured field voids the whole `Robots-Tag` field for a crawler. So
+//! [`read`] says what a crawler gets to know, and [`read_leniently`] what an origin's single line
+//! was meant to say, before both are written anew as one valid field.
+//!
+//! May use: diagnostic, escape, product_token, sfv. Must not know: policy, requests, crawlers, HTTP
+//! messages beyond the values of these two fields.
+
+mod known;
+#[cfg(test)]
+mod laws;
+mod legacy;
+mod lenient;
+mod lint;
+mod parse;
+mod rules;
+#[cfg(test)]
+mod tests;
+mod write;
+
+use std::borrow::Borrow;
+
+use crate::{diagnostic::Diagnostic, product_token::ProductToken};
+
+pub use known::{KnownRule, ValueKind, known_rules};
+pub use legacy::{read_legacy, read_legacy_leniently};
+pub use lenient::{LineReading, read_leniently};
+pub use parse::read;
+pub use rules::{InvalidRule, Rule, Value};
+pub use write::Field;
+
+/// The most octets of a `Robots-Tag` field that a crawler has to read (§3.1.1): what is behind
+/// them may be lost, so no field is written longer than this.
+pub const MAX_BYTES: usize = 8192;
+
+/// Whom rules are for. `*` comes before every token.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Scope {
+    /// `*`: all crawlers, those with rules of their own included (§3.1.1).
+    Any,
+    /// The crawler of this product token.
+    Token(ProductToken),
+}
+
+/// The restrictions of a response, by scope.
+///
+/// Always in one normal form, so that two tags are equal exactly when they tell every crawler the
+/// same: scopes sorted (`*` first), rules sorted, a token has only the rules that `*` doesn't
+/// say already, and no scope is without a rule.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct RobotsTag {
+    scopes: Vec<(Scope, Vec<Rule>)>,
+}
+
+impl RobotsTag {
+    /// The tag that restricts nobody.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a rule for a scope. `none` is added as `noindex` and `nofollow`; `all`, `index` and
+    /// `follow` add nothing.
+    pub fn add(&mut self, scope: Scope, rule: Rule) {
+        let mut scopes = std::mem::take(&mut self.scopes);
+        scopes.push((scope, rule.restrictions().collect()));
+        *self = Self::of_members(scopes);
+    }
+
+    /// The tag of any scopes and rules in any order.
+    fn of_members(mut scopes: Vec<(Scope, Vec<Rule>)>) -> Self {
+        scopes.sort_by(|(a, _), (b, _)| a.cmp(b));
+        scopes.dedup_by(|(later, rules), (earlier, all)| {
+            let same = later == earlier;
+            if same {
+                all.append(rules);
+            }
+            same
+        });
+        for (_, rules) in &mut scopes {
+            normalise(rules);
+        }
+        if let [(Scope::Any, any), tokens @ ..] = scopes.as_mut_slice() {
+            for (_, rules) in tokens {
+                rules.retain(|rule| !is_said(any, rule));
+            }
+        }
+        scopes.retain(|(_, rules)| !rules.is_empty());
+        Self { scopes }
+    }
+
+    /// The same with every rule as restrictions: `none` as two, what permits left out.
+    fn restricting(mut self) -> Self {
+        let permits = |rule: &Rule| matches!(rule.name(), "none" | "all" | "index" | "follow");
+        if !self.scopes.iter().any(|(_, rules)| rules.iter().any(permits)) {
+            return self;
+        }
+        for (_, rules) in &mut self.scopes {
+            *rules = std::mem::take(rules).into_iter().flat_map(Rule::restrictions).collect();
+        }
+        Self::of_members(self.scopes)
+    }
+
+    /// Whether nobody is restricted.
+    pub fn is_empty(&self) -> bool {
+        self.scopes.is_empty()
+    }
+
+    /// The scopes that have rules, `*` first, then by token; each with its rules sorted. What `*`
+    /// says is not repeated with the tokens.
+    pub fn scopes(&self) -> impl Iterator<Item = (&Scope, &[Rule])> {
+        self.scopes.iter().map(|(scope, rules)| (scope, rules.as_slice()))
+    }
+
+    /// Everything that both say: commutative, associative and idempotent.
+    #[must_use]
+    pub fn union(&self, other: &Self) -> Self {
+        if other.is_empty() {
+            return self.clone();
+        }
+        self.clone().merge(other.clone())
+    }
+
+    /// [`Self::union`] of values that are no longer needed.
+    #[must_use]
+    pub fn merge(mut self, mut other: Self) -> Self {
+        if other.is_empty() {
+            return self;
+        }
+        if self.is_empty() {
+            return other;
+        }
+        self.scopes.append(&mut other.scopes);
+        Self::of_members(self.scopes)
+    }
+
+    /// The rules that the crawler of `token` has to follow, sorted: those of `*` and its own
+    /// (§3.1.1: "MUST apply the union of all restrictive rules"). `None` asks for a crawler that
+    /// isn't named. Names compare whole and without case.
+    pub fn restrictions(&self, token: Option<&ProductToken>) -> Vec<&Rule> {
+        let any = self.rules_of(&Scope::Any);
+        let own = token.map_or(&[][..], |token| {
+            let at = self.scopes.binary_search_by(|(scope, _)| match scope {
+                Scope::Any => std::cmp::Ordering::Less,
+                Scope::Token(other) => other.cmp(token),
+            });
+            at.ok().and_then(|at| self.scopes.get(at)).map_or(&[], |(_, rules)| rules)
+        });
+        let mut all: Vec<&Rule> = any.iter().chain(own).collect();
+        if !own.is_empty() {
+            normalise(&mut all);
+        }
+        all
+    }
+
+    /// [`Self::restrictions`] as sorted texts (`max-snippet=20`), without those that a crawler
+    /// ignores ([`Rule::is_effective`]).
+    pub fn rules_for(&self, token: Option<&ProductToken>) -> Vec<String> {
+        let rules = self.restrictions(token);
+        rules.into_iter().filter(|rule| rule.is_effective()).map(Rule::to_string).collect()
+    }
+
+    /// The rules that stand with this scope alone.
+    fn rules_of(&self, scope: &Scope) -> &[Rule] {
+        let at = self.scopes.binary_search_by(|(other, _)| other.cmp(scope));
+        at.ok().and_then(|at| self.scopes.get(at)).map_or(&[], |(_, rules)| rules)
+    }
+}
+
+/// What the lines of both fields tell the crawler of `token`, sorted, and what is wrong with them.
+/// A rule is spelt as in the field that it stands in: `max-snippet=20` in `Robots-Tag`, else
+/// `max-snippet:20`.
+pub fn effective(
+    fields: &[&[u8]],
+    legacy: &[&[u8]],
+    token: Option<&ProductToken>,
+) -> (Vec<String>, Vec<Diagnostic>) {
+    let (new, mut findings) = read(fields);
+    let (old, more) = read_legacy(legacy);
+    findings.extend(more);
+    let said: Vec<Rule> = new.restrictions(token).into_iter().cloned().collect();
+    let both = new.merge(old);
+    let rules = both.restrictions(token).into_iter().filter(|rule| rule.is_effective());
+    let mut texts: Vec<String> = rules
+        .map(|rule| if said.binary_search(rule).is_ok() { rule.to_string() } else { rule.legacy() })
+        .collect();
+    texts.sort_unstable();
+    (texts, findings)
+}
+
+/// Sorts rules, drops repetitions, and of those that have an order of strictness all but the
+/// strictest.
+fn normalise<R: Borrow<Rule> + Ord>(rules: &mut Vec<R>) {
+    rules.sort_unstable();
+    rules.dedup();
+    if rules.windows(2).all(|pair| name(&pair[0]) != name(&pair[1])) {
+        return;
+    }
+    let mut kept: Vec<R> = Vec::with_capacity(rules.len());
+    let mut rest = std::mem::take(rules).into_iter().peekable();
+    while let Some(first) = rest.next() {
+        let mut run = vec![first];
+        while let Some(next) = rest.next_if(|next| name(next) == name(&run[0])) {
+            run.push(next);
+        }
+        let strictest = run.iter().filter_map(|rule| rule.borrow().rank()).min();
+        kept.extend(run.into_iter().filter(|rule| {
+            let rank = rule.borrow().rank();
+            rank.is_none() || rank == strictest
+        }));
+    }
+    *rules = kept;
+}
+
+/// Whether sorted rules say this one or, in the order of its name, a stricter one.
+fn is_said(rules: &[Rule], rule: &Rule) -> bool {
+    if rules.binary_search(rule).is_ok() {
+        return true;
+    }
+    let Some(rank) = rule.rank() else { return false };
+    let from = rules.partition_point(|other| other.name() < rule.name());
+    let same_name = rules.iter().skip(from).take_while(|other| other.name() == rule.name());
+    same_name.filter_map(Rule::rank).any(|other| other < rank)
+}
+
+fn name<R: Borrow<Rule>>(rule: &R) -> &str {
+    rule.borrow().name()
+}

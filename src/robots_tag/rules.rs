@@ -1,0 +1,342 @@
+//! One rule of a robots tag.
+//!
+//! A rule is a key of a structured field (RFC 9651 §3.1.2) with or without a value. The draft
+//! registers two (§3.1.3); search engines document more, and whatever else a site sends is kept:
+//! a reader ignores what it doesn't know, a proxy must not.
+
+use std::{borrow::Cow, fmt};
+
+use sfv::{BareItem, BareItemFromInput, ItemSerializer, KeyRef, Parser, TokenRef};
+
+use super::known::{self, KnownRule, ValueKind};
+
+/// A rule: its name in lower case, and its value where it has one. Ordered by name, then value.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Rule {
+    name: Cow<'static, str>,
+    value: Option<Value>,
+}
+
+/// The value of a rule, in the types of a structured field (RFC 9651 §3.3).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Value {
+    /// An Integer of at most 15 digits: `max-snippet=20`.
+    Integer(i64),
+    /// A Token: `max-image-preview=large`.
+    Token(Box<str>),
+    /// A String, without its quotes: `unavailable_after="2030-01-01"`.
+    Text(Box<str>),
+    /// Any other type (Decimal, Date, Byte Sequence, Display String) as it is serialised.
+    Other(Box<str>),
+}
+
+/// Why a text is no rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InvalidRule {
+    /// Occurs when the name is empty or has other characters than `a`-`z`, `0`-`9`, `_ - . *`, or
+    /// begins with one of `0`-`9 _ - .`: it would be no key of a structured field.
+    Name,
+    /// Occurs when the text holds control characters or anything outside ASCII.
+    NotPrintable,
+    /// Occurs when a known rule that takes no value has one.
+    ValueNotTaken,
+    /// Occurs when a known rule that needs a value has none.
+    ValueMissing(ValueKind),
+    /// Occurs when a known rule's value is not of its kind.
+    ValueKind(ValueKind),
+}
+
+impl Rule {
+    /// The rule that an operator wrote: `noindex`, `max-snippet=20`, `max-snippet:20`,
+    /// `unavailable_after: 2030-01-01`. The name may be in any case. What is not known is taken
+    /// as it is, what is known has to have the right kind of value.
+    ///
+    /// # Errors
+    /// [`InvalidRule`] says what is wrong; nothing that could break a header line passes.
+    pub fn new(text: &str) -> Result<Self, InvalidRule> {
+        if !text.bytes().all(|b| matches!(b, b' '..=b'~')) {
+            return Err(InvalidRule::NotPrintable);
+        }
+        let (name, value) = split(text);
+        let rule = Self::understood(name, value).ok_or(InvalidRule::Name)?;
+        match (rule.kind(), &rule.value) {
+            (None, _) | (Some(ValueKind::None), None) => Ok(rule),
+            (Some(ValueKind::None), Some(_)) => Err(InvalidRule::ValueNotTaken),
+            (Some(kind), None) => Err(InvalidRule::ValueMissing(kind)),
+            (Some(_), Some(_)) if rule.fits_its_kind() => Ok(rule),
+            (Some(kind), Some(_)) => Err(InvalidRule::ValueKind(kind)),
+        }
+    }
+
+    /// The rule of a name in any case and the text of its value, as far as that can be understood:
+    /// `None` where the name is no key or the value holds what a field can't.
+    pub(super) fn understood(name: &str, value: Option<&str>) -> Option<Self> {
+        let name = name.trim();
+        let name = match known::lookup_any_case(name) {
+            Some(known) => Cow::Borrowed(known.name),
+            None => {
+                let name = name.to_ascii_lowercase();
+                KeyRef::from_str(&name).ok()?;
+                Cow::Owned(name)
+            }
+        };
+        let value = match value.map(str::trim) {
+            None | Some("") => None,
+            Some(text) => Some(Value::of_text(text)?),
+        };
+        Some(Self { name, value }.in_its_kind())
+    }
+
+    /// The rule of a parameter (RFC 9651 §4.2.3.2). `?0` is no rule.
+    pub(super) fn of_parameter(key: &str, item: BareItemFromInput<'_>) -> Option<Self> {
+        let name =
+            known::lookup(key).map_or_else(|| key.to_owned().into(), |known| known.name.into());
+        let value = match item {
+            BareItemFromInput::Boolean(true) => None,
+            BareItemFromInput::Boolean(false) => return None,
+            BareItemFromInput::Integer(number) => Some(Value::Integer(number.into())),
+            BareItemFromInput::Token(token) => Some(Value::Token(token.as_str().into())),
+            BareItemFromInput::String(text) => Some(Value::Text(text.as_str().into())),
+            other => {
+                let item = BareItem::from(other);
+                Some(Value::Other(ItemSerializer::new().bare_item(&item).finish().into()))
+            }
+        };
+        Some(Self { name, value }.in_its_kind())
+    }
+
+    /// The name, in lower case.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The value, where it has one.
+    pub fn value(&self) -> Option<&Value> {
+        self.value.as_ref()
+    }
+
+    /// What is known about the rule of this name.
+    pub fn known(&self) -> Option<&'static KnownRule> {
+        known::lookup(&self.name)
+    }
+
+    /// Whether the draft or a search engine documents it.
+    pub fn is_known(&self) -> bool {
+        self.known().is_some()
+    }
+
+    /// Whether it says something to a crawler. A known rule without a value, given one that is
+    /// not a Boolean, is ignored (the draft is silent); it is still kept and sent on.
+    pub fn is_effective(&self) -> bool {
+        self.value.is_none() || self.kind() != Some(ValueKind::None)
+    }
+
+    /// The rule in the syntax of `X-Robots-Tag`: `max-snippet:20`,
+    /// `unavailable_after: 25 Jun 2030 15:00:00 PST`.
+    pub fn legacy(&self) -> String {
+        match &self.value {
+            None => self.name.to_string(),
+            Some(value) if self.kind() == Some(ValueKind::Date) => {
+                format!("{}: {value}", self.name)
+            }
+            Some(value) => format!("{}:{value}", self.name),
+        }
+    }
+
+    /// What remains where rules are known only as restrictions: `none` is two of them, and what
+    /// permits says nothing, because nothing lifts a restriction (§3.1.1, §3.1.2).
+    pub(super) fn restrictions(self) -> impl Iterator<Item = Self> {
+        let flag = |name: &'static str| Self { name: name.into(), value: None };
+        let (first, second) = match (&*self.name, &self.value) {
+            ("none", None) => (Some(flag("noindex")), Some(flag("nofollow"))),
+            ("all" | "index" | "follow", None) => (None, None),
+            _ => (Some(self), None),
+        };
+        first.into_iter().chain(second)
+    }
+
+    /// How strict it is among the rules of its name, 0 the strictest; `None` where they have no
+    /// order and all stand side by side.
+    pub(super) fn rank(&self) -> Option<u64> {
+        match (self.kind()?, &self.value) {
+            (ValueKind::None, None) => Some(0),
+            (ValueKind::None, Some(_)) => Some(1),
+            // -1 means without limit.
+            (ValueKind::Number, Some(Value::Integer(n))) => {
+                Some(u64::try_from(*n).unwrap_or(u64::MAX))
+            }
+            (ValueKind::Choice(words), Some(Value::Token(word))) => words
+                .iter()
+                .position(|known| **known == **word)
+                .and_then(|at| u64::try_from(at).ok()),
+            _ => None,
+        }
+    }
+
+    /// Whether a known rule has the value it needs.
+    pub(super) fn fits_its_kind(&self) -> bool {
+        match (self.kind(), &self.value) {
+            (None, _) | (Some(ValueKind::None), None) => true,
+            (Some(ValueKind::Number), Some(Value::Integer(n))) => *n >= -1,
+            (Some(ValueKind::Choice(words)), Some(Value::Token(word))) => words.contains(&&**word),
+            (Some(ValueKind::Date), Some(Value::Text(text))) => {
+                text.bytes().any(|b| b.is_ascii_digit())
+            }
+            (Some(ValueKind::Date), Some(Value::Other(_))) => true,
+            _ => false,
+        }
+    }
+
+    pub(super) fn kind(&self) -> Option<ValueKind> {
+        self.known().map(|known| known.value)
+    }
+
+    /// The value in the type that the rule's kind asks for, so that the same thing said in two
+    /// syntaxes is one rule: `max-snippet="20"`, `max-image-preview=LARGE` (§3.1.3: "the values
+    /// are case insensitive").
+    fn in_its_kind(mut self) -> Self {
+        let kind = match &self.value {
+            None | Some(Value::Other(_)) => return self,
+            Some(_) => self.kind(),
+        };
+        self.value = self.value.map(|value| match (kind, value) {
+            (Some(ValueKind::Number), Value::Token(text) | Value::Text(text)) => {
+                integer(text.trim()).map_or(Value::Text(text), Value::Integer)
+            }
+            (Some(ValueKind::Choice(words)), Value::Token(text) | Value::Text(text)) => {
+                words.iter().find(|word| word.eq_ignore_ascii_case(text.trim())).map_or_else(
+                    || Value::of_text(&text).unwrap_or(Value::Text(text)),
+                    |word| Value::Token((*word).into()),
+                )
+            }
+            (Some(ValueKind::Date), Value::Token(text)) => Value::Text(text),
+            (Some(ValueKind::Date), Value::Integer(year)) => Value::Text(year.to_string().into()),
+            (_, value) => value,
+        });
+        self
+    }
+}
+
+impl Value {
+    /// The value that `text` spells: an Integer, a Token, or else a String, with or without its
+    /// quotes. `None` where it holds what none of them can.
+    fn of_text(text: &str) -> Option<Self> {
+        if let Some(number) = integer(text) {
+            return Some(Self::Integer(number));
+        }
+        if TokenRef::from_str(text).is_ok() {
+            return Some(Self::Token(text.into()));
+        }
+        if let Ok(item) = Parser::new(text).parse::<sfv::Item>()
+            && let BareItem::String(inner) = item.bare_item
+        {
+            return Some(Self::Text(inner.as_str().into()));
+        }
+        text.bytes().all(|b| matches!(b, b' '..=b'~')).then(|| Self::Text(text.into()))
+    }
+}
+
+/// `name=value`, `name:value` or `name`.
+pub(super) fn split(text: &str) -> (&str, Option<&str>) {
+    match text.split_once(['=', ':']) {
+        Some((name, value)) => (name, Some(value)),
+        None => (text, None),
+    }
+}
+
+/// An sf-integer (RFC 9651 §3.3.1): at most 15 digits.
+fn integer(text: &str) -> Option<i64> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let fits = (1..=15).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit());
+    if fits { text.parse().ok() } else { None }
+}
+
+/// `name` or `name=value`, a String without its quotes.
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)?;
+        match &self.value {
+            Some(value) => write!(f, "={value}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Integer(number) => write!(f, "{number}"),
+            Self::Token(text) | Self::Text(text) | Self::Other(text) => f.write_str(text),
+        }
+    }
+}
+
+impl fmt::Display for InvalidRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name => f.write_str(
+                "a rule's name has letters, digits, '_', '-' and '.', and begins with a letter",
+            ),
+            Self::NotPrintable => f.write_str("a rule is printable ASCII on one line"),
+            Self::ValueNotTaken => f.write_str("this rule takes no value"),
+            Self::ValueMissing(kind) => write!(f, "this rule needs {kind}"),
+            Self::ValueKind(kind) => write!(f, "this rule's value is {kind}"),
+        }
+    }
+}
+
+impl std::error::Error for InvalidRule {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_operator_may_write_a_rule_in_either_syntax() {
+        for (text, shown, legacy) in [
+            ("noindex", "noindex", "noindex"),
+            (" NoIndex ", "noindex", "noindex"),
+            ("max-snippet=20", "max-snippet=20", "max-snippet:20"),
+            ("max-snippet:20", "max-snippet=20", "max-snippet:20"),
+            ("Max-Snippet: -1", "max-snippet=-1", "max-snippet:-1"),
+            ("max-image-preview:LARGE", "max-image-preview=large", "max-image-preview:large"),
+            (
+                "unavailable_after: 2030-01-01",
+                "unavailable_after=2030-01-01",
+                "unavailable_after: 2030-01-01",
+            ),
+            (
+                "unavailable_after: 25 Jun 2030 15:00:00 PST",
+                "unavailable_after=25 Jun 2030 15:00:00 PST",
+                "unavailable_after: 25 Jun 2030 15:00:00 PST",
+            ),
+            ("noodp", "noodp", "noodp"),
+            ("x=\"a, b\"", "x=a, b", "x:a, b"),
+        ] {
+            let rule = Rule::new(text).expect(text);
+            assert_eq!((rule.to_string(), rule.legacy()), (shown.into(), legacy.into()), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_rule_is_refused_with_the_reason() {
+        for (text, reason) in [
+            ("", InvalidRule::Name),
+            ("no index", InvalidRule::Name),
+            ("1a", InvalidRule::Name),
+            ("noindex\r\nSet-Cookie: a=b", InvalidRule::NotPrintable),
+            ("noindex\u{e9}", InvalidRule::NotPrintable),
+            ("noindex=yes", InvalidRule::ValueNotTaken),
+            ("max-snippet", InvalidRule::ValueMissing(ValueKind::Number)),
+            ("max-snippet=-2", InvalidRule::ValueKind(ValueKind::Number)),
+            ("max-snippet=many", InvalidRule::ValueKind(ValueKind::Number)),
+            ("unavailable_after: soon", InvalidRule::ValueKind(ValueKind::Date)),
+        ] {
+            assert_eq!(Rule::new(text), Err(reason), "{text:?}");
+        }
+        assert!(matches!(
+            Rule::new("max-image-preview=huge"),
+            Err(InvalidRule::ValueKind(ValueKind::Choice(_)))
+        ));
+    }
+}

@@ -1,0 +1,450 @@
+//! What the room promises, as tables and properties. Names cite the section of
+//! draft-illyes-repext-03 unless they say otherwise.
+
+use super::*;
+use crate::diagnostic::Severity;
+
+pub(super) fn token(text: &str) -> Option<ProductToken> {
+    ProductToken::new(text)
+}
+
+fn codes(findings: &[Diagnostic]) -> Vec<&str> {
+    findings.iter().map(|finding| finding.code).collect()
+}
+
+fn said(lines: &[&str], crawler: &str) -> Vec<String> {
+    let lines: Vec<&[u8]> = lines.iter().map(|line| line.as_bytes()).collect();
+    read(&lines).0.rules_for(token(crawler).as_ref())
+}
+
+fn said_legacy(lines: &[&str], crawler: &str) -> Vec<String> {
+    let lines: Vec<&[u8]> = lines.iter().map(|line| line.as_bytes()).collect();
+    effective(&[], &lines, token(crawler).as_ref()).0
+}
+
+fn tag(members: &[(&str, &[&str])]) -> RobotsTag {
+    let mut tag = RobotsTag::new();
+    for (name, rules) in members {
+        for rule in *rules {
+            let scope = token(name).map_or(Scope::Any, Scope::Token);
+            tag.add(scope, Rule::new(rule).expect("a valid rule"));
+        }
+    }
+    tag
+}
+
+// The draft's own examples.
+
+#[test]
+fn draft_3_1_1_the_example_reads_as_the_draft_says() {
+    let line = "*;nosnippet, ExampleBot;noindex";
+    assert_eq!(said(&[line], "AnyBot"), ["nosnippet"]);
+    assert_eq!(said(&[line], "ExampleBot"), ["noindex", "nosnippet"]);
+    assert!(read(&[line.as_bytes()]).1.is_empty());
+}
+
+#[test]
+fn draft_3_1_2_the_rules_of_the_meta_example_are_sayable_in_the_field() {
+    // <meta name="robots" content="noindex"> and <meta name="examplebot" content="nosnippet">
+    let tag = tag(&[("*", &["noindex"]), ("examplebot", &["nosnippet"])]);
+    assert_eq!(tag.to_field().as_deref(), Some("*;noindex, examplebot;noindex;nosnippet"));
+    assert_eq!(tag.to_legacy(), ["noindex", "examplebot: nosnippet"]);
+}
+
+#[test]
+fn draft_00_2_1_1_the_examples_of_the_first_syntax_are_understood() {
+    for line in [
+        "*=noindex, nosnippet; ExampleBot=;",
+        "noindex, nosnippet; ExampleBot=;",
+        " noindex, nosnippet; ExampleBot=;",
+    ] {
+        let reading = read_leniently(line.as_bytes());
+        assert!(!reading.valid);
+        assert_eq!(codes(&reading.diagnostics), ["robots_tag.old_draft_syntax"], "{line}");
+        assert_eq!(reading.tag, tag(&[("*", &["noindex", "nosnippet"])]), "{line}");
+        assert!(read(&[line.as_bytes()]).0.is_empty(), "{line}");
+    }
+    let reading =
+        read_leniently(b"NoIndex; GoogleBot = nosnippet, max-snippet=20; OtherBot=nofollow");
+    let meant = tag(&[
+        ("*", &["noindex"]),
+        ("Googlebot", &["nosnippet", "max-snippet=20"]),
+        ("OtherBot", &["nofollow"]),
+    ]);
+    assert_eq!(reading.tag, meant);
+}
+
+#[test]
+fn draft_3_1_3_the_values_are_case_insensitive() {
+    // A key in upper case is no structured field; a value is compared without case.
+    assert_eq!(said(&["*;max-image-preview=LARGE"], "a"), ["max-image-preview=large"]);
+    assert_eq!(said(&["*;NoIndex"], "a"), [""; 0]);
+    assert_eq!(codes(&read(&[b"*;NoIndex"]).1), ["robots_tag.upper_case_key"]);
+    assert_eq!(read_leniently(b"*;NoIndex").tag, tag(&[("*", &["noindex"])]));
+}
+
+// Reading, strict.
+
+#[test]
+fn draft_3_1_1_a_crawler_follows_the_union() {
+    let none: &[&str] = &[];
+    for (lines, crawler, rules) in [
+        (&["*;noindex, ExampleBot"][..], "ExampleBot", &["noindex"][..]),
+        (&["a;noindex, A;nosnippet"], "a", &["noindex", "nosnippet"]),
+        (&["*;noindex", "b;nosnippet"], "b", &["noindex", "nosnippet"]),
+        (&["*;noindex", "b;nosnippet"], "b-image", &["noindex"]),
+        (&["\"360Spider\";noindex"], "360spider", &["noindex"]),
+        (&["\"*\";noindex"], "x", &["noindex"]),
+        (&["\" b\";noindex"], "b", none),
+        (&["Mozilla/5.0;noindex"], "Mozilla", none),
+        (&["*;noindex=?1;nosnippet=?0"], "x", &["noindex"]),
+        (&["*;noindex;noindex=?0"], "x", none),
+        (&["*;noindex=?0, *;noindex"], "x", &["noindex"]),
+        (&["*;noindex=yes"], "x", none),
+        (&["(a b);noindex, 3;x, :YQ==:;y, *;nosnippet"], "a", &["nosnippet"]),
+        (&["*;foo;noarchive;max-snippet=20"], "x", &["foo", "max-snippet=20", "noarchive"]),
+        (&["*;max-snippet=50, b;max-snippet=20"], "b", &["max-snippet=20"]),
+        (&["*;max-snippet=20, b;max-snippet=-1"], "b", &["max-snippet=20"]),
+        (
+            &["*;unavailable_after=\"2030-01-01, noon\""],
+            "x",
+            &["unavailable_after=2030-01-01, noon"],
+        ),
+        (&["*;noindex, \"Exam", "ple\";nosnippet"], "x", &["noindex"]),
+        (&[""], "x", none),
+    ] {
+        assert_eq!(said(lines, crawler), rules, "{lines:?}");
+    }
+}
+
+#[test]
+fn rfc9651_4_2_one_bad_octet_voids_all_lines() {
+    for (lines, code) in [
+        (&["*;noindex,"][..], "robots_tag.trailing_comma"),
+        (&["*;noindex;"], "robots_tag.invalid_field"),
+        (&["*; ;noindex"], "robots_tag.invalid_field"),
+        (&["*;noindex="], "robots_tag.invalid_field"),
+        (&["_bot;noindex"], "robots_tag.invalid_field"),
+        (&["*;noindex\u{e9}"], "robots_tag.invalid_field"),
+        (&["*;NOINDEX"], "robots_tag.upper_case_key"),
+        (&["*;noindex", "googlebot: nofollow"], "robots_tag.legacy_syntax"),
+        (&["*=noindex"], "robots_tag.old_draft_syntax"),
+    ] {
+        let lines: Vec<&[u8]> = lines.iter().map(|line| line.as_bytes()).collect();
+        let (tag, findings) = read(&lines);
+        assert!(tag.is_empty());
+        assert_eq!(codes(&findings), [code], "{lines:?}");
+        assert_eq!(findings[0].severity, Severity::Error);
+        assert!(findings[0].help.is_some());
+    }
+}
+
+#[test]
+fn ours_valid_fields_that_say_less_than_meant_are_reported() {
+    for (line, found) in [
+        (
+            "noindex, nofollow",
+            &["robots_tag.rule_as_product_token", "robots_tag.rule_as_product_token"][..],
+        ),
+        ("googlebot:noindex", &["robots_tag.legacy_syntax"]),
+        ("a/b#c;noindex", &["robots_tag.not_a_product_token"]),
+        ("ExampleBot", &["robots_tag.no_rules"]),
+        ("*;noindex=yes", &["robots_tag.value_not_boolean"]),
+        ("*;max-snippet=many", &["robots_tag.wrong_value"]),
+        ("*;max-snippet", &["robots_tag.wrong_value"]),
+        ("*;noindx", &["robots_tag.unknown_rule"]),
+        ("*;all;noindex", &["robots_tag.contradiction"]),
+        ("*;noindex, b;all", &["robots_tag.contradiction"]),
+        ("*;noindex;noindex", &["robots_tag.repeated_rule"]),
+        ("*;noindex=?0", &["robots_tag.unset_rule"]),
+        ("(a b);noindex", &["robots_tag.not_a_product_token"]),
+    ] {
+        assert_eq!(codes(&read(&[line.as_bytes()]).1), found, "{line}");
+    }
+    let many = "a, ".repeat(500) + "a";
+    assert_eq!(read(&[many.as_bytes()]).1.len(), 32);
+}
+
+#[test]
+fn draft_3_1_1_the_limit_ignores_the_member_that_it_cuts() {
+    // The filler ends so that `next` begins at octet `at` (from 0).
+    let field = |at: usize, next: &str| {
+        let filler = format!("*;nosnippet, {}, ", "x".repeat(at - 15));
+        assert_eq!(filler.len(), at);
+        filler + next
+    };
+    for (field, rules) in [
+        (field(8192 - 9, "a;noindex"), &["noindex", "nosnippet"][..]), // all of it fits
+        (field(8192 - 9, "a;noindex,b"), &["noindex", "nosnippet"]),   // whole, as the comma tells
+        (field(8192 - 9, "a;noindex ,b"), &["nosnippet"]),
+        (field(8192 - 9, "a;noindexx"), &["nosnippet"]),
+        (field(8192 - 8, "a;noindex"), &["nosnippet"]),
+        (field(8192 - 10, "a;noindex, @@@"), &["noindex", "nosnippet"]),
+        (field(8192 - 12, "a;noindex, , @@@"), &["noindex", "nosnippet"]),
+        (field(8192 - 20, "a;noindex, \"b, c\";d, e"), &["noindex", "nosnippet"]),
+        (field(8192 - 20, "a;noindex, \"b, \\\", c, d"), &["noindex", "nosnippet"]),
+        (field(8192, "@@@"), &["nosnippet"]),
+    ] {
+        assert_eq!(said(&[&field], "a"), rules, "{}", &field[8160..]);
+    }
+    let one = "a;".to_owned() + &"x".repeat(9000);
+    let (tag, findings) = read(&[one.as_bytes()]);
+    assert!(tag.is_empty());
+    assert_eq!(codes(&findings), ["robots_tag.too_long"]);
+}
+
+// Reading, the older field.
+
+#[test]
+fn legacy_all_documented_forms_are_read() {
+    let none: &[&str] = &[];
+    for (lines, crawler, rules) in [
+        (&["noindex"][..], "x", &["noindex"][..]),
+        (&["NOINDEX, NoFollow"], "x", &["nofollow", "noindex"]),
+        (&["none"], "x", &["nofollow", "noindex"]),
+        (&["all"], "x", none),
+        (&["index, follow"], "x", none),
+        (&["all, noindex"], "x", &["noindex"]),
+        (&["googlebot: noindex, nofollow"], "Googlebot", &["nofollow", "noindex"]),
+        (&["googlebot: noindex, nofollow"], "x", none),
+        (&["Googlebot:noindex"], "googlebot", &["noindex"]),
+        (&["googlebot: nofollow", "noindex"], "x", &["noindex"]),
+        (
+            &["noindex, googlebot: nofollow, otherbot: noarchive"],
+            "googlebot",
+            &["nofollow", "noindex"],
+        ),
+        (
+            &["noindex, googlebot: nofollow, otherbot: noarchive"],
+            "otherbot",
+            &["noarchive", "noindex"],
+        ),
+        (&["*: noindex"], "x", &["noindex"]),
+        (&["Sogou web spider: noindex"], "sogou web spider", &["noindex"]),
+        (
+            &["max-snippet:20, max-image-preview:large"],
+            "x",
+            &["max-image-preview:large", "max-snippet:20"],
+        ),
+        (&["max-snippet: -1"], "x", &["max-snippet:-1"]),
+        (&["googlebot: max-snippet:20, noarchive"], "googlebot", &["max-snippet:20", "noarchive"]),
+        (
+            &["otherbot: unavailable_after: 2030-01-01T00:00:00Z"],
+            "otherbot",
+            &["unavailable_after: 2030-01-01T00:00:00Z"],
+        ),
+        (
+            &["unavailable_after: 25 Jun 2010 15:00:00 PST, noindex"],
+            "x",
+            &["noindex", "unavailable_after: 25 Jun 2010 15:00:00 PST"],
+        ),
+        (
+            &["unavailable_after: Friday, 25-Jun-10 15:00:00 GMT, noindex"],
+            "x",
+            &["noindex", "unavailable_after: Friday, 25-Jun-10 15:00:00 GMT"],
+        ),
+        (
+            &["unavailable_after: Fri, 25 Jun 2010 15:00:00 GMT, 360Spider: noindex"],
+            "x",
+            &["unavailable_after: Fri, 25 Jun 2010 15:00:00 GMT"],
+        ),
+        (&["noydir, noodp"], "x", &["noodp", "noydir"]),
+        (&["no index,,"], "x", none),
+        (&["noindex; nofollow"], "x", none),
+        (&["*;noindex"], "x", none),
+        (&["noindex, caf\u{e9}, nofollow"], "x", &["nofollow", "noindex"]),
+        (&["", ",", ":", "a:"], "x", none),
+    ] {
+        assert_eq!(said_legacy(lines, crawler), rules, "{lines:?}");
+    }
+}
+
+#[test]
+fn ours_the_new_syntax_under_the_old_name_is_understood_leniently() {
+    for (line, meant) in [
+        ("*;noindex", tag(&[("*", &["noindex"])])),
+        ("noindex; nofollow", tag(&[("*", &["noindex", "nofollow"])])),
+        (
+            "*;noindex, googlebot;nofollow",
+            tag(&[("*", &["noindex"]), ("googlebot", &["nofollow"])]),
+        ),
+    ] {
+        let reading = read_legacy_leniently(&[line.as_bytes()]);
+        assert!(!reading.valid);
+        assert_eq!(reading.tag, meant, "{line}");
+    }
+    let reading = read_legacy_leniently(&[b"googlebot: none"]);
+    assert_eq!(
+        (reading.valid, reading.tag),
+        (true, tag(&[("googlebot", &["noindex", "nofollow"])]))
+    );
+}
+
+#[test]
+fn ours_one_rule_said_in_both_fields_is_told_once() {
+    let (rules, findings) = effective(
+        &[b"*;max-snippet=20;noindex"],
+        &[b"max-snippet:20, nofollow, max-video-preview:3"],
+        None,
+    );
+    assert_eq!(rules, ["max-snippet=20", "max-video-preview:3", "nofollow", "noindex"]);
+    assert!(findings.is_empty());
+}
+
+// Reading an origin's line before the merge.
+
+#[test]
+fn ours_a_line_that_is_no_structured_field_is_read_for_what_it_means() {
+    let index = &["noindex"][..];
+    for (line, meant) in [
+        ("*;noindex,", tag(&[("*", index)])),
+        ("*; ;noindex;", tag(&[("*", index)])),
+        ("max-snippet=20", tag(&[("*", &["max-snippet=20"])])),
+        ("* ; NoIndex ; Max-Snippet=20", tag(&[("*", &["noindex", "max-snippet=20"])])),
+        ("*;noindex=?1;NoSnippet=?0", tag(&[("*", index)])),
+        ("noindex, max-snippet=20", tag(&[("*", &["noindex", "max-snippet=20"])])),
+        ("unavailable_after=\"1 May, 15:00\"", tag(&[("*", &["unavailable_after: 1 May, 15:00"])])),
+        ("googlebot: noindex, nofollow", tag(&[("googlebot", &["noindex", "nofollow"])])),
+        ("googlebot: noindex, noodp", tag(&[("googlebot", &["noindex", "noodp"])])),
+        ("*;noindex, googlebot: nofollow", tag(&[("*", index), ("googlebot", &["nofollow"])])),
+        ("googlebot: nofollow, *;noindex", tag(&[("*", index), ("googlebot", &["nofollow"])])),
+        ("_bot;noindex, 360Spider;nofollow", tag(&[("_bot", index), ("360Spider", &["nofollow"])])),
+        ("\"a b\";NOINDEX", tag(&[("a b", index)])),
+        ("unavailable_after: Fri, 25 Jun 2010 15:00:00 GMT, none", {
+            tag(&[("*", &["unavailable_after: Fri, 25 Jun 2010 15:00:00 GMT", "none"])])
+        }),
+        ("unavailable_after: 25 Jun, 2010, x;NoIndex", {
+            tag(&[("*", &["unavailable_after: 25 Jun, 2010"]), ("x", index)])
+        }),
+        ("no index,,", tag(&[])),
+        ("\"\";NoIndex", tag(&[])),
+        ("#;noindex, *;nosnippet,", tag(&[("*", &["nosnippet"])])),
+        ("\"ExampleBot;noindex", tag(&[])),
+        ("\u{e9};noindex, *;nosnippet", tag(&[("*", &["nosnippet"])])),
+    ] {
+        let reading = read_leniently(line.as_bytes());
+        assert!(!reading.valid, "{line}");
+        assert!(!reading.diagnostics.is_empty(), "{line}");
+        assert_eq!(reading.tag, meant, "{line}");
+    }
+}
+
+#[test]
+fn ours_a_valid_line_is_taken_as_it_is() {
+    for (line, written) in [
+        ("*;nosnippet, (a b);x", Some("*;nosnippet")),
+        ("noindex", None),
+        ("*;none", Some("*;nofollow;noindex")),
+        ("*;noindex=yes", Some("*;noindex=yes")),
+        ("b;x=1.5;y=:YQ==:;z=\"a\\\"b\"", Some("b;x=1.5;y=:YQ==:;z=\"a\\\"b\"")),
+        ("", None),
+    ] {
+        let reading = read_leniently(line.as_bytes());
+        assert!(reading.valid, "{line}");
+        assert_eq!(reading.tag.to_field().as_deref(), written, "{line}");
+    }
+}
+
+// Writing.
+
+#[test]
+fn ours_names_that_are_no_tokens_are_strings_and_every_reading_agrees() {
+    let tag = tag(&[
+        ("360Spider", &["noindex"]),
+        ("-x", &["noindex"]),
+        ("_x", &["noindex"]),
+        ("Sogou web spider", &["noindex"]),
+        (
+            "GPTBot",
+            &["noarchive", "unavailable_after: 1 Jan 2030", "unavailable_after: 2 Jan 2030"],
+        ),
+        ("*", &["nosnippet", "max-snippet:20"]),
+    ]);
+    let field = tag.to_field().expect("not empty");
+    assert_eq!(
+        field,
+        "*;max-snippet=20;nosnippet, \"-x\";max-snippet=20;noindex;nosnippet, \
+         \"360Spider\";max-snippet=20;noindex;nosnippet, \"_x\";max-snippet=20;noindex;nosnippet, \
+         GPTBot;max-snippet=20;noarchive;nosnippet;unavailable_after=\"1 Jan 2030\", \
+         GPTBot;unavailable_after=\"2 Jan 2030\", \
+         \"Sogou web spider\";max-snippet=20;noindex;nosnippet"
+    );
+    assert_eq!(tag.field_len(), field.len());
+    assert_eq!(RobotsTag::new().to_field(), None);
+}
+
+#[test]
+fn ours_a_field_over_the_limit_keeps_our_rules() {
+    let ours = tag(&[("*", &["noindex"]), ("Zbot", &["nosnippet"])]);
+    let long: Vec<String> = (0..700).map(|n| format!("bot-{};nofollow", letters(n))).collect();
+    let theirs = read(&[long.join(", ").as_bytes()]).0;
+    let merged = ours.union(&theirs);
+    assert!(merged.field_len() > MAX_BYTES);
+    let field = merged.to_field_keeping(&ours);
+    let value = field.value.expect("not empty");
+    assert!(!field.complete && value.len() <= MAX_BYTES && value.len() > MAX_BYTES - 40);
+    assert!(value.starts_with("*;noindex, Zbot;nosnippet, bot-aaa;nofollow, "));
+    let (read, findings) = read(&[value.as_bytes()]);
+    assert!(!codes(&findings).contains(&"robots_tag.too_long"));
+    assert_eq!(read.rules_for(token("zbot").as_ref()), ["noindex", "nosnippet"]);
+    assert!(merged.to_field().expect("not empty").len() <= MAX_BYTES);
+}
+
+#[test]
+fn ours_one_member_over_the_limit_is_written_as_far_as_it_fits() {
+    let mut line = "*".to_owned();
+    for n in 0..1638 {
+        line.push_str(";x");
+        line.push_str(&letters(n));
+    }
+    let theirs = read_leniently(line.as_bytes());
+    assert!(theirs.valid);
+    let ours = tag(&[("b", &["noindex"])]);
+    let field = ours.union(&theirs.tag).to_field_keeping(&ours);
+    assert!(!field.complete);
+    let value = field.value.expect("not empty");
+    assert!(value.starts_with("b;noindex, *;xaaa") && value.len() <= MAX_BYTES);
+    assert!(parse::field(value.as_bytes(), &mut lint::Findings::default()).is_ok());
+}
+
+#[test]
+fn ours_what_the_older_syntax_can_not_say_is_named() {
+    let tag = tag(&[
+        ("*", &["foo=bar", "noindex", "unavailable_after: Fri, 25 Jun 2010 15:00:00 GMT"]),
+        ("max-snippet", &["nofollow"]),
+        ("x", &["unavailable_after: 2010, noindex"]),
+    ]);
+    let findings = tag.unsayable_in_legacy();
+    assert_eq!(codes(&findings), ["robots_tag.unsayable"; 3]);
+    assert!(findings[0].message.ends_with("'foo=bar'"), "{}", findings[0].message);
+    assert_eq!(tag.to_legacy(), ["noindex, unavailable_after: Fri, 25 Jun 2010 15:00:00 GMT"]);
+}
+
+#[test]
+fn ours_hostile_fields_take_linear_time() {
+    // Each of these would take seconds if anything here were quadratic in a costly way.
+    for line in [
+        "a,".repeat(30_000),
+        "a:".repeat(30_000),
+        "*;a;".repeat(20_000),
+        "unavailable_after:1,".repeat(3_000),
+        "1,".repeat(30_000),
+        "\"".repeat(60_000),
+        (0..6_000).map(|n| format!("*;x={n}, ")).collect(),
+        (0..6_000).map(|n| format!("x{n}: noindex, ")).collect(),
+    ] {
+        let reading = read_leniently(line.as_bytes());
+        let legacy = read_legacy_leniently(&[line.as_bytes()]);
+        let field = reading.tag.union(&legacy.tag).to_field_keeping(&legacy.tag);
+        assert!(field.value.is_none_or(|value| value.len() <= MAX_BYTES));
+        let _ = legacy.tag.to_legacy();
+    }
+}
+
+/// Three letters that stand for a number below 17,576.
+fn letters(n: usize) -> String {
+    [n / 676, n / 26 % 26, n % 26]
+        .iter()
+        .map(|&at| char::from(b"abcdefghijklmnopqrstuvwxyz"[at]))
+        .collect()
+}

@@ -1,0 +1,154 @@
+//! What can be wrong with a database or a log, named by what stands in the way, with the repair.
+//!
+//! Nothing that is found in a place is ever overwritten or moved: that is for the operator to do.
+
+use std::{
+    fmt, io,
+    path::{Path, PathBuf},
+};
+
+use crate::escape;
+
+/// Why a database or a log cannot be used: where, and what for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// The file as the operator gave it.
+    pub path: PathBuf,
+    /// What stands in the way.
+    pub obstacle: Obstacle,
+}
+
+/// What stands in the way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Obstacle {
+    /// Occurs when the folder that the file should be in does not exist.
+    NoFolder,
+    /// Occurs when there is nothing to read yet.
+    NoFile,
+    /// Occurs when a folder, a pipe or a device stands where a file is needed.
+    NoRegularFile,
+    /// Occurs when the file holds something other than a SQLite database.
+    NoDatabase,
+    /// Occurs when the database belongs to another program.
+    Foreign,
+    /// Occurs when a newer version of this program wrote it; holds that version's number.
+    Newer(u32),
+    /// Occurs when the database is damaged; holds what SQLite says.
+    Corrupt(String),
+    /// Occurs when the file, its folder or its file system cannot be written or read.
+    Denied,
+    /// Occurs when another process holds the database for too long.
+    Locked,
+    /// Occurs when the disk is full.
+    Full,
+    /// Occurs when whoever read the output has gone.
+    Closed,
+    /// Occurs when the file was moved or deleted while it was in use.
+    Displaced,
+    /// Occurs when the system fails in another way; holds what it says.
+    Failed(String),
+}
+
+impl Error {
+    pub(super) fn new(path: &Path, obstacle: Obstacle) -> Self {
+        Self { path: path.to_owned(), obstacle }
+    }
+
+    pub(super) fn from_io(path: &Path, error: &io::Error) -> Self {
+        Self::new(
+            path,
+            match error.kind() {
+                io::ErrorKind::NotFound => Obstacle::NoFile,
+                io::ErrorKind::IsADirectory => Obstacle::NoRegularFile,
+                io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                    Obstacle::Denied
+                }
+                io::ErrorKind::StorageFull
+                | io::ErrorKind::QuotaExceeded
+                | io::ErrorKind::FileTooLarge => Obstacle::Full,
+                io::ErrorKind::BrokenPipe => Obstacle::Closed,
+                _ => Obstacle::Failed(error.to_string()),
+            },
+        )
+    }
+
+    /// The stable name of the kind of failure, for a log or a metric.
+    pub fn code(&self) -> &'static str {
+        match self.obstacle {
+            Obstacle::NoFolder => "store.no_folder",
+            Obstacle::NoFile => "store.no_file",
+            Obstacle::NoRegularFile => "store.no_regular_file",
+            Obstacle::NoDatabase => "store.no_database",
+            Obstacle::Foreign => "store.foreign",
+            Obstacle::Newer(_) => "store.newer",
+            Obstacle::Corrupt(_) => "store.corrupt",
+            Obstacle::Denied => "store.denied",
+            Obstacle::Locked => "store.locked",
+            Obstacle::Full => "store.full",
+            Obstacle::Closed => "store.closed",
+            Obstacle::Displaced => "store.displaced",
+            Obstacle::Failed(_) => "store.failed",
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = |path: &Path| escape::text(path.as_os_str().as_encoded_bytes());
+        let path = shown(&self.path);
+        match &self.obstacle {
+            Obstacle::NoFolder => {
+                let folder = shown(self.path.parent().unwrap_or_else(|| Path::new(".")));
+                write!(f, "'{path}': the folder does not exist (create it: mkdir -p '{folder}')")
+            }
+            Obstacle::NoFile => {
+                write!(
+                    f,
+                    "'{path}' does not exist (correct the path, or start 'beadle serve' once)"
+                )
+            }
+            Obstacle::NoRegularFile => {
+                write!(f, "'{path}' is not a regular file (name a file)")
+            }
+            Obstacle::NoDatabase => write!(
+                f,
+                "'{path}' is not a SQLite database (name another file, or move this one away)"
+            ),
+            Obstacle::Foreign => {
+                write!(f, "'{path}' is the database of another program (name another file)")
+            }
+            Obstacle::Newer(version) => write!(
+                f,
+                "'{path}' was written by a newer version, as schema {version} (run that version, \
+                 or name another file)"
+            ),
+            Obstacle::Corrupt(detail) => write!(
+                f,
+                "'{path}' is damaged: {} (restore a copy, or move it away together with its -wal \
+                 and -shm files; 'sqlite3 FILE .recover' may save records)",
+                escape::text(detail.as_bytes())
+            ),
+            Obstacle::Denied => write!(
+                f,
+                "'{path}' cannot be read or written (give this process's user the right to the \
+                 file and its folder)"
+            ),
+            Obstacle::Locked => write!(
+                f,
+                "'{path}' is locked by another process (end what holds it: lsof '{path}')"
+            ),
+            Obstacle::Full => write!(f, "'{path}': the disk is full (make room)"),
+            Obstacle::Closed => write!(f, "'{path}': the reader has gone (start it again)"),
+            Obstacle::Displaced => {
+                write!(f, "'{path}' was moved or deleted while in use (a new file is begun)")
+            }
+            Obstacle::Failed(detail) => write!(
+                f,
+                "'{path}' cannot be used: {} (check the path and the disk)",
+                escape::text(detail.as_bytes())
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,73 @@
+//! What was not kept in detail: counted exactly, by site, product token and rule.
+
+use std::{cmp::Reverse, collections::HashMap};
+
+use jiff::Timestamp;
+
+use crate::violations::{Text, Violation};
+
+/// The most names (site, product token, rule) that overflow is counted by; a client that makes up
+/// names beyond that is counted under [`OTHER`].
+const NAMES: usize = 4096;
+/// The name for all that are too many to be named.
+const OTHER: Text = Text::word("other");
+
+/// How many records of one site, product token and rule were not kept in detail.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Overflow {
+    /// The site.
+    pub site: Text,
+    /// The product token; `other` for those that were too many to be counted each.
+    pub product_token: Text,
+    /// The rule's path pattern.
+    pub rule: Text,
+    /// How many.
+    pub count: u64,
+    /// The time of the first of them.
+    pub first: Timestamp,
+    /// The time of the last of them.
+    pub last: Timestamp,
+}
+
+/// Counts by site, product token and rule.
+#[derive(Debug, Default)]
+pub(super) struct Tally(HashMap<[Text; 3], Overflow>);
+
+impl Tally {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// How many records there are in all.
+    pub(super) fn sum(&self) -> u64 {
+        self.0.values().map(|overflow| overflow.count).sum()
+    }
+
+    /// The counts, the highest first.
+    pub(super) fn ranked(&self) -> Vec<Overflow> {
+        let name = |o: &Overflow| [o.site.clone(), o.product_token.clone(), o.rule.clone()];
+        let mut overflow: Vec<_> = self.0.values().cloned().collect();
+        overflow.sort_by_cached_key(|o| (Reverse(o.count), name(o)));
+        overflow
+    }
+
+    /// The counts, which begin anew.
+    pub(super) fn drain(&mut self) -> Vec<Overflow> {
+        self.0.drain().map(|(_, overflow)| overflow).collect()
+    }
+
+    /// Counts the record.
+    pub(super) fn add(&mut self, violation: &Violation) {
+        let Violation { time, site, product_token, robots, .. } = violation;
+        let mut name = [site.clone(), product_token.clone(), robots.pattern.clone()];
+        if self.0.len() >= NAMES && !self.0.contains_key(&name) {
+            name[1] = OTHER; // sites and rules are the policy's, and not that many
+        }
+        let overflow = self.0.entry(name).or_insert_with_key(|[site, product_token, rule]| {
+            let (site, product_token, rule) = (site.clone(), product_token.clone(), rule.clone());
+            Overflow { site, product_token, rule, count: 0, first: *time, last: *time }
+        });
+        overflow.count += 1;
+        overflow.last = *time;
+    }
+}

@@ -1,0 +1,146 @@
+//! How many old records may go, and when: a rule that a wrong clock cannot turn into a disaster.
+//!
+//! Records go in passes some minutes apart, each pass in small transactions between which new
+//! records are written. A pass takes at most a twentieth of what there is, and none is made right
+//! after the wall clock has moved by itself.
+
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+
+/// The time between two passes.
+const INTERVAL: Duration = Duration::from_secs(600);
+/// The time from the start to the first pass.
+const FIRST: Duration = Duration::from_secs(60);
+/// The most records in one transaction.
+const PIECE: u64 = 1000;
+/// The share of all records that a pass may take: one in so many, but a [`PIECE`] at least.
+const SHARE: u64 = 20;
+/// How far the wall clock may differ from the monotonic one between two passes.
+const LEEWAY: Duration = Duration::from_secs(3600);
+
+#[derive(Debug)]
+pub(super) struct Retention {
+    keep: Duration,
+    /// When to look next.
+    next: Instant,
+    /// Both clocks, when they were last compared.
+    compared: (Instant, Timestamp),
+    /// What the present pass may still take; `None` between passes.
+    allowance: Option<u64>,
+}
+
+/// What may be removed in one transaction: records from before `before`, `limit` of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub(super) before: Timestamp,
+    pub(super) limit: u64,
+}
+
+impl Retention {
+    pub(super) fn new(keep: Duration, now: Instant, wall: Timestamp) -> Self {
+        Self { keep, next: now + FIRST, compared: (now, wall), allowance: None }
+    }
+
+    /// How long there is nothing to do.
+    pub(super) fn rest(&self, now: Instant) -> Duration {
+        self.next.saturating_duration_since(now)
+    }
+
+    /// What may go now, of about `records` records.
+    pub(super) fn piece(&mut self, now: Instant, wall: Timestamp, records: u64) -> Option<Piece> {
+        if now < self.next {
+            return None;
+        }
+        if self.allowance.is_none() && self.has_clock_moved(now, wall) {
+            tracing::warn!(
+                code = "store.clock_moved",
+                "the clock has moved: no old violations are removed this time"
+            );
+            self.next = now + INTERVAL;
+            return None;
+        }
+        let allowance = self.allowance.unwrap_or_else(|| (records / SHARE).max(PIECE));
+        self.allowance = Some(allowance);
+        let before = wall.checked_sub(self.keep).unwrap_or(Timestamp::MIN);
+        Some(Piece { before, limit: allowance.min(PIECE) })
+    }
+
+    /// So many of that piece have gone.
+    pub(super) fn removed(&mut self, piece: Piece, count: u64, now: Instant) {
+        let left = self.allowance.unwrap_or(0).saturating_sub(count);
+        let is_over = count < piece.limit || left == 0;
+        self.allowance = (!is_over).then_some(left);
+        if is_over {
+            self.next = now + INTERVAL;
+        }
+    }
+
+    /// The pass failed; the next one is made in its time.
+    pub(super) fn put_off(&mut self, now: Instant) {
+        self.allowance = None;
+        self.next = now + INTERVAL;
+    }
+
+    fn has_clock_moved(&mut self, now: Instant, wall: Timestamp) -> bool {
+        let (then, wall_then) = self.compared;
+        self.compared = (now, wall);
+        let went_by = now.saturating_duration_since(then);
+        let shown = Duration::try_from(wall.duration_since(wall_then)).unwrap_or(Duration::MAX);
+        shown.abs_diff(went_by) > LEEWAY
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DAY: Duration = Duration::from_secs(86400);
+
+    /// Plays passes until one ends; returns how many records went.
+    fn pass(retention: &mut Retention, now: Instant, wall: Timestamp, old: u64, all: u64) -> u64 {
+        let mut gone = 0;
+        while let Some(piece) = retention.piece(now, wall, all) {
+            let count = piece.limit.min(old - gone);
+            gone += count;
+            retention.removed(piece, count, now);
+        }
+        gone
+    }
+
+    #[test]
+    fn ours_a_pass_takes_a_bounded_share() {
+        let (now, wall) = (Instant::now(), Timestamp::UNIX_EPOCH + 400 * DAY);
+        for (old, all, gone) in [
+            (0, 0, 0),
+            (10, 10, 10),
+            (5000, 5000, 1000),
+            (200_000, 200_000, 10_000),
+            (3, 1_000_000, 3),
+        ] {
+            let mut retention = Retention::new(90 * DAY, now, wall);
+            assert_eq!(pass(&mut retention, now, wall, old, all), 0, "not right at the start");
+            let (now, wall) = (now + FIRST, wall + FIRST);
+            assert_eq!(pass(&mut retention, now, wall, old, all), gone);
+            assert_eq!(retention.rest(now), INTERVAL);
+        }
+    }
+
+    #[test]
+    fn r6_a_clock_that_moved_removes_nothing_at_once() {
+        let (start, wall) = (Instant::now(), Timestamp::UNIX_EPOCH + 20_000 * DAY);
+        for moved in [wall + 365 * DAY, wall - 365 * DAY, Timestamp::UNIX_EPOCH, Timestamp::MAX] {
+            let mut retention = Retention::new(90 * DAY, start, wall);
+            assert_eq!(pass(&mut retention, start + FIRST, moved, 9000, 9000), 0);
+            assert_eq!(retention.rest(start + FIRST), INTERVAL);
+        }
+    }
+
+    #[test]
+    fn what_is_younger_than_the_retention_is_no_piece() {
+        let (start, wall) = (Instant::now(), Timestamp::UNIX_EPOCH + 400 * DAY);
+        let mut retention = Retention::new(90 * DAY, start, wall);
+        let piece = retention.piece(start + FIRST, wall, 1).expect("a pass is due");
+        assert_eq!(piece.before, wall - 90 * DAY);
+    }
+}

@@ -1,0 +1,192 @@
+//! The SQLite database of violations: its schema, the transaction that adds to it, and retention.
+//!
+//! Write-ahead logging, so that readers hinder nobody, and `synchronous = FULL`, so that a record
+//! that was acknowledged survives a power cut. No other file of the program knows SQLite.
+
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use rusqlite::{
+    Connection, ErrorCode, ToSql, TransactionBehavior, params,
+    types::{FromSql, FromSqlResult, ToSqlOutput, ValueRef},
+};
+
+pub(super) use self::append::Appender;
+use crate::violations::{Error, Fetch, Obstacle, Overflow, Text, Violation};
+
+mod append; // the writer's target
+mod open; // what may be opened, and the schema's versions
+mod query; // the questions
+
+/// The columns of a record, in the order of its fields.
+const COLUMNS: &str = "schema, id, time, site, client_ip, method, host, path, user_agent, \
+    product_token, product_tokens, operator, purpose, standing, verdict, reason, action, status, \
+    robots_edition, robots_line, robots_directive, robots_pattern, robots_group, \
+    robots_read_state, robots_read_edition, robots_read_at";
+
+/// An open database.
+#[derive(Debug)]
+pub struct Store {
+    path: PathBuf,
+    connection: Connection,
+}
+
+impl Store {
+    /// Adds all of it or nothing. A record or a fetch that is there already is left alone, so that
+    /// a batch may be added again after a failure that left its fate open.
+    pub(super) fn add<'a>(
+        &mut self,
+        records: impl IntoIterator<Item = &'a Violation>,
+        fetches: &[Fetch],
+        overflow: &[Overflow],
+    ) -> Result<(), Error> {
+        self.attempt(|connection| {
+            let transaction =
+                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            {
+                let mut insert = transaction.prepare_cached(&format!(
+                    "INSERT INTO violations ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, \
+                     ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING"
+                ))?;
+                for violation in records {
+                    insert_violation(&mut insert, violation)?;
+                }
+                let mut upsert = transaction.prepare_cached(
+                    "INSERT INTO fetches (site, product_token, edition, at) VALUES (?, ?, ?, ?) \
+                     ON CONFLICT (site, product_token) DO UPDATE \
+                     SET edition = excluded.edition, at = excluded.at WHERE excluded.at >= at",
+                )?;
+                for Fetch { site, product_token, edition, at } in fetches {
+                    upsert.execute(params![site, product_token, edition, at.as_millisecond()])?;
+                }
+                let mut insert = transaction.prepare_cached(
+                    "INSERT INTO overflow (site, product_token, rule, count, first, last) \
+                     VALUES (?, ?, ?, ?, ?, ?)",
+                )?;
+                for Overflow { site, product_token, rule, count, first, last } in overflow {
+                    let (first, last) = (first.as_millisecond(), last.as_millisecond());
+                    insert.execute(params![
+                        site,
+                        product_token,
+                        rule,
+                        count.cast_signed(),
+                        first,
+                        last
+                    ])?;
+                }
+            }
+            transaction.commit()
+        })
+    }
+
+    /// Removes up to `limit` of the records from before `before`, the first written first, and
+    /// what else is as old; says how many records went.
+    pub(super) fn prune(&mut self, before: Timestamp, limit: u64) -> Result<u64, Error> {
+        let (before, limit) = (before.as_millisecond(), limit.cast_signed());
+        self.attempt(|connection| {
+            let transaction =
+                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let removed = transaction.execute(
+                "DELETE FROM violations WHERE sequence IN \
+                 (SELECT sequence FROM violations WHERE time < ? ORDER BY time LIMIT ?)",
+                [before, limit],
+            )?;
+            for sql in [
+                "DELETE FROM overflow WHERE rowid IN \
+                 (SELECT rowid FROM overflow WHERE last < ? LIMIT ?)",
+                "DELETE FROM fetches WHERE rowid IN \
+                 (SELECT rowid FROM fetches WHERE at < ? LIMIT ?)",
+            ] {
+                transaction.execute(sql, [before, limit])?;
+            }
+            transaction.commit()?;
+            Ok(removed as u64)
+        })
+    }
+
+    /// About how many records there are: exact but for those that were removed out of order.
+    pub(super) fn extent(&mut self) -> Result<u64, Error> {
+        let sql = "SELECT coalesce((SELECT max(sequence) FROM violations) \
+                   - (SELECT min(sequence) FROM violations) + 1, 0)";
+        let extent: i64 = self.attempt(|connection| connection.query_row(sql, [], |r| r.get(0)))?;
+        Ok(extent.unsigned_abs())
+    }
+
+    fn attempt<T>(
+        &mut self,
+        work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, Error> {
+        work(&mut self.connection).map_err(|error| from_sqlite(&self.path, error))
+    }
+}
+
+fn insert_violation(
+    insert: &mut rusqlite::Statement<'_>,
+    violation: &Violation,
+) -> rusqlite::Result<()> {
+    let Violation { robots, robots_read, .. } = violation;
+    insert.execute(params![
+        violation.schema,
+        violation.id,
+        violation.time.as_millisecond(),
+        violation.site,
+        violation.client_ip.to_string(),
+        violation.method,
+        violation.host,
+        violation.path,
+        violation.user_agent,
+        violation.product_token,
+        list(&violation.product_tokens),
+        violation.operator,
+        violation.purpose,
+        violation.standing,
+        violation.verdict,
+        violation.reason,
+        violation.action,
+        violation.status,
+        robots.edition,
+        robots.line,
+        robots.directive,
+        robots.pattern,
+        list(&robots.group),
+        robots_read.state.as_str(),
+        robots_read.edition,
+        robots_read.at.map(Timestamp::as_millisecond),
+    ])?;
+    Ok(())
+}
+
+/// A list is kept as a JSON array, which SQLite's own functions can take apart.
+fn list(texts: &[Text]) -> String {
+    serde_json::to_string(texts).expect("a list of texts has no map with odd keys")
+}
+
+/// What SQLite's failure means to an operator.
+fn from_sqlite(path: &Path, error: rusqlite::Error) -> Error {
+    let obstacle = match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Obstacle::Locked,
+        Some(ErrorCode::DiskFull) => Obstacle::Full,
+        Some(ErrorCode::NotADatabase) => Obstacle::NoDatabase,
+        Some(ErrorCode::DatabaseCorrupt) => Obstacle::Corrupt(error.to_string()),
+        Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
+            Obstacle::Denied
+        }
+        _ => Obstacle::Failed(error.to_string()),
+    };
+    Error::new(path, obstacle)
+}
+
+impl ToSql for Text {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(ValueRef::Text(self.as_str().as_bytes())))
+    }
+}
+
+impl FromSql for Text {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        value.as_str().map(|text| Self::read_back(text.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests;

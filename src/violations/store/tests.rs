@@ -1,0 +1,227 @@
+use std::{fs, path::Path, sync::Arc, time::Duration};
+
+use jiff::Timestamp;
+use rusqlite::Connection;
+
+use super::{Appender, Store};
+use crate::violations::{
+    Counts, Error, Fetch, Filter, Health, LogTarget, Obstacle, Settings, Sink, Text,
+    queue::Batch,
+    tests::{eventually, violation},
+    writer::Target,
+};
+
+fn batch(numbers: std::ops::Range<u64>) -> Batch {
+    Batch {
+        records: numbers.map(|number| Arc::new(violation(number))).collect(),
+        ..Batch::default()
+    }
+}
+
+fn count(path: &Path) -> usize {
+    let store = Store::open_read_only(path).expect("a database");
+    store.query(&Filter::default()).expect("rows").records.len()
+}
+
+fn sink(path: &Path, queue: usize) -> Sink {
+    let settings = Settings { database: Some(path.to_owned()), queue, ..Settings::default() };
+    Sink::start(settings).expect("a sink")
+}
+
+#[test]
+fn s144_what_is_no_database_of_ours_is_refused_and_left_alone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str| folder.path().join(name);
+    fs::write(file("text"), "not a database, but a text that is long enough to be one".repeat(40))
+        .expect("written");
+    for (name, sql) in [
+        ("foreign", "CREATE TABLE t (x)"),
+        ("foreign_version", "PRAGMA user_version = 1"),
+        (
+            "newer",
+            "PRAGMA application_id = 0x42454144; PRAGMA user_version = 2; CREATE TABLE t (x)",
+        ),
+    ] {
+        let connection = Connection::open(file(name)).expect("a file");
+        connection.execute_batch(sql).expect("it runs");
+    }
+    let mut store = Store::open(&file("damaged")).expect("a database");
+    store.add((0..500).map(violation).collect::<Vec<_>>().iter(), &[], &[]).expect("added");
+    drop(store);
+    let mut bytes = fs::read(file("damaged")).expect("a file");
+    let half = bytes.len() / 2;
+    bytes[half..half + 20_000].fill(0xa5);
+    fs::write(file("damaged"), &bytes).expect("written");
+    fs::write(file("cut"), &bytes[..half]).expect("written");
+
+    for (path, code, says) in [
+        (file("none/beadle.db"), "store.no_folder", "mkdir -p '"),
+        (folder.path().to_owned(), "store.no_regular_file", "name a file"),
+        (file("text"), "store.no_database", "name another file"),
+        (file("foreign"), "store.foreign", "another program"),
+        (file("foreign_version"), "store.foreign", "another program"),
+        (file("newer"), "store.newer", "as schema 2"),
+        (file("damaged"), "store.corrupt", "restore a copy"),
+        (file("cut"), "store.corrupt", "restore a copy"),
+        ("/proc/beadle.db".into(), "store.no_file", "correct the path"),
+        ("/dev/null".into(), "store.no_regular_file", "name a file"),
+    ] {
+        let before = path.is_file().then(|| fs::read(&path).expect("a file"));
+        let settings = Settings { database: Some(path.clone()), ..Settings::default() };
+        let error = Sink::start(settings).expect_err("refused");
+        let text = error.to_string();
+        assert_eq!(error.code(), code, "{text}");
+        assert!(text.contains(says) && text.contains(&*path.to_string_lossy()), "{text}");
+        assert_eq!(path.is_file().then(|| fs::read(&path).expect("a file")), before, "{text}");
+    }
+    for (name, code) in [("none.db", "store.no_file"), ("text", "store.no_database")] {
+        assert_eq!(Store::open_read_only(&file(name)).expect_err("refused").code(), code);
+    }
+}
+
+#[test]
+fn s143_a_locked_database_delays_nothing_and_loses_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("beadle.db");
+    let log = folder.path().join("violations.jsonl");
+    let sink = Sink::start(Settings {
+        database: Some(path.clone()),
+        log: Some(LogTarget::File(log)),
+        ..Settings::default()
+    })
+    .expect("a sink");
+    let other = Connection::open(&path).expect("a second connection");
+    other.execute_batch("BEGIN EXCLUSIVE").expect("a lock");
+    (0..1000).for_each(|number| sink.record(violation(number)));
+    eventually("degraded", || sink.health() != Health::Ok);
+    let Health::Degraded(reason) = sink.health() else { panic!("just seen to be degraded") };
+    assert!(reason.contains("locked by another process"), "{reason}");
+    assert_eq!(sink.counts(), Counts { seen: 1000, stored: 0, dropped: 0, queued: 1000 });
+    eventually("logged", || sink.log_counts().expect("a log").stored == 1000);
+    assert!(sink.close(Duration::ZERO).dropped == 1000, "the time was up");
+    drop(sink);
+    assert_eq!(count(&path), 0);
+
+    let sink = self::sink(&path, 8192);
+    (0..1000).for_each(|number| sink.record(violation(number)));
+    eventually("degraded", || sink.health() != Health::Ok);
+    other.execute_batch("ROLLBACK").expect("unlocked");
+    eventually("stored", || sink.counts().stored == 1000);
+    assert_eq!(sink.health(), Health::Ok);
+    assert_eq!(count(&path), 1000);
+}
+
+#[test]
+fn s145_overflow_is_written_down_once_there_is_room() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("beadle.db");
+    let sink = sink(&path, 10);
+    let other = Connection::open(&path).expect("a second connection");
+    other.execute_batch("BEGIN IMMEDIATE").expect("a lock");
+    (0..100).for_each(|number| sink.record(violation(number)));
+    assert_eq!(sink.counts(), Counts { seen: 100, stored: 0, dropped: 90, queued: 10 });
+    assert_ne!(sink.health(), Health::Ok);
+    other.execute_batch("ROLLBACK").expect("unlocked");
+    eventually("stored", || sink.counts().queued == 0 && sink.health() == Health::Ok);
+    sink.close(Duration::from_secs(9));
+    let overflow = Store::open_read_only(&path).expect("a database").overflow().expect("rows");
+    assert_eq!(overflow, sink.overflow());
+    assert_eq!(overflow.iter().map(|o| o.count).sum::<u64>(), 90);
+    assert_eq!(overflow.iter().map(|o| o.first).min(), Some(violation(10).time));
+    assert_eq!(overflow.iter().map(|o| o.last).max(), Some(violation(99).time));
+}
+
+#[test]
+fn the_latest_fetch_of_each_crawler_survives_a_restart() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("beadle.db");
+    let fetch = |site, token, edition, second| Fetch {
+        site: Text::word(site),
+        product_token: Text::word(token),
+        edition: Text::word(edition),
+        at: Timestamp::from_second(second).expect("a time"),
+    };
+    for fetches in [
+        vec![
+            fetch("a", "GPTBot", "1", 10),
+            fetch("b", "GPTBot", "1", 11),
+            fetch("a", "CCBot", "1", 12),
+        ],
+        vec![fetch("a", "gptbot", "2", 20), fetch("a", "CCBot", "0", 5)],
+    ] {
+        let sink = sink(&path, 10);
+        fetches.into_iter().for_each(|fetch| sink.fetched(fetch));
+        sink.close(Duration::from_secs(9));
+    }
+    let mut fetches = Store::open_read_only(&path).expect("a database").fetches().expect("rows");
+    fetches.sort_by_key(|fetch| fetch.at);
+    let expected = [
+        fetch("b", "GPTBot", "1", 11),
+        fetch("a", "CCBot", "1", 12),
+        fetch("a", "GPTBot", "2", 20),
+    ];
+    assert_eq!(fetches, expected);
+}
+
+#[test]
+fn a_batch_that_comes_again_is_kept_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("beadle.db");
+    let mut appender = Appender::open(&path, None).expect("a database");
+    appender.append(&batch(0..3)).expect("added");
+    appender.append(&batch(0..5)).expect("added");
+    assert_eq!(count(&path), 5);
+}
+
+#[test]
+fn s145_a_full_database_takes_the_batch_when_there_is_room() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("beadle.db");
+    let mut appender = Appender::open(&path, None).expect("a database");
+    let store = appender.store.as_ref().expect("just opened");
+    let pages = |count: i64| {
+        store.connection.query_row(&format!("PRAGMA max_page_count = {count}"), [], |_| Ok(()))
+    };
+    pages(12).expect("set");
+    let error = appender.append(&batch(0..256)).expect_err("there is no room");
+    assert_eq!(error, Error::new(&path, Obstacle::Full));
+    assert_eq!(count(&path), 0, "all or nothing");
+    appender.append(&batch(0..256)).expect("opened again, without the bound");
+    assert_eq!(count(&path), 256);
+}
+
+#[test]
+fn a_database_that_was_deleted_is_noticed_and_begun_anew() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("beadle.db");
+    let mut appender = Appender::open(&path, None).expect("a database");
+    appender.append(&batch(0..3)).expect("added");
+    for name in ["beadle.db", "beadle.db-wal", "beadle.db-shm"] {
+        fs::remove_file(folder.path().join(name)).expect("it was there");
+    }
+    let error = appender.append(&batch(3..5)).expect_err("it would be lost");
+    assert_eq!(error.obstacle, Obstacle::Displaced);
+    appender.append(&batch(3..5)).expect("a new one");
+    assert_eq!(count(&path), 2);
+}
+
+#[test]
+fn pruning_takes_the_oldest_and_never_gives_a_sequence_number_twice() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("beadle.db");
+    let mut store = Store::open(&path).expect("a database");
+    let add = |store: &mut Store, numbers: std::ops::Range<u64>| {
+        let records: Vec<_> = numbers.map(violation).collect();
+        store.add(&records, &[], &[]).expect("added");
+    };
+    add(&mut store, 0..10);
+    assert_eq!(store.extent(), Ok(10));
+    assert_eq!(store.prune(violation(5).time, 3), Ok(3));
+    assert_eq!(store.prune(violation(5).time, 9), Ok(2));
+    assert_eq!(store.prune(violation(5).time, 9), Ok(0));
+    assert_eq!(store.extent(), Ok(5));
+    assert_eq!(store.prune(Timestamp::MAX, 99), Ok(5));
+    assert_eq!((store.extent(), store.last_sequence()), (Ok(0), Ok(0)));
+    add(&mut store, 10..11);
+    assert_eq!(store.last_sequence(), Ok(11));
+}
