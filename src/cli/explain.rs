@@ -108,7 +108,7 @@ const fn word(access: robots::Access) -> &'static str {
 fn by_file(args: &Args, file: &Path, token: &str, out: &mut dyn Write) -> Result<Exit, Error> {
     let bytes = std::fs::read(file)
         .map_err(|error| Error::Refused(format!("{}: {error}", file.display())))?;
-    let options = ReadOptions { lenient: args.lenient, ..ReadOptions::default() };
+    let options = ReadOptions { lenient: args.lenient };
     let (robots_txt, _) = robots::parse_with(&bytes, options);
     let matcher = Matcher::new(&robots_txt);
     let catalogue = built_in_catalogue();

@@ -230,6 +230,16 @@ fn open_store(
     settings: &policy::Violations,
 ) -> Result<(Arc<Sink>, Vec<crate::violations::Fetch>), Error> {
     let refused = |error: crate::violations::Error| Error::Refused(error.to_string());
+    let log = match &settings.log {
+        Some(policy::Log::File(file)) => Some(file),
+        Some(policy::Log::Stdout) | None => None,
+    };
+    for file in [settings.database.as_ref(), log].into_iter().flatten() {
+        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+        folder.map_or(Ok(()), std::fs::create_dir_all).map_err(|error| {
+            Error::Refused(format!("the folder of {}: {error}", file.display()))
+        })?;
+    }
     let sink = Sink::start(Settings {
         database: settings.database.clone(),
         log: settings.log.as_ref().map(|log| match log {

@@ -68,8 +68,8 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     if args.format == Format::Text && (args.follow || !listing.records.is_empty()) {
         writeln!(
             out,
-            "{:<20} {:<6} {:<20} {:<24} {:<6} {}",
-            "TIME", "ACTION", "PRODUCT TOKEN", "SITE", "STATUS", "PATH"
+            "{:<20} {:<6} {:<20} {:<24} {:<6} PATH",
+            "TIME", "ACTION", "PRODUCT TOKEN", "SITE", "STATUS"
         )?;
     }
     print(&listing, args.format, out)?;

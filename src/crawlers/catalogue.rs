@@ -5,10 +5,11 @@ use std::collections::HashMap;
 use crate::diagnostic::Diagnostic;
 
 use super::{
-    claim::{Claim, Class},
+    claim::{Claim, Class, Name},
     crawler::Crawler,
     entry::{Entry, Purpose},
     names::{Names, Target},
+    patterns::Patterns,
     site_names::SiteNames,
     user_agent,
 };
@@ -21,6 +22,7 @@ pub struct Catalogue {
     by_name: HashMap<Box<str>, u16>,
     /// The names as they are looked for in User-Agents.
     names: Names,
+    patterns: Patterns,
 }
 
 impl Catalogue {
@@ -46,11 +48,12 @@ impl Catalogue {
         for crawler in &crawlers {
             crawler.check_references(|name| by_name.contains_key(name.key()), &mut findings);
         }
+        let patterns = Patterns::compile(&crawlers, &mut findings);
         if !findings.is_empty() {
             return Err(findings);
         }
         let names = Names::new(names_to_look_for(&crawlers));
-        Ok(Self { crawlers, by_name, names })
+        Ok(Self { crawlers, by_name, names, patterns })
     }
 
     /// What a request's User-Agent claims. One pass, no allocation.
@@ -69,6 +72,11 @@ impl Catalogue {
         let mut fallback = Class::None;
         for value in user_agents {
             let class = user_agent::scan(self, site_names, value, &mut claim);
+            self.patterns.find(value, |number| {
+                if let Some(crawler) = self.at(number) {
+                    claim.add(Name::Known(crawler));
+                }
+            });
             if fallback == Class::None {
                 fallback = class;
             }

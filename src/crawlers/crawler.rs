@@ -96,6 +96,10 @@ impl Crawler {
         self.entry.signature_agent.as_deref()
     }
 
+    pub(super) fn user_agent_pattern(&self) -> Option<&str> {
+        self.entry.user_agent_pattern.as_deref()
+    }
+
     pub(super) fn borrows(&self) -> bool {
         !self.borrows.is_empty()
     }

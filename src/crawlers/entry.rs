@@ -54,6 +54,9 @@ pub struct Entry {
     /// `LWP::Simple`, a whole sentence.
     #[serde(default)]
     pub phrases: Vec<String>,
+    /// A regular expression over the whole User-Agent, for a crawler that does not name itself.
+    #[serde(default)]
+    pub user_agent_pattern: Option<String>,
     /// Where its token counts in a User-Agent; aliases and phrases always do.
     #[serde(default, rename = "match")]
     pub matching: Match,

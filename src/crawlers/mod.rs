@@ -12,6 +12,7 @@ mod crawler;
 mod entry;
 mod lookup;
 mod names;
+mod patterns;
 mod purpose;
 mod self_named;
 mod site_names;

@@ -51,6 +51,37 @@ fn check(user_agent: &[u8], class: &str, tokens: &[&str]) {
 }
 
 #[test]
+fn ours_a_pattern_tells_a_crawler_that_does_not_name_itself() {
+    let entry = |token: &str, pattern: &str| Entry {
+        product_token: token.to_owned(),
+        user_agent_pattern: Some(pattern.to_owned()),
+        ..Entry::default()
+    };
+    let catalogue = Catalogue::new([
+        entry("GeminiApp", "^Google$"),
+        entry("Codex", r"^Mozilla/5\.0 \(compatible\)$"),
+        entry("Latin", r"\xe9t\xe9"),
+    ])
+    .expect("three patterns");
+    let nobody = SiteNames::new(&catalogue, []);
+    for (user_agent, tokens) in [
+        (&b"Google"[..], &["GeminiApp"][..]),
+        (b"x Google", &[]),
+        (b"Mozilla/5.0 (compatible)", &["Codex"]),
+        (b"\xe9t\xe9/1.0", &["Latin"]),
+        (b"", &[]),
+    ] {
+        let claim = catalogue.identify(user_agent, &nobody);
+        let found: Vec<_> = claim.tokens().map(Name::as_str).collect();
+        assert_eq!(found, tokens, "{}", user_agent.escape_ascii());
+    }
+    for broken in ["(", "a{1000}{1000}{1000}", "(?=a)"] {
+        let findings = Catalogue::new([entry("A", broken)]).expect_err(broken);
+        assert_eq!(findings[0].code, "crawlers.bad_pattern", "{broken}");
+    }
+}
+
+#[test]
 fn rfc9110_10_1_5_names_are_found_in_every_place_of_the_field() {
     for user_agent in [
         "Googlebot",

@@ -19,8 +19,8 @@ pub fn built_in() -> Catalogue {
 
 /// The built-in crawlers together with the operator's own; one of the operator's own replaces a
 /// built-in one of the same name.
-pub(super) fn extended(own: Option<&At<'_>>, findings: &mut Findings) -> Catalogue {
-    let own: Vec<Entry> = own.map_or_else(Vec::new, |at| {
+pub(super) fn extended(section: Option<&At<'_>>, findings: &mut Findings) -> Catalogue {
+    let own: Vec<Entry> = section.map_or_else(Vec::new, |at| {
         at.items(findings).iter().filter_map(|item| entry(item, findings)).collect()
     });
     let is_own = |token: &str| own.iter().any(|e| e.product_token.eq_ignore_ascii_case(token));
@@ -30,7 +30,8 @@ pub(super) fn extended(own: Option<&At<'_>>, findings: &mut Findings) -> Catalog
     match Catalogue::new(entries) {
         Ok(catalogue) => catalogue,
         Err(refused) => {
-            refused.into_iter().for_each(|finding| findings.push(finding));
+            let (line, column) = section.map_or((0, 0), |at| (at.node.line, at.node.column));
+            refused.into_iter().for_each(|finding| findings.push(finding.at(line, column)));
             built_in()
         }
     }
@@ -43,7 +44,7 @@ fn built_in_entries() -> Vec<Entry> {
 }
 
 fn entry(at: &At<'_>, findings: &mut Findings) -> Option<Entry> {
-    const KEYS: [&str; 8] = [
+    const KEYS: [&str; 9] = [
         "product_token",
         "aliases",
         "operator",
@@ -52,6 +53,7 @@ fn entry(at: &At<'_>, findings: &mut Findings) -> Option<Entry> {
         "kind",
         "falls_back_to",
         "ignores_star",
+        "user_agent_pattern",
     ];
     const KINDS: [(&str, Kind); 4] = [
         ("crawler", Kind::Crawler),
@@ -78,6 +80,7 @@ fn entry(at: &At<'_>, findings: &mut Findings) -> Option<Entry> {
     let (aliases, falls_back_to) = (words("aliases"), words("falls_back_to"));
     let mut text = |key: &str| fields.take(key).and_then(|at| at.text(findings).map(str::to_owned));
     let (operator, documentation) = (text("operator"), text("documentation"));
+    let user_agent_pattern = text("user_agent_pattern");
     let purpose = fields.take("purpose").and_then(|at| purpose(&at, findings));
     let kind = fields.take("kind").and_then(|at| at.choice(&KINDS, findings));
     let ignores_star = fields.take("ignores_star").and_then(|at| at.boolean(findings));
@@ -86,6 +89,7 @@ fn entry(at: &At<'_>, findings: &mut Findings) -> Option<Entry> {
         aliases,
         operator,
         documentation,
+        user_agent_pattern,
         falls_back_to,
         purpose: purpose.unwrap_or_default(),
         kind: kind.unwrap_or_default(),

@@ -84,7 +84,7 @@ impl<'n> At<'n> {
     }
 
     /// The items of a list; a single value stands for a list of one.
-    pub(super) fn items(&self, findings: &mut Findings) -> Vec<At<'n>> {
+    pub(super) fn items(&self, findings: &mut Findings) -> Vec<Self> {
         match &self.node.value {
             Value::List(items) => items
                 .iter()
@@ -261,10 +261,10 @@ pub(super) fn closest<'c>(
 }
 
 /// The first of `items` that stood before, by `key`.
-pub(super) fn duplicate<'i, T, K: Eq + std::hash::Hash>(
-    items: &'i [T],
+pub(super) fn duplicate<T, K: Eq + std::hash::Hash>(
+    items: &[T],
     key: impl Fn(&T) -> K,
-) -> Option<&'i T> {
+) -> Option<&T> {
     let mut seen = HashSet::with_capacity(items.len());
     items.iter().find(|item| !seen.insert(key(item)))
 }

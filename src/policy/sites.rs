@@ -33,7 +33,7 @@ fn site(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> Option<Site>
         .and_then(|at| origin(&at, findings));
     let robots_txt = fields
         .take("robots_txt")
-        .map_or_else(|| RobotsTxt::default(), |at| robots_txt::read(&at, names, findings));
+        .map_or_else(RobotsTxt::default, |at| robots_txt::read(&at, names, findings));
     let robots_tag = robots_tag_rules::read(&fields, findings);
     let robots_tag_legacy =
         fields.take("robots_tag_legacy").and_then(|at| at.boolean(findings)).unwrap_or(true);

@@ -82,7 +82,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Node, Diagnostic> {
     })?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     serde_yaml::from_str_with_options::<Spanned<Content>>(text, options(POLICY_NODES))
-        .map(|spanned| node(spanned))
+        .map(node)
         .map_err(|error| finding(&error))
 }
 

@@ -12,7 +12,12 @@
 //! May use: policy, enforce, robots, crawlers, violations, metrics, diagnostic, escape. Must not
 //! know: admin, cli.
 
-use std::{borrow::Cow, net::IpAddr, path::PathBuf, sync::Arc, time::Instant};
+use std::{
+    net::{IpAddr, Ipv4Addr},
+    path::PathBuf,
+    sync::Arc,
+    time::Instant,
+};
 
 use arc_swap::ArcSwap;
 use async_trait::async_trait;
@@ -137,16 +142,15 @@ impl Proxy {
             return self.refuse(session, refusal).await;
         }
         let serving = self.serving.load_full();
-        let host = match request::host(session.req_header()) {
-            Ok(host) => host.map(Cow::into_owned),
+        let site = request::host(session.req_header())
+            .and_then(|host| serving.rulebook.site(host.as_deref()).ok_or(Refusal::UnknownHost));
+        let number = match site {
+            Ok((number, _)) => number,
             Err(refusal) => return self.refuse(session, refusal).await,
         };
-        let Some((number, _)) = serving.rulebook.site(host.as_deref()) else {
-            return self.refuse(session, Refusal::UnknownHost).await;
-        };
-        exchange.site = Some((Arc::clone(&serving), number));
-        let Some(serving_site) = serving.site(number) else { return Ok(false) };
-        match self.judge(session, exchange, &serving, serving_site, host.as_deref()) {
+        let answer = self.judge(session, exchange, &serving, number);
+        exchange.site = Some((serving, number));
+        match answer {
             Some(answer) => answer?.send(session).await.map(|()| true),
             None => Ok(false),
         }
@@ -158,12 +162,11 @@ impl Proxy {
         session: &Session,
         exchange: &mut Exchange,
         serving: &Serving,
-        serving_site: &ServingSite,
-        host: Option<&str>,
+        number: usize,
     ) -> Option<pingora::Result<Answer>> {
         let request = session.req_header();
         let started = Instant::now();
-        let site = serving.rulebook.sites().get(serving_site.number)?;
+        let site = serving.rulebook.sites().get(number)?;
         let user_agents = || request.headers.get_all(header::USER_AGENT).iter();
         let claim = serving
             .rulebook
@@ -176,7 +179,8 @@ impl Proxy {
         exchange.class = claim.class();
         exchange.action = decision.action;
         if decision.reason == enforce::Reason::RobotsTxt {
-            let answer = Answer::robots_txt(request, &site.edition);
+            let answer = Answer::robots_txt(request, &site.edition)
+                .and_then(|answer| answer.tagged(site, target.letter()));
             if request.method == http::Method::GET {
                 for name in claim.tokens() {
                     let edition = site.edition.id();
@@ -191,6 +195,7 @@ impl Proxy {
             return None;
         }
         let judgement = decision.judgement?;
+        let host = request::host(request).ok().flatten();
         let id = uuid::Uuid::now_v7().to_string();
         let lines: Vec<&[u8]> = user_agents().map(HeaderValue::as_bytes).collect();
         let circumstances = Circumstances {
@@ -198,7 +203,7 @@ impl Proxy {
             time: Timestamp::now(),
             client_ip: self.client_ip(session),
             method: request.method.as_str(),
-            host: host.unwrap_or(&site.name),
+            host: host.as_deref().unwrap_or(&site.name),
             authority: session
                 .req_header()
                 .headers
@@ -229,12 +234,7 @@ impl Proxy {
                 scheme,
                 &circumstances,
             );
-            let mut answer = Answer::block(block, body)?;
-            let content_type = Some(block.content_type.as_bytes());
-            if let Some(tags) = site.tags.select(target.letter(), block.status, content_type) {
-                respond::set_tags(&mut answer.header, &tags)?;
-            }
-            Ok(answer)
+            Answer::block(block, body)?.tagged(site, target.letter())
         })
     }
 
@@ -248,7 +248,7 @@ impl Proxy {
         session
             .client_addr()
             .and_then(|address| address.as_inet())
-            .map_or(IpAddr::from([0, 0, 0, 0]), std::net::SocketAddr::ip)
+            .map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), std::net::SocketAddr::ip)
     }
 
     fn client_ip(&self, session: &Session) -> IpAddr {
@@ -288,7 +288,11 @@ impl ProxyHttp for Proxy {
         session: &mut Session,
         exchange: &mut Exchange,
     ) -> pingora::Result<bool> {
-        session.set_keepalive(Some(self.timeouts.client_keepalive.as_secs()));
+        // Only where the request left the connection open: one whose framing is in doubt
+        // (Content-Length beside Transfer-Encoding) or that is HTTP/1.0 must stay closed.
+        if session.get_keepalive().is_some() {
+            session.set_keepalive(Some(self.timeouts.client_keepalive.as_secs()));
+        }
         session.set_read_timeout(Some(self.timeouts.client_read));
         session.set_write_timeout(Some(self.timeouts.client_write));
         self.receive(session, exchange).await

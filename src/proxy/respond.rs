@@ -11,7 +11,7 @@ use pingora::{
 };
 
 use crate::{
-    enforce::{Edition, TagFields},
+    enforce::{Edition, Site, TagFields},
     policy,
 };
 
@@ -110,6 +110,16 @@ impl Answer {
             answer.header.insert_header("Retry-After", RETRY_AFTER_SECONDS)?;
         }
         Ok(answer)
+    }
+
+    /// The same with the site's own tags for `path`.
+    pub(super) fn tagged(mut self, site: &Site, path: &[u8]) -> pingora::Result<Self> {
+        let status = self.header.status.as_u16();
+        let content_type = self.header.headers.get("content-type").map(|value| value.as_bytes());
+        if let Some(tags) = site.tags.select(path, status, content_type) {
+            set_tags(&mut self.header, &tags)?;
+        }
+        Ok(self)
     }
 
     /// Sends it; HEAD gets the header alone (RFC 9110 §9.3.2). The connection stays open where the

@@ -21,7 +21,6 @@ pub(super) struct Serving {
 /// One site of it.
 #[derive(Debug)]
 pub(super) struct ServingSite {
-    pub(super) number: usize,
     pub(super) origin: policy::Origin,
     pub(super) addresses: Arc<Addresses>,
     /// By class and action, looked up once: a request only adds one.
@@ -33,8 +32,7 @@ const CLASSES: [Class; 5] =
 
 impl Serving {
     pub(super) fn new(rulebook: Rulebook, origins: &Origins, metrics: &Metrics) -> Self {
-        let site = |(number, site): (usize, &crate::enforce::Site)| ServingSite {
-            number,
+        let site = |site: &crate::enforce::Site| ServingSite {
             origin: site.origin.clone(),
             addresses: origins.addresses(&site.origin),
             requests: CLASSES.map(|class| {
@@ -42,7 +40,7 @@ impl Serving {
                     .map(|action| metrics.requests(&site.name, class.as_str(), action.as_str()))
             }),
         };
-        let sites: Vec<ServingSite> = rulebook.sites().iter().enumerate().map(site).collect();
+        let sites: Vec<ServingSite> = rulebook.sites().iter().map(site).collect();
         let used: HashSet<&policy::Origin> = sites.iter().map(|site| &site.origin).collect();
         origins.retain(|origin| used.contains(origin));
         metrics.policy(rulebook.fingerprint());

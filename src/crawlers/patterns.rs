@@ -1,0 +1,105 @@
+//! Crawlers that are told by the form of their whole User-Agent, because it holds no name of theirs:
+//! a script that sends `Mozilla/5.0 (compatible)`, a fetcher that calls itself `Google`.
+//!
+//! No built-in entry has a pattern: they are the operator's means for the crawlers he knows. All
+//! patterns are one automaton, so their number costs little, and time is linear in the User-Agent.
+
+use regex_automata::{
+    Input, MatchKind, PatternSet,
+    meta::{BuildError, Regex},
+    util::syntax,
+};
+
+use crate::{diagnostic::Diagnostic, escape};
+
+use super::crawler::Crawler;
+
+/// How much of a User-Agent is matched, in bytes.
+const MAX_MATCHED: usize = 4 * 1024;
+/// How large all patterns together may become, compiled.
+const MAX_COMPILED: usize = 1 << 20;
+
+/// The patterns of a catalogue.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Patterns {
+    regex: Option<Regex>,
+    /// The crawler of each pattern.
+    crawlers: Vec<u16>,
+}
+
+impl Patterns {
+    /// Compiles the patterns of those that have one.
+    pub(super) fn compile(crawlers: &[Crawler], findings: &mut Vec<Diagnostic>) -> Self {
+        let (mut texts, mut numbers) = (Vec::new(), Vec::new());
+        for (crawler, number) in crawlers.iter().zip(0u16..) {
+            let Some(text) = crawler.user_agent_pattern() else { continue };
+            match build(&[text]) {
+                Ok(_) => {
+                    texts.push(text);
+                    numbers.push(number);
+                }
+                Err(error) => findings.push(refusal(crawler, text, &error)),
+            }
+        }
+        if texts.is_empty() {
+            return Self::default();
+        }
+        match build(&texts) {
+            Ok(regex) => Self { regex: Some(regex), crawlers: numbers },
+            Err(_) => {
+                let message = "the User-Agent patterns are too large together";
+                findings.push(
+                    Diagnostic::error("crawlers.patterns_too_large", message).help(
+                        "use fewer counted repetitions, or name the crawlers by their tokens",
+                    ),
+                );
+                Self::default()
+            }
+        }
+    }
+
+    /// The crawlers whose pattern the User-Agent matches, in the order of the catalogue. Allocates
+    /// only where there are patterns.
+    pub(super) fn find(&self, user_agent: &[u8], mut found: impl FnMut(u16)) {
+        let Some(regex) = &self.regex else { return };
+        let matched = user_agent.get(..MAX_MATCHED).unwrap_or(user_agent);
+        let mut patterns = PatternSet::new(regex.pattern_len());
+        regex.which_overlapping_matches(&Input::new(matched), &mut patterns);
+        for pattern in patterns.iter() {
+            if let Some(number) = self.crawlers.get(pattern.as_usize()) {
+                found(*number);
+            }
+        }
+    }
+}
+
+/// Bytes, not characters: a User-Agent need not be UTF-8.
+fn build(texts: &[&str]) -> Result<Regex, Box<BuildError>> {
+    Regex::builder()
+        .syntax(syntax::Config::new().unicode(false).utf8(false))
+        .configure(
+            Regex::config()
+                .utf8_empty(false)
+                .match_kind(MatchKind::All)
+                .nfa_size_limit(Some(MAX_COMPILED)),
+        )
+        .build_many(texts)
+        .map_err(Box::new)
+}
+
+fn refusal(crawler: &Crawler, text: &str, error: &BuildError) -> Diagnostic {
+    let shown = escape::bounded(text.as_bytes(), 100);
+    let why = match (error.syntax_error(), error.size_limit()) {
+        (Some(syntax), _) => {
+            let text = syntax.to_string();
+            escape::text(text.lines().last().unwrap_or_default().as_bytes())
+        }
+        (None, Some(limit)) => format!("it is larger than {limit} bytes, compiled"),
+        (None, None) => escape::text(error.to_string().as_bytes()),
+    };
+    let message =
+        format!("'{shown}' of {} is no regular expression: {why}", crawler.product_token());
+    Diagnostic::error("crawlers.bad_pattern", message).help(
+        "write a regular expression over ASCII without look-around, for example '^Acme/[0-9]'",
+    )
+}
