@@ -103,7 +103,8 @@ impl fmt::Display for Place {
     }
 }
 
-/// `place: severity: message [code]`, with the repair on a line of its own.
+/// `place: severity: message [code]`, with the repair on a line of its own; in the alternate form
+/// (`{:#}`) all on one line, for logs.
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let place = self.place.to_string();
@@ -111,10 +112,11 @@ impl fmt::Display for Diagnostic {
             write!(f, "{place}: ")?;
         }
         write!(f, "{}: {} [{}]", self.severity, self.message, self.code)?;
-        if let Some(help) = &self.help {
-            write!(f, "\n    help: {help}")?;
+        match &self.help {
+            Some(help) if f.alternate() => write!(f, "; help: {help}"),
+            Some(help) => write!(f, "\n    help: {help}"),
+            None => Ok(()),
         }
-        Ok(())
     }
 }
 

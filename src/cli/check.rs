@@ -3,7 +3,7 @@
 use std::{io::Write, path::PathBuf};
 
 use crate::{
-    cli::{Error, Exit, Format, examine, json},
+    cli::{ConfigFile, Error, Exit, Format, examine, json},
     diagnostic::Severity,
 };
 
@@ -13,20 +13,18 @@ use crate::{
 /// errors or warnings, with 0 where there are notes at most.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The policy file.
-    #[arg(value_name = "FILE", required_unless_present = "config", conflicts_with = "config")]
+    /// The policy file; without it, that of --config.
+    #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
-    /// The policy file, as the other commands take it.
-    #[arg(long, short, value_name = "FILE")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    config: ConfigFile,
     /// How to print.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
-    let file = args.file.as_ref().or(args.config.as_ref());
-    let file = file.ok_or_else(|| Error::Refused("name a policy file".to_owned()))?;
+    let file = args.file.as_ref().unwrap_or(&args.config.config);
     let (policy, findings) = examine(file)?;
     for finding in &findings {
         match args.format {

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::{
-    cli::{Error, Exit, Format, json, load},
+    cli::{ConfigFile, Error, Exit, Format, json, load},
     crawlers::{self, Catalogue, Class},
     enforce::{self, Action, Decision, Rulebook, Site, Standing},
     escape,
@@ -18,7 +18,7 @@ use crate::{
     robots::{self, Matcher, ReadOptions, Scope, Target},
 };
 
-/// Explain what the rules say of a request, and what would be done.
+/// Explain what the rules say of a request, and what would be done
 ///
 /// With --config, the whole decision of a policy for a User-Agent; with --robots-txt, what any
 /// robots.txt says to a crawler:
@@ -28,28 +28,25 @@ use crate::{
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct Args {
-    /// A policy file.
+    #[command(flatten)]
+    config: ConfigFile,
+    /// The User-Agent that asks.
     #[arg(
         long,
-        short,
-        value_name = "FILE",
-        env = "BEADLE_CONFIG",
+        short = 'A',
+        value_name = "UA",
         conflicts_with = "robots_txt",
-        required_unless_present = "robots_txt",
-        requires = "user_agent"
+        required_unless_present = "robots_txt"
     )]
-    config: Option<PathBuf>,
-    /// The User-Agent that asks.
-    #[arg(long, short = 'A', value_name = "UA", conflicts_with = "robots_txt")]
     user_agent: Option<String>,
     /// The client's address.
     #[arg(long, value_name = "IP", conflicts_with = "robots_txt")]
     client_ip: Option<IpAddr>,
-    /// A robots.txt.
+    /// A robots.txt instead of a policy.
     #[arg(long, value_name = "FILE", requires = "product_token")]
     robots_txt: Option<PathBuf>,
     /// The crawler that asks, by its product token.
-    #[arg(long, short = 't', value_name = "TOKEN", conflicts_with = "config")]
+    #[arg(long, short = 't', value_name = "TOKEN", requires = "robots_txt")]
     product_token: Option<String>,
     /// Read the robots.txt as leniently as Google does.
     #[arg(long, requires = "robots_txt")]
@@ -63,9 +60,9 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
-    match (&args.robots_txt, &args.product_token, &args.config, &args.user_agent) {
-        (Some(file), Some(token), _, _) => by_file(args, file, token, out),
-        (_, _, Some(file), Some(user_agent)) => by_policy(args, file, user_agent, out),
+    match (&args.robots_txt, &args.product_token, &args.user_agent) {
+        (Some(file), Some(token), _) => by_file(args, file, token, out),
+        (None, None, Some(user_agent)) => by_policy(args, &args.config.config, user_agent, out),
         _ => Err(Error::Refused(
             "name --config with --user-agent, or --robots-txt with --product-token".to_owned(),
         )),
@@ -324,10 +321,11 @@ fn group_lines(
             robots::Directive::Disallow => "Disallow",
         };
         let mut text = format!(
-            "{directive}: {}   (robots.txt line {}, {} octets)",
+            "{directive}: {}   (robots.txt line {}, {} octet{})",
             shown(&rule.pattern),
             rule.line,
-            matched.specificity
+            matched.specificity,
+            if matched.specificity == 1 { "" } else { "s" }
         );
         if let Some(policy_line) = site.and_then(|site| site.edition.policy_line(rule.line)) {
             text.push_str(&format!(", policy line {policy_line}"));

@@ -60,7 +60,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Error> {
     let file = &args.config.config;
     let (policy, findings) = load(file)?;
     for finding in findings.iter().filter(|one| one.severity == Severity::Warning) {
-        tracing::warn!(%finding, "policy");
+        let finding = format!("{finding:#}");
+        tracing::warn!(finding, "policy");
     }
     let service = control.block_on(Service::start(policy, file))?;
     control.block_on(service.run(signals))
@@ -275,18 +276,27 @@ fn announce(policy: &Policy) {
     }
     for site in &policy.sites {
         let origin = &site.origin;
-        let mode = match site.enforcement.mode {
-            policy::Mode::Off => "off",
-            policy::Mode::Log => "log",
-            policy::Mode::Block => "block",
-        };
-        tracing::info!(site = site.name(), origin = %origin, mode, "serving");
+        let mode = site.enforcement.mode.as_str();
+        let overrides: Vec<String> = site.enforcement.overrides.iter().map(shown).collect();
+        let overrides = overrides.join(", ");
+        tracing::info!(site = site.name(), origin = %origin, mode, overrides, "serving");
+    }
+}
+
+/// `block for 97 crawlers`
+fn shown(one: &policy::Override) -> String {
+    let mode = one.mode.as_str();
+    match one.tokens.len() {
+        _ if one.all => format!("{mode} for all"),
+        1 => format!("{mode} for 1 crawler"),
+        several => format!("{mode} for {several} crawlers"),
     }
 }
 
 /// Ready means that a connection is taken; the sockets are bound by a thread of their own.
 async fn wait_until_listening(server: &policy::Server) {
-    for listener in &server.listen {
+    // A connection to a TLS listener that says nothing would be logged as a failed handshake.
+    for listener in server.listen.iter().filter(|listener| listener.tls.is_none()) {
         let mut address = listener.address;
         if address.ip().is_unspecified() {
             let local: std::net::IpAddr = if address.is_ipv4() {

@@ -12,7 +12,7 @@ use crate::{
     robots_tag,
 };
 
-/// Tell what response headers say to a crawler.
+/// Tell what response headers say to a crawler
 ///
 /// Reads header lines from standard input (`Robots-Tag: …`, `X-Robots-Tag: …`; others are skipped)
 /// and prints the rules that the crawler has to follow, and what is wrong with the lines:

@@ -68,13 +68,16 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     if args.format == Format::Text && (args.follow || !listing.records.is_empty()) {
         writeln!(
             out,
-            "{:<20} {:<6} {:<20} {:<24} {:<6} PATH",
-            "TIME", "ACTION", "PRODUCT TOKEN", "SITE", "STATUS"
+            "{:<20} {:<6} {:<20} {:<24} {:<6} {:<30} RULE (LINE IN ROBOTS.TXT)",
+            "TIME", "ACTION", "PRODUCT TOKEN", "SITE", "STATUS", "PATH"
         )?;
     }
     print(&listing, args.format, out)?;
     if listing.unreadable > 0 {
-        warn_of_unreadable(listing.unreadable);
+        remark(&format!("{} lines could not be read as records", listing.unreadable));
+    }
+    if listing.records.is_empty() && !args.follow && args.format == Format::Text {
+        remark("no violations");
     }
     if args.follow {
         filter.limit = None;
@@ -171,7 +174,7 @@ fn print(listing: &Listing, format: Format, out: &mut dyn Write) -> Result<(), E
 
 fn text(violation: &Violation) -> String {
     format!(
-        "{:<20} {:<6} {:<20} {:<24} {:<6} {}   {} (line {})",
+        "{:<20} {:<6} {:<20} {:<24} {:<6} {:<30} Disallow: {} ({})",
         violation.time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         violation.action.as_str(),
         violation.product_token.as_str(),
@@ -184,9 +187,9 @@ fn text(violation: &Violation) -> String {
 }
 
 /// Said on standard error, so that the lines on standard output stay records.
-fn warn_of_unreadable(unreadable: u64) {
+fn remark(sentence: &str) {
     // Where standard error is closed there is nobody left to tell.
-    let _ = writeln!(std::io::stderr(), "beadle: {unreadable} lines could not be read as records");
+    let _ = writeln!(std::io::stderr(), "beadle: {sentence}");
 }
 
 #[cfg(test)]

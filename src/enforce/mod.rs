@@ -24,6 +24,9 @@ mod edition; // one published robots.txt: its bytes, its hash, its matcher
 mod rulebook; // policy -> sites by host, swapped whole
 mod tags; // the Robots-Tag rules of a site, prepared
 
+#[cfg(test)]
+mod tests;
+
 /// What is done with a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Action {

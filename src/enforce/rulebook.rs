@@ -8,6 +8,7 @@ use crate::{
     crawlers::{Catalogue, SiteNames},
     enforce::{Edition, Tags},
     policy::{self, Host, Policy},
+    product_token::ProductToken,
 };
 
 /// Everything that decides about requests, swapped whole at a reload.
@@ -31,7 +32,7 @@ pub struct Site {
     pub origin: policy::Origin,
     /// What crawlers are told, and judged by.
     pub edition: Edition,
-    /// The names of its groups that are in no catalogue.
+    /// The names of its groups and overrides that are in no catalogue.
     pub names: SiteNames,
     /// The tags it sets.
     pub tags: Tags,
@@ -106,12 +107,14 @@ impl Site {
         previous: Option<&Self>,
     ) -> Self {
         let groups = site.robots_txt.file.groups.iter();
+        let overrides = site.enforcement.overrides.iter();
+        let overridden = overrides.flat_map(|one| one.tokens.iter().map(ProductToken::as_str));
         let names = groups.flat_map(|group| group.user_agents.iter().map(|ua| ua.name.as_str()));
         Self {
             name: site.name().to_owned(),
             origin: site.origin.clone(),
             edition: Edition::publish(&site.robots_txt, now, previous.map(|site| &site.edition)),
-            names: SiteNames::new(catalogue, names.filter(|name| *name != "*")),
+            names: SiteNames::new(catalogue, names.filter(|name| *name != "*").chain(overridden)),
             tags: Tags::compile(&site.robots_tag, site.robots_tag_legacy),
             enforcement: site.enforcement.clone(),
         }

@@ -44,10 +44,11 @@ fn sections(root: &At<'_>, bytes: &[u8], findings: &mut Findings) -> Option<Poli
     let help = "write 'sites:' with at least one site";
     let sites_at = fields.require("sites", help, findings)?;
     let sites = sites::read(&sites_at, &names, findings);
-    for (site, at) in sites.iter().zip(sites_at.items(findings)) {
-        no_loop(site, &server, &at, findings);
-        names_are_claims(site, &at, findings);
+    for (at, site) in &sites {
+        no_loop(site, &server, at, findings);
+        names_are_claims(site, at, findings);
     }
+    let sites = sites.into_iter().map(|(_, site)| site).collect();
     Some(Policy { server, violations, catalogue, sites, fingerprint: fingerprint(bytes) })
 }
 
@@ -79,10 +80,10 @@ fn names_are_claims(site: &Site, at: &At<'_>, findings: &mut Findings) {
     let blocks = site.enforcement.mode == Mode::Block
         || site.enforcement.overrides.iter().any(|one| one.mode == Mode::Block);
     if blocks {
-        let message = format!("{}: blocks go by what a User-Agent claims", at.path);
-        findings.push(
+        let message = "blocks go by what a User-Agent claims";
+        findings.add(
+            at,
             Diagnostic::note("policy.unverified_claims", message)
-                .at(at.node.line, at.node.column)
                 .help("nothing to do; a client that lies about its name is not caught by this"),
         );
     }

@@ -159,16 +159,21 @@ fn star_binds(at: &At<'_>, findings: &mut Findings) -> Vec<Class> {
         .collect()
 }
 
-/// The text with its `{slots}`; `{{` stands for a brace. `Err` is an unknown slot's name.
+/// The text with its `{slots}`; `{{` and `}}` stand for one brace. `Err` is an unknown slot's name.
 fn parse_template(text: &str) -> Result<Template, String> {
     let mut pieces = Vec::new();
     let mut literal = String::new();
     let mut rest = text;
-    while let Some(at) = rest.find('{') {
+    while let Some(at) = rest.find(['{', '}']) {
         literal.push_str(&rest[..at]);
-        let after = &rest[at + 1..];
-        if let Some(after) = after.strip_prefix('{') {
-            literal.push('{');
+        let (brace, after) = rest[at..].split_at(1);
+        if let Some(after) = after.strip_prefix(brace) {
+            literal.push_str(brace);
+            rest = after;
+            continue;
+        }
+        if brace == "}" {
+            literal.push_str(brace);
             rest = after;
             continue;
         }
@@ -209,10 +214,10 @@ fn refuse_to_block_everybody(
             == Mode::Block;
     if blocks_star && closes_all && !opens_some {
         let at = fields.at();
-        let message = format!("{}: this blocks every crawler from the whole site", at.path);
-        findings.push(
+        let message = "this blocks every crawler from the whole site";
+        findings.add(
+            at,
             Diagnostic::error("policy.blocks_everybody", message)
-                .at(at.node.line, at.node.column)
                 .help("add 'allow_block_all: true' here if that is meant, or set 'mode: log'"),
         );
     }
@@ -229,7 +234,8 @@ mod tests {
             ("plain", Ok(vec![text("plain")])),
             ("a {id} b", Ok(vec![text("a "), Piece::Slot(Slot::Id), text(" b")])),
             ("{host}{path}", Ok(vec![Piece::Slot(Slot::Host), Piece::Slot(Slot::Path)])),
-            ("{{literal}", Ok(vec![text("{literal}")])),
+            ("{{literal}} {x}}", Err("x".to_owned())),
+            ("{{literal}} } {{", Ok(vec![text("{literal} } {")])),
             ("", Ok(vec![])),
             ("{nobody}", Err("nobody".to_owned())),
             ("{open", Err("open".to_owned())),

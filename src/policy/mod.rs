@@ -290,6 +290,17 @@ pub enum Mode {
     Block,
 }
 
+impl Mode {
+    /// The mode as the policy writes it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Log => "log",
+            Self::Block => "block",
+        }
+    }
+}
+
 /// A mode for some crawlers.
 #[derive(Clone, Debug)]
 pub struct Override {

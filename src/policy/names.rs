@@ -141,22 +141,21 @@ impl<'c> Names<'c> {
         if let Some(crawler) = self.catalogue.find(name) {
             if crawler.kind() == Kind::Control {
                 let message = format!(
-                    "{}: {crawler} never stands in a User-Agent, so its rules are published but \
-                     can't be enforced",
-                    at.path,
-                    crawler = crawler.product_token(),
+                    "{} never stands in a User-Agent, so its rules are published but can't be \
+                     enforced",
+                    crawler.product_token(),
                 );
-                findings.push(
+                findings.add(
+                    at,
                     Diagnostic::note("policy.control_token", message)
-                        .at(at.node.line, at.node.column)
                         .help("nothing to do; the operator's other crawlers do the fetching"),
                 );
             }
             // An alias stays as the operator wrote it: the file is to be read by that name too.
             return Some(token);
         }
-        let close = self.catalogue.closest(name);
-        let message = format!("{}: no crawler named '{}' is known", at.path, shown(name));
+        let close = self.slip_of(name);
+        let message = format!("no crawler named '{}' is known", shown(name));
         let own = "add it under 'crawlers' if it is your own";
         let finding = match close {
             Some(close) if self.strict => Diagnostic::error("policy.unknown_crawler", message)
@@ -166,8 +165,26 @@ impl<'c> Names<'c> {
             None => Diagnostic::note("policy.unknown_crawler", message)
                 .help(format!("{own}; requests that carry the name are judged all the same")),
         };
-        findings.push(finding.at(at.node.line, at.node.column));
+        findings.add(at, finding);
         Some(token)
+    }
+}
+
+impl Names<'_> {
+    /// The known name that `name` is one slip of the keyboard away from; two in a long name. Very
+    /// short names are near to too much: `BadBot` is not meant for `BDBot`.
+    fn slip_of(&self, name: &str) -> Option<&str> {
+        let slips = if name.len() >= 9 { 2 } else { 1 };
+        let lower = name.to_ascii_lowercase();
+        let known = self
+            .catalogue
+            .iter()
+            .flat_map(|crawler| std::iter::once(crawler.product_token()).chain(crawler.aliases()));
+        known
+            .map(|token| (strsim::damerau_levenshtein(&lower, token.key()), token.as_str()))
+            .filter(|(distance, token)| *distance <= slips && token.len() >= 6)
+            .min_by_key(|(distance, _)| *distance)
+            .map(|(_, token)| token)
     }
 }
 

@@ -32,8 +32,7 @@ pub(super) fn read(fields: &Fields<'_>, findings: &mut Findings) -> Vec<TagRule>
         );
     }
     for finding in all.unsayable_in_legacy() {
-        let message = format!("{}: {}", at.path, finding.message);
-        findings.push(Diagnostic { message, ..finding.at(at.node.line, at.node.column) });
+        findings.add(&at, finding);
     }
     rules
 }
@@ -65,8 +64,7 @@ fn path(at: &At<'_>, findings: &mut Findings) -> Option<robots::Pattern> {
     match robots::Pattern::new(text) {
         Ok(pattern) => Some(pattern),
         Err(finding) => {
-            let message = format!("{}: {}", at.path, finding.message);
-            findings.push(Diagnostic { message, ..finding.at(at.node.line, at.node.column) });
+            findings.add(at, finding);
             None
         }
     }
@@ -80,7 +78,7 @@ fn scopes(at: &At<'_>, tag: &mut RobotsTag, findings: &mut Findings) {
         } else if let Some(token) = ProductToken::new(&key.text) {
             Scope::Token(token)
         } else {
-            let message = format!("'{}' is not a product token", shown(&key.text));
+            let message = format!("{}: '{}' is not a product token", at.path, shown(&key.text));
             let finding = Diagnostic::error("policy.bad_product_token", message);
             findings.push(
                 finding.at(key.line, key.column).help("write '*' or one crawler's product token"),
@@ -111,12 +109,8 @@ fn rule(at: &At<'_>, findings: &mut Findings) -> Option<Rule> {
             || "'beadle tags --rules' lists what crawlers document".to_owned(),
             |name| format!("did you mean '{name}'?"),
         );
-        let message = format!("{}: no crawler documents the rule '{}'", at.path, shown(text));
-        findings.push(
-            Diagnostic::warning("policy.unknown_tag_rule", message)
-                .at(at.node.line, at.node.column)
-                .help(help),
-        );
+        let message = format!("no crawler documents the rule '{}'", shown(text));
+        findings.add(at, Diagnostic::warning("policy.unknown_tag_rule", message).help(help));
     }
     Some(rule)
 }

@@ -58,6 +58,7 @@ pub(super) fn read(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> R
     robots_txt.file.records.extend(groups.global_records);
     robots_txt.file.groups = groups.groups;
     robots_txt.rule_lines = groups.rule_lines;
+    warn_without_rules(at, &robots_txt, findings);
     let size = robots_txt.file.to_string().len();
     if size > robots::MAX_BYTES {
         let (size, limit) = (size / 1024, robots::MAX_BYTES / 1024);
@@ -69,6 +70,18 @@ pub(super) fn read(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> R
         );
     }
     robots_txt
+}
+
+/// A file without groups opens everything that the origin's own file closed.
+pub(super) fn warn_without_rules(at: &At<'_>, robots_txt: &RobotsTxt, findings: &mut Findings) {
+    if robots_txt.file.groups.is_empty() {
+        let message = "the origin's own robots.txt is replaced by one without rules";
+        findings.add(
+            at,
+            Diagnostic::warning("policy.no_rules", message)
+                .help("copy its rules into robots_txt.groups; '- user_agents: [\"*\"]' allows all"),
+        );
+    }
 }
 
 fn source(fields: &Fields<'_>, findings: &mut Findings) {
@@ -106,9 +119,9 @@ impl Groups {
         let mut group = robots::Group::default();
         self.user_agents(&user_agents, &mut group, names, findings);
         // Readers of the old, first-match kind find the exception before the rule.
-        let mut lines = rules(Directive::Allow, "allow", &fields, &mut group, findings);
-        lines.extend(rules(Directive::Disallow, "disallow", &fields, &mut group, findings));
-        allow_wins(&group, &lines, findings);
+        let mut places = rules(Directive::Allow, "allow", &fields, &mut group, findings);
+        places.extend(rules(Directive::Disallow, "disallow", &fields, &mut group, findings));
+        allow_wins(&group, &places, findings);
         group.records.extend(crawl_delay(&fields, findings));
         for record in records(&fields, findings) {
             let records =
@@ -117,7 +130,7 @@ impl Groups {
         }
         if !group.user_agents.is_empty() {
             self.groups.push(group);
-            self.rule_lines.push(lines);
+            self.rule_lines.push(places.into_iter().map(|(line, _)| line).collect());
         }
     }
 
@@ -129,7 +142,7 @@ impl Groups {
         findings: &mut Findings,
     ) {
         let items = at.items(findings);
-        if items.is_empty() {
+        if items.is_empty() && matches!(at.node.value, Value::List(_)) {
             findings.refuse(at, "names nobody", "write '[\"*\"]' or the crawlers' names");
         }
         let (mut star, mut tokens): (bool, Vec<ProductToken>) = (false, Vec::new());
@@ -188,36 +201,41 @@ impl Groups {
     }
 }
 
-/// Reads a list of path patterns into the group; returns the policy line of each rule.
+/// Reads a list of path patterns into the group; returns each rule's line and column in the policy.
 fn rules(
     directive: Directive,
     key: &str,
     fields: &Fields<'_>,
     group: &mut robots::Group,
     findings: &mut Findings,
-) -> Vec<u32> {
-    let mut lines = Vec::new();
+) -> Vec<(u32, u32)> {
+    let mut places = Vec::new();
     for at in fields.list(key, findings) {
         let Some(text) = at.text(findings) else { continue };
         if let Some(pattern) = pattern(text, &at, findings) {
             match robots::Rule::new(directive, pattern) {
                 Ok(rule) => {
                     if rule.pattern != pattern {
-                        let message = format!("{}: written as '{}'", at.path, rule.pattern);
-                        let finding = Diagnostic::note("policy.percent_encoded", message);
-                        findings.push(finding.at(at.node.line, at.node.column));
+                        let message = format!("written as '{}'", rule.pattern);
+                        findings.add(&at, Diagnostic::note("policy.percent_encoded", message));
                     }
                     group.rules.push(rule);
-                    lines.push(at.node.line);
+                    places.push((at.node.line, at.node.column));
                 }
-                Err(finding) => findings.push(Diagnostic {
-                    message: format!("{}: {}", at.path, finding.message),
-                    ..finding.at(at.node.line, at.node.column)
-                }),
+                Err(finding) => findings.add(&at, finding),
             }
         }
     }
-    lines
+    places
+}
+
+/// The path that somebody meant who wrote a URL, a query or a name.
+fn meant_path(text: &str) -> String {
+    match (text.split_once("://"), text.strip_prefix('?')) {
+        (Some((_, rest)), _) => rest.find('/').map_or("/", |at| &rest[at..]).to_owned(),
+        (None, Some(_)) => format!("/*{text}"),
+        (None, None) => format!("/{text}"),
+    }
 }
 
 /// What a pattern must be before it is a rule: a path, not empty, and what it seems to be.
@@ -228,14 +246,14 @@ fn pattern<'t>(text: &'t str, at: &At<'_>, findings: &mut Findings) -> Option<&'
     }
     if !text.starts_with(['/', '*']) {
         let message = format!("'{}' does not begin with '/' or '*'", shown(text));
-        findings.refuse(at, message, format!("write '/{}'", shown(text)));
+        findings.refuse(at, message, format!("write '{}'", shown(&meant_path(text))));
         return None;
     }
     if text.trim_end_matches('$').contains('$') {
-        let message = format!("{}: a '$' inside '{}' stands for itself", at.path, shown(text));
-        findings.push(
+        let message = format!("a '$' inside '{}' stands for itself", shown(text));
+        findings.add(
+            at,
             Diagnostic::warning("policy.inner_dollar", message)
-                .at(at.node.line, at.node.column)
                 .help("write it last to anchor the end, or as %24 if the character is meant"),
         );
     }
@@ -243,20 +261,20 @@ fn pattern<'t>(text: &'t str, at: &At<'_>, findings: &mut Findings) -> Option<&'
 }
 
 /// The same path allowed and disallowed: allow wins (§2.2.2), so one of the two is idle.
-fn allow_wins(group: &robots::Group, lines: &[u32], findings: &mut Findings) {
+fn allow_wins(group: &robots::Group, places: &[(u32, u32)], findings: &mut Findings) {
     let allowed: Vec<&str> = group
         .rules
         .iter()
         .filter(|rule| rule.directive == Directive::Allow)
         .map(|rule| rule.pattern.as_str())
         .collect();
-    for (rule, line) in group.rules.iter().zip(lines) {
+    for (rule, (line, column)) in group.rules.iter().zip(places) {
         if rule.directive == Directive::Disallow && allowed.contains(&rule.pattern.as_str()) {
             let message =
                 format!("'{}' is both allowed and disallowed: allow wins", shown(&rule.pattern));
             findings.push(
                 Diagnostic::warning("policy.allow_wins", message)
-                    .at(*line, 0)
+                    .at(*line, *column)
                     .help("remove one of the two (RFC 9309 section 2.2.2)"),
             );
         }
@@ -305,7 +323,18 @@ fn records(fields: &Fields<'_>, findings: &mut Findings) -> Vec<robots::Record> 
             };
             match robots::Record::new(&key.text, &value) {
                 Ok(record) => records.push(record),
-                Err(finding) => findings.push(finding.at(key.line, key.column)),
+                Err(finding) => {
+                    let is_rule = ["allow", "disallow", "user-agent"]
+                        .iter()
+                        .any(|name| key.text.eq_ignore_ascii_case(name));
+                    let finding = if is_rule {
+                        finding.help("write it as a group: 'groups' with 'user_agents' and rules")
+                    } else {
+                        finding
+                    };
+                    let message = format!("{}: {}", at.path, finding.message);
+                    findings.push(Diagnostic { message, ..finding.at(key.line, key.column) });
+                }
             }
         }
     }

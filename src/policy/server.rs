@@ -64,7 +64,7 @@ fn listeners(fields: &Fields<'_>, findings: &mut Findings) -> Vec<Listener> {
 
 /// `0.0.0.0:8080`, or a mapping with `address` and `tls`.
 fn listener(at: &At<'_>, findings: &mut Findings) -> Option<Listener> {
-    if matches!(at.node.value, super::yaml::Value::Text(_)) {
+    if !matches!(at.node.value, super::yaml::Value::Map(_)) {
         return Some(Listener { address: socket(at, findings)?, tls: None });
     }
     let fields = at.fields(&["address", "tls"], findings)?;
@@ -176,6 +176,11 @@ fn path(at: &At<'_>, findings: &mut Findings) -> Option<PathBuf> {
 }
 
 fn socket(at: &At<'_>, findings: &mut Findings) -> Option<SocketAddr> {
+    if let super::yaml::Value::Integer(port) = at.node.value {
+        let message = format!("{port} is not an address with a port");
+        findings.refuse(at, message, format!("write for example 0.0.0.0:{port}"));
+        return None;
+    }
     let text = at.text(findings)?;
     let parsed = text.parse().ok();
     if parsed.is_none() {

@@ -20,6 +20,12 @@ impl Findings {
         self.0.push(finding);
     }
 
+    /// Adds a finding about the value at its path, which its message names.
+    pub(super) fn add(&mut self, at: &At<'_>, finding: Diagnostic) {
+        let message = format!("{}: {}", at.path, finding.message);
+        self.push(Diagnostic { message, ..finding.at(at.node.line, at.node.column) });
+    }
+
     /// Reports that the value `at` its path is not what the setting takes.
     pub(super) fn refuse(
         &mut self,
@@ -38,8 +44,7 @@ impl Findings {
         message: impl AsRef<str>,
         help: impl Into<String>,
     ) {
-        let message = format!("{}: {}", at.path, message.as_ref());
-        self.push(Diagnostic::error(code, message).at(at.node.line, at.node.column).help(help));
+        self.add(at, Diagnostic::error(code, message.as_ref()).help(help));
     }
 }
 
@@ -83,15 +88,29 @@ impl<'n> At<'n> {
         }
     }
 
-    /// The items of a list; a single value stands for a list of one.
-    pub(super) fn items(&self, findings: &mut Findings) -> Vec<Self> {
+    /// The value of `key` in a mapping; the mapping itself where it has none.
+    pub(super) fn child(&self, key: &str) -> Self {
+        let Value::Map(entries) = &self.node.value else { return self.clone() };
+        let found = entries.iter().find(|(k, _)| k.text == key);
+        found.map_or_else(|| self.clone(), |(_, node)| Self { node, path: join(&self.path, key) })
+    }
+
+    /// The items of a list, or the value itself.
+    pub(super) fn elements(&self) -> Vec<Self> {
         match &self.node.value {
             Value::List(items) => items
                 .iter()
                 .enumerate()
-                .map(|(i, node)| At { node, path: format!("{}[{i}]", self.path) })
+                .map(|(i, node)| Self { node, path: format!("{}[{i}]", self.path) })
                 .collect(),
-            Value::Text(_) | Value::Integer(_) => vec![self.clone()],
+            _ => vec![self.clone()],
+        }
+    }
+
+    /// The items of a list; a single value stands for a list of one.
+    pub(super) fn items(&self, findings: &mut Findings) -> Vec<Self> {
+        match &self.node.value {
+            Value::List(_) | Value::Text(_) | Value::Integer(_) => self.elements(),
             other => {
                 self.mistyped("a list", other, findings);
                 Vec::new()
@@ -145,8 +164,8 @@ impl<'n> At<'n> {
         range: std::ops::RangeInclusive<Duration>,
         findings: &mut Findings,
     ) -> Option<Duration> {
-        let help =
-            format!("write a time with its unit, from {:?} to {:?}", range.start(), range.end());
+        let (least, most) = (duration_text(*range.start()), duration_text(*range.end()));
+        let help = format!("write a time with its unit, from {least} to {most}");
         let text = match &self.node.value {
             Value::Text(text) => text.clone(),
             Value::Integer(n) => {
@@ -177,12 +196,15 @@ impl<'n> At<'n> {
         choices: &[(&str, T)],
         findings: &mut Findings,
     ) -> Option<T> {
+        let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
         // YAML 1.1 readers take an unquoted `off` for a boolean; ours takes it for the word.
-        let text = self.text(findings)?;
-        if let Some((_, choice)) = choices.iter().find(|(word, _)| *word == text) {
+        let Value::Text(text) = &self.node.value else {
+            self.mistyped(&format!("one of {}", words.join(", ")), &self.node.value, findings);
+            return None;
+        };
+        if let Some((_, choice)) = choices.iter().find(|(word, _)| word == text) {
             return Some(*choice);
         }
-        let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
         let help = closest(text, words.iter().copied()).map_or_else(
             || format!("write one of {}", words.join(", ")),
             |word| format!("did you mean '{word}'? (one of {})", words.join(", ")),
@@ -196,6 +218,11 @@ impl<'n> At<'n> {
             Value::Bool(_) | Value::Integer(_) | Value::Float(_) if expected == "text" => {
                 "put it in quotation marks".to_owned()
             }
+            Value::Null => "write a value, in quotation marks where it is '~'".to_owned(),
+            Value::Map(entries) if expected == "text" => match entries.as_slice() {
+                [(key, _)] => format!("put it in quotation marks: '{}:…'", shown(&key.text)),
+                _ => format!("write {expected}"),
+            },
             _ => format!("write {expected}"),
         };
         let path = if self.path.is_empty() { "policy" } else { self.path.as_str() };
@@ -220,7 +247,11 @@ impl<'n> Fields<'n> {
     /// The value of `key`, whose absence is a finding.
     pub(super) fn require(&self, key: &str, help: &str, findings: &mut Findings) -> Option<At<'n>> {
         let found = self.take(key);
-        if found.is_none() {
+        // A misspelt key has been reported already, with this one as its repair.
+        let is_misspelt = || {
+            self.entries.iter().any(|(other, _)| closest(&other.text, [key].into_iter()).is_some())
+        };
+        if found.is_none() && !is_misspelt() {
             let message = format!("'{}' is missing", join(&self.at.path, key));
             let (line, column) = (self.at.node.line, self.at.node.column);
             findings
@@ -279,13 +310,19 @@ fn unknown_key(path: &str, key: &Key, known: &[&str]) -> Diagnostic {
     Diagnostic::error("policy.unknown_key", message).at(key.line, key.column).help(help)
 }
 
-/// The only known key that contains `text` or is contained in it: `robot` in `robots_txt`.
+/// The first known key that contains `text` or is contained in it: `robot` in `robots_txt`.
 fn contained<'k>(text: &str, known: &[&'k str]) -> Option<&'k str> {
-    let mut near = known.iter().filter(|name| name.contains(text) || text.contains(*name));
-    match (near.next(), near.next()) {
-        (Some(name), None) if text.len() >= 3 => Some(name),
-        _ => None,
-    }
+    let is_near = |name: &&&str| name.contains(text) || text.contains(**name);
+    known.iter().find(is_near).filter(|_| text.len() >= 3).copied()
+}
+
+/// A duration as one writes it, in the largest unit that is exact.
+fn duration_text(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    let units = [(86_400, "d"), (3_600, "h"), (60, "m"), (1, "s")];
+    let exact =
+        units.into_iter().find(|(unit, _)| seconds >= *unit && seconds.is_multiple_of(*unit));
+    exact.map_or_else(|| "0s".to_owned(), |(unit, name)| format!("{}{name}", seconds / unit))
 }
 
 /// `500ms`, `30s`, `5m`, `24h`, `90d`.
@@ -333,6 +370,7 @@ mod tests {
         assert_eq!(closest("robots.txt", known.into_iter()), Some("robots_txt"));
         assert_eq!(closest("upstream", known.into_iter()), None);
         assert_eq!(contained("enforce", &known), Some("enforcement"));
-        assert_eq!(contained("robots", &known), None);
+        assert_eq!(contained("robot", &known), Some("robots_txt"));
+        assert_eq!(contained("upstream", &known), None);
     }
 }

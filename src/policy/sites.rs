@@ -11,17 +11,21 @@ const KEYS: [&str; 7] =
     ["hosts", "default", "origin", "robots_txt", "robots_tag", "robots_tag_legacy", "enforcement"];
 
 /// Reads all sites; a site with an error in it is left out, its findings stay.
-pub(super) fn read(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> Vec<Site> {
+pub(super) fn read<'n>(
+    at: &At<'n>,
+    names: &Names<'_>,
+    findings: &mut Findings,
+) -> Vec<(At<'n>, Site)> {
     let items = at.items(findings);
     if items.is_empty() {
         findings.refuse(at, "no site", "write at least one with 'hosts' and 'origin'");
     }
-    let sites: Vec<(&At<'_>, Site)> = items
-        .iter()
-        .filter_map(|item| site(item, names, findings).map(|site| (item, site)))
+    let sites: Vec<(At<'n>, Site)> = items
+        .into_iter()
+        .filter_map(|item| site(&item, names, findings).map(|site| (item, site)))
         .collect();
     one_site_a_host(&sites, findings);
-    sites.into_iter().map(|(_, site)| site).collect()
+    sites
 }
 
 fn site(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> Option<Site> {
@@ -31,9 +35,13 @@ fn site(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> Option<Site>
     let origin = fields
         .require("origin", "write 'origin: http://127.0.0.1:3000'", findings)
         .and_then(|at| origin(&at, findings));
-    let robots_txt = fields
-        .take("robots_txt")
-        .map_or_else(RobotsTxt::default, |at| robots_txt::read(&at, names, findings));
+    let robots_txt = match fields.take("robots_txt") {
+        Some(at) => robots_txt::read(&at, names, findings),
+        None => {
+            robots_txt::warn_without_rules(at, &RobotsTxt::default(), findings);
+            RobotsTxt::default()
+        }
+    };
     let robots_tag = robots_tag_rules::read(&fields, findings);
     let robots_tag_legacy =
         fields.take("robots_tag_legacy").and_then(|at| at.boolean(findings)).unwrap_or(true);
@@ -139,21 +147,24 @@ fn parse_origin(text: &str) -> Result<Origin, &'static str> {
 }
 
 /// A host that two sites claim would make the judgement depend on their order.
-fn one_site_a_host(sites: &[(&At<'_>, Site)], findings: &mut Findings) {
-    let all: Vec<(&At<'_>, &Host)> = sites
+fn one_site_a_host(sites: &[(At<'_>, Site)], findings: &mut Findings) {
+    let all: Vec<(At<'_>, &Host)> = sites
         .iter()
-        .flat_map(|(at, site)| site.hosts.iter().map(move |host| (*at, host)))
+        .flat_map(|(at, site)| at.child("hosts").elements().into_iter().zip(&site.hosts))
         .collect();
     if let Some((at, host)) = duplicate(&all, |(_, host)| *host) {
+        let first = all.iter().find(|(_, other)| other == host);
+        let line = first.map_or(0, |(at, _)| at.node.line);
         findings.refuse_as(
             "policy.duplicate_host",
             at,
-            format!("host '{}' stands in the policy twice", host.as_str()),
+            format!("host '{}' stands in the policy already, in line {line}", host.as_str()),
             "give each host to one site",
         );
     }
     if let Some((at, _)) = sites.iter().filter(|(_, site)| site.default).nth(1) {
-        findings.refuse(at, "a second default site", "set 'default: true' on one site");
+        let at = at.child("default");
+        findings.refuse(&at, "a second default site", "set 'default: true' on one site");
     }
 }
 

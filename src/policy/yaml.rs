@@ -74,10 +74,13 @@ pub(super) fn read(bytes: &[u8]) -> Result<Node, Diagnostic> {
             .help("split the sites over several instances, or check that this is the right file"));
     }
     let text = std::str::from_utf8(bytes).map_err(|error| {
-        let at = error.valid_up_to();
-        let line = 1 + bytes[..at].iter().filter(|&&b| b == b'\n').count();
-        Diagnostic::error("policy.not_utf8", format!("byte {at} is not UTF-8"))
-            .at(u32::try_from(line).unwrap_or(0), 1)
+        let (read, rest) = bytes.split_at(error.valid_up_to());
+        let line = 1 + read.iter().filter(|&&b| b == b'\n').count();
+        let column = 1 + read.iter().rev().take_while(|&&b| b != b'\n').count();
+        let byte = rest.first().copied().unwrap_or_default();
+        let message = format!("0x{byte:02X} (byte {}) is not UTF-8", read.len() + 1);
+        Diagnostic::error("policy.not_utf8", message)
+            .at(u32::try_from(line).unwrap_or(0), u32::try_from(column).unwrap_or(0))
             .help("save the file as UTF-8")
     })?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -136,8 +139,14 @@ fn finding(error: &Error) -> Diagnostic {
         ),
         other => {
             let message = first_line(&other.to_string());
+            if message.contains("Documents") || message.contains("multiple documents") {
+                (
+                    "policy.not_yaml",
+                    "a second document begins".to_owned(),
+                    "keep one document in the file, without a line '---' inside",
+                )
             // The crate wraps what breaks a budget inside an alias, so the words tell.
-            if ["budget", "limit exceeded", "overflow"].iter().any(|w| message.contains(w)) {
+            } else if ["budget", "limit exceeded", "overflow"].iter().any(|w| message.contains(w)) {
                 (
                     "policy.too_complex",
                     "the file is nested too deep or expands to too much".to_owned(),

@@ -113,7 +113,8 @@ impl Reloader {
             Outcome::Refused(findings) => {
                 self.metrics.reload("refused");
                 for finding in findings.iter().filter(|one| one.severity == Severity::Error) {
-                    tracing::error!(%finding, "policy refused");
+                    let finding = format!("{finding:#}");
+                    tracing::error!(finding, "policy refused");
                 }
                 tracing::error!(
                     policy,

@@ -1,0 +1,202 @@
+//! Who is bound by what, as a table: policies in, decisions out.
+
+use jiff::Timestamp;
+
+use super::*;
+use crate::{diagnostic::Severity, policy, robots::Target};
+
+const GROUPS: &str = r#"
+      groups:
+        - { user_agents: ["*"], disallow: [/private/, "/*.php$"], allow: [/private/open] }
+        - { user_agents: [Googlebot], disallow: [/no-google/] }
+        - { user_agents: [BadBot, Other Bot], disallow: [/] }
+        - { user_agents: [msnbot], disallow: [/no-msn/] }
+        - { user_agents: [ChatGPT-User], disallow: [/no-chat/] }
+"#;
+
+/// A rulebook of one site with `GROUPS` and this enforcement section.
+fn rulebook(enforcement: &str) -> Rulebook {
+    let text = format!(
+        "crawler_sets: {{ ours: [BadBot] }}\nsites:\n  - hosts: [a.example]\n    \
+         origin: http://127.0.0.1:3000\n    robots_txt:{GROUPS}    enforcement: {enforcement}\n"
+    );
+    let (policy, findings) = policy::read("test.yaml", text.as_bytes());
+    let errors: Vec<_> = findings.iter().filter(|one| one.severity == Severity::Error).collect();
+    assert!(errors.is_empty(), "{errors:?}");
+    Rulebook::compile(&policy.expect("no error"), Timestamp::UNIX_EPOCH, None)
+}
+
+/// `action reason token` of a request.
+fn decided(rulebook: &Rulebook, user_agent: &str, target: &str) -> String {
+    let (_, site) = rulebook.site(Some("a.example")).expect("the only site");
+    let claim = rulebook.catalogue().identify(user_agent.as_bytes(), &site.names);
+    let is_nameless = is_blank(user_agent.as_bytes());
+    let decision = decide(site, &claim, is_nameless, &Target::new(target.as_bytes()));
+    let name = decision.judgement.and_then(|judgement| judgement.name);
+    let name = name.map_or("-", crawlers::Name::as_str);
+    format!("{} {} {name}", decision.action.as_str(), decision.reason.as_str())
+}
+
+const FIREFOX: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0";
+
+#[test]
+fn rfc9309_2_2_1_each_client_is_judged_by_its_own_group() {
+    let rulebook = rulebook("{ mode: log }");
+    for (user_agent, target, expected) in [
+        // `*` binds crawlers and automatic clients, not people.
+        ("DuckDuckBot/1.1", "/private/x", "log robots.disallow DuckDuckBot"),
+        ("curl/8.5", "/private/x", "log robots.disallow curl"),
+        (
+            "SomeNewBot/1.0 (+https://new.example/bot)",
+            "/private/x",
+            "log robots.disallow SomeNewBot",
+        ),
+        (FIREFOX, "/private/x", "pass robots.unbound -"),
+        ("", "/private/x", "log robots.disallow -"),
+        (" - ", "/private/x", "log robots.disallow -"),
+        // A group of its own replaces `*`.
+        ("Googlebot/2.1", "/private/x", "pass robots.allow Googlebot"),
+        ("Googlebot/2.1", "/no-google/x", "log robots.disallow Googlebot"),
+        // The chains that operators document.
+        ("Googlebot-Image/1.0", "/no-google/x", "log robots.disallow Googlebot-Image"),
+        ("bingbot/2.0", "/no-msn/x", "log robots.disallow bingbot"),
+        (
+            "AdsBot-Google (+http://www.google.com/adsbot.html)",
+            "/private/x",
+            "pass robots.unbound -",
+        ),
+        // Fetchers that act for a person are bound where they are named.
+        ("ChatGPT-User/1.0", "/private/x", "pass robots.allow ChatGPT-User"),
+        ("ChatGPT-User/1.0", "/no-chat/x", "log robots.disallow ChatGPT-User"),
+        ("Perplexity-User/1.0", "/private/x", "pass robots.unbound -"),
+        // Names that no catalogue has, because the site has them.
+        ("BadBot/1.0", "/x", "log robots.disallow BadBot"),
+        (
+            "Mozilla/5.0 (compatible; badbot/2.0; +http://bad.example)",
+            "/x",
+            "log robots.disallow BadBot",
+        ),
+        ("NotBadBotty/1.0 (+https://x.example)", "/x", "pass robots.allow NotBadBotty"),
+    ] {
+        assert_eq!(decided(&rulebook, user_agent, target), expected, "{user_agent} {target}");
+    }
+}
+
+#[test]
+fn rfc9309_2_2_2_the_longest_rule_decides_and_robots_txt_is_open() {
+    let rulebook = rulebook("{ mode: log }");
+    for (target, expected) in [
+        ("/private/open", "pass robots.allow DuckDuckBot"),
+        ("/private/ope", "log robots.disallow DuckDuckBot"),
+        ("/%70rivate/x", "log robots.disallow DuckDuckBot"),
+        ("/a.php", "log robots.disallow DuckDuckBot"),
+        ("/a.php?x", "pass robots.allow DuckDuckBot"),
+        ("/", "pass robots.allow DuckDuckBot"),
+        ("//private/x", "log robots.disallow.evasion DuckDuckBot"),
+        ("/x/../private/x", "log robots.disallow.evasion DuckDuckBot"),
+        ("/private%2Fx", "log robots.disallow.evasion DuckDuckBot"),
+        ("/private/../x", "log robots.disallow DuckDuckBot"),
+    ] {
+        assert_eq!(decided(&rulebook, "DuckDuckBot/1.1", target), expected, "{target}");
+    }
+    for target in ["/robots.txt", "/robots.txt?x=1", "/%72obots.txt"] {
+        assert_eq!(
+            decided(&rulebook, "BadBot/1.0", target),
+            "pass robots.robots_txt -",
+            "{target}"
+        );
+    }
+    assert_eq!(decided(&rulebook, "BadBot/1.0", "/robots.txt/"), "log robots.disallow BadBot");
+}
+
+#[test]
+fn ours_of_several_tokens_the_strictest_verdict_counts() {
+    let rulebook = rulebook(
+        "{ mode: log, overrides: [{ user_agents: [DuckDuckBot], mode: block }, \
+         { user_agents: [Googlebot], mode: \"off\" }] }",
+    );
+    for (user_agent, target, expected) in [
+        ("Googlebot/2.1 BadBot/1.0", "/x", "log robots.disallow BadBot"),
+        ("BadBot/1.0 Googlebot/2.1", "/x", "log robots.disallow BadBot"),
+        ("BadBot/1.0 DuckDuckBot/1.1", "/private/x", "block robots.disallow DuckDuckBot"),
+        ("Googlebot/2.1 DuckDuckBot/1.1", "/x", "pass robots.allow DuckDuckBot"),
+        ("Googlebot/2.1", "/no-google/", "pass enforcement.off -"),
+    ] {
+        assert_eq!(decided(&rulebook, user_agent, target), expected, "{user_agent} {target}");
+    }
+}
+
+#[test]
+fn ours_the_first_override_that_names_the_crawler_wins() {
+    let rulebook = rulebook(
+        "{ mode: \"off\", overrides: [{ user_agents: [set:ours], mode: block }, \
+         { user_agents: [BadBot, purpose:search], mode: log }, \
+         { user_agents: [partner], mode: log }, \
+         { user_agents: [\"*\"], mode: block }] }",
+    );
+    for (user_agent, expected) in [
+        ("BadBot/1.0", "block robots.disallow BadBot"),
+        ("DuckDuckBot/1.1", "log robots.disallow DuckDuckBot"),
+        ("curl/8.5", "block robots.disallow curl"),
+        ("partner/1.0", "log robots.disallow partner"),
+        ("", "block robots.disallow -"),
+        (FIREFOX, "pass robots.unbound -"),
+    ] {
+        assert_eq!(decided(&rulebook, user_agent, "/private/x"), expected, "{user_agent}");
+    }
+}
+
+#[test]
+fn ours_the_policy_says_whom_the_star_binds() {
+    let rulebook = rulebook("{ star_binds: [crawler, user-triggered] }");
+    for (user_agent, expected) in [
+        ("DuckDuckBot/1.1", "log robots.disallow DuckDuckBot"),
+        ("Perplexity-User/1.0", "log robots.disallow Perplexity-User"),
+        ("curl/8.5", "pass robots.unbound -"),
+        ("", "pass robots.unbound -"),
+        (FIREFOX, "pass robots.unbound -"),
+    ] {
+        assert_eq!(decided(&rulebook, user_agent, "/private/x"), expected, "{user_agent}");
+    }
+}
+
+#[test]
+fn a_rule_remembers_where_it_came_from() {
+    let rulebook = rulebook("{ mode: log }");
+    let (_, site) = rulebook.site(Some("a.example")).expect("the only site");
+    let text = String::from_utf8_lossy(site.edition.bytes()).into_owned();
+    let line_of = |rule: &str| {
+        let at = text.lines().position(|line| line == rule).expect(rule);
+        u32::try_from(at + 1).expect("a short file")
+    };
+    assert_eq!(site.edition.policy_line(line_of("Disallow: /private/")), Some(7));
+    assert_eq!(site.edition.policy_line(line_of("Disallow: /no-chat/")), Some(11));
+    assert_eq!(site.edition.policy_line(1), None);
+}
+
+#[test]
+fn hosts_find_their_site() {
+    let text = "sites:
+  - { hosts: [a.example, \"*.a.example\"], origin: \"http://127.0.0.1:1\" }
+  - { hosts: [\"*.b.a.example\"], origin: \"http://127.0.0.1:2\" }
+  - { hosts: [c.example], default: true, origin: \"http://127.0.0.1:3\" }
+";
+    let (policy, findings) = policy::read("test.yaml", text.as_bytes());
+    let rulebook = Rulebook::compile(
+        &policy.unwrap_or_else(|| panic!("{findings:?}")),
+        Timestamp::UNIX_EPOCH,
+        None,
+    );
+    let port = |host| rulebook.site(host).map(|(_, site)| site.origin.port);
+    for (host, expected) in [
+        (Some("a.example"), 1),
+        (Some("x.a.example"), 1),
+        (Some("x.b.a.example"), 2),
+        (Some("b.a.example"), 1),
+        (Some("xa.example"), 3),
+        (Some("c.example"), 3),
+        (None, 3),
+    ] {
+        assert_eq!(port(host), Some(expected), "{host:?}");
+    }
+}
