@@ -5,11 +5,6 @@ use std::net::IpAddr;
 use http::{HeaderName, HeaderValue, header};
 use pingora::http::{RequestHeader, ResponseHeader};
 
-/// Fields of one connection (RFC 9110 §7.6.1). `Connection` and `Transfer-Encoding` are not among
-/// them: pingora writes those itself, by the framing it chose.
-const HOP_BY_HOP: [&str; 5] =
-    ["keep-alive", "proxy-authenticate", "proxy-connection", "te", "upgrade"];
-
 /// Fields by which some servers replace the request target. From strangers they would make the
 /// origin serve another path than the one that was judged.
 const TARGET_OVERRIDES: [&str; 2] = ["x-original-url", "x-rewrite-url"];
@@ -28,7 +23,9 @@ pub(super) struct ClientSide<'a> {
 /// what a stranger wrote does not.
 pub(super) fn forward(request: &mut RequestHeader, client: &ClientSide<'_>) -> pingora::Result<()> {
     let peer = client.peer.to_canonical().to_string();
+    let mut keeps = Reported::default();
     if client.trusted {
+        keeps = Reported::of(request);
         let chain: Vec<&[u8]> = request
             .headers
             .get_all("x-forwarded-for")
@@ -40,59 +37,86 @@ pub(super) fn forward(request: &mut RequestHeader, client: &ClientSide<'_>) -> p
         request.insert_header("X-Forwarded-For", chain)?;
     } else {
         request.insert_header("X-Forwarded-For", peer)?;
-        request.remove_header(&header::FORWARDED);
-        for name in TARGET_OVERRIDES {
-            request.remove_header(name);
-        }
+        remove_strangers_reports(request);
     }
-    if !client.trusted || !request.headers.contains_key("x-forwarded-proto") {
-        let scheme = if client.tls { "https" } else { "http" };
-        request.insert_header("X-Forwarded-Proto", HeaderValue::from_static(scheme))?;
+    if !keeps.proto {
+        let scheme = HeaderValue::from_static(if client.tls { "https" } else { "http" });
+        request.insert_header("X-Forwarded-Proto", scheme)?;
     }
-    if !client.trusted || !request.headers.contains_key("x-forwarded-host") {
-        match client.host {
-            Some(host) => request.insert_header("X-Forwarded-Host", host.clone())?,
-            None => drop(request.remove_header("x-forwarded-host")),
-        }
+    match client.host {
+        Some(host) if !keeps.host => request.insert_header("X-Forwarded-Host", host.clone())?,
+        None if !keeps.host => drop(request.remove_header("x-forwarded-host")),
+        _ => {}
     }
     request.append_header(header::VIA, HeaderValue::from_static(client.via))?;
     Ok(())
 }
 
-/// Removes from the origin's answer what was meant for the connection to us. Interim responses
-/// and the switch to another protocol stay as they are.
-pub(super) fn remove_hop_by_hop(response: &mut ResponseHeader) {
-    if response.status.is_informational() {
-        return;
-    }
-    for name in nominated(response) {
-        response.remove_header(&name);
-    }
-    for name in HOP_BY_HOP {
-        response.remove_header(name);
+/// What a trusted proxy has said already.
+#[derive(Default)]
+struct Reported {
+    proto: bool,
+    host: bool,
+}
+
+impl Reported {
+    fn of(request: &RequestHeader) -> Self {
+        Self {
+            proto: request.headers.contains_key("x-forwarded-proto"),
+            host: request.headers.contains_key("x-forwarded-host"),
+        }
     }
 }
 
-/// The fields that `Connection` names (RFC 9110 §7.6.1), without those that frame the message or
-/// that this proxy itself answers for.
-fn nominated(response: &ResponseHeader) -> Vec<HeaderName> {
-    const KEPT: [&str; 7] = [
-        "close",
-        "keep-alive",
-        "content-length",
-        "transfer-encoding",
-        "content-type",
-        "robots-tag",
-        "x-robots-tag",
-    ];
-    response
+/// One look over the names finds out that there is nothing to remove, as there usually is not.
+fn remove_strangers_reports(request: &mut RequestHeader) {
+    let is_ours_to_remove =
+        |name: &HeaderName| *name == header::FORWARDED || TARGET_OVERRIDES.contains(&name.as_str());
+    if request.headers.keys().any(is_ours_to_remove) {
+        request.remove_header(&header::FORWARDED);
+        for name in TARGET_OVERRIDES {
+            request.remove_header(name);
+        }
+    }
+}
+
+/// Removes from the origin's final answer what was meant for the connection to us
+/// (RFC 9110 §7.6.1). `Connection` and `Transfer-Encoding` stay: pingora writes those itself, by
+/// the framing it chose.
+pub(super) fn remove_hop_by_hop(response: &mut ResponseHeader) {
+    let nominated: Vec<HeaderName> = response
         .headers
         .get_all(header::CONNECTION)
         .iter()
+        .filter(|value| !matches!(value.as_bytes(), b"close" | b"keep-alive"))
         .flat_map(|value| value.as_bytes().split(|&b| b == b','))
         .filter_map(|name| HeaderName::from_bytes(name.trim_ascii()).ok())
-        .filter(|name| !KEPT.contains(&name.as_str()))
-        .collect()
+        .filter(|name| !is_kept(name))
+        .collect();
+    if nominated.is_empty() && !response.headers.keys().any(is_hop_by_hop) {
+        return;
+    }
+    let standard: Vec<HeaderName> =
+        response.headers.keys().filter(|name| is_hop_by_hop(name)).cloned().collect();
+    for name in nominated.into_iter().chain(standard) {
+        response.remove_header(&name);
+    }
+}
+
+fn is_hop_by_hop(name: &HeaderName) -> bool {
+    *name == header::UPGRADE
+        || *name == header::TE
+        || *name == header::PROXY_AUTHENTICATE
+        || matches!(name.as_str(), "keep-alive" | "proxy-connection")
+}
+
+/// Fields that `Connection` can't take away: those that frame the message or that this proxy
+/// itself answers for.
+fn is_kept(name: &HeaderName) -> bool {
+    *name == header::CONTENT_LENGTH
+        || *name == header::TRANSFER_ENCODING
+        || *name == header::CONTENT_TYPE
+        || matches!(name.as_str(), "close" | "robots-tag" | "x-robots-tag")
 }
 
 #[cfg(test)]
@@ -163,13 +187,5 @@ mod tests {
         let mut names: Vec<&str> = response.headers.keys().map(HeaderName::as_str).collect();
         names.sort_unstable();
         assert_eq!(names, ["connection", "content-type", "robots-tag"]);
-    }
-
-    #[test]
-    fn interim_responses_are_left_alone() {
-        let mut response = ResponseHeader::build(101, None).unwrap();
-        response.append_header("Upgrade", "websocket").unwrap();
-        remove_hop_by_hop(&mut response);
-        assert!(response.headers.contains_key("upgrade"));
     }
 }

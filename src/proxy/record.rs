@@ -8,7 +8,7 @@ use crate::{
     crawlers::{self, Claim},
     enforce::{Decision, Judgement, Site},
     escape,
-    policy::{Piece, Slot, Template},
+    policy::{self, Piece, Slot},
     robots,
     violations::{self, Robots, RobotsRead, Text, Violation},
 };
@@ -79,16 +79,15 @@ pub(super) fn name<'r>(judgement: &Judgement<'r>) -> &'r str {
 /// The body of a block, by the operator's template. In HTML every value is escaped as such; in any
 /// other text control characters are.
 pub(super) fn block_body(
-    template: &Template,
-    content_type: &str,
+    block: &policy::Block,
     judgement: &Judgement<'_>,
     scheme: &str,
     at: &Circumstances<'_>,
 ) -> String {
-    let is_html = content_type.trim_start().to_ascii_lowercase().starts_with("text/html");
+    let is_html = block.content_type.trim_start().to_ascii_lowercase().starts_with("text/html");
     let rule = judgement.rule;
     let mut body = String::new();
-    for piece in &template.0 {
+    for piece in &block.body.0 {
         let value = match piece {
             Piece::Text(text) => {
                 body.push_str(text);

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use http::{Method, StatusCode, header};
 use jiff::{Timestamp, fmt::rfc2822};
 use pingora::{
+    Error, ErrorSource, ErrorType,
     http::{RequestHeader, ResponseHeader},
     proxy::Session,
 };
@@ -148,6 +149,28 @@ pub(super) fn set_tags(header: &mut ResponseHeader, fields: &TagFields) -> pingo
         }
     }
     Ok(())
+}
+
+/// The status that tells a client what went wrong; 0 where there is nobody left to tell.
+pub(super) fn failure_status(error: &Error) -> u16 {
+    match (error.etype(), error.esource()) {
+        (ErrorType::HTTPStatus(status), _) => *status,
+        (
+            ErrorType::ConnectTimedout
+            | ErrorType::ReadTimedout
+            | ErrorType::WriteTimedout
+            | ErrorType::TLSHandshakeTimedout,
+            ErrorSource::Upstream,
+        ) => 504,
+        (_, ErrorSource::Upstream) => 502,
+        (
+            ErrorType::WriteError | ErrorType::ReadError | ErrorType::ConnectionClosed,
+            ErrorSource::Downstream,
+        ) => 0,
+        (ErrorType::ReadTimedout, ErrorSource::Downstream) => 408,
+        (_, ErrorSource::Downstream) => 400,
+        (_, ErrorSource::Internal | ErrorSource::Unset) => 500,
+    }
 }
 
 fn http_date(at: Timestamp) -> String {

@@ -1,0 +1,147 @@
+//! A request received: admitted, judged, and answered here where it does not go on.
+
+use std::{net::IpAddr, time::Instant};
+
+use http::{HeaderValue, Method, header};
+use jiff::Timestamp;
+use pingora::proxy::Session;
+
+use crate::{
+    crawlers::{Claim, Name},
+    enforce::{self, Action, Decision, Judgement, Site, Standing},
+    robots::Target,
+};
+
+use super::{
+    Exchange, Proxy, client, is_tls, peer, record, record::Circumstances, request,
+    request::Refusal, respond::Answer, serving, serving::Serving,
+};
+
+impl Proxy {
+    /// The path of a request up to the origin; an answer where it ends here.
+    pub(super) fn receive(
+        &self,
+        session: &mut Session,
+        exchange: &mut Exchange,
+    ) -> pingora::Result<Option<Answer>> {
+        let serving = self.serving.load_full();
+        let admitted = request::admit(session.req_header_mut())
+            .and_then(|()| request::host(session.req_header()))
+            .and_then(|host| serving.rulebook.site(host.as_deref()).ok_or(Refusal::UnknownHost));
+        match admitted {
+            Err(refusal) => self.refuse(session, refusal).map(Some),
+            Ok((number, site)) => {
+                let answer = self.judge(session, exchange, &serving, site)?;
+                exchange.site = Some((serving, number));
+                Ok(answer)
+            }
+        }
+    }
+
+    /// Identifies, decides and acts.
+    fn judge(
+        &self,
+        session: &Session,
+        exchange: &mut Exchange,
+        serving: &Serving,
+        site: &Site,
+    ) -> pingora::Result<Option<Answer>> {
+        let started = Instant::now();
+        let request = session.req_header();
+        let user_agents = request.headers.get_all(header::USER_AGENT);
+        let values = || user_agents.iter().map(HeaderValue::as_bytes);
+        let claim = serving.rulebook.catalogue().identify_all(values(), &site.names);
+        let target = Target::new(request.raw_path());
+        let decision = enforce::decide(site, &claim, values().all(enforce::is_blank), &target);
+        self.metrics.decision_seconds.observe(started.elapsed().as_secs_f64());
+        exchange.class = claim.class();
+        exchange.action = decision.action;
+        match (decision.reason, decision.judgement) {
+            (enforce::Reason::RobotsTxt, _) => self.publish(session, site, &claim).map(Some),
+            (_, Some(judgement)) if decision.action != Action::Pass => {
+                self.act(session, exchange, site, &claim, &decision, &judgement)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// robots.txt, and the note that these crawlers have read it.
+    fn publish(
+        &self,
+        session: &Session,
+        site: &Site,
+        claim: &Claim<'_>,
+    ) -> pingora::Result<Answer> {
+        let request = session.req_header();
+        if request.method == Method::GET {
+            for token in claim.tokens().map(Name::as_str) {
+                let now = Timestamp::now();
+                self.sink.fetched(self.ledger.note(&site.name, token, site.edition.id(), now));
+            }
+        }
+        Answer::robots_txt(request, &site.edition)?.tagged(site, b"/robots.txt")
+    }
+
+    /// Writes the violation down, to be recorded with its final status, and refuses the request
+    /// where the site says so.
+    fn act(
+        &self,
+        session: &Session,
+        exchange: &mut Exchange,
+        site: &Site,
+        claim: &Claim<'_>,
+        decision: &Decision<'_>,
+        judgement: &Judgement<'_>,
+    ) -> pingora::Result<Option<Answer>> {
+        let request = session.req_header();
+        let host = request::host(request).ok().flatten();
+        let authority = request.headers.get(header::HOST).and_then(|value| value.to_str().ok());
+        let lines: Vec<&[u8]> =
+            request.headers.get_all(header::USER_AGENT).iter().map(HeaderValue::as_bytes).collect();
+        let circumstances = Circumstances {
+            id: &uuid::Uuid::now_v7().to_string(),
+            time: Timestamp::now(),
+            client_ip: self.client_ip(session),
+            method: request.method.as_str(),
+            host: host.as_deref().unwrap_or(&site.name),
+            authority: authority.unwrap_or(&site.name),
+            target: request.raw_path(),
+            user_agent: &lines.join(&b", "[..]),
+            redact_query: &self.redact_query,
+            standing: Standing::Unknown.as_str(),
+        };
+        let (reason, action) = (decision.reason.as_str(), decision.action.as_str());
+        self.metrics.violation(&site.name, serving::label(judgement), reason, action);
+        let read = self.ledger.read_by(&site.name, record::name(judgement), site.edition.id());
+        exchange.violation =
+            record::violation(site, claim, decision, read, &circumstances).map(Box::new);
+        if decision.action != Action::Block {
+            return Ok(None);
+        }
+        let block = &site.enforcement.block;
+        let body = record::block_body(block, judgement, self.scheme(session), &circumstances);
+        let path = Target::new(request.raw_path());
+        Answer::block(block, body)?.tagged(site, path.letter()).map(Some)
+    }
+
+    fn refuse(&self, session: &mut Session, refusal: Refusal) -> pingora::Result<Answer> {
+        self.metrics.refusal(refusal.code());
+        session.set_keepalive(None);
+        Answer::refusal(refusal)
+    }
+
+    fn client_ip(&self, session: &Session) -> IpAddr {
+        client::address(peer(session), session.req_header(), &self.trusted)
+    }
+
+    /// The scheme that the client used, as far as we or a trusted proxy know.
+    fn scheme(&self, session: &Session) -> &'static str {
+        let reported = session.get_header_bytes("x-forwarded-proto");
+        let is_https = if client::is_trusted(peer(session), &self.trusted) && !reported.is_empty() {
+            reported.eq_ignore_ascii_case(b"https")
+        } else {
+            is_tls(session)
+        };
+        if is_https { "https" } else { "http" }
+    }
+}
