@@ -7,7 +7,7 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use jiff::Timestamp;
@@ -26,6 +26,9 @@ use crate::{
     proxy::{self, Proxy, Reloader, Running},
     violations::{LogTarget, Settings, Sink, Store},
 };
+
+/// Signals that come this close together say the same.
+const ONE_WISH: Duration = Duration::from_secs(1);
 
 /// How long records may take to reach the disk at the end.
 const FLUSH: Duration = Duration::from_secs(5);
@@ -169,7 +172,7 @@ impl Service {
         let (proxy, reloader) = Proxy::new(
             policy,
             file.to_owned(),
-            Timestamp::now(),
+            saved_at(file),
             Arc::clone(&sink),
             fetches,
             Arc::clone(&metrics),
@@ -205,9 +208,16 @@ impl Service {
         let ended_by = signals.ended(&hangups).await;
         self.ready.store(false, Ordering::Release);
         tracing::info!(signal = ended_by, "no new connections; requests under way may end");
+        let told_at = Instant::now();
+        let insisted = async {
+            // Some send one signal to the process and to its group: that is one wish.
+            while told_at.elapsed() < ONE_WISH {
+                signals.ended(&hangups).await;
+            }
+        };
         let drained = tokio::select! {
             cut = self.running.drain(self.drain) => cut,
-            _ = signals.ended(&hangups) => -1,
+            () = insisted => -1,
         };
         match drained {
             0 => {}
@@ -225,6 +235,15 @@ impl Service {
         tracing::info!(records = counts.stored, "stopped");
         Ok(Exit::Fine)
     }
+}
+
+/// When the policy was saved: its robots.txt counts as published since then, so that a restart
+/// does not make it look new.
+fn saved_at(file: &Path) -> Timestamp {
+    let modified = std::fs::metadata(file).and_then(|metadata| metadata.modified());
+    let saved = modified.ok().and_then(|time| Timestamp::try_from(time).ok());
+    let now = Timestamp::now();
+    saved.filter(|saved| *saved <= now).unwrap_or(now)
 }
 
 fn open_store(

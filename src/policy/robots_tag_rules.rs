@@ -4,6 +4,7 @@ use crate::{
     diagnostic::Diagnostic,
     policy::{
         MediaRange, StatusRange, TagRule,
+        robots_txt::pattern,
         shape::{At, Fields, Findings, closest, shown},
         yaml::Value,
     },
@@ -60,7 +61,7 @@ fn tag_rule(at: &At<'_>, findings: &mut Findings) -> Option<TagRule> {
 }
 
 fn path(at: &At<'_>, findings: &mut Findings) -> Option<robots::Pattern> {
-    let text = at.text(findings)?;
+    let text = pattern(at.text(findings)?, at, findings)?;
     match robots::Pattern::new(text) {
         Ok(pattern) => Some(pattern),
         Err(finding) => {

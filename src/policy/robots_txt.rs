@@ -58,7 +58,9 @@ pub(super) fn read(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> R
     robots_txt.file.records.extend(groups.global_records);
     robots_txt.file.groups = groups.groups;
     robots_txt.rule_lines = groups.rule_lines;
-    warn_without_rules(at, &robots_txt, findings);
+    if fields.take("groups").is_none_or(|at| at.node.is_empty_list()) {
+        warn_without_rules(at, findings);
+    }
     let size = robots_txt.file.to_string().len();
     if size > robots::MAX_BYTES {
         let (size, limit) = (size / 1024, robots::MAX_BYTES / 1024);
@@ -73,15 +75,13 @@ pub(super) fn read(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> R
 }
 
 /// A file without groups opens everything that the origin's own file closed.
-pub(super) fn warn_without_rules(at: &At<'_>, robots_txt: &RobotsTxt, findings: &mut Findings) {
-    if robots_txt.file.groups.is_empty() {
-        let message = "the origin's own robots.txt is replaced by one without rules";
-        findings.add(
-            at,
-            Diagnostic::warning("policy.no_rules", message)
-                .help("copy its rules into robots_txt.groups; '- user_agents: [\"*\"]' allows all"),
-        );
-    }
+pub(super) fn warn_without_rules(at: &At<'_>, findings: &mut Findings) {
+    let message = "the origin's own robots.txt is replaced by one without rules";
+    findings.add(
+        at,
+        Diagnostic::warning("policy.no_rules", message)
+            .help("copy its rules into robots_txt.groups; '- user_agents: [\"*\"]' allows all"),
+    );
 }
 
 fn source(fields: &Fields<'_>, findings: &mut Findings) {
@@ -239,7 +239,7 @@ fn meant_path(text: &str) -> String {
 }
 
 /// What a pattern must be before it is a rule: a path, not empty, and what it seems to be.
-fn pattern<'t>(text: &'t str, at: &At<'_>, findings: &mut Findings) -> Option<&'t str> {
+pub(super) fn pattern<'t>(text: &'t str, at: &At<'_>, findings: &mut Findings) -> Option<&'t str> {
     if text.is_empty() {
         findings.refuse(at, "an empty path matches nothing", "leave the entry out");
         return None;

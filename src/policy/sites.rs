@@ -38,7 +38,7 @@ fn site(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> Option<Site>
     let robots_txt = match fields.take("robots_txt") {
         Some(at) => robots_txt::read(&at, names, findings),
         None => {
-            robots_txt::warn_without_rules(at, &RobotsTxt::default(), findings);
+            robots_txt::warn_without_rules(at, findings);
             RobotsTxt::default()
         }
     };

@@ -43,6 +43,11 @@ pub(super) struct Key {
 }
 
 impl Node {
+    /// Whether the node is a list without items.
+    pub(super) fn is_empty_list(&self) -> bool {
+        matches!(&self.value, Value::List(items) if items.is_empty())
+    }
+
     /// Whether the node is exactly this text.
     pub(super) fn is_text(&self, text: &str) -> bool {
         matches!(&self.value, Value::Text(found) if found == text)
@@ -99,8 +104,10 @@ pub(super) fn read_typed<T: DeserializeOwned>(text: &str) -> Result<T, Diagnosti
 }
 
 /// 100,000 rules fit; a billion laughs do not.
-const POLICY_NODES: usize = 400_000;
-const CATALOGUE_NODES: usize = 400_000;
+const POLICY_NODES: usize = 150_000;
+const CATALOGUE_NODES: usize = 150_000;
+/// How many nodes aliases may stand for.
+const REPLAYED: usize = 10_000;
 
 fn options(max_nodes: usize) -> Options {
     serde_yaml::options! {
@@ -108,6 +115,11 @@ fn options(max_nodes: usize) -> Options {
         duplicate_keys: DuplicateKeyPolicy::Error,
         with_snippet: false,
         budget: Some(budget(max_nodes)),
+        alias_limits: serde_yaml::alias_limits! {
+            max_total_replayed_events: REPLAYED,
+            max_replay_stack_depth: 8,
+            max_alias_expansions_per_anchor: 1_000,
+        },
     }
 }
 
