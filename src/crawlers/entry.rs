@@ -41,7 +41,9 @@ pub struct Entry {
     /// The groups it obeys where none names it, in this order, before `*`.
     #[serde(default)]
     pub falls_back_to: Vec<String>,
-    /// Obeys only a group that names it, never `*`.
+    /// Obeys only a group that names it, never `*`: a crawler whose operator says so, or a machine
+    /// that the site itself ordered or depends on and that RFC 9309 doesn't address (webhooks,
+    /// certificate validation, health checks, uptime monitors).
     #[serde(default)]
     pub ignores_star: bool,
     /// Better-known names that it puts before its own in a User-Agent; its own is still the first.
@@ -90,7 +92,7 @@ pub enum Purpose {
     AiUser,
     /// An AI that acts on pages for somebody: fills forms, buys, compares.
     AiAgent,
-    /// Link graphs, rankings and audits for marketing.
+    /// Link graphs, rankings and audits for marketing; not whatever marketing firms run.
     Seo,
     /// Review, targeting or verification of advertisements.
     Ads,
@@ -110,7 +112,8 @@ pub enum Purpose {
     Commerce,
     /// Checks of mark-up, feeds, certificates and links.
     Validator,
-    /// A program that people run by hand or embed: download tools, webhooks, hosting markers.
+    /// A program that people run by hand, embed or hook up: download tools, webhooks, hosting
+    /// markers, schedulers, page optimisers.
     Tool,
     /// The HTTP client of a programming language or framework.
     HttpLibrary,
@@ -130,8 +133,9 @@ pub enum Kind {
     Crawler,
     /// Because a person asked for this page just now.
     UserTriggered,
-    /// A program of anybody's: `curl`, a library, a headless browser. Its name says nothing about
-    /// who runs it, so it gives way to any crawler's name in the same User-Agent.
+    /// A program of anybody's (`curl`, a library, a headless browser), or a machine that calls back
+    /// or probes what a site ordered (webhooks, health checks). It doesn't crawl, and gives way to
+    /// any crawler's name in the same User-Agent.
     Automation,
     /// Never: the token stands in robots.txt only and controls what another crawler's copies are
     /// used for. A client that sends it claims a name that nobody uses.

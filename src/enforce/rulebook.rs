@@ -70,6 +70,12 @@ impl Rulebook {
         }
     }
 
+    /// The site that has exactly this host, lower case and without port.
+    pub fn site_of_host(&self, host: &str) -> Option<(usize, &Site)> {
+        let number = *self.by_host.get(host)?;
+        self.sites.get(number).map(|site| (number, site))
+    }
+
     /// The site of a host (lower case, without port), else the default site. `None` as host is a
     /// request without one.
     pub fn site(&self, host: Option<&str>) -> Option<(usize, &Site)> {

@@ -1,81 +1,89 @@
 //! Header fields that belong to a hop: what a proxy adds for the origin and takes from its answers.
 
-use std::net::IpAddr;
+use std::{io::Write, net::IpAddr};
 
-use http::{HeaderName, HeaderValue, header};
-use pingora::http::{RequestHeader, ResponseHeader};
+use http::{HeaderMap, HeaderName, HeaderValue, Version, header, request::Parts};
+use pingora::{
+    ErrorType::InternalError,
+    OrErr,
+    http::{RequestHeader, ResponseHeader},
+};
 
 /// Fields by which some servers replace the request target. From strangers they would make the
 /// origin serve another path than the one that was judged.
 const TARGET_OVERRIDES: [&str; 2] = ["x-original-url", "x-rewrite-url"];
 
+const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+const X_FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
+const X_FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
+
 /// What the origin is told about the client's side.
-pub(super) struct ClientSide<'a> {
+pub(super) struct ClientSide {
     pub(super) peer: IpAddr,
     /// Whether the peer is one of `trusted_proxies`.
     pub(super) trusted: bool,
     pub(super) tls: bool,
-    pub(super) host: Option<&'a HeaderValue>,
-    pub(super) via: &'static str,
 }
 
-/// Sets `X-Forwarded-For`, `-Host`, `-Proto` and `Via`. What a trusted proxy reported goes on;
-/// what a stranger wrote does not.
-pub(super) fn forward(request: &mut RequestHeader, client: &ClientSide<'_>) -> pingora::Result<()> {
-    let peer = client.peer.to_canonical().to_string();
-    let mut keeps = Reported::default();
+/// Makes the request ready for the origin: sets `X-Forwarded-For`, `-Host`, `-Proto` and `Via`.
+/// What a trusted proxy reported goes on; what a stranger wrote does not.
+///
+/// The names of all fields go on in lower case: pingora's record of how the client spelled them
+/// costs more than the rest of this function, in every copy that it makes of the header.
+pub(super) fn forward(request: &mut RequestHeader, client: &ClientSide) -> pingora::Result<()> {
+    let not_utf8 = (!request.raw_path_is_utf8()).then(|| request.raw_path().to_vec());
+    let (nothing, ()) = http::Request::new(()).into_parts();
+    let mut parts: Parts = std::mem::replace(request, RequestHeader::from(nothing)).into();
+    set_fields(&mut parts, client)?;
+    *request = RequestHeader::from(parts);
+    match not_utf8 {
+        Some(target) => request.set_raw_path(&target),
+        None => Ok(()),
+    }
+}
+
+fn set_fields(parts: &mut Parts, client: &ClientSide) -> pingora::Result<()> {
+    let fields = &mut parts.headers;
+    fields.reserve(4);
+    let mut chain = Vec::with_capacity(64);
+    let (mut keeps_proto, mut keeps_host) = (false, false);
     if client.trusted {
-        keeps = Reported::of(request);
-        let chain: Vec<&[u8]> = request
-            .headers
-            .get_all("x-forwarded-for")
-            .iter()
-            .map(HeaderValue::as_bytes)
-            .chain([peer.as_bytes()])
-            .collect();
-        let chain = chain.join(&b", "[..]);
-        request.insert_header("X-Forwarded-For", chain)?;
+        for reported in fields.get_all(&X_FORWARDED_FOR) {
+            chain.extend_from_slice(reported.as_bytes());
+            chain.extend_from_slice(b", ");
+        }
+        keeps_proto = fields.contains_key(&X_FORWARDED_PROTO);
+        keeps_host = fields.contains_key(&X_FORWARDED_HOST);
     } else {
-        request.insert_header("X-Forwarded-For", peer)?;
-        remove_strangers_reports(request);
+        remove_strangers_reports(fields);
     }
-    if !keeps.proto {
+    write!(chain, "{}", client.peer.to_canonical()).or_err(InternalError, "a full memory")?;
+    let chain = HeaderValue::try_from(chain).or_err(InternalError, "a chain of field values")?;
+    fields.insert(X_FORWARDED_FOR, chain);
+    if !keeps_proto {
         let scheme = HeaderValue::from_static(if client.tls { "https" } else { "http" });
-        request.insert_header("X-Forwarded-Proto", scheme)?;
+        fields.insert(X_FORWARDED_PROTO, scheme);
     }
-    match client.host {
-        Some(host) if !keeps.host => request.insert_header("X-Forwarded-Host", host.clone())?,
-        None if !keeps.host => drop(request.remove_header("x-forwarded-host")),
-        _ => {}
+    if !keeps_host {
+        match fields.get(header::HOST).cloned() {
+            Some(host) => drop(fields.insert(X_FORWARDED_HOST, host)),
+            None => drop(fields.remove(X_FORWARDED_HOST)),
+        }
     }
-    request.append_header(header::VIA, HeaderValue::from_static(client.via))?;
+    let is_http_1_0 = parts.version == Version::HTTP_10;
+    let via = HeaderValue::from_static(if is_http_1_0 { "1.0 beadle" } else { "1.1 beadle" });
+    fields.append(header::VIA, via);
     Ok(())
 }
 
-/// What a trusted proxy has said already.
-#[derive(Default)]
-struct Reported {
-    proto: bool,
-    host: bool,
-}
-
-impl Reported {
-    fn of(request: &RequestHeader) -> Self {
-        Self {
-            proto: request.headers.contains_key("x-forwarded-proto"),
-            host: request.headers.contains_key("x-forwarded-host"),
-        }
-    }
-}
-
 /// One look over the names finds out that there is nothing to remove, as there usually is not.
-fn remove_strangers_reports(request: &mut RequestHeader) {
+fn remove_strangers_reports(fields: &mut HeaderMap) {
     let is_ours_to_remove =
         |name: &HeaderName| *name == header::FORWARDED || TARGET_OVERRIDES.contains(&name.as_str());
-    if request.headers.keys().any(is_ours_to_remove) {
-        request.remove_header(&header::FORWARDED);
+    if fields.keys().any(is_ours_to_remove) {
+        fields.remove(header::FORWARDED);
         for name in TARGET_OVERRIDES {
-            request.remove_header(name);
+            fields.remove(name);
         }
     }
 }
@@ -123,14 +131,14 @@ fn is_kept(name: &HeaderName) -> bool {
 mod tests {
     use super::*;
 
-    fn client(trusted: bool, host: &HeaderValue) -> ClientSide<'_> {
-        let peer = "10.1.1.1".parse().unwrap();
-        ClientSide { peer, trusted, tls: true, host: Some(host), via: "1.1 beadle" }
+    fn client(trusted: bool) -> ClientSide {
+        ClientSide { peer: "10.1.1.1".parse().unwrap(), trusted, tls: true }
     }
 
     fn request() -> RequestHeader {
         let mut request = RequestHeader::build("GET", b"/", None).unwrap();
         for (name, value) in [
+            ("host", "site.example"),
             ("x-forwarded-for", "192.0.2.7"),
             ("x-forwarded-proto", "http"),
             ("x-forwarded-host", "outer.example"),
@@ -150,8 +158,8 @@ mod tests {
 
     #[test]
     fn a_trusted_proxys_report_goes_on() {
-        let (mut request, host) = (request(), HeaderValue::from_static("site.example"));
-        forward(&mut request, &client(true, &host)).unwrap();
+        let mut request = request();
+        forward(&mut request, &client(true)).unwrap();
         assert_eq!(values(&request, "x-forwarded-for"), ["192.0.2.7, 10.1.1.1"]);
         assert_eq!(values(&request, "x-forwarded-proto"), ["http"]);
         assert_eq!(values(&request, "x-forwarded-host"), ["outer.example"]);
@@ -161,13 +169,23 @@ mod tests {
 
     #[test]
     fn a_strangers_report_does_not() {
-        let (mut request, host) = (request(), HeaderValue::from_static("site.example"));
-        forward(&mut request, &client(false, &host)).unwrap();
+        let mut request = request();
+        forward(&mut request, &client(false)).unwrap();
         assert_eq!(values(&request, "x-forwarded-for"), ["10.1.1.1"]);
         assert_eq!(values(&request, "x-forwarded-proto"), ["https"]);
         assert_eq!(values(&request, "x-forwarded-host"), ["site.example"]);
         assert!(values(&request, "forwarded").is_empty());
         assert!(values(&request, "x-original-url").is_empty());
+    }
+
+    #[test]
+    fn the_target_goes_on_as_it_is() {
+        for target in [&b"/a//b?c=%2f"[..], b"/latin\xe9", b"*", b"/caf\xc3\xa9"] {
+            let mut request = RequestHeader::build("OPTIONS", target, None).unwrap();
+            forward(&mut request, &client(false)).unwrap();
+            assert_eq!(request.raw_path(), target);
+            assert_eq!(request.method, "OPTIONS");
+        }
     }
 
     #[test]

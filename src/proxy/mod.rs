@@ -3,8 +3,7 @@
 //! ```text
 //! request_filter           admit, host, site ─▶ own answers ─▶ claim ─▶ decide ─▶ act
 //! upstream_peer            an address of the site's origin, every timeout set
-//! upstream_request_filter  X-Forwarded-*, Via; the target stays as it was judged
-//! response_filter          hop-by-hop fields out, tags merged in
+//! //! response_filter          hop-by-hop fields out, tags merged in
 //! logging                  counted; recorded once, with the final status
 //! ```
 //! Nothing on this path waits for the store, for DNS or for another request.
@@ -20,12 +19,11 @@ use std::{
 
 use arc_swap::ArcSwap;
 use async_trait::async_trait;
-use http::{Version, header};
 use ipnet::IpNet;
 use jiff::Timestamp;
 use pingora::{
     Error, ErrorType,
-    http::{RequestHeader, ResponseHeader},
+    http::ResponseHeader,
     protocols::ALPN,
     proxy::{FailToProxy, ProxyHttp, Session},
     upstreams::peer::HttpPeer,
@@ -130,6 +128,14 @@ impl Proxy {
         (proxy, Reloader::new(file, policy, serving, origins, metrics))
     }
 
+    /// Makes the request ready for the origin; its target stays as it was judged.
+    fn forward(&self, session: &mut Session) -> pingora::Result<()> {
+        let peer = peer(session);
+        let trusted = client::is_trusted(peer, &self.trusted);
+        let client = fields::ClientSide { peer, trusted, tls: is_tls(session) };
+        fields::forward(session.req_header_mut(), &client)
+    }
+
     /// Sets what pingora leaves open: how long a silent client is waited for.
     fn set_limits(&self, session: &mut Session) {
         // Only where the request left the connection open: one whose framing is in doubt
@@ -165,7 +171,7 @@ impl ProxyHttp for Proxy {
         self.set_limits(session);
         match self.receive(session, exchange)? {
             Some(answer) => answer.send(session).await.map(|()| true),
-            None => Ok(false),
+            None => self.forward(session).map(|()| false),
         }
     }
 
@@ -190,28 +196,6 @@ impl ProxyHttp for Proxy {
         options.write_timeout = Some(self.timeouts.origin_write);
         options.idle_timeout = Some(self.timeouts.origin_keepalive);
         Ok(Box::new(peer))
-    }
-
-    async fn upstream_request_filter(
-        &self,
-        session: &mut Session,
-        upstream_request: &mut RequestHeader,
-        _exchange: &mut Exchange,
-    ) -> pingora::Result<()> {
-        let peer = peer(session);
-        let via = if session.req_header().version == Version::HTTP_10 {
-            "1.0 beadle"
-        } else {
-            "1.1 beadle"
-        };
-        let client = fields::ClientSide {
-            peer,
-            trusted: client::is_trusted(peer, &self.trusted),
-            tls: is_tls(session),
-            host: session.req_header().headers.get(header::HOST),
-            via,
-        };
-        fields::forward(upstream_request, &client)
     }
 
     async fn response_filter(

@@ -4,11 +4,11 @@ use std::{net::IpAddr, time::Instant};
 
 use http::{HeaderValue, Method, header};
 use jiff::Timestamp;
-use pingora::proxy::Session;
+use pingora::{http::RequestHeader, proxy::Session};
 
 use crate::{
     crawlers::{Claim, Name},
-    enforce::{self, Action, Decision, Judgement, Site, Standing},
+    enforce::{self, Action, Decision, Judgement, Rulebook, Site, Standing},
     robots::Target,
 };
 
@@ -26,8 +26,7 @@ impl Proxy {
     ) -> pingora::Result<Option<Answer>> {
         let serving = self.serving.load_full();
         let admitted = request::admit(session.req_header_mut())
-            .and_then(|()| request::host(session.req_header()))
-            .and_then(|host| serving.rulebook.site(host.as_deref()).ok_or(Refusal::UnknownHost));
+            .and_then(|()| site_of(session.req_header(), &serving.rulebook));
         match admitted {
             Err(refusal) => self.refuse(session, refusal).map(Some),
             Ok((number, site)) => {
@@ -144,4 +143,17 @@ impl Proxy {
         };
         if is_https { "https" } else { "http" }
     }
+}
+
+/// The site that a request is for. A host spelled as the policy spells it needs no parsing.
+fn site_of<'r>(
+    request: &RequestHeader,
+    rulebook: &'r Rulebook,
+) -> Result<(usize, &'r Site), Refusal> {
+    let written = request.headers.get(header::HOST).and_then(|value| value.to_str().ok());
+    if let Some(known) = written.and_then(|host| rulebook.site_of_host(host)) {
+        return Ok(known);
+    }
+    let host = request::host(request)?;
+    rulebook.site(host.as_deref()).ok_or(Refusal::UnknownHost)
 }

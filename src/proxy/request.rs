@@ -15,6 +15,8 @@ use pingora::http::RequestHeader;
 pub(super) enum Refusal {
     /// The target is neither origin-form nor absolute-form nor `OPTIONS *` (RFC 9112 §3.2).
     AmbiguousTarget,
+    /// `Content-Length` values that are no number or disagree (RFC 9110 §8.6).
+    BadLength,
     /// HTTP/1.1 without a host (RFC 9112 §3.2), or with one that is not a host.
     BadHost,
     /// No site has this host and none is the default (RFC 9110 §15.5.20).
@@ -26,7 +28,7 @@ pub(super) enum Refusal {
 impl Refusal {
     pub(super) const fn status(self) -> u16 {
         match self {
-            Self::AmbiguousTarget | Self::BadHost => 400,
+            Self::AmbiguousTarget | Self::BadHost | Self::BadLength => 400,
             Self::UnknownHost => 421,
             Self::Trace => 405,
         }
@@ -37,6 +39,7 @@ impl Refusal {
         match self {
             Self::AmbiguousTarget => "proxy.ambiguous_target",
             Self::BadHost => "proxy.bad_host",
+            Self::BadLength => "proxy.bad_length",
             Self::UnknownHost => "proxy.unknown_host",
             Self::Trace => "proxy.trace",
         }
@@ -47,6 +50,7 @@ impl Refusal {
         match self {
             Self::AmbiguousTarget => "The request target is not a path.\n",
             Self::BadHost => "The request names no valid host.\n",
+            Self::BadLength => "The request's length is in doubt.\n",
             Self::UnknownHost => "No site with this name is served here.\n",
             Self::Trace => "TRACE is not served here.\n",
         }
@@ -61,6 +65,7 @@ pub(super) fn admit(request: &mut RequestHeader) -> Result<(), Refusal> {
     if request.method == Method::TRACE {
         return Err(Refusal::Trace);
     }
+    one_length(request)?;
     let target = request.raw_path();
     if target.first() == Some(&b'/') || (request.method == Method::OPTIONS && target == b"*") {
         return Ok(());
@@ -68,6 +73,36 @@ pub(super) fn admit(request: &mut RequestHeader) -> Result<(), Refusal> {
     let origin_form = origin_form(target).ok_or(Refusal::AmbiguousTarget)?.into_owned();
     request.set_raw_path(&origin_form).map_err(|_| Refusal::AmbiguousTarget)?;
     if request.raw_path() == origin_form { Ok(()) } else { Err(Refusal::AmbiguousTarget) }
+}
+
+/// One `Content-Length` line of plain digits. `5, 5` and `005` have passed the check that all
+/// lengths agree, but an origin may read them in another way than we do (RFC 9110 §8.6).
+fn one_length(request: &mut RequestHeader) -> Result<(), Refusal> {
+    let mut lines = request.headers.get_all(header::CONTENT_LENGTH).iter();
+    let Some(first) = lines.next() else { return Ok(()) };
+    let is_plain = |value: &[u8]| {
+        matches!(value, [b'0'] | [b'1'..=b'9', ..])
+            && value.len() < 20
+            && value.iter().all(u8::is_ascii_digit)
+    };
+    if lines.next().is_none() && is_plain(first.as_bytes()) {
+        return Ok(());
+    }
+    let mut lengths = request
+        .headers
+        .get_all(header::CONTENT_LENGTH)
+        .iter()
+        .flat_map(|line| line.as_bytes().split(|&b| b == b','))
+        .map(|length| {
+            let digits = length.trim_ascii();
+            let is_number = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
+            is_number.then(|| std::str::from_utf8(digits).ok()?.parse::<u64>().ok()).flatten()
+        });
+    let length = lengths.next().flatten().ok_or(Refusal::BadLength)?;
+    if lengths.any(|other| other != Some(length)) {
+        return Err(Refusal::BadLength);
+    }
+    request.insert_header("Content-Length", length).map_err(|_| Refusal::BadLength)
 }
 
 /// The origin-form of an absolute-form target of ours (`http://host/path?query`). That its
@@ -167,6 +202,32 @@ mod tests {
             let mut header = request(method, target);
             let outcome = admit(&mut header).ok().map(|()| header.raw_path().to_vec());
             assert_eq!(outcome.as_deref(), forwarded, "{}", String::from_utf8_lossy(target));
+        }
+    }
+
+    #[test]
+    fn rfc9110_8_6_the_origin_gets_one_length_in_one_spelling() {
+        for (lines, forwarded) in [
+            (&["5"][..], Some("5")),
+            (&["0"], Some("0")),
+            (&["5, 5"], Some("5")),
+            (&["5", "5"], Some("5")),
+            (&["005"], Some("5")),
+            (&["5", "05"], Some("5")),
+            (&["5, 6"], None),
+            (&["+5"], None),
+            (&["5,"], None),
+            (&["99999999999999999999"], None),
+        ] {
+            let mut header = request("POST", b"/");
+            for line in lines {
+                header.append_header("content-length", *line).expect("a field value");
+            }
+            let outcome = admit(&mut header).ok().map(|()| {
+                let values = header.headers.get_all("content-length").iter();
+                values.map(|value| value.to_str().unwrap()).collect::<Vec<_>>().join(" and ")
+            });
+            assert_eq!(outcome.as_deref(), forwarded, "{lines:?}");
         }
     }
 

@@ -171,6 +171,11 @@ impl Matcher {
 
     /// The names in the user-agent lines of the groups, as written, each once.
     pub fn tokens(&self, scope: Scope) -> Vec<&str> {
+        let mut sets = self.sets_of(scope);
+        if let (Some(only), None) = (sets.next(), sets.next()) {
+            // The usual case; a set has each name once.
+            return only.tokens.iter().map(|token| &**token).collect();
+        }
         let mut known = BTreeSet::new();
         let tokens = self.sets_of(scope).flat_map(|set| &set.tokens).map(|token| &**token);
         tokens.filter(|token| known.insert(token.to_ascii_lowercase())).collect()
