@@ -31,22 +31,16 @@ pub(super) struct Args {
     #[command(flatten)]
     config: ConfigFile,
     /// The User-Agent that asks.
-    #[arg(
-        long,
-        short = 'A',
-        value_name = "UA",
-        conflicts_with = "robots_txt",
-        required_unless_present = "robots_txt"
-    )]
+    #[arg(long, short = 'A', value_name = "UA", conflicts_with = "robots_txt")]
     user_agent: Option<String>,
     /// The client's address.
     #[arg(long, value_name = "IP", conflicts_with = "robots_txt")]
     client_ip: Option<IpAddr>,
     /// A robots.txt instead of a policy.
-    #[arg(long, value_name = "FILE", requires = "product_token")]
+    #[arg(long, value_name = "FILE")]
     robots_txt: Option<PathBuf>,
     /// The crawler that asks, by its product token.
-    #[arg(long, short = 't', value_name = "TOKEN", requires = "robots_txt")]
+    #[arg(long, short = 't', value_name = "TOKEN")]
     product_token: Option<String>,
     /// Read the robots.txt as leniently as Google does.
     #[arg(long, requires = "robots_txt")]
@@ -64,7 +58,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
         (Some(file), Some(token), _) => by_file(args, file, token, out),
         (None, None, Some(user_agent)) => by_policy(args, &args.config.config, user_agent, out),
         _ => Err(Error::Refused(
-            "name --config with --user-agent, or --robots-txt with --product-token".to_owned(),
+            "name --user-agent to ask the policy, or --robots-txt with --product-token to ask a file".to_owned(),
         )),
     }
 }

@@ -84,7 +84,7 @@ pub(super) fn control_runtime() -> Result<tokio::runtime::Runtime, Error> {
 /// level.
 pub(super) fn log_to_stderr(format: LogFormat, level: &str) {
     let filter = EnvFilter::try_from_env("BEADLE_LOG").unwrap_or_else(|_| {
-        EnvFilter::new(format!("{level},pingora=warn,pingora_core=warn,pingora_proxy=error"))
+        EnvFilter::new(format!("{level},pingora=warn,pingora_core=warn,pingora_proxy=off"))
     });
     let lines = fmt::layer().with_writer(std::io::stderr).with_target(false);
     let registry = tracing_subscriber::registry().with(filter);
@@ -255,10 +255,13 @@ fn open_store(
         Some(policy::Log::Stdout) | None => None,
     };
     for file in [settings.database.as_ref(), log].into_iter().flatten() {
+        // `data/` beside the policy is made; an absolute path may be a slip of the pen.
         let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-        folder.map_or(Ok(()), std::fs::create_dir_all).map_err(|error| {
-            Error::Refused(format!("the folder of {}: {error}", file.display()))
-        })?;
+        if let Some(folder) = folder.filter(|folder| folder.is_relative()) {
+            std::fs::create_dir_all(folder).map_err(|error| {
+                Error::Refused(format!("the folder of {}: {error}", file.display()))
+            })?;
+        }
     }
     let sink = Sink::start(Settings {
         database: settings.database.clone(),
@@ -297,7 +300,7 @@ fn announce(policy: &Policy) {
         let origin = &site.origin;
         let mode = site.enforcement.mode.as_str();
         let overrides: Vec<String> = site.enforcement.overrides.iter().map(shown).collect();
-        let overrides = overrides.join(", ");
+        let overrides = Some(overrides.join(", ")).filter(|text| !text.is_empty());
         tracing::info!(site = site.name(), origin = %origin, mode, overrides, "serving");
     }
 }

@@ -100,7 +100,12 @@ impl Source {
                 Store::open_read_only(database).map(Self::Database).map_err(refused)
             }
             (None, Some(Log::File(file))) => Ok(Self::Lines(file.clone())),
-            (None, _) => Err(Error::Refused(
+            (None, Some(Log::Stdout)) => Err(Error::Refused(
+                "the records go to standard output and can't be read back (set \
+                 violations.database, or a file as violations.log)"
+                    .to_owned(),
+            )),
+            (None, None) => Err(Error::Refused(
                 "the policy keeps no records (set violations.database)".to_owned(),
             )),
         }

@@ -36,7 +36,8 @@ pub(super) fn find(names: &Names, text: &[u8], word: &Word) -> Option<(u16, usiz
 #[inline]
 fn find_without_version(names: &Names, text: &[u8], word: &Word) -> Option<(u16, usize)> {
     let bytes = word.bytes(text);
-    if bytes.first().is_none_or(u8::is_ascii_digit) {
+    let may_have_version = word.dotted || bytes.last().is_some_and(u8::is_ascii_digit);
+    if !may_have_version || bytes.first().is_none_or(u8::is_ascii_digit) {
         return None;
     }
     let whole = |name: &[u8]| {

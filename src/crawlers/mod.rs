@@ -23,6 +23,7 @@ pub use catalogue::Catalogue;
 pub use claim::{Claim, Class, Name};
 pub use crawler::Crawler;
 pub use entry::{CatalogueFile, CrawlDelay, Entry, Honours, Kind, Match, Purpose, Robots, Status};
+pub use patterns::check_pattern;
 pub use site_names::SiteNames;
 
 #[cfg(test)]

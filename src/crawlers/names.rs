@@ -29,8 +29,8 @@ pub(super) struct Names {
     slots: Box<[u32]>,
     rows: Vec<Row>,
     prefixes: Vec<(Box<[u8]>, Target)>,
-    /// The bytes with which prefixes begin.
-    prefix_starts: Box<[u8]>,
+    /// A bit for each byte with which a prefix begins, in either case of letters.
+    prefix_starts: [u64; 4],
 }
 
 /// Where a name leads.
@@ -87,11 +87,11 @@ impl Names {
             }
         }
         table.prefixes.sort_by_key(|(prefix, _)| Reverse(prefix.len()));
-        let mut starts: Vec<u8> =
-            table.prefixes.iter().filter_map(|(p, _)| p.first().copied()).collect();
-        starts.sort_unstable();
-        starts.dedup();
-        table.prefix_starts = starts.into();
+        for first in table.prefixes.iter().filter_map(|(prefix, _)| prefix.first()) {
+            for byte in [first.to_ascii_lowercase(), first.to_ascii_uppercase()] {
+                table.prefix_starts[usize::from(byte / 64)] |= 1 << (byte % 64);
+            }
+        }
         table.rows = rows.into_values().collect();
         table.index();
         table
@@ -121,8 +121,8 @@ impl Names {
     /// The longest prefix name that a word begins with and goes beyond.
     #[inline]
     pub(super) fn find_prefix(&self, word: &[u8]) -> Option<Target> {
-        let first = word.first()?.to_ascii_lowercase();
-        if !self.prefix_starts.contains(&first) {
+        let first = *word.first()?;
+        if self.prefix_starts[usize::from(first / 64)] >> (first % 64) & 1 == 0 {
             return None;
         }
         let begins = |prefix: &[u8]| {

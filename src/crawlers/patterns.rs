@@ -33,12 +33,12 @@ impl Patterns {
         let (mut texts, mut numbers) = (Vec::new(), Vec::new());
         for (crawler, number) in crawlers.iter().zip(0u16..) {
             let Some(text) = crawler.user_agent_pattern() else { continue };
-            match build(&[text]) {
-                Ok(_) => {
+            match check_pattern(text) {
+                Ok(()) => {
                     texts.push(text);
                     numbers.push(number);
                 }
-                Err(error) => findings.push(refusal(crawler, text, &error)),
+                Err(finding) => findings.push(finding),
             }
         }
         if texts.is_empty() {
@@ -87,18 +87,26 @@ fn build(texts: &[&str]) -> Result<Regex, Box<BuildError>> {
         .map_err(Box::new)
 }
 
-fn refusal(crawler: &Crawler, text: &str, error: &BuildError) -> Diagnostic {
+/// Checks one User-Agent pattern.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn check_pattern(text: &str) -> Result<(), Diagnostic> {
+    build(&[text]).map(drop).map_err(|error| refusal(text, &error))
+}
+
+fn refusal(text: &str, error: &BuildError) -> Diagnostic {
     let shown = escape::bounded(text.as_bytes(), 100);
     let why = match (error.syntax_error(), error.size_limit()) {
         (Some(syntax), _) => {
             let text = syntax.to_string();
-            escape::text(text.lines().last().unwrap_or_default().as_bytes())
+            let last = text.lines().last().unwrap_or_default();
+            escape::text(last.strip_prefix("error: ").unwrap_or(last).as_bytes())
         }
         (None, Some(limit)) => format!("it is larger than {limit} bytes, compiled"),
         (None, None) => escape::text(error.to_string().as_bytes()),
     };
-    let message =
-        format!("'{shown}' of {} is no regular expression: {why}", crawler.product_token());
+    let message = format!("'{shown}' is no regular expression: {why}");
     Diagnostic::error("crawlers.bad_pattern", message).help(
         "write a regular expression over ASCII without look-around, for example '^Acme/[0-9]'",
     )

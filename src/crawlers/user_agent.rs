@@ -13,7 +13,7 @@ use super::{
     lookup::{find, find_in_version},
     self_named::SelfNamed,
     site_names::SiteNames,
-    words::{Word, next_start, word_length},
+    words::{Word, extent, next_start},
 };
 
 /// Looks for names in one value of the User-Agent field and adds them to the claim. Returns the
@@ -81,8 +81,9 @@ impl<'a> Scan<'a> {
     fn next_word(&mut self) -> Option<Word> {
         loop {
             let start = next_start(self.text, self.at)?;
-            let end = start + word_length(self.text.get(start..)?);
-            let word = Word { start, end, ordinal: self.self_named.words };
+            let (length, dotted) = extent(self.text.get(start..)?);
+            let end = start + length;
+            let word = Word { start, end, dotted, ordinal: self.self_named.words };
             if word.before(self.text) == Some(b'/')
                 && self.text.get(start).is_some_and(u8::is_ascii_digit)
             {

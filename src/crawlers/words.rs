@@ -29,17 +29,24 @@ const KINDS: [u8; 256] = {
 };
 
 /// The length of the word that a text begins with, as the scan cuts it.
-#[inline]
 pub(super) fn word_length(text: &[u8]) -> usize {
+    extent(text).0
+}
+
+/// The same, and whether there is a `.` or `!` in it.
+#[inline]
+pub(super) fn extent(text: &[u8]) -> (usize, bool) {
     let mut length = 0;
+    let mut dotted = false;
     loop {
         let rest = text.get(length..).unwrap_or_default();
         length += rest.iter().position(|&b| !is_word(b)).unwrap_or(rest.len());
         // `Mail.RU_Bot` goes on behind its dot, `Name.` doesn't.
         let inner = text.get(length).is_some_and(|&b| is_inner(b));
         if !inner || length == 0 || !text.get(length + 1).is_some_and(|&b| is_word(b)) {
-            return length;
+            return (length, dotted);
         }
+        dotted = true;
         length += 1;
     }
 }
@@ -78,6 +85,8 @@ pub(super) fn next_start(text: &[u8], from: usize) -> Option<usize> {
 pub(super) struct Word {
     pub(super) start: usize,
     pub(super) end: usize,
+    /// Whether there is a `.` or `!` in it.
+    pub(super) dotted: bool,
     /// How many words stand before it, links and what stands behind `/` among them.
     pub(super) ordinal: u32,
 }

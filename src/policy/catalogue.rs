@@ -1,7 +1,7 @@
 //! The crawlers that are known: the built-in catalogue and the policy's `crawlers` section.
 
 use crate::{
-    crawlers::{Catalogue, CatalogueFile, Entry, Kind, Purpose},
+    crawlers::{Catalogue, CatalogueFile, Entry, Kind, Purpose, check_pattern},
     policy::{
         shape::{At, Findings, closest, shown},
         yaml,
@@ -81,6 +81,12 @@ fn entry(at: &At<'_>, findings: &mut Findings) -> Option<Entry> {
     let mut text = |key: &str| fields.take(key).and_then(|at| at.text(findings).map(str::to_owned));
     let (operator, documentation) = (text("operator"), text("documentation"));
     let user_agent_pattern = text("user_agent_pattern");
+    if let (Some(at), Some(pattern)) = (fields.take("user_agent_pattern"), &user_agent_pattern)
+        && let Err(finding) = check_pattern(pattern)
+    {
+        findings.add(&at, finding);
+        return None;
+    }
     let purpose = fields.take("purpose").and_then(|at| purpose(&at, findings));
     let kind = fields.take("kind").and_then(|at| at.choice(&KINDS, findings));
     let ignores_star = fields.take("ignores_star").and_then(|at| at.boolean(findings));

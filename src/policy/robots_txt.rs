@@ -311,6 +311,11 @@ fn sitemap(at: &At<'_>, findings: &mut Findings) -> Option<robots::Record> {
 fn records(fields: &Fields<'_>, findings: &mut Findings) -> Vec<robots::Record> {
     let mut records = Vec::new();
     for item in fields.take("records").map_or_else(Vec::new, |at| at.items(findings)) {
+        if let Value::Text(text) = &item.node.value {
+            let message = format!("'{}' is not a name with a value", shown(text));
+            findings.refuse(&item, message, "write '- Name: value'");
+            continue;
+        }
         for (key, node) in item.entries(findings).unwrap_or_default() {
             let at = At { node, path: format!("{}.{}", item.path, shown(&key.text)) };
             let value = match &node.value {

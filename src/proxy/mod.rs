@@ -1,10 +1,10 @@
 //! The request path on pingora, phase by phase.
 //!
 //! ```text
-//! request_filter           admit, host, site ─▶ own answers ─▶ claim ─▶ decide ─▶ act
-//! upstream_peer            an address of the site's origin, every timeout set
-//! //! response_filter          hop-by-hop fields out, tags merged in
-//! logging                  counted; recorded once, with the final status
+//! request_filter    admit, host, site ─▶ claim ─▶ decide ─▶ own answers, act ─▶ forward
+//! upstream_peer     an address of the site's origin, every timeout set
+//! response_filter   hop-by-hop fields out, tags merged in
+//! logging           counted; recorded once, with the final status
 //! ```
 //! Nothing on this path waits for the store, for DNS or for another request.
 //!
@@ -14,7 +14,10 @@
 use std::{
     net::{IpAddr, Ipv4Addr},
     path::PathBuf,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
 };
 
 use arc_swap::ArcSwap;
@@ -32,6 +35,7 @@ use pingora::{
 use crate::{
     crawlers::Class,
     enforce::{Action, Rulebook},
+    escape,
     metrics::{Gauge, Metrics},
     policy,
     violations::{Sink, Violation},
@@ -72,6 +76,8 @@ pub struct Proxy {
     trusted: Vec<IpNet>,
     timeouts: policy::Timeouts,
     redact_query: Vec<String>,
+    /// The second in which a failing origin was last spoken of.
+    warned_at: AtomicI64,
 }
 
 /// What one request carries through the phases.
@@ -124,8 +130,19 @@ impl Proxy {
             trusted: policy.server.trusted_proxies.clone(),
             timeouts: policy.server.timeouts,
             redact_query: policy.violations.redact_query.clone(),
+            warned_at: AtomicI64::new(0),
         };
         (proxy, Reloader::new(file, policy, serving, origins, metrics))
+    }
+
+    /// Says once a second at most that an origin fails; the metric counts each time.
+    fn warn_of_origin(&self, exchange: &Exchange, status: u16, error: &Error) {
+        let now = Timestamp::now().as_second();
+        if self.warned_at.swap(now, Ordering::Relaxed) != now {
+            let origin = exchange.site().map(|site| site.origin.to_string());
+            let error = escape::bounded(error.to_string().as_bytes(), 300);
+            tracing::warn!(origin, status, error, "the origin gave no answer");
+        }
     }
 
     /// Makes the request ready for the origin; its target stays as it was judged.
@@ -217,12 +234,13 @@ impl ProxyHttp for Proxy {
         &self,
         session: &mut Session,
         error: &Error,
-        _exchange: &mut Exchange,
+        exchange: &mut Exchange,
     ) -> FailToProxy {
         let status = respond::failure_status(error);
         let is_origins = matches!(status, 502..=504);
         if is_origins {
             self.metrics.origin_failures.inc();
+            self.warn_of_origin(exchange, status, error);
         }
         if status > 0 && session.response_written().is_none() {
             session.set_keepalive(None);

@@ -64,10 +64,23 @@ impl Origins {
 
     /// Looks up every name once. A failure keeps the last good addresses and is logged.
     pub async fn look_up(&self) {
+        self.look_up_those(|_| true).await;
+    }
+
+    /// Looks up the names that have no address yet.
+    pub async fn look_up_new(&self) {
+        self.look_up_those(|addresses| addresses.current.load().is_empty()).await;
+    }
+
+    async fn look_up_those(&self, wanted: impl Fn(&Addresses) -> bool) {
         let named: Vec<(policy::Origin, Arc<Addresses>)> = {
             let known = self.known.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            let named = known.iter().filter(|(origin, _)| origin.host.parse::<IpAddr>().is_err());
-            named.map(|(origin, addresses)| (origin.clone(), Arc::clone(addresses))).collect()
+            let is_name = |origin: &policy::Origin| origin.host.parse::<IpAddr>().is_err();
+            known
+                .iter()
+                .filter(|(origin, addresses)| is_name(origin) && wanted(addresses))
+                .map(|(origin, addresses)| (origin.clone(), Arc::clone(addresses)))
+                .collect()
         };
         for (origin, addresses) in named {
             let name = (origin.host.as_str(), origin.port);

@@ -4,15 +4,15 @@
 use std::{
     fs::File,
     io::Read,
+    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::{Duration, SystemTime},
 };
 
 use arc_swap::ArcSwap;
 use jiff::Timestamp;
-use notify::{RecursiveMode, Watcher};
-use tokio::sync::mpsc;
+use tokio::sync::{Mutex, mpsc};
 
 use crate::{
     diagnostic::{Diagnostic, Severity},
@@ -23,8 +23,10 @@ use crate::{
 
 use super::{origins::Origins, serving::Serving};
 
-/// A file counts as written when its size and time stay the same for this long.
-const SETTLED: Duration = Duration::from_millis(200);
+/// How often the file is looked at. It counts as written when it is the same twice in a row, so a
+/// half-written one is not read. One look costs less than the events of a folder in which a
+/// database is written too, and works across links, mounts and replaced folders.
+const LOOK: Duration = Duration::from_millis(250);
 
 /// Swaps the rulebook when the policy changes.
 #[derive(Debug)]
@@ -63,15 +65,17 @@ impl Reloader {
         &self.origins
     }
 
-    /// Reads the file and puts it in force, or says why not. One at a time.
-    pub fn reload(&self, now: Timestamp) -> Outcome {
-        let mut in_force = self.in_force.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Reads the file and puts it in force, or says why not. One at a time. New origins are looked
+    /// up first, so that no request comes before their addresses.
+    pub async fn reload(&self, now: Timestamp) -> Outcome {
+        let mut in_force = self.in_force.lock().await;
         let outcome = match self.read(&in_force) {
             Ok(None) => Outcome::Unchanged,
             Ok(Some(policy)) => {
                 let previous = self.serving.load_full();
                 let rulebook = Rulebook::compile(&policy, now, Some(&previous.rulebook));
                 let serving = Serving::new(rulebook, &self.origins, &self.metrics);
+                self.origins.look_up_new().await;
                 self.serving.store(Arc::new(serving));
                 *in_force = policy;
                 Outcome::Applied
@@ -109,7 +113,7 @@ impl Reloader {
                 self.metrics.reload("applied");
                 tracing::info!(policy, sites = in_force.sites.len(), "policy reloaded");
             }
-            Outcome::Unchanged => self.metrics.reload("unchanged"),
+            Outcome::Unchanged => {}
             Outcome::Refused(findings) => {
                 self.metrics.reload("refused");
                 for finding in findings.iter().filter(|one| one.severity == Severity::Error) {
@@ -118,7 +122,7 @@ impl Reloader {
                 }
                 tracing::error!(
                     policy,
-                    "the policy on disk is broken; the last good one stays in force"
+                    "the policy on disk is not taken; the last good one stays in force"
                 );
             }
         }
@@ -126,29 +130,27 @@ impl Reloader {
 
     /// Reloads whenever the file changes on disk or `hangup` says so. Ends with `hangup`.
     pub async fn watch(&self, mut hangup: mpsc::Receiver<()>) {
-        let (changed, mut changes) = mpsc::channel(16);
-        // Kept until the end: dropping it stops the watch.
-        let _watcher = match watcher(&self.file, changed) {
-            Ok(watcher) => Some(watcher),
-            Err(error) => {
-                tracing::warn!(%error, "the policy file can't be watched; SIGHUP still reloads it");
-                None
-            }
-        };
+        let mut looks = tokio::time::interval(LOOK);
+        let (mut seen, mut taken) = (None, None);
         loop {
             tokio::select! {
                 told = hangup.recv() => {
                     if told.is_none() {
                         return;
                     }
-                    if self.reload(Timestamp::now()) == Outcome::Unchanged {
+                    taken = state(&self.file);
+                    if self.reload(Timestamp::now()).await == Outcome::Unchanged {
+                        self.metrics.reload("unchanged");
                         tracing::info!("policy unchanged");
                     }
                 }
-                Some(()) = changes.recv() => {
-                    settle(&self.file).await;
-                    while changes.try_recv().is_ok() {}
-                    self.reload(Timestamp::now());
+                _ = looks.tick() => {
+                    let now = state(&self.file);
+                    if now == seen && now != taken {
+                        taken = now;
+                        self.reload(Timestamp::now()).await;
+                    }
+                    seen = now;
                 }
             }
         }
@@ -165,40 +167,9 @@ pub fn read_policy_file(file: &Path) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Tells of changes to the file: of its folder's entry, so that a file that is replaced is seen,
-/// and of the `..data` link by which Kubernetes replaces a whole folder.
-fn watcher(file: &Path, changed: mpsc::Sender<()>) -> notify::Result<impl Watcher + use<>> {
-    let name = file.file_name().map(ToOwned::to_owned);
-    let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-        let Ok(event) = event else { return };
-        let concerns_us = event.paths.iter().any(|path| {
-            let entry = path.file_name();
-            entry == name.as_deref() || entry.is_some_and(|entry| entry == "..data")
-        });
-        if concerns_us && !event.kind.is_access() {
-            // A full channel has a reload ahead of it already.
-            let _ = changed.try_send(());
-        }
-    })?;
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-    watcher.watch(folder.unwrap_or_else(|| Path::new(".")), RecursiveMode::NonRecursive)?;
-    Ok(watcher)
-}
-
-/// Waits until nobody writes to the file any more, for some seconds at most.
-async fn settle(file: &Path) {
-    let mut before = state(file);
-    for _ in 0..25 {
-        tokio::time::sleep(SETTLED).await;
-        let now = state(file);
-        if now == before {
-            return;
-        }
-        before = now;
-    }
-}
-
-fn state(file: &Path) -> Option<(u64, SystemTime)> {
+/// What tells one state of a file from another: which file, its size, when it was written. `None`
+/// where there is none.
+fn state(file: &Path) -> Option<(u64, u64, SystemTime)> {
     let metadata = std::fs::metadata(file).ok()?;
-    Some((metadata.len(), metadata.modified().ok()?))
+    Some((metadata.ino(), metadata.len(), metadata.modified().ok()?))
 }

@@ -93,7 +93,8 @@ pub fn start(
         .or_else(|| std::thread::available_parallelism().ok().map(std::num::NonZero::get));
     let conf = ServerConf {
         threads: threads.unwrap_or(1),
-        grace_period_seconds: Some(server.timeouts.drain.as_secs()),
+        // Longer than our own: it is for `Running::drain` to say what had to be cut.
+        grace_period_seconds: Some(server.timeouts.drain.as_secs() + 5),
         graceful_shutdown_timeout_seconds: Some(1),
         // A stale pooled connection is tried once more; no request is tried without end.
         max_retries: 2,
