@@ -6,12 +6,14 @@
 
 FROM rust:1.95-slim-bookworm AS build
 WORKDIR /build
-# What the program is made of; tests and documents don't make the image anew.
+# What the program is made of; tests and documents don't make the image anew. (cargo wants to see
+# the benchmarks that Cargo.toml names, but does not build them.)
 COPY Cargo.toml Cargo.lock ./
 COPY .cargo .cargo
 COPY src src
 COPY config config
 COPY examples examples
+COPY benches benches
 RUN --mount=type=cache,target=/usr/local/cargo/registry \
     --mount=type=cache,target=/build/target \
     cargo build --release --locked --bin beadle \

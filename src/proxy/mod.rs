@@ -59,6 +59,7 @@ mod respond; // answers of our own
 mod server; // listeners, start and drain
 mod serving; // the rulebook with what belongs to serving it
 mod tagging; // the tags of an answer on its way out
+mod upgrade; // connections on which another protocol is asked for
 
 use self::{
     ledger::Ledger,
@@ -194,7 +195,7 @@ impl ProxyHttp for Proxy {
 
     async fn upstream_peer(
         &self,
-        _session: &mut Session,
+        session: &mut Session,
         exchange: &mut Exchange,
     ) -> pingora::Result<Box<HttpPeer>> {
         let site = exchange
@@ -212,6 +213,10 @@ impl ProxyHttp for Proxy {
         options.read_timeout = Some(self.timeouts.origin_read);
         options.write_timeout = Some(self.timeouts.origin_write);
         options.idle_timeout = Some(self.timeouts.origin_keepalive);
+        if upgrade::is_asked_for(session.req_header()) {
+            peer.group_key = upgrade::POOL;
+            peer.options.custom_l4 = Some(Arc::new(upgrade::Connector));
+        }
         Ok(Box::new(peer))
     }
 

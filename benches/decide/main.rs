@@ -1,0 +1,200 @@
+//! The decision alone, in process: what identifying, judging and tagging take of one request.
+//!
+//! `cargo bench --bench decide`, some seconds. All cases take turns in one run, and one of them is
+//! no work of ours: looking the User-Agent up in a hash map of the standard library, which is the
+//! least that any answer by User-Agent could cost. The ratio to it carries over to other machines
+//! better than the time does.
+
+#![expect(clippy::print_stdout, clippy::panic, reason = "a benchmark prints its table")]
+
+use std::{
+    collections::HashMap,
+    hint::black_box,
+    time::{Duration, Instant},
+};
+
+use beadle::{
+    crawlers::Class,
+    enforce::{self, Action, Reason, Rulebook, Site},
+    policy,
+    robots::{Access, Target},
+};
+use jiff::Timestamp;
+
+#[path = "../traffic/mod.rs"]
+mod traffic;
+
+const ROUNDS: usize = 21;
+/// How long a case runs in one round.
+const TURN: Duration = Duration::from_millis(8);
+/// How many calls go between two looks at the clock.
+const BATCH: usize = 512;
+
+/// Something to measure: called again and again with a number that goes up.
+struct Case<'a> {
+    name: &'static str,
+    call: Box<dyn Fn(usize) + 'a>,
+    nanoseconds: Vec<f64>,
+}
+
+fn main() {
+    // `cargo test --all-targets` starts benchmarks too, without this argument.
+    if !std::env::args().any(|arg| arg == "--bench") {
+        println!("skipped: start it with `cargo bench --bench decide`");
+        return;
+    }
+    let text = traffic::policy("127.0.0.1:8080", "violations.db", "http://127.0.0.1:3000");
+    let (policy, findings) = policy::read("benchmark", text.as_bytes());
+    let policy = policy.unwrap_or_else(|| panic!("the benchmark's policy: {findings:#?}"));
+    let rulebook = Rulebook::compile(&policy, Timestamp::UNIX_EPOCH, None);
+    let (_, site) = rulebook.site(Some(traffic::HOST)).expect("the policy has this host");
+
+    let requests = Requests::sorted(&rulebook, site);
+    println!(
+        "{} crawlers known, {} rules; {} requests of browsers, {} of crawlers that are allowed, {} \
+         that are not\n",
+        rulebook.catalogue().iter().len(),
+        traffic::RULES,
+        requests.browsers.len(),
+        requests.allowed.len(),
+        requests.disallowed.len()
+    );
+    let mut cases = cases(&rulebook, site, &requests);
+    for round in 0..ROUNDS {
+        let (early, late) = cases.split_at_mut(round % 9);
+        for case in late.iter_mut().chain(early) {
+            case.take_a_turn();
+        }
+    }
+    print(&mut cases);
+}
+
+type Request = (String, &'static str);
+
+/// The pairs of User-Agent and path, by what comes of them.
+struct Requests {
+    browsers: Vec<Request>,
+    allowed: Vec<Request>,
+    disallowed: Vec<Request>,
+    evading: Vec<Request>,
+}
+
+impl Requests {
+    fn sorted(rulebook: &Rulebook, site: &Site) -> Self {
+        let pairs = |user_agents: Vec<String>, targets: &[&'static str]| -> Vec<Request> {
+            let pair = |user_agent: String| {
+                targets.iter().map(move |target| (user_agent.clone(), *target)).collect::<Vec<_>>()
+            };
+            user_agents.into_iter().flat_map(pair).collect()
+        };
+        let crawlers = || traffic::user_agents::crawlers().map(str::to_owned).to_vec();
+        let browsers = pairs(traffic::user_agents::browsers(), &traffic::TARGETS);
+        assert!(
+            browsers.iter().all(|request| outcome(rulebook, site, request).0 == Class::Browser),
+            "no browser is taken for something else"
+        );
+        let is_disallowed =
+            |request: &Request| outcome(rulebook, site, request).1 == Access::Disallow;
+        let (disallowed, allowed) =
+            pairs(crawlers(), &traffic::TARGETS).into_iter().partition(is_disallowed);
+        let evasions = ["/x/../search?q=1", "//admin/x", "/a;b/..%2Fcart", "/tmp%2Fx/y.html"];
+        let mut evading = pairs(crawlers(), &evasions);
+        evading.retain(|request| outcome(rulebook, site, request).2 == Reason::Evasion);
+        Self { browsers, allowed, disallowed, evading }
+    }
+}
+
+/// What the proxy does between a request's header and its origin.
+fn outcome(
+    rulebook: &Rulebook,
+    site: &Site,
+    (user_agent, target): &Request,
+) -> (Class, Access, Reason, Action) {
+    let user_agent = user_agent.as_bytes();
+    let claim = rulebook.catalogue().identify(user_agent, &site.names);
+    let target = Target::new(target.as_bytes());
+    let decision = enforce::decide(site, &claim, enforce::is_blank(user_agent), &target);
+    (claim.class(), decision.access, decision.reason, decision.action)
+}
+
+fn cases<'a>(rulebook: &'a Rulebook, site: &'a Site, requests: &'a Requests) -> Vec<Case<'a>> {
+    let user_agents = traffic::user_agents::mixed();
+    let numbers: HashMap<Vec<u8>, usize> =
+        user_agents.iter().map(|text| text.clone().into_bytes()).zip(0..).collect();
+    let keys = user_agents.clone();
+    let look_up = move |number: usize| {
+        let key = &keys[number % keys.len()];
+        black_box(numbers.get(black_box(key.as_bytes())));
+    };
+    let identify = move |number: usize| {
+        let user_agent = black_box(user_agents[number % user_agents.len()].as_bytes());
+        black_box(rulebook.catalogue().identify(user_agent, &site.names).class());
+    };
+    let judge = |requests: &'a [Request]| {
+        move |number: usize| {
+            black_box(outcome(rulebook, site, black_box(&requests[number % requests.len()])));
+        }
+    };
+    let target = |number: usize| {
+        let target = traffic::TARGETS[number % traffic::TARGETS.len()];
+        black_box(Target::new(black_box(target.as_bytes())).letter().len());
+    };
+    let select = |path: &'static str| {
+        move |_| {
+            let path = black_box(path.as_bytes());
+            black_box(site.tags.select(path, 200, Some(b"text/html; charset=utf-8")));
+        }
+    };
+    let merge = |_| {
+        let path = black_box(&b"/press/kit"[..]);
+        let theirs: [&[u8]; 1] = [b"*;max-snippet=50, Googlebot;noarchive"];
+        black_box(site.tags.merge(path, 200, Some(b"text/html"), &theirs, &[]));
+    };
+    vec![
+        Case::new("baseline: User-Agent looked up in a `HashMap`", look_up),
+        Case::new("identify, browsers and crawlers mixed", identify),
+        Case::new("identify and decide: browser", judge(&requests.browsers)),
+        Case::new("identify and decide: crawler, allowed", judge(&requests.allowed)),
+        Case::new("identify and decide: crawler, disallowed", judge(&requests.disallowed)),
+        Case::new("identify and decide: crawler, evading", judge(&requests.evading)),
+        Case::new("the path in its forms (of that)", target),
+        Case::new("tags: none apply", select("/products/ropes/manila-12mm")),
+        Case::new("tags: prepared", select("/press/kit")),
+        Case::new("tags: merged with the origin's", merge),
+    ]
+}
+
+impl<'a> Case<'a> {
+    fn new(name: &'static str, call: impl Fn(usize) + 'a) -> Self {
+        Self { name, call: Box::new(call), nanoseconds: Vec::with_capacity(ROUNDS) }
+    }
+
+    fn take_a_turn(&mut self) {
+        let start = Instant::now();
+        let mut calls = 0;
+        while start.elapsed() < TURN {
+            (calls..calls + BATCH).for_each(&self.call);
+            calls += BATCH;
+        }
+        self.nanoseconds.push(start.elapsed().as_secs_f64() * 1e9 / calls as f64);
+    }
+}
+
+fn print(cases: &mut [Case<'_>]) {
+    for case in &mut *cases {
+        case.nanoseconds.sort_by(f64::total_cmp);
+    }
+    let at = |case: &Case<'_>, index: usize| case.nanoseconds[index];
+    let baseline = at(&cases[0], ROUNDS / 2);
+    println!("| per request | ns: median (min..max) | × baseline |\n|---|---|---|");
+    for case in &*cases {
+        let median = at(case, ROUNDS / 2);
+        println!(
+            "| {} | **{median:.0}** ({:.0}..{:.0}) | {:.2} |",
+            case.name,
+            at(case, 0),
+            at(case, ROUNDS - 1),
+            median / baseline
+        );
+    }
+}

@@ -1,0 +1,76 @@
+//! The proxy to compare with: pingora set up as Beadle sets it up, with nothing of Beadle in it.
+//!
+//! The same release of the same crates, the same profile and allocator, the same limits in time on
+//! both sides. It has the one hook without which pingora has no origin, and the one that sets
+//! the limits on the client's side.
+
+use std::{net::SocketAddr, process::ExitCode};
+
+use async_trait::async_trait;
+use beadle::policy::Timeouts;
+use pingora::{
+    protocols::ALPN,
+    proxy::{ProxyHttp, Session, http_proxy_service},
+    server::{RunArgs, Server, configuration::ServerConf},
+    upstreams::peer::HttpPeer,
+};
+
+/// With this argument the benchmark is the proxy.
+pub(crate) const ARGUMENT: &str = "--bare-pingora";
+
+struct Bare {
+    origin: SocketAddr,
+    host: String,
+    timeouts: Timeouts,
+}
+
+#[async_trait]
+impl ProxyHttp for Bare {
+    type CTX = ();
+
+    fn new_ctx(&self) {}
+
+    async fn request_filter(&self, session: &mut Session, (): &mut ()) -> pingora::Result<bool> {
+        session.set_keepalive(Some(self.timeouts.client_keepalive.as_secs()));
+        session.set_read_timeout(Some(self.timeouts.client_read));
+        session.set_write_timeout(Some(self.timeouts.client_write));
+        Ok(false)
+    }
+
+    async fn upstream_peer(
+        &self,
+        _session: &mut Session,
+        (): &mut (),
+    ) -> pingora::Result<Box<HttpPeer>> {
+        let mut peer = HttpPeer::new(self.origin, false, self.host.clone());
+        let options = &mut peer.options;
+        options.alpn = ALPN::H1;
+        options.connection_timeout = Some(self.timeouts.origin_connect);
+        options.total_connection_timeout = Some(self.timeouts.origin_connect);
+        options.read_timeout = Some(self.timeouts.origin_read);
+        options.write_timeout = Some(self.timeouts.origin_write);
+        options.idle_timeout = Some(self.timeouts.origin_keepalive);
+        Ok(Box::new(peer))
+    }
+}
+
+/// Proxies from `listen` to `origin` until it is told to end.
+pub(crate) fn run(listen: &str, origin: &str) -> ExitCode {
+    let Ok(address) = origin.parse::<SocketAddr>() else { return ExitCode::FAILURE };
+    let timeouts = Timeouts::default();
+    let conf = ServerConf {
+        threads: 1,
+        grace_period_seconds: Some(0),
+        graceful_shutdown_timeout_seconds: Some(0),
+        max_retries: 2,
+        ..ServerConf::default()
+    };
+    let mut server = Server::new_with_opt_and_conf(None, conf);
+    server.bootstrap();
+    let bare = Bare { origin: address, host: address.ip().to_string(), timeouts };
+    let mut service = http_proxy_service(&server.configuration, bare);
+    service.add_tcp(listen);
+    server.add_service(service);
+    server.run(RunArgs::default());
+    ExitCode::SUCCESS
+}

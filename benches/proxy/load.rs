@@ -1,0 +1,100 @@
+//! wrk with a script that goes through all pairs of User-Agent and path.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use crate::{Result, machine::Tools, process::Address, traffic};
+
+/// How many connections ask at the same time.
+const CONNECTIONS: u32 = 64;
+
+/// The requests are made once, before the clock runs. A few fields that browsers send are among
+/// them; every answer must have a status below 400.
+const SCRIPT: &str = r#"
+local requests, at = {}, 0
+function init(args)
+  wrk.headers["Host"] = args[1]
+  wrk.headers["Accept"] = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+  wrk.headers["Accept-Language"] = "en-GB,en;q=0.7,de;q=0.3"
+  wrk.headers["Accept-Encoding"] = "gzip, deflate, br"
+  for line in io.lines(args[2]) do
+    local path, user_agent = line:match("^(.-)\t(.*)$")
+    wrk.headers["User-Agent"] = user_agent
+    requests[#requests + 1] = wrk.format("GET", path)
+  end
+end
+function request()
+  at = at % #requests + 1
+  return requests[at]
+end
+function done(summary, latency, _)
+  local failed = summary.errors
+  io.write(string.format("result %d %d %d %d %d\n", summary.requests, summary.duration,
+    failed.connect + failed.read + failed.write + failed.status + failed.timeout,
+    latency:percentile(50), latency:percentile(99)))
+end
+"#;
+
+/// The load generator.
+pub(crate) struct Wrk {
+    tools: Tools,
+    script: PathBuf,
+    requests: PathBuf,
+}
+
+/// What one run of it counted.
+#[derive(Clone, Copy)]
+pub(crate) struct Load {
+    pub(crate) requests: u64,
+    pub(crate) time: Duration,
+    /// Connections, reads and writes that failed, and answers from 400 on.
+    pub(crate) failures: u64,
+    pub(crate) median: Duration,
+    pub(crate) percentile_99: Duration,
+}
+
+impl Wrk {
+    pub(crate) fn new(tools: &Tools, folder: &Path, user_agents: &[String]) -> Result<Self> {
+        let targets = traffic::TARGETS;
+        let pairs = (0..user_agents.len() * targets.len()).filter_map(|number| {
+            let target = targets.get(number % targets.len())?;
+            let user_agent = user_agents.get(number % user_agents.len())?;
+            Some(format!("{target}\t{user_agent}\n"))
+        });
+        let (script, requests) = (folder.join("load.lua"), folder.join("requests.tsv"));
+        fs::write(&script, SCRIPT)?;
+        fs::write(&requests, pairs.collect::<String>())?;
+        Ok(Self { tools: tools.on_the_other_side(), script, requests })
+    }
+
+    /// Asks for `time`, as fast as the answers come.
+    pub(crate) fn run(&self, address: Address, time: Duration) -> Result<Load> {
+        let mut command = self.tools.pinned(&self.tools.wrk);
+        command
+            .args(["-t1", &format!("-c{CONNECTIONS}"), &format!("-d{}s", time.as_secs())])
+            .arg("-s")
+            .arg(&self.script)
+            .args([&format!("http://{address}"), "--", traffic::HOST])
+            .arg(&self.requests);
+        let output = command.output()?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        Self::read(&text)
+            .ok_or_else(|| format!("wrk: {text}{}", String::from_utf8_lossy(&output.stderr)).into())
+    }
+
+    fn read(text: &str) -> Option<Load> {
+        let line = text.lines().find_map(|line| line.strip_prefix("result "))?;
+        let mut numbers = line.split(' ').map_while(|number| number.parse::<u64>().ok());
+        let mut next = || numbers.next();
+        Some(Load {
+            requests: next()?,
+            time: Duration::from_micros(next()?),
+            failures: next()?,
+            median: Duration::from_micros(next()?),
+            percentile_99: Duration::from_micros(next()?),
+        })
+    }
+}

@@ -1,0 +1,87 @@
+//! The machine: the programs that are there, where they run, and what else goes on.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::Command,
+    time::Duration,
+};
+
+use crate::{Result, process::ticks_to_time};
+
+/// The programs that the benchmark starts, and the processor on which.
+#[derive(Clone)]
+pub(crate) struct Tools {
+    pub(crate) nginx: PathBuf,
+    pub(crate) wrk: PathBuf,
+    taskset: Option<PathBuf>,
+    processor: usize,
+}
+
+impl Tools {
+    /// Looks for them; the error is the name of the one that is missing.
+    pub(crate) fn find() -> std::result::Result<Self, &'static str> {
+        let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        Ok(Self {
+            nginx: program("nginx").ok_or("nginx")?,
+            wrk: program("wrk").ok_or("wrk")?,
+            taskset: program("taskset").filter(|_| processors > 1),
+            processor: 0,
+        })
+    }
+
+    /// The same with origin and load on a processor of their own.
+    pub(crate) fn on_the_other_side(&self) -> Self {
+        Self { processor: 1, ..self.clone() }
+    }
+
+    /// A program bound to its processor, where that can be done.
+    pub(crate) fn pinned(&self, program: &Path) -> Command {
+        let Some(taskset) = &self.taskset else { return Command::new(program) };
+        let mut command = Command::new(taskset);
+        // taskset becomes the program: the process has the id that was started.
+        command.args(["-c", &self.processor.to_string()]).arg(program);
+        command
+    }
+}
+
+/// A program of the search path; servers are where only root looks.
+fn program(name: &str) -> Option<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let folders = env::split_paths(&path).chain(["/usr/sbin".into(), "/usr/local/sbin".into()]);
+    folders.map(|folder| folder.join(name)).find(|file| file.is_file())
+}
+
+/// What all processors together have worked so far.
+pub(crate) fn busy() -> Result<Duration> {
+    let stat = fs::read_to_string("/proc/stat")?;
+    let fields = stat.lines().next().unwrap_or_default().split_ascii_whitespace().skip(1);
+    let ticks: Vec<u64> = fields.filter_map(|field| field.parse().ok()).collect();
+    // user nice system idle iowait irq softirq steal (proc_stat(5)); guests are in user already.
+    let working = [0, 1, 2, 5, 6, 7].iter().filter_map(|&at: &usize| ticks.get(at)).sum();
+    Ok(ticks_to_time(working))
+}
+
+/// Prints what a reader has to know about the figures.
+pub(crate) fn describe(tools: &Tools) {
+    let cpu = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = cpu.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or_default();
+    let model = model.trim_start_matches(['\t', ' ', ':']);
+    let processors = cpu.lines().filter(|line| line.starts_with("processor")).count();
+    let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let load: Vec<&str> = load.split(' ').take(3).collect();
+    let nginx = Command::new(&tools.nginx).arg("-v").output();
+    let nginx = nginx.map(|output| String::from_utf8_lossy(&output.stderr).trim().to_owned());
+    println!(
+        "{processors} processors ({model}), Linux {}, {}; load before the start: {}; {}",
+        kernel.trim(),
+        nginx.unwrap_or_default(),
+        load.join(" "),
+        if tools.taskset.is_some() {
+            "proxies on processor 0, origin and wrk on 1"
+        } else {
+            "nothing is bound to a processor"
+        }
+    );
+}

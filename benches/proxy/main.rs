@@ -1,0 +1,201 @@
+//! CPU time per proxied request: Beadle, the same pingora proxy without Beadle, and nginx.
+//!
+//! ```text
+//! cargo bench --bench proxy                 about three minutes
+//! cargo bench --bench proxy -- --quick      a smoke test of half a minute; its figures say little
+//! ```
+//! wrk asks each proxy in turn for the same requests (`../traffic`); behind all of them stands one
+//! nginx with one small file. The turns are interleaved, every second round in reverse, and a ratio
+//! is formed within a round only, so that whatever else the machine does falls on both sides.
+//! `bare pingora` takes two turns in each round: what those two differ by is the noise.
+//!
+//! Prints one table in Markdown. Needs wrk and nginx; without them it says so and ends well, unless
+//! `CI` is set.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints its table")]
+
+use std::{
+    env,
+    error::Error,
+    process::ExitCode,
+    time::{Duration, Instant},
+};
+
+use crate::{
+    load::{Load, Wrk},
+    machine::Tools,
+    process::{Address, Process},
+    table::{Row, Turn},
+};
+
+mod bare; // pingora without Beadle
+mod load; // wrk
+mod machine; // what it runs on
+mod nginx; // origin and two of the proxies
+mod process; // children, and the CPU time they take
+mod table; // medians and ratios
+#[path = "../traffic/mod.rs"]
+mod traffic;
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+/// The rows, in the order of a round. The second of them is what the others are compared with.
+const BEADLE: usize = 0;
+const BARE: usize = 1;
+const NGINX: usize = 3;
+const NAMES: [&str; 5] =
+    ["Beadle", "bare pingora", "bare pingora, once more", "nginx", "nginx, `map` of 700 names"];
+
+/// How long and how often.
+struct Plan {
+    rounds: usize,
+    turn: Duration,
+    warm_up: Duration,
+}
+
+impl Plan {
+    fn of(args: &[String]) -> Result<Self> {
+        let number = |name: &str| -> Result<Option<u64>> {
+            let at = args.iter().position(|arg| arg == name);
+            let value = at.and_then(|at| args.get(at + 1));
+            value.map(|text| text.parse().map_err(|_| format!("{name} {text}").into())).transpose()
+        };
+        let is_quick = args.iter().any(|arg| arg == "--quick");
+        let (rounds, seconds) = if is_quick { (2, 1) } else { (6, 5) };
+        Ok(Self {
+            rounds: number("--rounds")?.unwrap_or(rounds).max(1) as usize,
+            turn: Duration::from_secs(number("--seconds")?.unwrap_or(seconds).max(1)),
+            warm_up: Duration::from_secs(1),
+        })
+    }
+}
+
+fn main() -> ExitCode {
+    let args: Vec<String> = env::args().skip(1).collect();
+    if let [first, listen, origin, ..] = args.as_slice()
+        && first == bare::ARGUMENT
+    {
+        return bare::run(listen, origin);
+    }
+    // `cargo test --all-targets` starts benchmarks too, without this argument.
+    if !args.iter().any(|arg| arg == "--bench") {
+        println!("skipped: start it with `cargo bench --bench proxy`");
+        return ExitCode::SUCCESS;
+    }
+    let tools = match Tools::find() {
+        Ok(tools) => tools,
+        Err(missing) => {
+            println!(
+                "skipped: {missing} is not here (sudo apt-get install --no-install-recommends wrk nginx-light)"
+            );
+            return if env::var_os("CI").is_some() { ExitCode::FAILURE } else { ExitCode::SUCCESS };
+        }
+    };
+    match Plan::of(&args).and_then(|plan| run(&plan, &tools)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            println!("failed: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(plan: &Plan, tools: &Tools) -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let at = |name: &str| folder.path().join(name);
+    let user_agents = traffic::user_agents::mixed();
+    let wrk = Wrk::new(tools, folder.path(), &user_agents)?;
+
+    let origin_address = Address::free()?;
+    let origin = nginx::origin(tools, &at("origin"), origin_address)?;
+    origin.wait_until_it_listens(origin_address)?;
+
+    let proxies = start_proxies(tools, folder.path(), origin_address)?;
+    for (process, address) in &proxies {
+        process.wait_until_it_listens(*address)?;
+    }
+
+    machine::describe(tools);
+    println!(
+        "{} rounds of {} s for each proxy, 64 connections; {} User-Agents, {} paths\n",
+        plan.rounds,
+        plan.turn.as_secs(),
+        user_agents.len(),
+        traffic::TARGETS.len()
+    );
+    let mut rows: Vec<Row> = NAMES.into_iter().map(Row::new).collect();
+    for round in 0..plan.rounds {
+        let mut order: Vec<usize> = (0..proxies.len()).collect();
+        if round % 2 == 1 {
+            order.reverse();
+        }
+        for number in order {
+            let (Some((process, address)), Some(row)) = (proxies.get(number), rows.get_mut(number))
+            else {
+                continue;
+            };
+            wrk.run(*address, plan.warm_up)?;
+            row.turns.push(one_turn(&wrk, process, *address, plan.turn)?);
+        }
+        eprintln!("round {} of {}", round + 1, plan.rounds);
+    }
+    print!("{}", table::markdown(&rows, BARE, NGINX));
+    println!("\n{}", table::verdict(&rows, BEADLE, BARE));
+    for (process, _) in proxies {
+        process.stop()?;
+    }
+    origin.stop()
+}
+
+/// All proxies; idle ones cost nothing while another has its turn.
+fn start_proxies(
+    tools: &Tools,
+    folder: &std::path::Path,
+    origin: Address,
+) -> Result<Vec<(Process, Address)>> {
+    let beadle = Address::free()?;
+    let policy = folder.join("beadle.yaml");
+    // As in the examples: a folder of its own, because the policy's is watched for changes.
+    let data = folder.join("data");
+    std::fs::create_dir(&data)?;
+    let database = data.join("violations.db");
+    let text = traffic::policy(
+        &beadle.to_string(),
+        &database.to_string_lossy(),
+        &format!("http://{origin}"),
+    );
+    std::fs::write(&policy, text)?;
+    let program = env!("CARGO_BIN_EXE_beadle");
+    let serve = ["serve", "--config", &policy.to_string_lossy()];
+    let mut proxies =
+        vec![(Process::start(tools, "beadle", program.as_ref(), &serve, folder)?, beadle)];
+    let this = env::current_exe()?;
+    for name in ["bare", "bare-again"] {
+        let address = Address::free()?;
+        let args = [bare::ARGUMENT, &address.to_string(), &origin.to_string()];
+        proxies.push((Process::start(tools, name, &this, &args, folder)?, address));
+    }
+    for (name, crawlers) in [("nginx", 0), ("nginx-map", 700)] {
+        let address = Address::free()?;
+        let process = nginx::proxy(tools, &folder.join(name), address, origin, crawlers)?;
+        proxies.push((process, address));
+    }
+    Ok(proxies)
+}
+
+fn one_turn(wrk: &Wrk, process: &Process, address: Address, turn: Duration) -> Result<Turn> {
+    let (before, machine_before, start) = (process.cpu_time()?, machine::busy()?, Instant::now());
+    let load: Load = wrk.run(address, turn)?;
+    // Records of violations are written up to a tenth of a second later; they count too.
+    std::thread::sleep(Duration::from_millis(200));
+    let cpu = process.cpu_time()?.saturating_sub(before);
+    let machine = machine::busy()?.saturating_sub(machine_before);
+    let processors = machine.as_secs_f64() / start.elapsed().as_secs_f64();
+    if load.failures > 0 || load.requests == 0 {
+        let name = process.name();
+        return Err(
+            format!("{name}: {} failures, {} requests", load.failures, load.requests).into()
+        );
+    }
+    Ok(Turn { cpu, processors, load })
+}

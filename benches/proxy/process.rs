@@ -1,0 +1,161 @@
+//! Children of the benchmark: started, measured, and ended one by one.
+
+use std::{
+    collections::HashMap,
+    fmt,
+    fs::{self, File},
+    net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use crate::{Result, machine::Tools};
+
+/// What Linux shows times in, whatever the kernel's own tick: `USER_HZ`.
+const TICKS_PER_SECOND: u32 = 100;
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A port on loopback.
+#[derive(Clone, Copy)]
+pub(crate) struct Address(u16);
+
+impl Address {
+    /// A port that nobody listens on now.
+    pub(crate) fn free() -> Result<Self> {
+        Ok(Self(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port()))
+    }
+
+    fn socket(self) -> SocketAddr {
+        SocketAddrV4::new(Ipv4Addr::LOCALHOST, self.0).into()
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.socket().fmt(f)
+    }
+}
+
+/// A process that this benchmark started; ended with it.
+pub(crate) struct Process {
+    child: Child,
+    name: &'static str,
+    log: PathBuf,
+}
+
+impl Process {
+    /// Starts a program on the proxies' processor. What it prints goes to a file.
+    pub(crate) fn start(
+        tools: &Tools,
+        name: &'static str,
+        program: &Path,
+        args: &[&str],
+        folder: &Path,
+    ) -> Result<Self> {
+        let log = folder.join(format!("{name}.log"));
+        let mut command = tools.pinned(program);
+        command.args(args).env_remove("BEADLE_LOG").env_remove("BEADLE_CONFIG");
+        command
+            .stdin(Stdio::null())
+            .stdout(File::create(&log)?)
+            .stderr(File::options().append(true).open(&log)?);
+        let child = command.spawn().map_err(|error| format!("{}: {error}", program.display()))?;
+        Ok(Self { child, name, log })
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        self.name
+    }
+
+    pub(crate) fn wait_until_it_listens(&self, address: Address) -> Result<()> {
+        let deadline = Instant::now() + PATIENCE;
+        while TcpStream::connect(address.socket()).is_err() {
+            if Instant::now() > deadline {
+                let said = fs::read_to_string(&self.log).unwrap_or_default();
+                return Err(format!("{} does not listen on {address}:\n{said}", self.name).into());
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        Ok(())
+    }
+
+    /// User and system time of the process, its children and their children, so far.
+    pub(crate) fn cpu_time(&self) -> Result<Duration> {
+        let all = Stat::all()?;
+        let mut tree = vec![self.child.id()];
+        let mut ticks = 0;
+        while let Some(id) = tree.pop() {
+            ticks += all.get(&id).map_or(0, |stat| stat.ticks);
+            tree.extend(all.iter().filter(|(_, stat)| stat.parent == id).map(|(&id, _)| id));
+        }
+        Ok(ticks_to_time(ticks))
+    }
+
+    /// Asks it to end and waits; one that does not is killed.
+    pub(crate) fn stop(mut self) -> Result<()> {
+        self.terminate();
+        Ok(())
+    }
+
+    fn terminate(&mut self) {
+        if !matches!(self.child.try_wait(), Ok(None)) {
+            return;
+        }
+        // The standard library can only kill, which would leave nginx's worker behind.
+        let id = self.child.id().to_string();
+        let _ = Command::new("sh").args(["-c", "kill -TERM \"$0\"", &id]).status();
+        let deadline = Instant::now() + PATIENCE;
+        while matches!(self.child.try_wait(), Ok(None)) {
+            if Instant::now() > deadline {
+                let _ = self.child.kill();
+                let _ = self.child.wait();
+                return;
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.terminate();
+    }
+}
+
+/// Ticks of the kernel's accounts as time.
+pub(crate) fn ticks_to_time(ticks: u64) -> Duration {
+    Duration::from_secs(ticks) / TICKS_PER_SECOND
+}
+
+/// What `/proc` says of one process.
+struct Stat {
+    parent: u32,
+    ticks: u64,
+}
+
+impl Stat {
+    fn all() -> Result<HashMap<u32, Self>> {
+        let mut all = HashMap::new();
+        for entry in fs::read_dir("/proc")? {
+            let entry = entry?;
+            let Some(id) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {
+                continue;
+            };
+            // A process may end while its line is read.
+            let Ok(line) = fs::read_to_string(entry.path().join("stat")) else { continue };
+            all.extend(Self::read(&line).map(|stat| (id, stat)));
+        }
+        Ok(all)
+    }
+
+    /// The fields behind the name, which is in brackets and may hold anything (proc_pid_stat(5)).
+    fn read(line: &str) -> Option<Self> {
+        let (_, fields) = line.rsplit_once(')')?;
+        let fields: Vec<&str> = fields.split_ascii_whitespace().collect();
+        let number = |at: usize| fields.get(at)?.parse::<u64>().ok();
+        let parent = fields.get(1)?.parse().ok()?;
+        Some(Self { parent, ticks: number(11)? + number(12)? })
+    }
+}

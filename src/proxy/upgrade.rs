@@ -1,0 +1,105 @@
+//! The connection to an origin for a request that asks for another protocol (WebSocket).
+//!
+//! pingora 0.9.1 ends a tunnel at once when the origin's 101 is already there before pingora has taken
+//! note that the request itself has no body (its issue 946): which of the two it sees first is
+//! chance. This connection lets the first look for an answer, after something was sent, find
+//! nothing yet, and asks to be looked at again at once; so the body always comes first.
+
+use std::{
+    io,
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use async_trait::async_trait;
+use http::header;
+use pingora::{
+    Error,
+    ErrorType::ConnectError,
+    OrErr,
+    connectors::L4Connect,
+    http::RequestHeader,
+    protocols::l4::{
+        socket::SocketAddr,
+        stream::Stream,
+        virt::{VirtualSockOpt, VirtualSocket, VirtualSocketStream},
+    },
+};
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    net::TcpStream,
+};
+
+/// Keeps the connections made here apart from the pooled ones of other requests.
+pub(super) const POOL: u64 = 1;
+
+/// Whether a request asks for another protocol (RFC 9110 §7.8).
+pub(super) fn is_asked_for(request: &RequestHeader) -> bool {
+    request.headers.contains_key(header::UPGRADE)
+}
+
+/// Makes such connections.
+#[derive(Debug)]
+pub(super) struct Connector;
+
+#[async_trait]
+impl L4Connect for Connector {
+    async fn connect(&self, address: &SocketAddr) -> pingora::Result<Stream> {
+        let address = address
+            .as_inet()
+            .ok_or_else(|| Error::explain(ConnectError, "no address of the internet"))?;
+        let stream = TcpStream::connect(address).await.or_err(ConnectError, "to the origin")?;
+        let socket = BodyFirst { stream, has_sent: false };
+        Ok(Stream::from(VirtualSocketStream::new(Box::new(socket))))
+    }
+}
+
+/// A TCP connection whose first read after a write finds nothing yet.
+#[derive(Debug)]
+struct BodyFirst {
+    stream: TcpStream,
+    has_sent: bool,
+}
+
+impl VirtualSocket for BodyFirst {
+    fn set_socket_option(&self, option: VirtualSockOpt) -> io::Result<()> {
+        match option {
+            VirtualSockOpt::NoDelay => self.stream.set_nodelay(true),
+            // None is asked for: a tunnel's timeouts are those of the policy.
+            _ => Ok(()),
+        }
+    }
+}
+
+impl AsyncRead for BodyFirst {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if std::mem::take(&mut self.has_sent) {
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        Pin::new(&mut self.stream).poll_read(context, buffer)
+    }
+}
+
+impl AsyncWrite for BodyFirst {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.has_sent = true;
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}

@@ -1,0 +1,294 @@
+//! Public test suites and lists, held against the real program.
+//!
+//! The data is no part of the project: it is read from the folder that `BEADLE_DATA` names, and
+//! each test passes without a word to say where that is not set.
+
+#![allow(
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::print_stdout,
+    reason = "a test says so when it fails"
+)]
+
+mod support;
+
+use std::{collections::BTreeMap, path::PathBuf, process::Command};
+
+use serde_json::Value;
+use support::{
+    client::Request,
+    origin::Origin,
+    program::{PROGRAM, Setup, json_lines, run_with_input},
+};
+
+/// The rows of a file of the data; `None` where there is none to be read.
+fn rows(file: &str) -> Option<Vec<Value>> {
+    let Some(folder) = std::env::var_os("BEADLE_DATA") else {
+        eprintln!("skipped: BEADLE_DATA names no folder with test data");
+        return None;
+    };
+    let file = PathBuf::from(folder).join(file);
+    let text = std::fs::read_to_string(&file)
+        .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    Some(text.lines().map(|line| serde_json::from_str(line).expect("a row is JSON")).collect())
+}
+
+fn text<'r>(row: &'r Value, key: &str) -> &'r str {
+    row[key].as_str().unwrap_or_default()
+}
+
+fn texts(value: &Value) -> Vec<String> {
+    let list = value.as_array().map_or(&[][..], Vec::as_slice);
+    list.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+fn lower(list: &[String]) -> Vec<String> {
+    list.iter().map(|text| text.to_ascii_lowercase()).collect()
+}
+
+/// Prints how many passed, and fails with the ones that did not where they are too few.
+fn assert_share(what: &str, total: usize, failures: &[String], least_percent: f64) {
+    let passed = total - failures.len();
+    let percent = 100.0 * passed as f64 / total.max(1) as f64;
+    let shown: Vec<&str> = failures.iter().take(20).map(String::as_str).collect();
+    println!("{what}: {passed} of {total}, {percent:.2} %");
+    println!("{}", shown.join("\n"));
+    assert!(total > 0, "{what}: no rows");
+    assert!(
+        percent >= least_percent,
+        "{what}: {percent:.2} % of {total}, not {least_percent} %\n{}",
+        shown.join("\n")
+    );
+}
+
+// === robots.txt
+
+#[test]
+fn every_case_of_the_public_suites_is_judged_as_rfc_9309_says() {
+    let Some(rows) = rows("robots/cases.jsonl") else { return };
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    let gate: Vec<&Value> = rows.iter().filter(|row| row["gate"] == true).collect();
+    // One run for each file and crawler.
+    let mut batches: BTreeMap<(Vec<u8>, &str), Vec<&Value>> = BTreeMap::new();
+    for row in &gate {
+        batches.entry((robots_txt(row), text(row, "product_token"))).or_default().push(row);
+    }
+    let mut failures = Vec::new();
+    for ((file, token), cases) in batches {
+        let targets: Vec<&str> = cases.iter().map(|case| text(case, "target")).collect();
+        let answers = explain(&folder, &file, token, &targets);
+        for (case, answer) in cases.iter().zip(answers) {
+            let expected = if case["allowed"] == true { "allow" } else { "disallow" };
+            if answer["verdict"] != expected {
+                failures.push(format!("{}: {expected} expected, {answer}", text(case, "id")));
+            }
+        }
+    }
+    assert_share("robots cases", gate.len(), &failures, 100.0);
+}
+
+fn robots_txt(row: &Value) -> Vec<u8> {
+    match row["robots_txt"].as_str() {
+        Some(text) => text.as_bytes().to_vec(),
+        None => base64(text(row, "robots_txt_base64")),
+    }
+}
+
+fn base64(text: &str) -> Vec<u8> {
+    const ALPHABET: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let (mut bytes, mut bits, mut held) = (Vec::new(), 0_u32, 0);
+    for character in text.bytes() {
+        let Some(value) = ALPHABET.iter().position(|&b| b == character) else { continue };
+        bits = bits << 6 | value as u32;
+        held += 6;
+        if held >= 8 {
+            held -= 8;
+            bytes.push((bits >> held & 0xff) as u8);
+        }
+    }
+    bytes
+}
+
+/// What `explain --robots-txt` says of each target.
+fn explain(folder: &tempfile::TempDir, file: &[u8], token: &str, targets: &[&str]) -> Vec<Value> {
+    let path = folder.path().join("robots.txt");
+    std::fs::write(&path, file).expect("the folder is ours");
+    let output = Command::new(PROGRAM)
+        .args(["explain", "--format", "json", "--robots-txt"])
+        .arg(path)
+        .args(["--product-token", token, "--"])
+        .args(targets)
+        .output()
+        .expect("the program can be started");
+    let answers = json_lines(&output);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(answers.len(), targets.len(), "{token}: {stderr}");
+    answers
+}
+
+// === crawlers
+
+/// What `crawlers identify` says of each User-Agent.
+fn identify(user_agents: &[Vec<u8>]) -> Vec<Value> {
+    let mut input = user_agents.join(&b"\n"[..]);
+    input.push(b'\n');
+    let output = run_with_input(&["crawlers", "identify", "--format", "json"], &input);
+    let answers = json_lines(&output);
+    assert_eq!(answers.len(), user_agents.len(), "{}", String::from_utf8_lossy(&output.stderr));
+    answers
+}
+
+#[test]
+fn the_first_token_of_nearly_every_known_user_agent_is_found() {
+    let Some(rows) = rows("crawlers/user_agents.jsonl") else { return };
+    let user_agents: Vec<Vec<u8>> =
+        rows.iter().map(|row| text(row, "user_agent").as_bytes().to_vec()).collect();
+    let mut failures = Vec::new();
+    for (row, answer) in rows.iter().zip(identify(&user_agents)) {
+        let expected = texts(&row["product_tokens"]);
+        let first = expected.first().map_or("", String::as_str);
+        if !answer["product_token"].as_str().is_some_and(|found| found.eq_ignore_ascii_case(first))
+        {
+            failures.push(format!("{first} expected, {answer}"));
+        }
+    }
+    assert_share("first token of user agents", rows.len(), &failures, 98.0);
+}
+
+#[test]
+fn a_browser_is_taken_for_a_browser() {
+    let Some(rows) = rows("crawlers/browsers.jsonl") else { return };
+    let user_agents: Vec<Vec<u8>> =
+        rows.iter().map(|row| text(row, "user_agent").as_bytes().to_vec()).collect();
+    let answers = identify(&user_agents);
+    let wrong = answers.iter().filter(|answer| !texts(&answer["product_tokens"]).is_empty());
+    let failures: Vec<String> = wrong.map(Value::to_string).collect();
+    assert_share("browsers without a token", rows.len(), &failures, 99.95);
+}
+
+#[test]
+fn the_hard_cases_are_identified() {
+    let Some(rows) = rows("crawlers/hard_cases.jsonl") else { return };
+    let user_agents: Vec<Vec<u8>> = rows.iter().map(user_agent).collect();
+    let mut failures = Vec::new();
+    for (row, answer) in rows.iter().zip(identify(&user_agents)) {
+        let expected = lower(&texts(&row["expect_tokens"]));
+        if lower(&texts(&answer["product_tokens"])) != expected {
+            let short: String = answer.to_string().chars().take(400).collect();
+            failures.push(format!(
+                "{}: {expected:?} expected ({}), {short}",
+                row["id"],
+                text(row, "why")
+            ));
+        }
+    }
+    assert_share("hard cases", rows.len(), &failures, 95.0);
+}
+
+fn user_agent(row: &Value) -> Vec<u8> {
+    if let Some(hex) = row["ua_hex"].as_str() {
+        let digit = |at: usize| u8::from_str_radix(&hex[at..at + 2], 16).expect("it is hex");
+        return (0..hex.len()).step_by(2).map(digit).collect();
+    }
+    let Some(made) = row.get("ua_gen") else { return text(row, "ua").as_bytes().to_vec() };
+    let count = made["count"].as_u64().and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
+    let repeated = text(made, "repeat").repeat(count);
+    [text(made, "prefix"), &repeated, text(made, "suffix")].concat().into_bytes()
+}
+
+#[test]
+fn a_crawler_without_a_group_of_its_own_falls_back_as_its_operator_documents() {
+    let Some(rows) = rows("crawlers/fallback.jsonl") else { return };
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    let mut failures = Vec::new();
+    for row in &rows {
+        let token = text(row, "product_token");
+        let order = texts(&row["group_order"]);
+        let star = row["falls_back_to_star"] == true;
+        // The first of the chain that has a group is obeyed, at last `*`.
+        for start in 0..=order.len() {
+            let named = order[start..].iter().map(String::as_str).chain(["*"]);
+            let file: String =
+                named.map(|name| format!("User-agent: {name}\nDisallow: /{start}\n\n")).collect();
+            let found =
+                lower(&texts(&explain(&folder, file.as_bytes(), token, &["/"])[0]["group"]));
+            let expected = match order.get(start) {
+                Some(name) => vec![name.to_ascii_lowercase()],
+                None if star => vec!["*".to_owned()],
+                None => Vec::new(),
+            };
+            if found != expected {
+                failures.push(format!("{token}: {expected:?} expected, found {found:?}"));
+                break;
+            }
+        }
+    }
+    assert_share("fallback chains", rows.len(), &failures, 100.0);
+}
+
+// === robots tags
+
+#[test]
+fn header_lines_tell_a_crawler_what_the_draft_says() {
+    let Some(rows) = rows("robots_tag/cases.jsonl") else { return };
+    let clear = rows.iter().filter(|row| text(row, "ambiguous").is_empty());
+    let cases: Vec<&Value> = clear.filter(|row| text(row, "kind") != "merge").collect();
+    let mut failures = Vec::new();
+    for case in &cases {
+        let field = text(case, "field");
+        let lines = texts(&case["lines"]).into_iter().map(|line| format!("{field}: {line}\n"));
+        let token = text(case, "product_token");
+        let found = tags(token, &lines.collect::<String>());
+        if found != texts(&case["effective_rules"]) {
+            failures.push(format!(
+                "{}: {} expected, found {found:?} ({})",
+                text(case, "id"),
+                case["effective_rules"],
+                text(case, "note")
+            ));
+        }
+    }
+    assert_share("robots tag cases", cases.len(), &failures, 100.0);
+}
+
+fn tags(token: &str, lines: &str) -> Vec<String> {
+    let args = ["tags", "--format", "json", "--product-token", token];
+    let output = run_with_input(&args, lines.as_bytes());
+    texts(&json_lines(&output).first().expect("one object")["rules"])
+}
+
+#[test]
+fn the_origins_tags_and_the_policys_are_merged_as_the_draft_says() {
+    let Some(rows) = rows("robots_tag/cases.jsonl") else { return };
+    let clear = rows.iter().filter(|row| text(row, "ambiguous").is_empty());
+    let cases: Vec<&Value> = clear.filter(|row| text(row, "kind") == "merge").collect();
+    let mut failures = Vec::new();
+    for case in &cases {
+        let upstream = case["upstream"].as_object().expect("the origin's fields");
+        let fields: Vec<String> = upstream
+            .iter()
+            .flat_map(|(name, lines)| {
+                texts(lines).into_iter().map(move |line| format!("{name}: {line}"))
+            })
+            .collect();
+        let origin = Origin::with_fields(&fields.iter().map(String::as_str).collect::<Vec<_>>());
+        // JSON is YAML.
+        let settings = format!("    robots_tag: [{{ rules: {} }}]\n", case["policy"]);
+        let beadle = Setup::site(origin.port, &settings).start();
+        let answer = Request::get("/").send(beadle.port);
+        let lines: String = ["robots-tag", "x-robots-tag"]
+            .iter()
+            .flat_map(|name| answer.all(name).into_iter().map(move |v| format!("{name}: {v}\n")))
+            .collect();
+        for (token, expected) in case["expect_effective"].as_object().expect("rules by crawler") {
+            let found = tags(token, &lines);
+            if found != texts(expected) {
+                failures.push(format!(
+                    "{}: {token}: {expected} expected, found {found:?} in {lines}",
+                    text(case, "id")
+                ));
+            }
+        }
+    }
+    assert_share("robots tag merges", cases.len(), &failures, 100.0);
+}

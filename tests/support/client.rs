@@ -1,0 +1,262 @@
+//! A raw HTTP/1.1 client: sends exactly the bytes it is given, reads what comes by its framing.
+
+use std::{
+    io::{self, Read, Write},
+    net::{Ipv4Addr, Shutdown, TcpStream},
+};
+
+use super::{PATIENCE, shown};
+
+/// One connection.
+#[derive(Debug)]
+pub(crate) struct Client {
+    stream: TcpStream,
+    read: Vec<u8>,
+}
+
+/// An answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Response {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Vec<u8>,
+    /// The interim responses that came before.
+    pub(crate) interim: Vec<(u16, Vec<(String, String)>)>,
+}
+
+/// A request that is put together field by field.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    method: String,
+    target: Vec<u8>,
+    host: Option<String>,
+    fields: Vec<u8>,
+    body: Vec<u8>,
+}
+
+impl Request {
+    pub(crate) fn new(method: &str, target: impl AsRef<[u8]>) -> Self {
+        Self {
+            method: method.to_owned(),
+            target: target.as_ref().to_vec(),
+            host: Some("site.example".to_owned()),
+            fields: Vec::new(),
+            body: Vec::new(),
+        }
+    }
+
+    pub(crate) fn get(target: impl AsRef<[u8]>) -> Self {
+        Self::new("GET", target)
+    }
+
+    pub(crate) fn host(mut self, host: &str) -> Self {
+        self.host = Some(host.to_owned());
+        self
+    }
+
+    pub(crate) fn user_agent(self, user_agent: &str) -> Self {
+        self.field("User-Agent", user_agent)
+    }
+
+    pub(crate) fn field(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
+        self.fields.extend_from_slice(name.as_bytes());
+        self.fields.extend_from_slice(b": ");
+        self.fields.extend_from_slice(value.as_ref());
+        self.fields.extend_from_slice(b"\r\n");
+        self
+    }
+
+    pub(crate) fn body(mut self, body: impl AsRef<[u8]>) -> Self {
+        self.body = body.as_ref().to_vec();
+        let length = self.body.len().to_string();
+        self.field("Content-Length", length)
+    }
+
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        let mut bytes = self.method.clone().into_bytes();
+        bytes.push(b' ');
+        bytes.extend_from_slice(&self.target);
+        bytes.extend_from_slice(b" HTTP/1.1\r\n");
+        if let Some(host) = &self.host {
+            bytes.extend_from_slice(format!("Host: {host}\r\n").as_bytes());
+        }
+        bytes.extend_from_slice(&self.fields);
+        bytes.extend_from_slice(b"\r\n");
+        bytes.extend_from_slice(&self.body);
+        bytes
+    }
+
+    /// Sends it over a connection of its own.
+    pub(crate) fn send(&self, port: u16) -> Response {
+        self.send_over(&mut Client::connect(port))
+    }
+
+    /// Sends it over a connection that may have served others.
+    pub(crate) fn send_over(&self, client: &mut Client) -> Response {
+        client.write(&self.bytes());
+        client.response(&self.method).unwrap_or_else(|error| {
+            panic!("no answer to {}: {error}", shown(&self.bytes()));
+        })
+    }
+}
+
+impl Client {
+    pub(crate) fn connect(port: u16) -> Self {
+        let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).expect("somebody listens");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a socket takes a timeout");
+        stream.set_write_timeout(Some(PATIENCE)).expect("a socket takes a timeout");
+        stream.set_nodelay(true).expect("a socket takes this option");
+        Self { stream, read: Vec::new() }
+    }
+
+    pub(crate) fn write(&mut self, bytes: &[u8]) {
+        self.try_write(bytes).expect("the connection is open");
+    }
+
+    /// For requests that may be refused before they are read whole.
+    pub(crate) fn try_write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.stream.write_all(bytes)
+    }
+
+    /// Says that nothing more will be sent.
+    pub(crate) fn finish(&self) {
+        self.stream.shutdown(Shutdown::Write).expect("the connection is open");
+    }
+
+    /// Reads a whole answer.
+    pub(crate) fn response(&mut self, method: &str) -> io::Result<Response> {
+        let mut response = self.head()?;
+        let headerless = method == "HEAD" || matches!(response.status, 101 | 204 | 304);
+        if headerless {
+            return Ok(response);
+        }
+        if response.has("transfer-encoding", "chunked") {
+            response.body = self.chunks()?;
+        } else if let Some(length) = response.header("content-length") {
+            let length = length.parse().map_err(io::Error::other)?;
+            response.body = self.take(length)?;
+        } else {
+            response.body = std::mem::take(&mut self.read);
+            self.stream.read_to_end(&mut response.body)?;
+        }
+        Ok(response)
+    }
+
+    /// Reads the head of the final answer and the interim ones before it.
+    pub(crate) fn head(&mut self) -> io::Result<Response> {
+        let mut interim = Vec::new();
+        loop {
+            let head = self.until(b"\r\n\r\n")?;
+            let text = String::from_utf8_lossy(&head);
+            let mut lines = text.trim_end().split("\r\n");
+            let status = lines
+                .next()
+                .and_then(|line| line.strip_prefix("HTTP/1."))
+                .and_then(|line| line.get(2..5))
+                .and_then(|status| status.parse().ok());
+            let status: u16 = status.ok_or_else(|| io::Error::other(shown(&head)))?;
+            let headers = lines
+                .map(|line| line.split_once(':').unwrap_or((line, "")))
+                .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
+                .collect();
+            if (100..200).contains(&status) && status != 101 {
+                interim.push((status, headers));
+                continue;
+            }
+            return Ok(Response { status, headers, body: Vec::new(), interim });
+        }
+    }
+
+    /// Exactly so many bytes.
+    pub(crate) fn take(&mut self, length: usize) -> io::Result<Vec<u8>> {
+        while self.read.len() < length {
+            self.fill()?;
+        }
+        let rest = self.read.split_off(length);
+        Ok(std::mem::replace(&mut self.read, rest))
+    }
+
+    /// Whatever is there, at least a byte; nothing where the connection has ended.
+    pub(crate) fn some(&mut self) -> io::Result<Vec<u8>> {
+        if self.read.is_empty() {
+            match self.fill() {
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {}
+                other => other?,
+            }
+        }
+        Ok(std::mem::take(&mut self.read))
+    }
+
+    /// Whatever comes until the connection ends, by a close or a reset.
+    pub(crate) fn rest(&mut self) -> Vec<u8> {
+        while self.fill().is_ok() {}
+        std::mem::take(&mut self.read)
+    }
+
+    /// Bytes up to and with `end`.
+    pub(crate) fn until(&mut self, end: &[u8]) -> io::Result<Vec<u8>> {
+        let mut seen = 0;
+        loop {
+            if let Some(at) = self.read[seen..].windows(end.len()).position(|w| w == end) {
+                return self.take(seen + at + end.len());
+            }
+            seen = self.read.len().saturating_sub(end.len() - 1);
+            self.fill()?;
+        }
+    }
+
+    fn chunks(&mut self) -> io::Result<Vec<u8>> {
+        let mut body = Vec::new();
+        loop {
+            let line = self.until(b"\r\n")?;
+            let text = String::from_utf8_lossy(&line);
+            let size = text.trim_end().split(';').next().unwrap_or_default().to_owned();
+            let size = usize::from_str_radix(&size, 16).map_err(io::Error::other)?;
+            if size == 0 {
+                while self.until(b"\r\n")? != b"\r\n" {}
+                return Ok(body);
+            }
+            body.extend(self.take(size)?);
+            self.take(2)?;
+        }
+    }
+
+    fn fill(&mut self) -> io::Result<()> {
+        let mut buffer = [0; 64 << 10];
+        let length = self.stream.read(&mut buffer)?;
+        if length == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        self.read.extend_from_slice(&buffer[..length]);
+        Ok(())
+    }
+}
+
+impl Response {
+    /// The value of a field that stands at most once.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let values = self.all(name);
+        assert!(values.len() <= 1, "{name} stands {} times: {values:?}", values.len());
+        values.first().copied()
+    }
+
+    /// The values of all lines of a field.
+    pub(crate) fn all(&self, name: &str) -> Vec<&str> {
+        let lines = self.headers.iter().filter(|(other, _)| other.eq_ignore_ascii_case(name));
+        lines.map(|(_, value)| value.as_str()).collect()
+    }
+
+    /// Whether a field says so, in any case.
+    pub(crate) fn has(&self, name: &str, value: &str) -> bool {
+        self.all(name).iter().any(|found| found.eq_ignore_ascii_case(value))
+    }
+
+    /// Whether the server will take another request on this connection.
+    pub(crate) fn keeps_alive(&self) -> bool {
+        !self.has("connection", "close")
+    }
+
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+}

@@ -1,0 +1,85 @@
+//! nginx from Debian as an origin that knows nothing of us.
+
+use std::{
+    net::{Ipv4Addr, TcpStream},
+    path::Path,
+    process::{Child, Command, Stdio},
+};
+
+use super::{free_port, wait_for};
+
+const PROGRAM: &str = "/usr/sbin/nginx";
+
+/// A running nginx; it is ended when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Nginx {
+    child: Child,
+    pub(crate) port: u16,
+    folder: tempfile::TempDir,
+}
+
+impl Nginx {
+    /// Starts nginx over an empty folder. `None` where it is not installed; a continuous build
+    /// must have it.
+    pub(crate) fn start() -> Option<Self> {
+        if !Path::new(PROGRAM).exists() {
+            assert!(std::env::var_os("CI").is_none(), "{PROGRAM} is missing (nginx-light)");
+            eprintln!("skipped: {PROGRAM} is missing (apt-get install nginx-light)");
+            return None;
+        }
+        let port = free_port();
+        let folder = tempfile::tempdir().expect("a folder for temporary files");
+        let at = folder.path().display();
+        let configuration = format!(
+            "daemon off; master_process off; pid {at}/pid; error_log {at}/error.log;\n\
+             events {{ worker_connections 256; }}\n\
+             http {{\n\
+               access_log off; default_type application/octet-stream;\n\
+               types {{ text/html html; text/plain txt; image/png png; }}\n\
+               client_body_temp_path {at}/body; proxy_temp_path {at}/proxy;\n\
+               fastcgi_temp_path {at}/fastcgi; uwsgi_temp_path {at}/uwsgi; scgi_temp_path {at}/scgi;\n\
+               gzip on; gzip_proxied any; gzip_types text/plain; gzip_min_length 1000; keepalive_requests 100000;\n\
+               server {{\n\
+                 listen 127.0.0.1:{port}; root {at}/root;\n\
+                 location /moved {{ return 301 /elsewhere; }}\n\
+                 location /nothing {{ return 204; }}\n\
+                 location /slow/ {{ limit_rate 40k; limit_rate_after 1k; }}\n\
+               }}\n\
+             }}\n"
+        );
+        std::fs::create_dir(folder.path().join("root")).expect("the folder is ours");
+        let file = folder.path().join("nginx.conf");
+        std::fs::write(&file, configuration).expect("the folder is ours");
+        let child = Command::new(PROGRAM)
+            .arg("-p")
+            .arg(folder.path())
+            .arg("-e")
+            .arg(folder.path().join("error.log"))
+            .arg("-c")
+            .arg(file)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("nginx can be started");
+        let nginx = Self { child, port, folder };
+        wait_for("nginx", || TcpStream::connect((Ipv4Addr::LOCALHOST, port)).ok());
+        Some(nginx)
+    }
+
+    /// Puts a file where nginx serves it.
+    pub(crate) fn put(&self, path: &str, bytes: &[u8]) {
+        let file = self.folder.path().join("root").join(path.trim_start_matches('/'));
+        std::fs::create_dir_all(file.parent().expect("it is in the root"))
+            .expect("the folder is ours");
+        std::fs::write(file, bytes).expect("the folder is ours");
+    }
+}
+
+impl Drop for Nginx {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,287 @@
+//! An origin of our own: records what it is sent to the byte, and answers as the test says.
+
+use std::{
+    io::{self, Read, Write},
+    net::{Ipv4Addr, Shutdown, TcpListener, TcpStream},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+};
+
+use super::{PATIENCE, wait_for};
+
+/// A server on a port of its own; ends when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Origin {
+    pub(crate) port: u16,
+    received: Arc<Mutex<Vec<Received>>>,
+    stopped: Arc<AtomicBool>,
+}
+
+/// A request as it came.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Received {
+    /// Request line and fields with the empty line behind them.
+    pub(crate) head: Vec<u8>,
+    pub(crate) method: String,
+    pub(crate) target: Vec<u8>,
+    pub(crate) headers: Vec<(String, String)>,
+    /// What was read of the body, unchunked.
+    pub(crate) body: Vec<u8>,
+    /// Tells it from every other request.
+    number: usize,
+}
+
+/// A request under way: the script reads its body, where it wants, and writes the answer.
+pub(crate) struct Exchange<'a> {
+    pub(crate) request: Received,
+    connection: &'a mut Connection,
+    body_is_read: bool,
+    noted: &'a Mutex<Vec<Received>>,
+}
+
+/// What becomes of the connection after an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum After {
+    Keep,
+    Close,
+}
+
+struct Connection {
+    stream: TcpStream,
+    read: Vec<u8>,
+}
+
+impl Origin {
+    /// An origin that answers by `script`.
+    pub(crate) fn playing(
+        script: impl Fn(&mut Exchange<'_>) -> After + Send + Sync + 'static,
+    ) -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
+        let port = listener.local_addr().expect("it is bound").port();
+        let (received, stopped) = (Arc::default(), Arc::new(AtomicBool::new(false)));
+        let origin = Self { port, received: Arc::clone(&received), stopped: Arc::clone(&stopped) };
+        let script = Arc::new(script);
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                if stopped.load(Ordering::Acquire) {
+                    return;
+                }
+                let Ok(stream) = stream else { continue };
+                let (received, script) = (Arc::clone(&received), Arc::clone(&script));
+                std::thread::spawn(move || serve(stream, &received, &*script));
+            }
+        });
+        origin
+    }
+
+    /// An origin that gives everybody the same bytes.
+    pub(crate) fn answering(answer: impl AsRef<[u8]>) -> Self {
+        let answer = answer.as_ref().to_vec();
+        Self::playing(move |exchange| {
+            exchange.read_body();
+            exchange.write(&answer);
+            After::Keep
+        })
+    }
+
+    /// An origin that gives everybody a page with these field lines.
+    pub(crate) fn with_fields(fields: &[&str]) -> Self {
+        let fields: String = fields.iter().map(|line| format!("{line}\r\n")).collect();
+        Self::answering(format!("HTTP/1.1 200 OK\r\n{fields}Content-Length: 5\r\n\r\nhello"))
+    }
+
+    /// An origin whose pages say what was asked for.
+    pub(crate) fn plain() -> Self {
+        Self::playing(|exchange| {
+            exchange.read_body();
+            let body = [&b"origin: "[..], &exchange.request.target].concat();
+            exchange.answer("200 OK", &["Content-Type: text/plain"], &body);
+            After::Keep
+        })
+    }
+
+    /// A port where nobody answers.
+    pub(crate) fn nobody() -> u16 {
+        super::free_port()
+    }
+
+    /// What has been received so far.
+    pub(crate) fn received(&self) -> Vec<Received> {
+        self.received.lock().expect("no script panics").clone()
+    }
+
+    /// The last request.
+    pub(crate) fn last(&self) -> Received {
+        self.received().pop().expect("the origin was asked")
+    }
+
+    /// Waits until so many requests have come.
+    pub(crate) fn wait_for_requests(&self, count: usize) -> Vec<Received> {
+        wait_for("requests at the origin", || {
+            let received = self.received();
+            (received.len() >= count).then_some(received)
+        })
+    }
+
+    /// Forgets what has been received.
+    pub(crate) fn forget(&self) {
+        self.received.lock().expect("no script panics").clear();
+    }
+}
+
+impl Drop for Origin {
+    fn drop(&mut self) {
+        self.stopped.store(true, Ordering::Release);
+        // Wakes the thread that accepts.
+        drop(TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)));
+    }
+}
+
+impl Received {
+    pub(crate) fn all(&self, name: &str) -> Vec<&str> {
+        let lines = self.headers.iter().filter(|(other, _)| other.eq_ignore_ascii_case(name));
+        lines.map(|(_, value)| value.as_str()).collect()
+    }
+
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.all(name).first().copied()
+    }
+}
+
+impl Exchange<'_> {
+    /// Writes bytes as they are. The other side may be gone; that is for the test to notice.
+    pub(crate) fn write(&mut self, bytes: &[u8]) {
+        let _ = self.connection.stream.write_all(bytes);
+    }
+
+    /// Writes an answer with its length; to HEAD without the body.
+    pub(crate) fn answer(&mut self, status: &str, fields: &[&str], body: &[u8]) {
+        let fields: String = fields.iter().map(|line| format!("{line}\r\n")).collect();
+        let length = body.len();
+        let head = format!("HTTP/1.1 {status}\r\n{fields}Content-Length: {length}\r\n\r\n");
+        let body = if self.request.method == "HEAD" { b"" } else { body };
+        self.write(&[head.as_bytes(), body].concat());
+    }
+
+    /// Reads the body by its framing.
+    pub(crate) fn read_body(&mut self) {
+        if std::mem::replace(&mut self.body_is_read, true) {
+            return;
+        }
+        let length = self.request.header("content-length").and_then(|text| text.parse().ok());
+        let is_chunked = !self.request.all("transfer-encoding").is_empty();
+        let body = if is_chunked {
+            self.connection.chunks()
+        } else {
+            self.connection.take(length.unwrap_or(0))
+        };
+        self.request.body = body.unwrap_or_default();
+        // Before the answer, so that whoever has the answer finds the body noted.
+        let mut noted = self.noted.lock().expect("no script panics");
+        if let Some(noted) = noted.iter_mut().find(|one| one.number == self.request.number) {
+            noted.body.clone_from(&self.request.body);
+        }
+    }
+
+    /// Sends back whatever comes, until the other side ends.
+    pub(crate) fn echo(&mut self) {
+        let mut bytes = std::mem::take(&mut self.connection.read);
+        loop {
+            if self.connection.stream.write_all(&bytes).is_err() {
+                return;
+            }
+            let mut buffer = [0; 4096];
+            match self.connection.stream.read(&mut buffer) {
+                Ok(length @ 1..) => bytes = buffer[..length].to_vec(),
+                _ => return,
+            }
+        }
+    }
+}
+
+fn serve(
+    stream: TcpStream,
+    received: &Mutex<Vec<Received>>,
+    script: &dyn Fn(&mut Exchange<'_>) -> After,
+) {
+    stream.set_read_timeout(Some(PATIENCE)).expect("a socket takes a timeout");
+    stream.set_write_timeout(Some(PATIENCE)).expect("a socket takes a timeout");
+    stream.set_nodelay(true).expect("a socket takes this option");
+    let mut connection = Connection { stream, read: Vec::new() };
+    while let Ok(head) = connection.until(b"\r\n\r\n") {
+        let request = parse(head);
+        received.lock().expect("no script panics").push(request.clone());
+        let mut exchange =
+            Exchange { request, connection: &mut connection, body_is_read: false, noted: received };
+        let after = script(&mut exchange);
+        if after == After::Close {
+            let _ = connection.stream.shutdown(Shutdown::Both);
+            return;
+        }
+    }
+}
+
+fn parse(head: Vec<u8>) -> Received {
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    let line_end = head.windows(2).position(|two| two == b"\r\n").unwrap_or(head.len());
+    let line = &head[..line_end];
+    let method_end = line.iter().position(|&b| b == b' ').unwrap_or(0);
+    let target_end = line.iter().rposition(|&b| b == b' ').unwrap_or(line.len());
+    let target = line.get(method_end + 1..target_end).unwrap_or_default().to_vec();
+    let fields = String::from_utf8_lossy(&head[line_end..]).into_owned();
+    let headers = fields
+        .split("\r\n")
+        .filter_map(|line| line.split_once(':'))
+        .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
+        .collect();
+    let method = String::from_utf8_lossy(&line[..method_end]).into_owned();
+    Received { method, target, headers, body: Vec::new(), head, number }
+}
+
+impl Connection {
+    fn fill(&mut self) -> io::Result<()> {
+        let mut buffer = [0; 64 << 10];
+        let length = self.stream.read(&mut buffer)?;
+        if length == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        self.read.extend_from_slice(&buffer[..length]);
+        Ok(())
+    }
+
+    fn take(&mut self, length: usize) -> io::Result<Vec<u8>> {
+        while self.read.len() < length {
+            self.fill()?;
+        }
+        let rest = self.read.split_off(length);
+        Ok(std::mem::replace(&mut self.read, rest))
+    }
+
+    fn until(&mut self, end: &[u8]) -> io::Result<Vec<u8>> {
+        loop {
+            if let Some(at) = self.read.windows(end.len()).position(|window| window == end) {
+                return self.take(at + end.len());
+            }
+            self.fill()?;
+        }
+    }
+
+    fn chunks(&mut self) -> io::Result<Vec<u8>> {
+        let mut body = Vec::new();
+        loop {
+            let line = self.until(b"\r\n")?;
+            let text = String::from_utf8_lossy(&line);
+            let size = text.trim_end().split(';').next().unwrap_or_default().to_owned();
+            let size = usize::from_str_radix(&size, 16).map_err(io::Error::other)?;
+            if size == 0 {
+                while self.until(b"\r\n")? != b"\r\n" {}
+                return Ok(body);
+            }
+            body.extend(self.take(size)?);
+            self.take(2)?;
+        }
+    }
+}

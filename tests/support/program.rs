@@ -1,0 +1,342 @@
+//! The real program, serving a policy in a folder of its own.
+
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    path::{Path, PathBuf},
+    process::{Child, Command, ExitStatus, Output, Stdio},
+    sync::{Arc, Mutex},
+    time::{Duration, Instant},
+};
+
+use serde_json::Value;
+
+use super::{
+    PATIENCE,
+    client::{Client, Request, Response},
+    free_port, wait_for,
+};
+
+/// Where cargo put the program.
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_beadle");
+
+/// A policy to be served: `$LISTEN`, `$ADMIN` and `$DIR` stand for what is known at the start.
+#[derive(Clone, Debug)]
+pub(crate) struct Setup {
+    /// Sections of their own.
+    sections: String,
+    server: String,
+    violations: String,
+    sites: String,
+}
+
+/// A running program; it is ended when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Beadle {
+    child: Child,
+    pub(crate) port: u16,
+    pub(crate) admin: u16,
+    setup: Setup,
+    folder: tempfile::TempDir,
+    stderr: Arc<Mutex<String>>,
+    stdout: Arc<Mutex<String>>,
+}
+
+impl Setup {
+    /// These sites, with a database and a log. The text is the list under `sites:`.
+    pub(crate) fn sites(sites: &str) -> Self {
+        Self {
+            // The crawlers of these tests are in no catalogue; some are close to one that is.
+            sections: "strict: false\n".to_owned(),
+            server: String::new(),
+            violations: "  database: $DIR/beadle.db\n  log: $DIR/violations.jsonl\n".to_owned(),
+            sites: sites.to_owned(),
+        }
+    }
+
+    /// One site for `site.example` whose other settings are these lines.
+    pub(crate) fn site(origin_port: u16, settings: &str) -> Self {
+        Self::sites(&format!(
+            "  - hosts: [site.example]\n    origin: http://127.0.0.1:{origin_port}\n{settings}"
+        ))
+    }
+
+    /// More sections.
+    pub(crate) fn sections(mut self, text: &str) -> Self {
+        self.sections.push_str(text);
+        self
+    }
+
+    /// More lines of the `server` section.
+    pub(crate) fn server(mut self, lines: &str) -> Self {
+        self.server.push_str(lines);
+        self
+    }
+
+    /// Other lines of the `violations` section.
+    pub(crate) fn violations(mut self, lines: &str) -> Self {
+        lines.clone_into(&mut self.violations);
+        self
+    }
+
+    pub(crate) fn text(&self, port: u16, admin: u16, folder: &Path) -> String {
+        let Self { sections, server, violations, sites } = self;
+        format!(
+            "{sections}server:\n  listen: [$LISTEN]\n  admin: $ADMIN\n{server}violations:\n{violations}\
+             sites:\n{sites}"
+        )
+        .replace("$LISTEN", &format!("\"127.0.0.1:{port}\""))
+        .replace("$ADMIN", &format!("\"127.0.0.1:{admin}\""))
+        .replace("$DIR", &folder.display().to_string())
+    }
+
+    /// Starts the program and waits until it takes requests.
+    pub(crate) fn start(self) -> Beadle {
+        let beadle = self.spawn();
+        beadle.wait_until_ready();
+        beadle
+    }
+
+    /// Starts the program and does not wait.
+    pub(crate) fn spawn(self) -> Beadle {
+        let (port, admin) = (free_port(), free_port());
+        self.spawn_on(port, admin)
+    }
+
+    pub(crate) fn spawn_on(self, port: u16, admin: u16) -> Beadle {
+        let folder = tempfile::tempdir().expect("a folder for temporary files");
+        self.spawn_in(folder, port, admin)
+    }
+
+    fn spawn_in(self, folder: tempfile::TempDir, port: u16, admin: u16) -> Beadle {
+        let text = self.text(port, admin, folder.path());
+        std::fs::write(folder.path().join("beadle.yaml"), text).expect("the folder is ours");
+        let mut child = Command::new(PROGRAM)
+            .args(["serve", "--config"])
+            .arg(folder.path().join("beadle.yaml"))
+            .env_remove("BEADLE_LOG")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program can be started");
+        let stderr = collect(child.stderr.take().expect("it is piped"));
+        let stdout = collect(child.stdout.take().expect("it is piped"));
+        Beadle { child, port, admin, setup: self, folder, stderr, stdout }
+    }
+}
+
+fn collect(stream: impl Read + Send + 'static) -> Arc<Mutex<String>> {
+    let text = Arc::new(Mutex::new(String::new()));
+    let lines = Arc::clone(&text);
+    std::thread::spawn(move || {
+        let mut stream = BufReader::new(stream);
+        let mut line = Vec::new();
+        while stream.read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
+            let text = String::from_utf8_lossy(&line).into_owned();
+            lines.lock().expect("nobody panics with it").push_str(&text);
+            line.clear();
+        }
+    });
+    text
+}
+
+impl Drop for Beadle {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        if std::thread::panicking() {
+            eprintln!("--- standard error of the program:\n{}", self.stderr());
+        }
+    }
+}
+
+impl Beadle {
+    pub(crate) fn wait_until_ready(&self) {
+        let pid = Path::new("/proc").join(self.child.id().to_string());
+        wait_for("/readyz", || {
+            let stat = std::fs::read_to_string(pid.join("stat")).unwrap_or_default();
+            assert!(!stat.contains(") Z "), "it ended at the start:\n{}", self.stderr());
+            (try_status(self.admin, "/readyz") == Some(200)).then_some(())
+        });
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn policy_file(&self) -> PathBuf {
+        self.folder.path().join("beadle.yaml")
+    }
+
+    /// The policy text of another setup, on the ports and in the folder of this program.
+    pub(crate) fn text_of(&self, setup: &Setup) -> String {
+        setup.text(self.port, self.admin, self.folder.path())
+    }
+
+    /// The policy as it was at the start.
+    pub(crate) fn policy_text(&self) -> String {
+        self.text_of(&self.setup)
+    }
+
+    /// Puts another text in the policy file's place, whole.
+    pub(crate) fn replace_policy(&self, text: &str) {
+        let new = self.folder.path().join("beadle.yaml.new");
+        std::fs::write(&new, text).expect("the folder is ours");
+        std::fs::rename(new, self.policy_file()).expect("the folder is ours");
+    }
+
+    pub(crate) fn stderr(&self) -> String {
+        self.stderr.lock().expect("nobody panics with it").clone()
+    }
+
+    pub(crate) fn stdout(&self) -> String {
+        self.stdout.lock().expect("nobody panics with it").clone()
+    }
+
+    pub(crate) fn wait_for_stderr(&self, text: &str) {
+        wait_for(&format!("'{text}' on standard error"), || {
+            self.stderr().contains(text).then_some(())
+        });
+    }
+
+    /// A signal by its name, `TERM`.
+    pub(crate) fn signal(&self, name: &str) {
+        let pid = self.child.id().to_string();
+        // A program that has ended and was not waited for still takes signals.
+        let status = Command::new("kill").args(["-s", name, &pid]).status();
+        assert!(status.is_ok_and(|status| status.success()), "kill -s {name}");
+    }
+
+    /// How it ended, where it has.
+    pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().expect("it is our child")
+    }
+
+    /// Waits for the end and tells how it ended and how long it took.
+    pub(crate) fn wait(&mut self) -> (ExitStatus, Duration) {
+        let started = Instant::now();
+        let status =
+            wait_for("the end of the program", || self.child.try_wait().expect("it is our child"));
+        (status, started.elapsed())
+    }
+
+    /// Ends it as an operator would, so that everything is written.
+    pub(crate) fn stop(&mut self) -> (ExitStatus, Duration) {
+        self.signal("TERM");
+        self.wait()
+    }
+
+    /// Ends it and starts another over the same files.
+    pub(crate) fn restarted(mut self) -> Self {
+        self.stop();
+        let folder = std::mem::replace(
+            &mut self.folder,
+            tempfile::tempdir().expect("a folder for temporary files"),
+        );
+        let next = self.setup.clone().spawn_in(folder, self.port, self.admin);
+        next.wait_until_ready();
+        next
+    }
+
+    pub(crate) fn get(&self, target: &str, user_agent: &str) -> Response {
+        Request::get(target).user_agent(user_agent).send(self.port)
+    }
+
+    /// A request of somebody who breaks no rule is answered as ever.
+    pub(crate) fn assert_healthy(&self, after: &str) {
+        let answer = self.get("/healthy", "Mozilla/5.0 (X11; Linux x86_64) Firefox/130.0");
+        assert_eq!(answer.status, 200, "after {after}");
+    }
+
+    /// Waits until so many records are in the log, and gives them all.
+    pub(crate) fn records(&self, count: usize) -> Vec<Value> {
+        wait_for("records in the log", || {
+            let records = self.log();
+            (records.len() >= count).then_some(records)
+        })
+    }
+
+    /// The records that are in the log now.
+    pub(crate) fn log(&self) -> Vec<Value> {
+        let text = std::fs::read_to_string(self.folder.path().join("violations.jsonl"));
+        let text = text.unwrap_or_default();
+        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+        let line =
+            |line: &str| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}"));
+        whole.lines().map(line).collect()
+    }
+
+    pub(crate) fn admin_page(&self, path: &str) -> Response {
+        Request::get(path).host("localhost").send(self.admin)
+    }
+
+    /// The value of a metric, written as in the exposition: `name{label="x"}`. 0 where it is not
+    /// there.
+    pub(crate) fn metric(&self, series: &str) -> f64 {
+        let page = self.admin_page("/metrics").text();
+        let mut lines = page.lines().filter_map(|line| line.rsplit_once(' '));
+        let found = lines.find(|(name, _)| *name == series);
+        found.map_or(0.0, |(_, value)| value.parse().expect("a metric is a number"))
+    }
+
+    /// Waits until a metric has this value: what is counted at the end of a request may come a
+    /// moment after its answer.
+    pub(crate) fn wait_for_metric(&self, series: &str, value: f64) {
+        let mut last = 0.0;
+        let deadline = Instant::now() + PATIENCE;
+        while last != value {
+            assert!(Instant::now() < deadline, "{series} is {last}, not {value}");
+            std::thread::sleep(Duration::from_millis(5));
+            last = self.metric(series);
+        }
+    }
+
+    /// Another verb of the program over this policy.
+    pub(crate) fn verb(&self, args: &[&str]) -> Output {
+        let (verb, rest) = args.split_first().expect("a verb");
+        let policy = self.policy_file();
+        Command::new(PROGRAM)
+            .args([verb, "--config"])
+            .arg(policy)
+            .args(rest)
+            .output()
+            .expect("the program can be started")
+    }
+}
+
+fn try_status(port: u16, path: &str) -> Option<u16> {
+    let stream = std::net::TcpStream::connect((std::net::Ipv4Addr::LOCALHOST, port)).ok()?;
+    drop(stream);
+    let mut client = Client::connect(port);
+    client.try_write(&Request::get(path).host("localhost").bytes()).ok()?;
+    Some(client.head().ok()?.status)
+}
+
+/// Runs a verb with this on its standard input.
+pub(crate) fn run_with_input(args: &[&str], input: &[u8]) -> Output {
+    let mut child = Command::new(PROGRAM)
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program can be started");
+    let mut stdin = child.stdin.take().expect("it is piped");
+    let input = input.to_vec();
+    let writer = std::thread::spawn(move || stdin.write_all(&input));
+    let output = child.wait_with_output().expect("it is our child");
+    let _ = writer.join();
+    output
+}
+
+/// The lines of JSON that a verb printed.
+pub(crate) fn json_lines(output: &Output) -> Vec<Value> {
+    let text = String::from_utf8_lossy(&output.stdout);
+    let line = |line: &str| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}"));
+    text.lines().map(line).collect()
+}
