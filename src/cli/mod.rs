@@ -157,8 +157,13 @@ fn load(file: &Path) -> Result<(Policy, Vec<Diagnostic>), Error> {
 /// # Errors
 /// Where the file can't be read.
 fn examine(file: &Path) -> Result<(Option<Policy>, Vec<Diagnostic>), Error> {
-    let bytes = proxy::read_policy_file(file)
-        .map_err(|error| Error::Refused(format!("{}: {error}", file.display())))?;
+    let bytes = proxy::read_policy_file(file).map_err(|error| {
+        let hint = match error.kind() {
+            io::ErrorKind::NotFound => " (name the policy file with --config)",
+            _ => "",
+        };
+        Error::Refused(format!("{}: {error}{hint}", file.display()))
+    })?;
     Ok(policy::read(&file.display().to_string(), &bytes))
 }
 

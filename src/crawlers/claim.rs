@@ -14,6 +14,9 @@ use super::{crawler::Crawler, entry::Kind};
 pub struct Claim<'a> {
     names: [Option<Name<'a>>; Claim::MAX_TOKENS],
     length: usize,
+    /// How many names stand in `names`, those among them that gave way behind the tokens.
+    found: usize,
+    crowded: bool,
     class: Class,
     truncated: bool,
 }
@@ -46,12 +49,19 @@ pub enum Class {
 }
 
 impl<'a> Claim<'a> {
-    /// The most tokens that are kept of one claim; what comes after them is not looked at. The
-    /// longest honest User-Agents carry three.
+    /// The most tokens that are kept of one claim. The longest honest User-Agents carry three; of
+    /// one with more, see [`Self::is_crowded`].
     pub const MAX_TOKENS: usize = 8;
 
     pub(super) const fn empty() -> Self {
-        Self { names: [None; Self::MAX_TOKENS], length: 0, class: Class::None, truncated: false }
+        Self {
+            names: [None; Self::MAX_TOKENS],
+            length: 0,
+            found: 0,
+            crowded: false,
+            class: Class::None,
+            truncated: false,
+        }
     }
 
     /// The class of client.
@@ -62,6 +72,17 @@ impl<'a> Claim<'a> {
     /// The tokens, the primary first.
     pub fn tokens(&self) -> impl Iterator<Item = Name<'a>> + Clone + '_ {
         self.names.iter().take(self.length).flatten().copied()
+    }
+
+    /// Names of libraries and tools that gave way to a crawler's: they say by which program it
+    /// comes. A site that has rules for the program can hold the client to them all the same.
+    pub fn programs(&self) -> impl Iterator<Item = Name<'a>> + '_ {
+        self.names.iter().take(self.found).skip(self.length).flatten().copied()
+    }
+
+    /// Whether there were more names than are kept: no honest client's User-Agent has so many.
+    pub fn is_crowded(&self) -> bool {
+        self.crowded
     }
 
     /// How many tokens there are.
@@ -86,15 +107,17 @@ impl<'a> Claim<'a> {
         self.truncated
     }
 
-    pub(super) fn is_full(&self) -> bool {
-        self.length == Self::MAX_TOKENS
-    }
-
     pub(super) fn add(&mut self, name: Name<'a>) {
-        let seen = self.tokens().any(|other| other.is_same(name));
-        if !seen && let Some(place) = self.names.get_mut(self.length) {
-            *place = Some(name);
-            self.length += 1;
+        if self.tokens().any(|other| other.is_same(name)) {
+            return;
+        }
+        match self.names.get_mut(self.length) {
+            Some(place) => {
+                *place = Some(name);
+                self.length += 1;
+                self.found = self.length;
+            }
+            None => self.crowded = true,
         }
     }
 

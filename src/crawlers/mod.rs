@@ -24,7 +24,7 @@ pub use claim::{Claim, Class, Name};
 pub use crawler::Crawler;
 pub use entry::{CatalogueFile, CrawlDelay, Entry, Honours, Kind, Match, Purpose, Robots, Status};
 pub use patterns::check_pattern;
-pub use site_names::SiteNames;
+pub use site_names::{SiteNames, is_findable};
 
 #[cfg(test)]
 mod tests;

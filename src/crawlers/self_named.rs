@@ -26,6 +26,8 @@ pub(super) struct SelfNamed {
     comment: Option<Word>,
     /// A browser's engine or system has been named.
     engine: bool,
+    /// Behind the bot's name, a system that runs on people's devices.
+    device: bool,
     /// Something like `Name/1` has been seen.
     product: bool,
     /// A link stands in the text, and a `+` before it.
@@ -56,6 +58,7 @@ impl SelfNamed {
             says_compatible: false,
             comment: None,
             engine: false,
+            device: false,
             product: false,
             link: false,
             plus_link: false,
@@ -105,6 +108,7 @@ impl SelfNamed {
         if !self.engine {
             self.engine = is_engine(bytes);
         }
+        self.device |= self.bot.is_some() && is_device(bytes);
     }
 
     /// Takes note of a link.
@@ -118,12 +122,20 @@ impl SelfNamed {
 
     /// The name that the client gives itself, if it is one, and the class.
     pub(super) fn settle<'a>(&self, text: &'a [u8]) -> (Option<&'a str>, Class) {
-        let name = self.bot.or_else(|| self.linked_name(text));
+        let bot = self.bot.filter(|_| self.is_no_app());
+        let name = bot.or_else(|| self.linked_name(text));
         let name = name.and_then(|word| std::str::from_utf8(word.bytes(text)).ok());
         if name.is_some() {
             return (name, Class::Automation);
         }
         (None, self.class_without_name())
+    }
+
+    /// Whether a bot's name is more than that of an app in somebody's hands: `iRobot/7.1 CFNetwork/…`
+    /// and `Mozilla/5.0 (iPhone; …) … Chatbot/3.1` are no bots, unless they bring a link.
+    fn is_no_app(&self) -> bool {
+        let dressed_as_browser = self.form == Form::Mozilla && self.engine;
+        self.link || self.says_compatible || !(dressed_as_browser || self.device)
     }
 
     /// The product that a link explains: the one behind `compatible;`, else the first.
@@ -201,6 +213,11 @@ fn is_linked_product(first: &Word, text: &[u8]) -> bool {
     let window = rest.get(..64).unwrap_or(rest);
     matches!(first.after(text), Some(b'/' | b' ' | b';' | b'('))
         && window.windows(5).any(|at| at.eq_ignore_ascii_case(b"+http"))
+}
+
+/// Systems of phones and tablets, and the libraries by which apps on them fetch.
+fn is_device(word: &[u8]) -> bool {
+    matches!(word, b"CFNetwork" | b"Darwin" | b"Dalvik" | b"iPhone" | b"iPad" | b"iOS" | b"Android")
 }
 
 /// Words that browsers and apps on people's devices say of their engine or system.

@@ -50,6 +50,13 @@ impl SiteNames {
     }
 }
 
+/// Whether a name that no catalogue has can be found in a User-Agent at all, see
+/// [`SiteNames::new`].
+pub fn is_findable(name: &str) -> bool {
+    let name = name.split('/').next().unwrap_or_default().trim();
+    can_be_looked_for(&name.to_ascii_lowercase())
+}
+
 /// Whether a name in lower case tells a crawler from everybody's browser.
 fn can_be_looked_for(key: &str) -> bool {
     key.len() >= 3

@@ -215,6 +215,8 @@ fn ours_an_unknown_bot_is_called_by_the_name_it_gives() {
 #[test]
 fn ours_phones_and_apps_are_no_bots() {
     for user_agent in [
+        "iRobot/7.1 CFNetwork/1408 Darwin/22.5.0",
+        "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605 (KHTML, like Gecko) Mobile/15E148 Chatbot/3.1",
         "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/141.0.0.0 Safari/537.36",
         "Mozilla/5.0 (Linux; Android 8.1.0; CUBOT_X18_Plus) AppleWebKit/537.36 Safari/537.36",
         "Mozilla/5.0 (Linux; Android 8.1.0; CUBOT/1.0) AppleWebKit/537.36 Safari/537.36",

@@ -50,7 +50,7 @@ pub(super) fn scan<'a>(
                 }
                 end = after;
             }
-            if claim.is_full() {
+            if claim.is_crowded() {
                 break;
             }
         }

@@ -133,7 +133,8 @@ impl std::fmt::Debug for Judgement<'_> {
 }
 
 /// Judges a request to `site` by every token of its claim; the strictest answer counts, so that
-/// nobody can choose the laxer group by naming two.
+/// nobody can choose the laxer group by naming two. A claim of more names than are kept is judged
+/// by every group there is.
 ///
 /// `is_nameless` tells whether the request has no User-Agent worth the name: such a client is
 /// bound by `*` where the site says so, one with an unknown User-Agent is not.
@@ -146,13 +147,17 @@ pub fn decide<'r>(
     if is_robots_txt(target.letter()) {
         return pass(Reason::RobotsTxt);
     }
-    let mut strictest: Option<Decision<'r>> = None;
-    for name in claim.tokens() {
-        let decision = judge_name(site, name, target);
-        if strictest.is_none_or(|so_far| rank(&decision) > rank(&so_far)) {
-            strictest = Some(decision);
-        }
-    }
+    let by_tokens = claim.tokens().map(|name| judge_name(site, name, target));
+    // By which program a crawler comes counts only where the site has rules for the program.
+    let by_programs = claim.programs().filter_map(|program| judge_program(site, program, target));
+    let by_all = site.edition.matcher().scopes().filter(|_| claim.is_crowded()).map(|group| {
+        let name = claim.primary();
+        judge(site, name, group, mode_for(&site.enforcement, name), target)
+    });
+    let strictest = by_tokens
+        .chain(by_programs)
+        .chain(by_all)
+        .reduce(|so_far, decision| if rank(&decision) > rank(&so_far) { decision } else { so_far });
     match strictest {
         Some(decision) => decision,
         None if claim.class() == Class::None && is_nameless => judge_nameless(site, target),
@@ -189,6 +194,18 @@ fn judge_name<'r>(
     }
     group_of(site, name)
         .map_or_else(|| pass(Reason::Unbound), |group| judge(site, Some(name), group, mode, target))
+}
+
+/// A library or tool that a crawler's User-Agent names beside the crawler, by the group that names
+/// it; `*` is for whoever has no name of its own.
+fn judge_program<'r>(
+    site: &'r Site,
+    program: crawlers::Name<'r>,
+    target: &robots::Target<'_>,
+) -> Option<Decision<'r>> {
+    let mode = mode_for(&site.enforcement, Some(program));
+    let group = site.edition.matcher().group(program.as_str())?;
+    (mode != Mode::Off).then(|| judge(site, Some(program), group, mode, target))
 }
 
 fn judge_nameless<'r>(site: &'r Site, target: &robots::Target<'_>) -> Decision<'r> {

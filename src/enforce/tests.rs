@@ -12,6 +12,7 @@ const GROUPS: &str = r#"
         - { user_agents: [BadBot, Other Bot], disallow: [/] }
         - { user_agents: [msnbot], disallow: [/no-msn/] }
         - { user_agents: [ChatGPT-User], disallow: [/no-chat/] }
+        - { user_agents: [python-requests], disallow: [/api/] }
 "#;
 
 /// A rulebook of one site with `GROUPS` and this enforcement section.
@@ -121,6 +122,24 @@ fn ours_of_several_tokens_the_strictest_verdict_counts() {
         ("BadBot/1.0 DuckDuckBot/1.1", "/private/x", "block robots.disallow DuckDuckBot"),
         ("Googlebot/2.1 DuckDuckBot/1.1", "/x", "pass robots.allow DuckDuckBot"),
         ("Googlebot/2.1", "/no-google/", "pass enforcement.off -"),
+    ] {
+        assert_eq!(decided(&rulebook, user_agent, target), expected, "{user_agent} {target}");
+    }
+}
+
+#[test]
+fn ours_more_names_do_not_help() {
+    let rulebook = rulebook("{ mode: log }");
+    let crowd =
+        "Googlebot/2 Applebot/1 YandexBot/1 DuckDuckBot/1 AhrefsBot/1 MJ12bot/1 GPTBot/1 CCBot/2";
+    for (user_agent, target, expected) in [
+        // A program that the site has rules for is held to them beside the crawler …
+        ("python-requests/2.31 Googlebot/2.1", "/api/x", "log robots.disallow python-requests"),
+        // … and by `*` only if nobody else is named.
+        ("curl/8.5 Googlebot/2.1", "/private/x", "pass robots.allow Googlebot"),
+        // More names than are kept: every group counts.
+        (&format!("{crowd} BadBot/1.0"), "/x", "log robots.disallow Googlebot"),
+        (&format!("BadBot/1.0 {crowd}"), "/x", "log robots.disallow BadBot"),
     ] {
         assert_eq!(decided(&rulebook, user_agent, target), expected, "{user_agent} {target}");
     }

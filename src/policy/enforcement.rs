@@ -63,7 +63,19 @@ pub(super) fn read(
         enforcement.mode = mode;
     }
     for at in fields.list("overrides", findings) {
-        enforcement.overrides.extend(one_override(&at, names, findings));
+        let Some(one) = one_override(&at, names, findings) else { continue };
+        let is_taken = |token| {
+            enforcement.overrides.iter().any(|before| before.all || before.tokens.contains(token))
+        };
+        let taken_all = enforcement.overrides.iter().any(|before| before.all);
+        if taken_all || (!one.all && !one.tokens.is_empty() && one.tokens.iter().all(is_taken)) {
+            findings.add(
+                &at,
+                Diagnostic::warning("policy.idle_override", "earlier overrides name all of these")
+                    .help("the first that names a crawler wins: move this one up, or remove it"),
+            );
+        }
+        enforcement.overrides.push(one);
     }
     if let Some(at) = fields.take("block") {
         block(&at, &mut enforcement.block, findings);
@@ -194,7 +206,7 @@ fn parse_template(text: &str) -> Result<Template, String> {
     Ok(Template(pieces))
 }
 
-/// `User-agent: *` with nothing but `Disallow: /`, enforced by blocking, takes a site out of every
+/// Rules for `*` that leave nothing open, enforced by blocking, take a site out of every
 /// search engine: that is asked for in so many words or not at all.
 fn refuse_to_block_everybody(
     enforcement: &Enforcement,
@@ -202,17 +214,10 @@ fn refuse_to_block_everybody(
     fields: &Fields<'_>,
     findings: &mut Findings,
 ) {
-    let is_star = |group: &&robots::Group| group.user_agents.iter().any(|ua| ua.name == "*");
-    let rules = || robots_txt.file.groups.iter().filter(is_star).flat_map(|group| &group.rules);
-    let closes_all = rules().any(|rule| {
-        rule.directive == robots::Directive::Disallow
-            && matches!(rule.pattern.as_str(), "/" | "/*" | "*")
-    });
-    let opens_some = rules().any(|rule| rule.directive == robots::Directive::Allow);
     let blocks_star =
         enforcement.overrides.iter().find(|one| one.all).map_or(enforcement.mode, |one| one.mode)
             == Mode::Block;
-    if blocks_star && closes_all && !opens_some {
+    if blocks_star && closes_everything(&robots_txt.file) {
         let at = fields.at();
         let message = "this blocks every crawler from the whole site";
         findings.add(
@@ -221,6 +226,17 @@ fn refuse_to_block_everybody(
                 .help("add 'allow_block_all: true' here if that is meant, or set 'mode: log'"),
         );
     }
+}
+
+/// Whether the rules for `*` leave neither the first page open nor one that no rule speaks of.
+fn closes_everything(file: &robots::RobotsTxt) -> bool {
+    let matcher = robots::Matcher::new(file);
+    matcher.star().is_some_and(|star| {
+        [&b"/"[..], b"/some-page-or-other"].into_iter().all(|path| {
+            let verdict = matcher.verdict_letter(star, &robots::Target::new(path));
+            verdict.access == robots::Access::Disallow
+        })
+    })
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::{
-    crawlers::{Catalogue, Kind, Purpose},
+    crawlers::{Catalogue, Kind, Purpose, is_findable},
     diagnostic::Diagnostic,
     policy::shape::{At, Findings, closest, shown},
     product_token::ProductToken,
@@ -138,6 +138,15 @@ impl<'c> Names<'c> {
             );
             return None;
         };
+        if let Some((before, _)) = name.split_once('/') {
+            findings.refuse_as(
+                "policy.bad_product_token",
+                at,
+                format!("'{}' has a version", shown(name)),
+                format!("write '{}': a crawler is named without its version", shown(before.trim())),
+            );
+            return None;
+        }
         if let Some(crawler) = self.catalogue.find(name) {
             if crawler.kind() == Kind::Control {
                 let message = format!(
@@ -152,6 +161,16 @@ impl<'c> Names<'c> {
                 );
             }
             // An alias stays as the operator wrote it: the file is to be read by that name too.
+            return Some(token);
+        }
+        if !is_findable(name) {
+            let message = format!("'{}' can't be told from a browser's own words", shown(name));
+            findings.add(
+                at,
+                Diagnostic::warning("policy.unfindable_name", message).help(
+                    "its rules are published, but no request is held to them; name a product token",
+                ),
+            );
             return Some(token);
         }
         let close = self.slip_of(name);

@@ -8,10 +8,13 @@ use std::{
 
 use ipnet::IpNet;
 
-use crate::policy::{
-    DEFAULT_ADMIN, DEFAULT_LISTEN, DEFAULT_RETENTION, Listener, Log, Server, Timeouts, Tls,
-    Violations,
-    shape::{At, Fields, Findings, duplicate, shown},
+use crate::{
+    diagnostic::Diagnostic,
+    policy::{
+        DEFAULT_ADMIN, DEFAULT_LISTEN, DEFAULT_RETENTION, Listener, Log, Server, Timeouts, Tls,
+        Violations,
+        shape::{At, Fields, Findings, shown},
+    },
 };
 
 const DAY: Duration = Duration::from_secs(86_400);
@@ -29,9 +32,11 @@ pub(super) fn server(at: Option<&At<'_>>, findings: &mut Findings) -> Server {
             threads: None,
         };
     };
+    let listen = listeners(&fields, findings);
+    let admin = admin(&fields, &listen, findings);
     Server {
-        listen: listeners(&fields, findings),
-        admin: admin(&fields, findings),
+        listen,
+        admin,
         trusted_proxies: fields
             .list("trusted_proxies", findings)
             .iter()
@@ -55,9 +60,9 @@ fn listeners(fields: &Fields<'_>, findings: &mut Findings) -> Vec<Listener> {
     }
     let listeners: Vec<Listener> =
         items.iter().filter_map(|item| listener(item, findings)).collect();
-    if let Some(twice) = duplicate(&listeners, |listener| listener.address) {
-        let message = format!("{} is listened on twice", twice.address);
-        findings.refuse(&at, message, "keep one of the two");
+    let sockets: Vec<SocketAddr> = listeners.iter().map(|listener| listener.address).collect();
+    if let Some(twice) = clash(&sockets) {
+        findings.refuse(&at, format!("{twice} is listened on twice"), "keep one of the two");
     }
     listeners
 }
@@ -80,12 +85,34 @@ fn tls(at: &At<'_>, findings: &mut Findings) -> Option<Tls> {
     Some(Tls { certificate: path(&certificate?, findings)?, key: path(&key?, findings)? })
 }
 
-fn admin(fields: &Fields<'_>, findings: &mut Findings) -> Option<SocketAddr> {
-    match fields.take("admin") {
-        None => Some(known(DEFAULT_ADMIN)),
-        Some(at) if at.node.is_text("off") => None,
-        Some(at) => socket(&at, findings),
+fn admin(fields: &Fields<'_>, listen: &[Listener], findings: &mut Findings) -> Option<SocketAddr> {
+    let at = match fields.take("admin") {
+        None => return Some(known(DEFAULT_ADMIN)),
+        Some(at) if at.node.is_text("off") => return None,
+        Some(at) => at,
+    };
+    let address = socket(&at, findings)?;
+    let with_listeners: Vec<SocketAddr> =
+        listen.iter().map(|listener| listener.address).chain([address]).collect();
+    if clash(&with_listeners) == Some(address) {
+        findings.refuse(&at, "a listener has this address", "choose another port");
+    } else if !address.ip().is_loopback() {
+        let finding = Diagnostic::note("policy.open_admin", "not on loopback");
+        findings.add(&at, finding.help("keep the port from the public: it has no login"));
     }
+    Some(address)
+}
+
+/// The first socket that takes the same port as an earlier one; an unspecified address takes it
+/// on all.
+fn clash(sockets: &[SocketAddr]) -> Option<SocketAddr> {
+    let same = |a: &SocketAddr, b: &SocketAddr| {
+        let overlap = a.ip() == b.ip() || a.ip().is_unspecified() || b.ip().is_unspecified();
+        a.port() == b.port() && a.port() != 0 && overlap && a.is_ipv4() == b.is_ipv4()
+    };
+    let clashes =
+        |(at, one): &(usize, &SocketAddr)| sockets.iter().take(*at).any(|other| same(one, other));
+    sockets.iter().enumerate().find(clashes).map(|(_, socket)| *socket)
 }
 
 fn timeouts(fields: &Fields<'_>, findings: &mut Findings) -> Timeouts {
@@ -197,6 +224,14 @@ fn network(at: &At<'_>, findings: &mut Findings) -> Option<IpNet> {
     if parsed.is_none() {
         let message = format!("'{}' is neither an address nor a network", shown(text));
         findings.refuse(at, message, "write for example 10.0.0.0/8 or 192.0.2.7");
+    }
+    if parsed.is_some_and(|network| network.prefix_len() == 0) {
+        let message = "everybody is trusted, so anybody can write any client address";
+        findings.add(
+            at,
+            Diagnostic::warning("policy.trusts_everybody", message)
+                .help("name the addresses of the proxies in front"),
+        );
     }
     parsed
 }

@@ -9,9 +9,14 @@ use pingora::{
     http::{RequestHeader, ResponseHeader},
 };
 
-/// Fields by which some servers replace the request target. From strangers they would make the
-/// origin serve another path than the one that was judged.
+/// Fields by which some servers replace the request target: they would make the origin serve
+/// another path than the one that was judged. Proxies in front hand on what clients write there, so
+/// they are removed whoever sends them.
 const TARGET_OVERRIDES: [&str; 2] = ["x-original-url", "x-rewrite-url"];
+
+/// Beginnings of the names by which proxies report about clients and their requests.
+const REPORTS: [&str; 6] =
+    ["forwarded", "x-forwarded-", "x-original-", "x-rewrite-", "x-real-ip", "true-client-ip"];
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const X_FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
@@ -54,9 +59,8 @@ fn set_fields(parts: &mut Parts, client: &ClientSide) -> pingora::Result<()> {
         }
         keeps_proto = fields.contains_key(&X_FORWARDED_PROTO);
         keeps_host = fields.contains_key(&X_FORWARDED_HOST);
-    } else {
-        remove_strangers_reports(fields);
     }
+    remove_reports(fields, client.trusted);
     write!(chain, "{}", client.peer.to_canonical()).or_err(InternalError, "a full memory")?;
     let chain = HeaderValue::try_from(chain).or_err(InternalError, "a chain of field values")?;
     fields.insert(X_FORWARDED_FOR, chain);
@@ -76,16 +80,28 @@ fn set_fields(parts: &mut Parts, client: &ClientSide) -> pingora::Result<()> {
     Ok(())
 }
 
-/// One look over the names finds out that there is nothing to remove, as there usually is not.
-fn remove_strangers_reports(fields: &mut HeaderMap) {
-    let is_ours_to_remove =
-        |name: &HeaderName| *name == header::FORWARDED || TARGET_OVERRIDES.contains(&name.as_str());
-    if fields.keys().any(is_ours_to_remove) {
-        fields.remove(header::FORWARDED);
-        for name in TARGET_OVERRIDES {
+/// Removes what would mislead the origin. One look over the names finds out that there is nothing to
+/// remove, as there usually is not.
+fn remove_reports(fields: &mut HeaderMap, trusted: bool) {
+    let misleads = |name: &HeaderName| {
+        TARGET_OVERRIDES.contains(&name.as_str()) || (!trusted && is_report(name.as_str()))
+    };
+    if fields.keys().any(misleads) {
+        let names: Vec<HeaderName> = fields.keys().filter(|name| misleads(name)).cloned().collect();
+        for name in names {
             fields.remove(name);
         }
     }
+}
+
+/// Whether a field reports about the client's side. CGI reads `_` and `-` as the same.
+fn is_report(name: &str) -> bool {
+    matches!(name.as_bytes().first(), Some(b'f' | b't' | b'x'))
+        && REPORTS.iter().any(|report| {
+            name.get(..report.len()).is_some_and(|start| {
+                start.bytes().zip(report.bytes()).all(|(a, b)| a == b || (a == b'_' && b == b'-'))
+            })
+        })
 }
 
 /// Removes from the origin's final answer what was meant for the connection to us
@@ -144,6 +160,8 @@ mod tests {
             ("x-forwarded-host", "outer.example"),
             ("forwarded", "for=192.0.2.7"),
             ("x-original-url", "/elsewhere"),
+            ("x_forwarded_for", "192.0.2.7"),
+            ("x-real-ip", "192.0.2.7"),
             ("via", "1.0 outer"),
         ] {
             request.append_header(name, value).unwrap();
@@ -165,6 +183,11 @@ mod tests {
         assert_eq!(values(&request, "x-forwarded-host"), ["outer.example"]);
         assert_eq!(values(&request, "forwarded"), ["for=192.0.2.7"]);
         assert_eq!(values(&request, "via"), ["1.0 outer", "1.1 beadle"]);
+        assert_eq!(values(&request, "x-real-ip"), ["192.0.2.7"]);
+        assert!(
+            values(&request, "x-original-url").is_empty(),
+            "a front hands on what clients write"
+        );
     }
 
     #[test]
@@ -175,7 +198,9 @@ mod tests {
         assert_eq!(values(&request, "x-forwarded-proto"), ["https"]);
         assert_eq!(values(&request, "x-forwarded-host"), ["site.example"]);
         assert!(values(&request, "forwarded").is_empty());
-        assert!(values(&request, "x-original-url").is_empty());
+        for name in ["x-original-url", "x_forwarded_for", "x-real-ip"] {
+            assert!(values(&request, name).is_empty(), "{name}");
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use pingora::{http::RequestHeader, proxy::Session};
 
 use crate::{
-    crawlers::{Claim, Name},
+    crawlers::Claim,
     enforce::{self, Action, Decision, Judgement, Rulebook, Site, Standing},
     robots::Target,
 };
@@ -45,8 +45,11 @@ impl Proxy {
         serving: &Serving,
         site: &Site,
     ) -> pingora::Result<Option<Answer>> {
-        let started = Instant::now();
         let request = session.req_header();
+        if request.raw_path() == b"*" {
+            return Ok(None); // about the server, not about a page (RFC 9112 §3.2.4)
+        }
+        let started = Instant::now();
         let user_agents = request.headers.get_all(header::USER_AGENT);
         let values = || user_agents.iter().map(HeaderValue::as_bytes);
         let claim = serving.rulebook.catalogue().identify_all(values(), &site.names);
@@ -73,9 +76,9 @@ impl Proxy {
     ) -> pingora::Result<Answer> {
         let request = session.req_header();
         if request.method == Method::GET {
-            for token in claim.tokens().map(Name::as_str) {
-                let now = Timestamp::now();
-                self.sink.fetched(self.ledger.note(&site.name, token, site.edition.id(), now));
+            for name in claim.tokens() {
+                let fetch = self.ledger.note(site, name, Timestamp::now());
+                fetch.into_iter().for_each(|fetch| self.sink.fetched(fetch));
             }
         }
         Answer::robots_txt(request, &site.edition)?.tagged(site, b"/robots.txt")
@@ -111,7 +114,7 @@ impl Proxy {
         };
         let (reason, action) = (decision.reason.as_str(), decision.action.as_str());
         self.metrics.violation(&site.name, serving::label(judgement), reason, action);
-        let read = self.ledger.read_by(&site.name, record::name(judgement), site.edition.id());
+        let read = self.ledger.read_by(site, judgement.name);
         exchange.violation =
             record::violation(site, claim, decision, read, &circumstances).map(Box::new);
         if decision.action != Action::Block {

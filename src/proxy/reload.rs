@@ -162,6 +162,10 @@ impl Reloader {
 /// # Errors
 /// Where it can't be read.
 pub fn read_policy_file(file: &Path) -> std::io::Result<Vec<u8>> {
+    // Opening a pipe would wait for somebody to write.
+    if !std::fs::metadata(file)?.is_file() {
+        return Err(std::io::Error::other("not a regular file"));
+    }
     let mut bytes = Vec::new();
     File::open(file)?.take(policy::MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
     Ok(bytes)

@@ -41,14 +41,18 @@ pub struct Running {
 /// A finding for each that can't be used.
 pub fn bind_check(server: &policy::Server) -> Result<(), Vec<Diagnostic>> {
     let sockets = server.listen.iter().map(|listener| listener.address).chain(server.admin);
-    let mut findings: Vec<Diagnostic> = sockets.filter_map(socket_finding).collect();
+    // All of them are held until the last has been tried: two that overlap don't pass.
+    let tried: Vec<_> = sockets.map(|address| (address, TcpListener::bind(address))).collect();
+    let mut findings: Vec<Diagnostic> = tried
+        .iter()
+        .filter_map(|(address, tried)| Some(socket_finding(*address, tried.as_ref().err()?)))
+        .collect();
     let certificates = server.listen.iter().filter_map(|listener| listener.tls.as_ref());
     findings.extend(certificates.filter_map(|tls| certificate_finding(tls).err()));
     if findings.is_empty() { Ok(()) } else { Err(findings) }
 }
 
-fn socket_finding(address: SocketAddr) -> Option<Diagnostic> {
-    let error = TcpListener::bind(address).err()?;
+fn socket_finding(address: SocketAddr, error: &std::io::Error) -> Diagnostic {
     let message = format!("can't listen on {address}: {error}");
     let help = match error.kind() {
         std::io::ErrorKind::AddrInUse => "stop what listens there, or choose another port",
@@ -57,7 +61,7 @@ fn socket_finding(address: SocketAddr) -> Option<Diagnostic> {
         }
         _ => "choose an address of this machine",
     };
-    Some(Diagnostic::error("server.listen", message).help(help))
+    Diagnostic::error("server.listen", message).help(help)
 }
 
 fn certificate_finding(tls: &policy::Tls) -> Result<(), Diagnostic> {

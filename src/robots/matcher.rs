@@ -164,6 +164,11 @@ impl Matcher {
         })
     }
 
+    /// Every group, merged by name as crawlers merge them.
+    pub fn scopes(&self) -> impl Iterator<Item = Scope> + '_ {
+        self.names.iter().map(|(_, _, scope)| *scope).chain(self.star)
+    }
+
     /// The groups for `*`.
     pub fn star(&self) -> Option<Scope> {
         self.star
