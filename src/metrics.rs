@@ -3,8 +3,11 @@
 //! Label values are bounded by construction: a product token becomes a label only if the catalogue
 //! or the policy knows it ([`OTHER_TOKEN`] stands for the rest), so no client can add a series.
 
+use std::collections::HashMap;
+
 use prometheus::{
     Encoder, Histogram, HistogramOpts, IntCounterVec, IntGaugeVec, Opts, Registry, TextEncoder,
+    core::Collector,
 };
 pub use prometheus::{IntCounter as Counter, IntGauge as Gauge};
 
@@ -156,6 +159,22 @@ impl Metrics {
         self.reloads.with_label_values(&[outcome]).inc();
     }
 
+    /// Takes the series of a site that is no longer served out of the exposition.
+    pub fn forget_site(&self, site: &str) {
+        for counters in [&self.requests, &self.violations, &self.invalid_tag_lines] {
+            for family in counters.collect() {
+                for series in family.get_metric() {
+                    let labels: HashMap<&str, &str> =
+                        series.get_label().iter().map(|pair| (pair.name(), pair.value())).collect();
+                    if labels.get("site") == Some(&site) {
+                        // It may be gone already; then it is as it should be.
+                        let _ = counters.remove(&labels);
+                    }
+                }
+            }
+        }
+    }
+
     /// Names the policy in force.
     pub fn policy(&self, fingerprint: &str) {
         self.policy.reset();
@@ -205,5 +224,9 @@ mod tests {
             assert!(text.contains(line), "{line} is missing in\n{text}");
         }
         assert!(!text.contains("aaa"));
+        metrics.requests("b.example", "crawler", "block").inc();
+        metrics.forget_site("a.example");
+        let text = metrics.exposition(RecordCounts::default());
+        assert!(text.contains("b.example") && !text.contains("a.example"), "{text}");
     }
 }

@@ -151,8 +151,7 @@ pub fn decide<'r>(
     // By which program a crawler comes counts only where the site has rules for the program.
     let by_programs = claim.programs().filter_map(|program| judge_program(site, program, target));
     let by_all = site.edition.matcher().scopes().filter(|_| claim.is_crowded()).map(|group| {
-        let name = claim.primary();
-        judge(site, name, group, mode_for(&site.enforcement, name), target)
+        judge(site, claim.primary(), group, strictest_mode(&site.enforcement), target)
     });
     let strictest = by_tokens
         .chain(by_programs)
@@ -258,6 +257,12 @@ fn mode_for(enforcement: &Enforcement, name: Option<crawlers::Name<'_>>) -> Mode
             })
     };
     enforcement.overrides.iter().find(names_it).map_or(enforcement.mode, |one| one.mode)
+}
+
+/// For whoever hides among names: whatever is done with anybody.
+fn strictest_mode(enforcement: &Enforcement) -> Mode {
+    let overrides = enforcement.overrides.iter().map(|one| one.mode);
+    overrides.fold(enforcement.mode, Mode::max)
 }
 
 fn judge<'r>(

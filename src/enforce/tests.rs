@@ -146,6 +146,15 @@ fn ours_more_names_do_not_help() {
 }
 
 #[test]
+fn ours_a_crowd_is_done_with_as_the_strictest_would_be() {
+    let rulebook = rulebook("{ mode: log, overrides: [{ user_agents: [BadBot], mode: block }] }");
+    let crowd =
+        "Googlebot/2 Applebot/1 YandexBot/1 DuckDuckBot/1 AhrefsBot/1 MJ12bot/1 GPTBot/1 CCBot/2";
+    let user_agent = format!("{crowd} BadBot/1.0");
+    assert_eq!(decided(&rulebook, &user_agent, "/x"), "block robots.disallow Googlebot");
+}
+
+#[test]
 fn ours_the_first_override_that_names_the_crawler_wins() {
     let rulebook = rulebook(
         "{ mode: \"off\", overrides: [{ user_agents: [set:ours], mode: block }, \

@@ -86,15 +86,24 @@ fn tls(at: &At<'_>, findings: &mut Findings) -> Option<Tls> {
 }
 
 fn admin(fields: &Fields<'_>, listen: &[Listener], findings: &mut Findings) -> Option<SocketAddr> {
+    let with_listeners = |address| -> Vec<SocketAddr> {
+        listen.iter().map(|listener| listener.address).chain([address]).collect()
+    };
     let at = match fields.take("admin") {
-        None => return Some(known(DEFAULT_ADMIN)),
+        None => {
+            let address = known(DEFAULT_ADMIN);
+            if clash(&with_listeners(address)) == Some(address) {
+                let at = fields.at().child("listen");
+                let help = "choose another port, or set 'admin' to another";
+                findings.refuse(&at, format!("{address} is the admin listener's"), help);
+            }
+            return Some(address);
+        }
         Some(at) if at.node.is_text("off") => return None,
         Some(at) => at,
     };
     let address = socket(&at, findings)?;
-    let with_listeners: Vec<SocketAddr> =
-        listen.iter().map(|listener| listener.address).chain([address]).collect();
-    if clash(&with_listeners) == Some(address) {
+    if clash(&with_listeners(address)) == Some(address) {
         findings.refuse(&at, "a listener has this address", "choose another port");
     } else if !address.ip().is_loopback() {
         let finding = Diagnostic::note("policy.open_admin", "not on loopback");

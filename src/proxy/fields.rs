@@ -84,7 +84,9 @@ fn set_fields(parts: &mut Parts, client: &ClientSide) -> pingora::Result<()> {
 /// remove, as there usually is not.
 fn remove_reports(fields: &mut HeaderMap, trusted: bool) {
     let misleads = |name: &HeaderName| {
-        TARGET_OVERRIDES.contains(&name.as_str()) || (!trusted && is_report(name.as_str()))
+        let name = name.as_str();
+        let is_report = matches!(name.as_bytes().first(), Some(b'f' | b't' | b'x'));
+        is_report && (begins(name, &TARGET_OVERRIDES) || (!trusted && begins(name, &REPORTS)))
     };
     if fields.keys().any(misleads) {
         let names: Vec<HeaderName> = fields.keys().filter(|name| misleads(name)).cloned().collect();
@@ -94,14 +96,13 @@ fn remove_reports(fields: &mut HeaderMap, trusted: bool) {
     }
 }
 
-/// Whether a field reports about the client's side. CGI reads `_` and `-` as the same.
-fn is_report(name: &str) -> bool {
-    matches!(name.as_bytes().first(), Some(b'f' | b't' | b'x'))
-        && REPORTS.iter().any(|report| {
-            name.get(..report.len()).is_some_and(|start| {
-                start.bytes().zip(report.bytes()).all(|(a, b)| a == b || (a == b'_' && b == b'-'))
-            })
+/// Whether a name begins as one of these does. CGI reads `_` and `-` as the same.
+fn begins(name: &str, beginnings: &[&str]) -> bool {
+    beginnings.iter().any(|beginning| {
+        name.get(..beginning.len()).is_some_and(|start| {
+            start.bytes().zip(beginning.bytes()).all(|(a, b)| a == b || (a == b'_' && b == b'-'))
         })
+    })
 }
 
 /// Removes from the origin's final answer what was meant for the connection to us
@@ -161,6 +162,7 @@ mod tests {
             ("forwarded", "for=192.0.2.7"),
             ("x-original-url", "/elsewhere"),
             ("x_forwarded_for", "192.0.2.7"),
+            ("x_rewrite_url", "/elsewhere"),
             ("x-real-ip", "192.0.2.7"),
             ("via", "1.0 outer"),
         ] {
@@ -184,10 +186,12 @@ mod tests {
         assert_eq!(values(&request, "forwarded"), ["for=192.0.2.7"]);
         assert_eq!(values(&request, "via"), ["1.0 outer", "1.1 beadle"]);
         assert_eq!(values(&request, "x-real-ip"), ["192.0.2.7"]);
-        assert!(
-            values(&request, "x-original-url").is_empty(),
-            "a front hands on what clients write"
-        );
+        for name in ["x-original-url", "x_rewrite_url"] {
+            assert!(
+                values(&request, name).is_empty(),
+                "a front hands on what clients write: {name}"
+            );
+        }
     }
 
     #[test]

@@ -77,6 +77,10 @@ impl Reloader {
                 let serving = Serving::new(rulebook, &self.origins, &self.metrics);
                 self.origins.look_up_new().await;
                 self.serving.store(Arc::new(serving));
+                let is_served = |name: &str| policy.sites.iter().any(|site| site.name() == name);
+                let gone = in_force.sites.iter().map(policy::Site::name);
+                gone.filter(|name| !is_served(name))
+                    .for_each(|name| self.metrics.forget_site(name));
                 *in_force = policy;
                 Outcome::Applied
             }
@@ -162,8 +166,11 @@ impl Reloader {
 /// # Errors
 /// Where it can't be read.
 pub fn read_policy_file(file: &Path) -> std::io::Result<Vec<u8>> {
-    // Opening a pipe would wait for somebody to write.
-    if !std::fs::metadata(file)?.is_file() {
+    // Opening a named pipe would wait for somebody to write; one that the shell hands over is fine.
+    let is_handed_over = ["/dev/fd/", "/dev/stdin", "/proc/self/fd/"]
+        .iter()
+        .any(|folder| file.as_os_str().as_encoded_bytes().starts_with(folder.as_bytes()));
+    if !is_handed_over && !std::fs::metadata(file)?.is_file() {
         return Err(std::io::Error::other("not a regular file"));
     }
     let mut bytes = Vec::new();

@@ -154,11 +154,6 @@ impl Running {
             tokio::time::sleep(QUIET / 10).await;
         }
     }
-
-    /// Whether the server has ended by itself.
-    pub fn is_finished(&self) -> bool {
-        self.thread.is_finished()
-    }
 }
 
 /// Passes on to pingora that it is time to stop.
