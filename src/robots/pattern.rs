@@ -15,10 +15,6 @@ use memchr::memmem;
 use super::normal;
 use crate::{diagnostic::Diagnostic, escape};
 
-/// From this length on a segment gets a prepared searcher. Shorter ones are compared at each
-/// occurrence of their first octet, which stays linear because they are short.
-const PREPARED: usize = 8;
-
 /// A compiled path pattern.
 #[derive(Clone, Debug)]
 pub struct Pattern {
@@ -44,7 +40,7 @@ enum End {
 #[derive(Clone, Debug)]
 enum Segment {
     Octet(u8),
-    Short(Box<[u8]>),
+    /// Two and more: a prepared searcher, which stays fast where the first octet is everywhere.
     Prepared(Box<memmem::Finder<'static>>),
 }
 
@@ -172,7 +168,6 @@ impl Segment {
     fn new(octets: Box<[u8]>) -> Self {
         match *octets {
             [octet] => Self::Octet(octet),
-            _ if octets.len() < PREPARED => Self::Short(octets),
             _ => Self::Prepared(Box::new(memmem::Finder::new(&octets).into_owned())),
         }
     }
@@ -183,13 +178,6 @@ impl Segment {
             // Hostile patterns are rows of stars whose segments stand one behind the other.
             Self::Octet(octet) if text.first() == Some(octet) => Some(1),
             Self::Octet(octet) => Some(memchr::memchr(*octet, text)? + 1),
-            Self::Short(octets) => {
-                let last = text.len().checked_sub(octets.len())?;
-                let starts = text.get(..=last)?;
-                memchr::memchr_iter(*octets.first()?, starts)
-                    .find(|&at| text.get(at..).is_some_and(|text| text.starts_with(octets)))
-                    .map(|at| at + octets.len())
-            }
             Self::Prepared(finder) => Some(finder.find(text)? + finder.needle().len()),
         }
     }
@@ -197,7 +185,6 @@ impl Segment {
     fn octets(&self) -> &[u8] {
         match self {
             Self::Octet(octet) => std::slice::from_ref(octet),
-            Self::Short(octets) => octets,
             Self::Prepared(finder) => finder.needle(),
         }
     }
