@@ -6,27 +6,12 @@ mod support;
 
 use serde_json::{Value, json};
 use support::{
+    BROWSER, GROUPS,
     client::{Client, Request},
     origin::Origin,
     program::{Beadle, Setup},
     wait_for,
 };
-
-const BROWSER: &str =
-    "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:130.0) Gecko/20100101 Firefox/130.0";
-
-const GROUPS: &str = "
-    robots_txt:
-      groups:
-        - user_agents: [\"*\"]
-          disallow: [/admin/]
-        - user_agents: [BadBot]
-          disallow: [/private/, \"/*?secret=\"]
-          allow: [/private/help/]
-        - user_agents: [GPTBot]
-          disallow: [/]
-          allow: [/press/]
-";
 
 fn start(origin: &Origin, enforcement: &str) -> Beadle {
     Setup::site(origin.port, &format!("{GROUPS}    enforcement: {enforcement}\n")).start()

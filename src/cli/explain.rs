@@ -310,10 +310,7 @@ fn group_lines(
     }
     for (number, matched) in explanation.matches.iter().take(2).enumerate() {
         let rule = matched.rule;
-        let directive = match rule.directive {
-            robots::Directive::Allow => "Allow",
-            robots::Directive::Disallow => "Disallow",
-        };
+        let directive = rule.directive.field_name();
         let mut text = format!(
             "{directive}: {}   (robots.txt line {}, {} octet{})",
             shown(&rule.pattern),

@@ -2,10 +2,11 @@
 
 use std::io::Write;
 
+use jiff::Timestamp;
+
 use crate::{
     cli::{ConfigFile, Error, Exit, load},
-    enforce::Edition,
-    policy::Policy,
+    enforce::{Rulebook, Site},
 };
 
 /// Print a site's robots.txt, byte for byte as it is served.
@@ -20,34 +21,24 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     let (policy, _) = load(&args.config.config)?;
-    let number = site_number(&policy, args.site.as_deref())?;
-    if let Some(site) = policy.sites.get(number) {
-        out.write_all(
-            Edition::publish(&site.robots_txt, jiff::Timestamp::UNIX_EPOCH, None).bytes(),
-        )?;
-    }
+    let rulebook = Rulebook::compile(&policy, Timestamp::UNIX_EPOCH, None);
+    out.write_all(site(&rulebook, args.site.as_deref())?.edition.bytes())?;
     Ok(Exit::Fine)
 }
 
-/// The number of the site with this host; the only site where none is named.
-pub(super) fn site_number(policy: &Policy, host: Option<&str>) -> Result<usize, Error> {
-    let names = || policy.sites.iter().map(|site| site.name()).collect::<Vec<_>>().join(", ");
+/// The site that serves this host, or has this name; the only site where none is named.
+fn site<'b>(rulebook: &'b Rulebook, host: Option<&str>) -> Result<&'b Site, Error> {
+    let sites = rulebook.sites();
+    let names = || sites.iter().map(|site| site.name.as_str()).collect::<Vec<_>>().join(", ");
     let Some(host) = host else {
-        return match policy.sites.as_slice() {
-            [_] => Ok(0),
+        return match sites {
+            [only] => Ok(only),
             _ => Err(Error::Refused(format!("name the site with --site (one of {})", names()))),
         };
     };
     let host = host.to_ascii_lowercase();
-    let has_it = |site: &crate::policy::Site| {
-        site.hosts.iter().any(|one| match one {
-            crate::policy::Host::Exact(exact) => *exact == host,
-            crate::policy::Host::Below(suffix) => {
-                host.ends_with(suffix.as_str()) || one.as_str() == host
-            }
-        })
-    };
-    policy.sites.iter().position(has_it).ok_or_else(|| {
+    let served = rulebook.site_of_host(&host).map(|(_, site)| site);
+    served.or_else(|| sites.iter().find(|site| site.name == host)).ok_or_else(|| {
         let host = crate::escape::text(host.as_bytes());
         Error::Refused(format!("no site has the host '{host}' (the sites are {})", names()))
     })

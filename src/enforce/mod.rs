@@ -144,7 +144,7 @@ pub fn decide<'r>(
     is_nameless: bool,
     target: &robots::Target<'_>,
 ) -> Decision<'r> {
-    if is_robots_txt(target.letter()) {
+    if target.is_robots_txt() {
         return pass(Reason::RobotsTxt);
     }
     let by_tokens = claim.tokens().map(|name| judge_name(site, name, target));
@@ -167,10 +167,6 @@ pub fn decide<'r>(
 /// Whether a User-Agent says nothing: empty, white space, or the `-` that some clients send.
 pub fn is_blank(user_agent: &[u8]) -> bool {
     matches!(user_agent.trim_ascii(), b"" | b"-")
-}
-
-fn is_robots_txt(path: &[u8]) -> bool {
-    path.strip_prefix(b"/robots.txt").is_some_and(|rest| matches!(rest.first(), None | Some(b'?')))
 }
 
 /// Disallow before allow, block before log, a group before none.

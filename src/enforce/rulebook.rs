@@ -70,22 +70,27 @@ impl Rulebook {
         }
     }
 
-    /// The site that has exactly this host, lower case and without port.
-    pub fn site_of_host(&self, host: &str) -> Option<(usize, &Site)> {
-        let number = *self.by_host.get(host)?;
-        self.sites.get(number).map(|site| (number, site))
+    /// The site that names exactly this host, lower case and without port. Safe for a host that
+    /// has not been parsed: what is no host is nobody's.
+    pub fn exact_site(&self, host: &str) -> Option<(usize, &Site)> {
+        self.numbered(*self.by_host.get(host)?)
     }
 
-    /// The site of a host (lower case, without port), else the default site. `None` as host is a
-    /// request without one.
-    pub fn site(&self, host: Option<&str>) -> Option<(usize, &Site)> {
-        let below = |host: &str| {
+    /// The site of a host (lower case, without port): one that names it, else the longest wildcard.
+    pub fn site_of_host(&self, host: &str) -> Option<(usize, &Site)> {
+        let below = || {
             let found = self.by_suffix.iter().find(|(suffix, _)| host.ends_with(suffix.as_str()));
-            found.map(|(_, number)| *number)
+            self.numbered(found?.1)
         };
-        let number = host
-            .and_then(|host| self.by_host.get(host).copied().or_else(|| below(host)))
-            .or(self.default)?;
+        self.exact_site(host).or_else(below)
+    }
+
+    /// The site of a host, else the default site. `None` as host is a request without one.
+    pub fn site(&self, host: Option<&str>) -> Option<(usize, &Site)> {
+        host.and_then(|host| self.site_of_host(host)).or_else(|| self.numbered(self.default?))
+    }
+
+    fn numbered(&self, number: usize) -> Option<(usize, &Site)> {
         self.sites.get(number).map(|site| (number, site))
     }
 

@@ -1,9 +1,10 @@
 //! The crawlers that are known: the built-in catalogue and the policy's `crawlers` section.
 
 use crate::{
-    crawlers::{Catalogue, CatalogueFile, Entry, Kind, Purpose, check_pattern},
+    crawlers::{Catalogue, CatalogueFile, Entry, Kind, check_pattern},
     policy::{
-        shape::{At, Findings, closest, shown},
+        names::purpose,
+        shape::{At, Findings, shown},
         yaml,
     },
     product_token::ProductToken,
@@ -87,7 +88,7 @@ fn entry(at: &At<'_>, findings: &mut Findings) -> Option<Entry> {
         findings.add(&at, finding);
         return None;
     }
-    let purpose = fields.take("purpose").and_then(|at| purpose(&at, findings));
+    let purpose = fields.take("purpose").and_then(|at| purpose(at.text(findings)?, &at, findings));
     let kind = fields.take("kind").and_then(|at| at.choice(&KINDS, findings));
     let ignores_star = fields.take("ignores_star").and_then(|at| at.boolean(findings));
     Some(Entry {
@@ -109,21 +110,6 @@ fn text_of(at: &At<'_>) -> String {
         yaml::Value::Text(text) => text.trim().to_owned(),
         _ => String::new(),
     }
-}
-
-fn purpose(at: &At<'_>, findings: &mut Findings) -> Option<Purpose> {
-    let text = at.text(findings)?;
-    let found = Purpose::from_name(text);
-    if found.is_none() {
-        let known = || Purpose::ALL.iter().map(|purpose| purpose.as_str());
-        let help = closest(text, known()).map_or_else(
-            || format!("the purposes are {}", known().collect::<Vec<_>>().join(", ")),
-            |purpose| format!("did you mean '{purpose}'?"),
-        );
-        let message = format!("unknown purpose '{}'", shown(text));
-        findings.refuse_as("policy.unknown_purpose", at, message, help);
-    }
-    found
 }
 
 #[cfg(test)]

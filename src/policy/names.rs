@@ -112,16 +112,7 @@ impl<'c> Names<'c> {
     }
 
     fn purpose(&self, name: &str, at: &At<'_>, findings: &mut Findings) -> Vec<ProductToken> {
-        let Some(purpose) = Purpose::from_name(name) else {
-            let known = || Purpose::ALL.iter().map(|purpose| purpose.as_str());
-            let help = closest(name, known()).map_or_else(
-                || format!("the purposes are {}", known().collect::<Vec<_>>().join(", ")),
-                |purpose| format!("did you mean '{purpose}'?"),
-            );
-            let message = format!("unknown purpose '{}'", shown(name));
-            findings.refuse_as("policy.unknown_purpose", at, message, help);
-            return Vec::new();
-        };
+        let Some(purpose) = purpose(name, at, findings) else { return Vec::new() };
         self.catalogue.by_purpose(purpose).map(|crawler| crawler.product_token().clone()).collect()
     }
 
@@ -187,9 +178,7 @@ impl<'c> Names<'c> {
         findings.add(at, finding);
         Some(token)
     }
-}
 
-impl Names<'_> {
     /// The known name that `name` is one slip of the keyboard away from; two in a long name. Very
     /// short names are near to too much: `BadBot` is not meant for `BDBot`.
     fn slip_of(&self, name: &str) -> Option<&str> {
@@ -205,6 +194,21 @@ impl Names<'_> {
             .min_by_key(|(distance, _)| *distance)
             .map(|(_, token)| token)
     }
+}
+
+/// The purpose of that name; a finding where there is none.
+pub(super) fn purpose(name: &str, at: &At<'_>, findings: &mut Findings) -> Option<Purpose> {
+    let found = Purpose::from_name(name);
+    if found.is_none() {
+        let known = || Purpose::ALL.iter().map(|purpose| purpose.as_str());
+        let help = closest(name, known()).map_or_else(
+            || format!("the purposes are {}", known().collect::<Vec<_>>().join(", ")),
+            |purpose| format!("did you mean '{purpose}'?"),
+        );
+        let message = format!("unknown purpose '{}'", shown(name));
+        findings.refuse_as("policy.unknown_purpose", at, message, help);
+    }
+    found
 }
 
 /// The tokens without repetition, in order.

@@ -8,7 +8,7 @@ use pingora::{http::RequestHeader, proxy::Session};
 
 use crate::{
     crawlers::Claim,
-    enforce::{self, Action, Decision, Judgement, Rulebook, Site, Standing},
+    enforce::{self, Action, Decision, Rulebook, Site, Standing},
     robots::Target,
 };
 
@@ -58,12 +58,10 @@ impl Proxy {
         self.metrics.decision_seconds.observe(started.elapsed().as_secs_f64());
         exchange.class = claim.class();
         exchange.action = decision.action;
-        match (decision.reason, decision.judgement) {
+        match (decision.reason, decision.action) {
             (enforce::Reason::RobotsTxt, _) => self.publish(session, site, &claim).map(Some),
-            (_, Some(judgement)) if decision.action != Action::Pass => {
-                self.act(session, exchange, site, &claim, &decision, &judgement)
-            }
-            _ => Ok(None),
+            (_, Action::Pass) => Ok(None),
+            _ => self.act(session, exchange, site, &claim, &decision, &target),
         }
     }
 
@@ -93,8 +91,9 @@ impl Proxy {
         site: &Site,
         claim: &Claim<'_>,
         decision: &Decision<'_>,
-        judgement: &Judgement<'_>,
+        target: &Target<'_>,
     ) -> pingora::Result<Option<Answer>> {
+        let Some(judgement) = &decision.judgement else { return Ok(None) };
         let request = session.req_header();
         let host = request::host(request).ok().flatten();
         let authority = request.headers.get(header::HOST).and_then(|value| value.to_str().ok());
@@ -122,8 +121,7 @@ impl Proxy {
         }
         let block = &site.enforcement.block;
         let body = record::block_body(block, judgement, self.scheme(session), &circumstances);
-        let path = Target::new(request.raw_path());
-        Answer::block(block, body)?.tagged(site, path.letter()).map(Some)
+        Answer::block(block, body)?.tagged(site, target.letter()).map(Some)
     }
 
     fn refuse(&self, session: &mut Session, refusal: Refusal) -> pingora::Result<Answer> {
@@ -154,7 +152,7 @@ fn site_of<'r>(
     rulebook: &'r Rulebook,
 ) -> Result<(usize, &'r Site), Refusal> {
     let written = request.headers.get(header::HOST).and_then(|value| value.to_str().ok());
-    if let Some(known) = written.and_then(|host| rulebook.site_of_host(host)) {
+    if let Some(known) = written.and_then(|host| rulebook.exact_site(host)) {
         return Ok(known);
     }
     let host = request::host(request)?;

@@ -95,11 +95,7 @@ pub(super) fn block_body(
             }
             Piece::Slot(Slot::ProductToken) => name(judgement).to_owned(),
             Piece::Slot(Slot::Rule) => rule.map_or_else(String::new, |rule| {
-                let directive = match rule.directive {
-                    robots::Directive::Allow => "Allow",
-                    robots::Directive::Disallow => "Disallow",
-                };
-                format!("{directive}: {}", rule.pattern)
+                format!("{}: {}", rule.directive.field_name(), rule.pattern)
             }),
             Piece::Slot(Slot::Line) => rule.map_or_else(String::new, |rule| rule.line.to_string()),
             Piece::Slot(Slot::RobotsTxt) => format!("{scheme}://{}/robots.txt", at.authority),

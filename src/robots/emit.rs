@@ -13,7 +13,7 @@
 
 use std::fmt;
 
-use super::{Directive, Group, Record, RobotsTxt, normal};
+use super::{Group, Record, RobotsTxt, normal};
 
 impl fmt::Display for RobotsTxt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -61,11 +61,7 @@ fn write_group(f: &mut fmt::Formatter<'_>, group: &Group, last: bool) -> fmt::Re
         writeln!(f, "User-agent: {}", one_line(&user_agent.name))?;
     }
     for rule in &group.rules {
-        let name = match rule.directive {
-            Directive::Allow => "Allow",
-            Directive::Disallow => "Disallow",
-        };
-        write_line(f, name, &normal::ascii(rule.pattern.as_bytes()))?;
+        write_line(f, rule.directive.field_name(), &normal::ascii(rule.pattern.as_bytes()))?;
     }
     if group.rules.is_empty() && !last {
         write_line(f, "Disallow", "")?;

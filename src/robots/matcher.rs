@@ -27,7 +27,7 @@ use super::{
     Directive, RobotsTxt, Rule,
     grams::Grams,
     name,
-    path::Target,
+    path::{Target, is_robots_txt},
     pattern::{Pattern, Shape},
     trie::{self, Literal, Trie},
 };
@@ -190,7 +190,7 @@ impl Matcher {
     /// see. The strictest counts.
     pub fn verdict(&self, scope: Scope, target: &Target<'_>) -> Verdict<'_> {
         let letter = self.verdict_letter(scope, target);
-        if letter.access == Access::Disallow || is_robots_txt(target.letter()) {
+        if letter.access == Access::Disallow || target.is_robots_txt() {
             return letter;
         }
         target
@@ -383,9 +383,4 @@ fn push_new(list: &mut Vec<usize>, number: usize) {
     if list.last() != Some(&number) {
         list.push(number);
     }
-}
-
-/// "The /robots.txt URI is implicitly allowed" (§2.2.2), with any query.
-fn is_robots_txt(path: &[u8]) -> bool {
-    path.strip_prefix(b"/robots.txt").is_some_and(|rest| matches!(rest.first(), None | Some(b'?')))
 }

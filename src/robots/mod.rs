@@ -140,6 +140,14 @@ impl Rule {
 }
 
 impl Directive {
+    /// The name of the line as files are written.
+    pub const fn field_name(self) -> &'static str {
+        match self {
+            Self::Allow => "Allow",
+            Self::Disallow => "Disallow",
+        }
+    }
+
     /// The name of the line in lower case, as the ABNF writes it.
     pub fn as_str(self) -> &'static str {
         match self {

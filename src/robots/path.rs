@@ -117,10 +117,20 @@ impl<'a> Target<'a> {
         &self.letter
     }
 
+    /// Whether the target is robots.txt itself, with any query, which is open to everybody (§2.2.2).
+    pub fn is_robots_txt(&self) -> bool {
+        is_robots_txt(&self.letter)
+    }
+
     /// The forms that differ from the letter and that an origin may see.
     pub fn evasions(&self) -> impl Iterator<Item = &[u8]> {
         self.evasions.iter().map(Vec::as_slice)
     }
+}
+
+/// "The /robots.txt URI is implicitly allowed" (§2.2.2), with any query.
+pub(super) fn is_robots_txt(path: &[u8]) -> bool {
+    path.strip_prefix(b"/robots.txt").is_some_and(|rest| matches!(rest.first(), None | Some(b'?')))
 }
 
 /// What one pass over a target finds out: whether it is worth a closer look.

@@ -270,18 +270,6 @@ impl Connection {
     }
 
     fn chunks(&mut self) -> io::Result<Vec<u8>> {
-        let mut body = Vec::new();
-        loop {
-            let line = self.until(b"\r\n")?;
-            let text = String::from_utf8_lossy(&line);
-            let size = text.trim_end().split(';').next().unwrap_or_default().to_owned();
-            let size = usize::from_str_radix(&size, 16).map_err(io::Error::other)?;
-            if size == 0 {
-                while self.until(b"\r\n")? != b"\r\n" {}
-                return Ok(body);
-            }
-            body.extend(self.take(size)?);
-            self.take(2)?;
-        }
+        super::chunks(self, Self::until, Self::take)
     }
 }
