@@ -102,11 +102,16 @@ impl Request {
 
 impl Client {
     pub(crate) fn connect(port: u16) -> Self {
-        let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).expect("somebody listens");
-        stream.set_read_timeout(Some(PATIENCE)).expect("a socket takes a timeout");
-        stream.set_write_timeout(Some(PATIENCE)).expect("a socket takes a timeout");
-        stream.set_nodelay(true).expect("a socket takes this option");
-        Self { stream, read: Vec::new() }
+        Self::try_connect(port).expect("somebody listens")
+    }
+
+    /// For a program that may not listen yet.
+    pub(crate) fn try_connect(port: u16) -> io::Result<Self> {
+        let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        stream.set_nodelay(true)?;
+        Ok(Self { stream, read: Vec::new() })
     }
 
     pub(crate) fn write(&mut self, bytes: &[u8]) {

@@ -309,10 +309,10 @@ impl Beadle {
     }
 }
 
+/// The status of an answer, if there is one. A starting program tries its ports before it opens
+/// them, so even a connection may lead nowhere.
 fn try_status(port: u16, path: &str) -> Option<u16> {
-    let stream = std::net::TcpStream::connect((std::net::Ipv4Addr::LOCALHOST, port)).ok()?;
-    drop(stream);
-    let mut client = Client::connect(port);
+    let mut client = Client::try_connect(port).ok()?;
     client.try_write(&Request::get(path).host("localhost").bytes()).ok()?;
     Some(client.head().ok()?.status)
 }
