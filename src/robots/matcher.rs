@@ -16,7 +16,7 @@
 //! that a rule's rank says which of two decides. A small set is tried in this order, most rules
 //! being ruled out by the first octets alone; the first match is the answer. In a large set the
 //! rules that their prefix decides are a tree (`trie`), and the others are filed under octets that
-//! their paths must hold (`grams`). A verdict takes no lock and, as a rule, allocates nothing.
+//! their paths must hold (`windows`). A verdict takes no lock and, as a rule, allocates nothing.
 
 use std::{
     cmp::Reverse,
@@ -24,12 +24,11 @@ use std::{
 };
 
 use super::{
-    Directive, RobotsTxt, Rule,
-    grams::Grams,
-    name,
+    Directive, RobotsTxt, Rule, name,
     path::{Target, is_robots_txt},
     pattern::{Pattern, Shape},
     trie::{self, Literal, Trie},
+    windows::Windows,
 };
 
 /// Up to this many rules are tried one after the other.
@@ -274,7 +273,7 @@ enum Search {
     /// Each rule in the order of rank.
     Each(Vec<Candidate>),
     /// By what the path begins with, and by what it holds.
-    Index(Trie, Grams),
+    Index(Trie, Windows),
 }
 
 /// A rule as it is tried one by one.
@@ -323,7 +322,7 @@ impl RuleSet {
                     (head ^ candidate.head) & candidate.mask == 0 && candidate.pattern.matches(path)
                 })?
             }
-            Search::Index(trie, grams) => grams.best(path, trie.best(path)) as usize,
+            Search::Index(trie, windows) => windows.best(path, trie.best(path)) as usize,
         };
         // The rank of no rule lies behind the end.
         self.rules.get(rank)
@@ -351,7 +350,7 @@ impl Search {
         let trie = Trie::new(literals.collect());
         let ranked = (0..trie::NONE).zip(patterns);
         let wild = ranked.filter(|(_, pattern)| pattern.shape() == Shape::Wild);
-        Self::Index(trie, Grams::new(wild.collect()))
+        Self::Index(trie, Windows::new(wild.collect()))
     }
 }
 

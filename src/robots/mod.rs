@@ -17,7 +17,7 @@
 //! May use: `diagnostic`, `escape`. Must not know: clocks, sockets, policies, crawlers.
 
 mod emit;
-mod grams;
+
 mod matcher;
 mod name;
 mod normal;
@@ -25,6 +25,7 @@ mod parse;
 pub mod path;
 pub mod pattern;
 mod trie;
+mod windows;
 
 #[cfg(test)]
 mod tests;

@@ -79,8 +79,7 @@ impl<'a> Target<'a> {
     /// Like [`Self::new`], judged in the letter form and in those that `forms` names.
     pub fn with_forms(target: &'a [u8], forms: Forms) -> Self {
         let target = target.get(..MAX_LENGTH).unwrap_or(target);
-        let Marks { special, pair } = Marks::of(target);
-        if !special && !pair && target.first() == Some(&b'/') {
+        if is_usual(target) {
             return Self { letter: Cow::Borrowed(target), evasions: Vec::new() };
         }
         let end = memchr::memchr(b'#', target).unwrap_or(target.len());
@@ -133,45 +132,41 @@ pub(super) fn is_robots_txt(path: &[u8]) -> bool {
     path.strip_prefix(b"/robots.txt").is_some_and(|rest| matches!(rest.first(), None | Some(b'?')))
 }
 
-/// What one pass over a target finds out: whether it is worth a closer look.
-struct Marks {
-    /// An octet that has to be normalised or that one of the steps works on.
-    special: bool,
-    /// `//` or `/.`.
-    pair: bool,
+/// How many octets [`is_usual`] looks at together.
+const LANES: usize = 16;
+
+/// Whether `target` is in normal form for certain and no step applies to it: it starts with `/`,
+/// and holds no octet that is worth a closer look, nor `//` or `/.`.
+fn is_usual(target: &[u8]) -> bool {
+    let [b'/', octets @ ..] = target else { return false };
+    // Each octet with the one before it.
+    let (before, _) = target.split_at(octets.len());
+    let (chunks, rest) = octets.as_chunks::<LANES>();
+    let (chunks_before, rest_before) = before.as_chunks::<LANES>();
+    if !chunks.iter().zip(chunks_before).all(|(octets, before)| are_usual(octets, before)) {
+        return false;
+    }
+    match (octets.last_chunk::<LANES>(), before.last_chunk::<LANES>()) {
+        (Some(octets), Some(before)) => are_usual(octets, before),
+        _ => are_usual(rest, rest_before),
+    }
 }
 
-const SPECIAL: u8 = 1;
-const AFTER_SLASH: u8 = 2;
-const SLASH: u8 = 4;
+/// Without a branch, for the compiler to take many octets at once.
+fn are_usual(octets: &[u8], before: &[u8]) -> bool {
+    let pairs = octets.iter().zip(before);
+    !pairs.fold(false, |found, (&octet, &before)| {
+        found | is_suspect(octet) | ((before == b'/') & (octet | 1 == b'/'))
+    })
+}
 
-/// What each octet means to [`Marks::of`].
-const CLASSES: [u8; 256] = {
-    let mut classes = [0; 256];
-    let mut octet = 0;
-    while octet < 256 {
-        let value = octet as u8;
-        if !normal::is_plain(value) || value == b'#' || value == b';' {
-            classes[octet] |= SPECIAL;
-        }
-        octet += 1;
-    }
-    classes[b'/' as usize] = SLASH | AFTER_SLASH;
-    classes[b'.' as usize] = AFTER_SLASH;
-    classes
-};
-
-impl Marks {
-    fn of(target: &[u8]) -> Self {
-        let (mut special, mut pair, mut before) = (0, 0, 0);
-        for &octet in target {
-            let class = CLASSES[usize::from(octet)];
-            special |= class;
-            pair |= (before >> 1) & class;
-            before = class;
-        }
-        Self { special: special & SPECIAL != 0, pair: pair & AFTER_SLASH != 0 }
-    }
+/// Whether an octet may have to be normalised, or may be one that a step works on. In few
+/// operations, and so true for some that are nothing special: `!`, `$`, `[` and `~`.
+const fn is_suspect(octet: u8) -> bool {
+    (octet.wrapping_sub(b'&') > b'|' - b'&') // controls, space, ! " # $ % and } ~, 0x7F and above
+        | (octet | 0x62 == b'~') // < > \ ^ | ~
+        | (octet | 0x60 == b'{') // ; [ {
+        | (octet == b'`')
 }
 
 fn is_scheme(text: &[u8]) -> bool {
@@ -348,6 +343,25 @@ mod tests {
             let target = Target::new(usual.as_bytes());
             assert!(matches!(target.letter, Cow::Borrowed(_)) && target.evasions.is_empty());
         }
+    }
+
+    #[test]
+    fn ours_what_looks_usual_is_in_normal_form_and_has_no_other() {
+        for octet in 0..=255 {
+            // At every place of a chunk, at its edges and behind the last.
+            for length in [0, 1, 14, 15, 16, 31, 40] {
+                for text in [&[octet][..], &[b'/', octet], &[octet, b'/']] {
+                    let target =
+                        [&b"/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"[..=length], text].concat();
+                    let special = !normal::is_plain(octet) || b"#;".contains(&octet);
+                    let pair = memmem::find(&target, b"//").or(memmem::find(&target, b"/."));
+                    let usual = !special && pair.is_none();
+                    let excused = b"!$[~".contains(&octet);
+                    assert_eq!(is_usual(&target), usual && !excused, "{octet:#x} in {length}");
+                }
+            }
+        }
+        assert!(is_usual(b"/") && !is_usual(b"") && !is_usual(b"a/"));
     }
 
     #[test]

@@ -175,9 +175,11 @@ impl Segment {
     /// Where the first occurrence in `text` ends.
     fn find(&self, text: &[u8]) -> Option<usize> {
         match self {
-            // Hostile patterns are rows of stars whose segments stand one behind the other.
-            Self::Octet(octet) if text.first() == Some(octet) => Some(1),
-            Self::Octet(octet) => Some(memchr::memchr(*octet, text)? + 1),
+            // Hostile patterns are rows of stars whose segments stand close behind one another.
+            Self::Octet(octet) => {
+                let near = text.iter().take(4).position(|other| other == octet);
+                Some(near.or_else(|| memchr::memchr(*octet, text))? + 1)
+            }
             Self::Prepared(finder) => Some(finder.find(text)? + finder.needle().len()),
         }
     }
