@@ -1,44 +1,6 @@
-//! Any octets are a User-Agent; a browser has no tokens, a crawler has some, no token comes from
-//! nothing, and none is lost because of what stands beside it.
-
 #![no_main]
 
-use std::sync::LazyLock;
+#[path = "../checks/user_agent.rs"]
+mod user_agent;
 
-use beadle::{
-    crawlers::{Catalogue, Claim, Class, Name, SiteNames},
-    policy,
-};
-use libfuzzer_sys::fuzz_target;
-
-static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(policy::built_in_catalogue);
-static SITE_NAMES: LazyLock<SiteNames> =
-    LazyLock::new(|| SiteNames::new(&CATALOGUE, ["OurOwnBot", "partner_agent"]));
-
-fuzz_target!(|octets: &[u8]| {
-    let claim = CATALOGUE.identify(octets, &SITE_NAMES);
-    assert_eq!(claim.len(), claim.tokens().count());
-    assert!(claim.len() <= Claim::MAX_TOKENS);
-    match claim.class() {
-        Class::Browser | Class::None => assert!(claim.is_empty()),
-        Class::Crawler | Class::UserTriggered => assert!(!claim.is_empty()),
-        Class::Automation => {}
-    }
-    let keys: Vec<String> = claim.tokens().map(|name| name.as_str().to_ascii_lowercase()).collect();
-    for (index, name) in claim.tokens().enumerate() {
-        assert!(!keys[..index].contains(&keys[index]), "each token once");
-        if let Name::Declared(text) = name {
-            assert!(holds(octets, text.as_bytes()), "{text} is in the User-Agent");
-        }
-    }
-
-    // A second line adds what it says.
-    let both = CATALOGUE.identify_all([octets, b"GPTBot/1.2"], &SITE_NAMES);
-    let is_gptbot = |name: Name<'_>| name.as_str() == "GPTBot";
-    assert!(both.is_crowded() || both.tokens().any(is_gptbot));
-    assert_ne!(both.class(), Class::Browser);
-});
-
-fn holds(text: &[u8], part: &[u8]) -> bool {
-    part.is_empty() || text.windows(part.len()).any(|window| window == part)
-}
+libfuzzer_sys::fuzz_target!(|octets: &[u8]| user_agent::holds_for(octets));

@@ -1,26 +1,6 @@
-//! Any octets are read as the legacy field without a panic, a line of the input for a line of the
-//! field; what they say is read again from either field, if it can be said there.
-
 #![no_main]
 
-use beadle::robots_tag::{self, MAX_BYTES};
-use libfuzzer_sys::fuzz_target;
+#[path = "../checks/x_robots_tag.rs"]
+mod x_robots_tag;
 
-fuzz_target!(|octets: &[u8]| {
-    let lines: Vec<&[u8]> = octets.split(|&octet| octet == b'\n').collect();
-    let (tag, _) = robots_tag::read_legacy(&lines);
-    assert_eq!(tag.union(&tag), tag);
-
-    if tag.unsayable_in_legacy().is_empty() {
-        let written = tag.to_legacy();
-        let written: Vec<&[u8]> = written.iter().map(String::as_bytes).collect();
-        assert_eq!(robots_tag::read_legacy(&written).0, tag);
-    }
-    if tag.field_len() <= MAX_BYTES {
-        let field = tag.to_field();
-        assert_eq!(field.is_none(), tag.is_empty());
-        let field = field.unwrap_or_default();
-        assert_eq!(robots_tag::read(&[field.as_bytes()]).0, tag, "{field}");
-    }
-    let _ = robots_tag::read_legacy_leniently(&lines);
-});
+libfuzzer_sys::fuzz_target!(|octets: &[u8]| x_robots_tag::holds_for(octets));

@@ -1,0 +1,29 @@
+//! Any octets are read, compiled and judged without a panic, and what was read settles at once when
+//! it is written: written and read again, it is written the same.
+
+use beadle::robots::{self, Form, Matcher, ReadOptions, Target};
+
+pub(crate) fn holds_for(octets: &[u8]) {
+    for lenient in [false, true] {
+        let (robots, findings) = robots::parse_with(octets, ReadOptions { lenient });
+        assert!(findings.len() <= robots::MAX_FINDINGS + 1);
+
+        let matcher = Matcher::new(&robots);
+        let target = Target::new(octets.get(..200).unwrap_or(octets));
+        for scope in matcher.scopes().take(20) {
+            let explanation = matcher.explain(scope, &target);
+            assert_eq!(explanation.verdict, matcher.verdict(scope, &target));
+            if explanation.verdict.form == Form::Letter {
+                let first = explanation.matches.first().map(|found| found.rule);
+                assert_eq!(first, explanation.verdict.rule);
+            }
+        }
+
+        let written = robots.to_string();
+        // What doesn't fit is cut when it is read again.
+        if written.len() <= robots::MAX_BYTES {
+            let settled = robots::parse(written.as_bytes()).0.to_string();
+            assert_eq!(robots::parse(settled.as_bytes()).0.to_string(), settled);
+        }
+    }
+}
