@@ -18,6 +18,7 @@ use beadle::{
     enforce::{self, Action, Reason, Rulebook, Site},
     policy,
     robots::{Access, Target},
+    robots_tag,
 };
 use jiff::Timestamp;
 
@@ -150,6 +151,11 @@ fn cases<'a>(rulebook: &'a Rulebook, site: &'a Site, requests: &'a Requests) -> 
         let theirs: [&[u8]; 1] = [b"*;max-snippet=50, Googlebot;noarchive"];
         black_box(site.tags.merge(path, 200, Some(b"text/html"), &theirs, &[]));
     };
+    let (ours, _) = robots_tag::read(&[b"*;noai;noimageai, GPTBot;noindex"]);
+    let pair = move |_| {
+        let (theirs, _) = robots_tag::read(black_box(&[b"*;max-snippet=50, Googlebot;noarchive"]));
+        black_box(theirs.union(&ours).to_field());
+    };
     vec![
         Case::new("baseline: User-Agent looked up in a `HashMap`", look_up),
         Case::new("identify, browsers and crawlers mixed", identify),
@@ -161,6 +167,7 @@ fn cases<'a>(rulebook: &'a Rulebook, site: &'a Site, requests: &'a Requests) -> 
         Case::new("tags: none apply", select("/products/ropes/manila-12mm")),
         Case::new("tags: prepared", select("/press/kit")),
         Case::new("tags: merged with the origin's", merge),
+        Case::new("`Robots-Tag` alone (of that): read, merged, written", pair),
     ]
 }
 
