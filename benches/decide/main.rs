@@ -127,10 +127,26 @@ fn cases<'a>(rulebook: &'a Rulebook, site: &'a Site, requests: &'a Requests) -> 
         let key = &keys[number % keys.len()];
         black_box(numbers.get(black_box(key.as_bytes())));
     };
-    let identify = move |number: usize| {
-        let user_agent = black_box(user_agents[number % user_agents.len()].as_bytes());
-        black_box(rulebook.catalogue().identify(user_agent, &site.names).class());
+    let identify_all = |user_agents: Vec<String>| {
+        move |number: usize| {
+            let user_agent = black_box(user_agents[number % user_agents.len()].as_bytes());
+            black_box(rulebook.catalogue().identify(user_agent, &site.names).class());
+        }
     };
+    let isbot = |user_agents: Vec<String>| {
+        let bots = isbot::Bots::default();
+        move |number: usize| {
+            black_box(bots.is_bot(black_box(&user_agents[number % user_agents.len()])));
+        }
+    };
+    let woothee = |user_agents: Vec<String>| {
+        let parser = woothee::parser::Parser::new();
+        move |number: usize| {
+            black_box(parser.parse(black_box(&user_agents[number % user_agents.len()])));
+        }
+    };
+    let browsers = traffic::user_agents::browsers;
+    let crawlers = || traffic::user_agents::crawlers().map(str::to_owned).to_vec();
     let judge = |requests: &'a [Request]| {
         move |number: usize| {
             black_box(outcome(rulebook, site, black_box(&requests[number % requests.len()])));
@@ -158,7 +174,12 @@ fn cases<'a>(rulebook: &'a Rulebook, site: &'a Site, requests: &'a Requests) -> 
     };
     vec![
         Case::new("baseline: User-Agent looked up in a `HashMap`", look_up),
-        Case::new("identify, browsers and crawlers mixed", identify),
+        Case::new("identify: browsers", identify_all(browsers())),
+        Case::new("isbot: browsers", isbot(browsers())),
+        Case::new("woothee: browsers", woothee(browsers())),
+        Case::new("identify: crawlers and tools", identify_all(crawlers())),
+        Case::new("isbot: crawlers and tools", isbot(crawlers())),
+        Case::new("woothee: crawlers and tools", woothee(crawlers())),
         Case::new("identify and decide: browser", judge(&requests.browsers)),
         Case::new("identify and decide: crawler, allowed", judge(&requests.allowed)),
         Case::new("identify and decide: crawler, disallowed", judge(&requests.disallowed)),
