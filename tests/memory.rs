@@ -3,6 +3,7 @@
 
 use allocation_counter::{AllocationInfo, measure};
 use beadle::{
+    crawlers::Standing,
     enforce::{self, Rulebook},
     policy,
     robots::{self, Matcher, Target},
@@ -38,7 +39,8 @@ fn ours_a_usual_request_is_identified_judged_and_tagged_without_allocating() {
         let count = allocations(|| {
             let claim = rulebook.catalogue().identify(user_agent, &site.names);
             let target = Target::new(target.as_bytes());
-            enforce::decide(site, &claim, enforce::is_blank(user_agent), &target);
+            let is_blank = enforce::is_blank(user_agent);
+            enforce::decide(site, &claim, Standing::unexamined, is_blank, &target);
             site.tags.select(target.letter(), 200, Some(b"text/html"));
         });
         assert_eq!(count, 0, "{} {target}", user_agent.escape_ascii());

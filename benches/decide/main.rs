@@ -14,7 +14,7 @@ use std::{
 };
 
 use beadle::{
-    crawlers::Class,
+    crawlers::{Class, Standing},
     enforce::{self, Action, Reason, Rulebook, Site},
     policy,
     robots::{Access, Target},
@@ -114,7 +114,8 @@ fn outcome(
     let user_agent = user_agent.as_bytes();
     let claim = rulebook.catalogue().identify(user_agent, &site.names);
     let target = Target::new(target.as_bytes());
-    let decision = enforce::decide(site, &claim, enforce::is_blank(user_agent), &target);
+    let decision =
+        enforce::decide(site, &claim, Standing::unexamined, enforce::is_blank(user_agent), &target);
     (claim.class(), decision.access, decision.reason, decision.action)
 }
 

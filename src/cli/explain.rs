@@ -11,8 +11,8 @@ use serde::Serialize;
 
 use crate::{
     cli::{ConfigFile, Error, Exit, Format, json, load},
-    crawlers::{self, Catalogue, Class},
-    enforce::{self, Action, Decision, Rulebook, Site, Standing},
+    crawlers::{self, Catalogue, Class, Evidence, Standing},
+    enforce::{self, Action, Decision, Rulebook, Site},
     escape,
     policy::built_in_catalogue,
     robots::{self, Matcher, ReadOptions, Scope, Target},
@@ -87,13 +87,6 @@ impl<'a> RuleRow<'a> {
     }
 }
 
-const fn word(access: robots::Access) -> &'static str {
-    match access {
-        robots::Access::Allow => "allow",
-        robots::Access::Disallow => "disallow",
-    }
-}
-
 // --- what a robots.txt says
 
 fn by_file(args: &Args, file: &Path, token: &str, out: &mut dyn Write) -> Result<Exit, Error> {
@@ -111,7 +104,7 @@ fn by_file(args: &Args, file: &Path, token: &str, out: &mut dyn Write) -> Result
             target: escape::text(text.as_bytes()),
             path: escape::text(target.letter()),
             product_token: Some(token),
-            verdict: word(verdict.map_or(robots::Access::Allow, |verdict| verdict.access)),
+            verdict: verdict.map_or(robots::Access::Allow, |verdict| verdict.access).as_str(),
             group: group.map(|group| matcher.tokens(group)),
             rule: verdict.and_then(|verdict| verdict.rule).map(RuleRow::of),
         };
@@ -152,6 +145,7 @@ struct Decided<'a> {
     site: &'a str,
     claim: ClaimRow<'a>,
     standing: &'static str,
+    evidence: Option<&'static str>,
     action: &'static str,
     reason: &'static str,
     robots_tag: Option<String>,
@@ -177,7 +171,7 @@ fn by_policy(
         let target = Target::of_url(text.as_bytes());
         let claim = rulebook.catalogue().identify(user_agent.as_bytes(), &site.names);
         let is_nameless = enforce::is_blank(user_agent.as_bytes());
-        let decision = enforce::decide(site, &claim, is_nameless, &target);
+        let decision = enforce::decide(site, &claim, Standing::unexamined, is_nameless, &target);
         let status = match decision.action {
             Action::Block => site.enforcement.block.status,
             Action::Pass | Action::Log => 200,
@@ -190,7 +184,8 @@ fn by_policy(
                 class: claim.class(),
                 product_tokens: claim.tokens().map(crawlers::Name::as_str).collect(),
             },
-            standing: Standing::Unknown.as_str(),
+            standing: decision.standing.outcome.as_str(),
+            evidence: decision.standing.evidence.map(Evidence::as_str),
             action: decision.action.as_str(),
             reason: decision.reason.as_str(),
             robots_tag: tags.as_ref().and_then(|tags| tags.robots_tag.clone()),
@@ -246,8 +241,10 @@ fn judged<'a>(
         target: escape::text(text.as_bytes()),
         path: escape::text(target.letter()),
         product_token: name.map(crawlers::Name::as_str),
-        verdict: word(decision.access),
-        group: judgement.map(|judgement| site.edition.matcher().tokens(judgement.group)),
+        verdict: decision.access.as_str(),
+        group: judgement
+            .and_then(|judgement| judgement.group)
+            .map(|group| site.edition.matcher().tokens(group)),
         rule: judgement.and_then(|judgement| judgement.rule).map(RuleRow::of),
     }
 }
@@ -269,10 +266,8 @@ fn print(
     };
     line(out, "client", &shown(&who))?;
     line(out, "verdict", row.judged.verdict)?;
-    match decision.judgement {
-        Some(judgement) => {
-            group_lines(out, site.edition.matcher(), judgement.group, target, Some(site))?;
-        }
+    match decision.judgement.and_then(|judgement| judgement.group) {
+        Some(group) => group_lines(out, site.edition.matcher(), group, target, Some(site))?,
         None => line(out, "group", "none binds this client")?,
     }
     line(out, "action", &format!("{} ({})", row.action, row.reason))?;

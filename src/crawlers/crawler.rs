@@ -96,6 +96,13 @@ impl Crawler {
         self.entry.signature_agent.as_deref()
     }
 
+    /// Whether its operator publishes anything that tells its requests from others'.
+    pub fn publishes_evidence(&self) -> bool {
+        !self.entry.ip_ranges.is_empty()
+            || !self.entry.reverse_dns.is_empty()
+            || self.entry.signature_agent.is_some()
+    }
+
     pub(super) fn user_agent_pattern(&self) -> Option<&str> {
         self.entry.user_agent_pattern.as_deref()
     }

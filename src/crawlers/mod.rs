@@ -1,7 +1,7 @@
 //! Crawlers: who is known, under which product tokens, and what a User-Agent claims to be.
 //!
-//! A User-Agent is a claim and nothing more: this room finds the names in it and never says whether
-//! they are true. Names are found as whole words, never as substrings, because phones are called
+//! A User-Agent is a claim and nothing more: what this room finds in it are names. Whether they are
+//! true is told by evidence alone, and what that says together is a [`Standing`]. Names are found as whole words, never as substrings, because phones are called
 //! `CUBOT`, links hold `bot.html` and an in-app browser carries its network's name.
 //!
 //! May use: diagnostic, escape, product_token. Must not know: policy, the request, the network.
@@ -16,6 +16,7 @@ mod patterns;
 mod purpose;
 mod self_named;
 mod site_names;
+mod standing;
 mod user_agent;
 mod words;
 
@@ -25,6 +26,7 @@ pub use crawler::Crawler;
 pub use entry::{CatalogueFile, CrawlDelay, Entry, Honours, Kind, Match, Purpose, Robots, Status};
 pub use patterns::check_pattern;
 pub use site_names::{SiteNames, is_findable};
+pub use standing::{Answer, Evidence, Outcome, Standing};
 
 #[cfg(test)]
 mod tests;

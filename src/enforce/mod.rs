@@ -9,8 +9,8 @@
 //! the store, any clock.
 
 use crate::{
-    crawlers::{self, Claim, Class, Kind},
-    policy::{Enforcement, Mode},
+    crawlers::{self, Claim, Class, Crawler, Kind, Outcome, Purpose, Standing},
+    policy::{Enforcement, Mode, Override},
     robots::{self, Access, Form},
 };
 
@@ -61,6 +61,12 @@ pub enum Reason {
     Disallow,
     /// The path as written is allowed, but a form that an origin may make of it is not.
     Evasion,
+    /// The rules disallow the path, but only those for `*`, and a search engine that is proven to be
+    /// one asks: it is not refused unless the policy says so.
+    Spared,
+    /// Whatever the rules say: the client is proven not to be who it says, and the site asks that
+    /// such are recorded or refused.
+    Impostor,
     /// The site's rules are off for this crawler.
     Off,
     /// Nothing in the file is for this client: no group names it, and `*` does not bind it.
@@ -76,25 +82,11 @@ impl Reason {
             Self::Allow => "robots.allow",
             Self::Disallow => "robots.disallow",
             Self::Evasion => "robots.disallow.evasion",
+            Self::Spared => "robots.disallow.spared",
+            Self::Impostor => "claim.contradicted",
             Self::Off => "enforcement.off",
             Self::Unbound => "robots.unbound",
             Self::RobotsTxt => "robots.robots_txt",
-        }
-    }
-}
-
-/// What is known about a claim. Evidence is not gathered in this version.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
-    /// Nothing speaks for or against it.
-    Unknown,
-}
-
-impl Standing {
-    /// The standing as written in records.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Unknown => "unknown",
         }
     }
 }
@@ -110,6 +102,8 @@ pub struct Decision<'r> {
     pub reason: Reason,
     /// The judgement that decided, where one was made.
     pub judgement: Option<Judgement<'r>>,
+    /// Whether the client is who it says.
+    pub standing: Standing,
 }
 
 /// One product token judged by one group.
@@ -117,8 +111,8 @@ pub struct Decision<'r> {
 pub struct Judgement<'r> {
     /// The name that was judged; `None` for a client that gives no name.
     pub name: Option<crawlers::Name<'r>>,
-    /// The group that binds it.
-    pub group: robots::Scope,
+    /// The group that binds it; `None` where none does, and its claim is what is held against it.
+    pub group: Option<robots::Scope>,
     /// The rule that decided; `None` where no rule matches.
     pub rule: Option<&'r robots::Rule>,
 }
@@ -136,22 +130,32 @@ impl std::fmt::Debug for Judgement<'_> {
 /// nobody can choose the laxer group by naming two. A claim of more names than are kept is judged
 /// by every group there is.
 ///
+/// `standing` tells what is known of the claim to be this crawler; it is asked once for each name.
 /// `is_nameless` tells whether the request has no User-Agent worth the name: such a client is
 /// bound by `*` where the site says so, one with an unknown User-Agent is not.
 pub fn decide<'r>(
     site: &'r Site,
     claim: &'r Claim<'r>,
+    standing: impl Fn(&Crawler) -> Standing,
     is_nameless: bool,
     target: &robots::Target<'_>,
 ) -> Decision<'r> {
+    let of_name = |name: crawlers::Name<'r>| Asking {
+        name,
+        standing: name.known().map_or(Standing::UNVERIFIABLE, &standing),
+    };
     if target.is_robots_txt() {
-        return pass(Reason::RobotsTxt);
+        // Who reads the rules first is looked at before it asks for anything else.
+        let standing =
+            claim.primary().map_or(Standing::UNVERIFIABLE, |name| of_name(name).standing);
+        return pass(Reason::RobotsTxt, standing);
     }
-    let by_tokens = claim.tokens().map(|name| judge_name(site, name, target));
+    let by_tokens = claim.tokens().map(|name| judge_name(site, of_name(name), target));
     // By which program a crawler comes counts only where the site has rules for the program.
-    let by_programs = claim.programs().filter_map(|program| judge_program(site, program, target));
+    let by_programs =
+        claim.programs().filter_map(|program| judge_program(site, of_name(program), target));
     let by_all = site.edition.matcher().scopes().filter(|_| claim.is_crowded()).map(|group| {
-        judge(site, claim.primary(), group, strictest_mode(&site.enforcement), target)
+        judge(site, claim.primary().map(of_name), group, strictest_mode(&site.enforcement), target)
     });
     let strictest = by_tokens
         .chain(by_programs)
@@ -160,8 +164,15 @@ pub fn decide<'r>(
     match strictest {
         Some(decision) => decision,
         None if claim.class() == Class::None && is_nameless => judge_nameless(site, target),
-        None => pass(Reason::Unbound),
+        None => pass(Reason::Unbound, Standing::UNVERIFIABLE),
     }
+}
+
+/// A name and whether its bearer is who it says.
+#[derive(Clone, Copy)]
+struct Asking<'r> {
+    name: crawlers::Name<'r>,
+    standing: Standing,
 }
 
 /// Whether a User-Agent says nothing: empty, white space, or the `-` that some clients send.
@@ -174,32 +185,46 @@ fn rank(decision: &Decision<'_>) -> (bool, Action, bool) {
     (decision.access == Access::Disallow, decision.action, decision.judgement.is_some())
 }
 
-const fn pass<'r>(reason: Reason) -> Decision<'r> {
-    Decision { access: Access::Allow, action: Action::Pass, reason, judgement: None }
+const fn pass<'r>(reason: Reason, standing: Standing) -> Decision<'r> {
+    Decision { access: Access::Allow, action: Action::Pass, reason, judgement: None, standing }
 }
 
-fn judge_name<'r>(
-    site: &'r Site,
-    name: crawlers::Name<'r>,
-    target: &robots::Target<'_>,
-) -> Decision<'r> {
-    let mode = mode_for(&site.enforcement, Some(name));
+fn judge_name<'r>(site: &'r Site, asking: Asking<'r>, target: &robots::Target<'_>) -> Decision<'r> {
+    let mode = mode_for(&site.enforcement, Some(asking));
     if mode == Mode::Off {
-        return pass(Reason::Off);
+        return pass(Reason::Off, asking.standing);
     }
-    group_of(site, name)
-        .map_or_else(|| pass(Reason::Unbound), |group| judge(site, Some(name), group, mode, target))
+    let decision = match group_of(site, asking.name) {
+        Some(group) => judge(site, Some(asking), group, mode, target),
+        None => pass(Reason::Unbound, asking.standing),
+    };
+    unmask(site, asking, decision)
+}
+
+/// Whoever is proven to be somebody else is treated as the site asks for impostors, wherever the
+/// rules alone would be milder.
+fn unmask<'r>(site: &'r Site, asking: Asking<'r>, decision: Decision<'r>) -> Decision<'r> {
+    let action = match site.enforcement.impostors {
+        Some(mode) if asking.standing.outcome == Outcome::Contradicted => action_of(mode),
+        _ => return decision,
+    };
+    if action <= decision.action {
+        return decision;
+    }
+    let judgement =
+        decision.judgement.or(Some(Judgement { name: Some(asking.name), group: None, rule: None }));
+    Decision { action, reason: Reason::Impostor, judgement, ..decision }
 }
 
 /// A library or tool that a crawler's User-Agent names beside the crawler, by the group that names
 /// it; `*` is for whoever has no name of its own.
 fn judge_program<'r>(
     site: &'r Site,
-    program: crawlers::Name<'r>,
+    program: Asking<'r>,
     target: &robots::Target<'_>,
 ) -> Option<Decision<'r>> {
     let mode = mode_for(&site.enforcement, Some(program));
-    let group = site.edition.matcher().group(program.as_str())?;
+    let group = site.edition.matcher().group(program.name.as_str())?;
     (mode != Mode::Off).then(|| judge(site, Some(program), group, mode, target))
 }
 
@@ -207,9 +232,9 @@ fn judge_nameless<'r>(site: &'r Site, target: &robots::Target<'_>) -> Decision<'
     let mode = mode_for(&site.enforcement, None);
     let star = site.edition.matcher().star().filter(|_| binds(&site.enforcement, Class::None));
     match star {
-        _ if mode == Mode::Off => pass(Reason::Off),
+        _ if mode == Mode::Off => pass(Reason::Off, Standing::UNVERIFIABLE),
         Some(group) => judge(site, None, group, mode, target),
-        None => pass(Reason::Unbound),
+        None => pass(Reason::Unbound, Standing::UNVERIFIABLE),
     }
 }
 
@@ -237,22 +262,27 @@ fn binds(enforcement: &Enforcement, class: Class) -> bool {
     enforcement.star_binds.contains(&class)
 }
 
-/// The first override that names the crawler, else the site's mode.
-fn mode_for(enforcement: &Enforcement, name: Option<crawlers::Name<'_>>) -> Mode {
-    let names_it = |one: &&crate::policy::Override| {
-        one.all
-            || name.is_some_and(|name| match name {
-                crawlers::Name::Known(crawler) => {
-                    one.tokens.contains(crawler.product_token())
-                        || crawler.aliases().iter().any(|alias| one.tokens.contains(alias))
-                }
-                crawlers::Name::Site(token) => one.tokens.contains(token),
-                crawlers::Name::Declared(text) => {
-                    one.tokens.iter().any(|token| token.key().eq_ignore_ascii_case(text))
-                }
-            })
+/// The first override that names the crawler in its standing, else the site's mode.
+fn mode_for(enforcement: &Enforcement, asking: Option<Asking<'_>>) -> Mode {
+    let standing = asking.map_or(Standing::UNVERIFIABLE, |asking| asking.standing);
+    let is_for = |one: &&Override| {
+        (one.standings.is_empty() || one.standings.contains(&standing.outcome))
+            && (one.all || asking.is_some_and(|asking| names(one, asking.name)))
     };
-    enforcement.overrides.iter().find(names_it).map_or(enforcement.mode, |one| one.mode)
+    enforcement.overrides.iter().find(is_for).map_or(enforcement.mode, |one| one.mode)
+}
+
+fn names(one: &Override, name: crawlers::Name<'_>) -> bool {
+    match name {
+        crawlers::Name::Known(crawler) => {
+            one.tokens.contains(crawler.product_token())
+                || crawler.aliases().iter().any(|alias| one.tokens.contains(alias))
+        }
+        crawlers::Name::Site(token) => one.tokens.contains(token),
+        crawlers::Name::Declared(text) => {
+            one.tokens.iter().any(|token| token.key().eq_ignore_ascii_case(text))
+        }
+    }
 }
 
 /// For whoever hides among names: whatever is done with anybody.
@@ -263,7 +293,7 @@ fn strictest_mode(enforcement: &Enforcement) -> Mode {
 
 fn judge<'r>(
     site: &'r Site,
-    name: Option<crawlers::Name<'r>>,
+    asking: Option<Asking<'r>>,
     group: robots::Scope,
     mode: Mode,
     target: &robots::Target<'_>,
@@ -271,11 +301,42 @@ fn judge<'r>(
     let verdict = site.edition.matcher().verdict(group, target);
     let (action, reason) = match (verdict.access, verdict.form) {
         (Access::Allow, _) => (Action::Pass, Reason::Allow),
-        (Access::Disallow, form) => (
-            if mode == Mode::Block { Action::Block } else { Action::Log },
-            if form == Form::Letter { Reason::Disallow } else { Reason::Evasion },
-        ),
+        (Access::Disallow, form) => {
+            (action_of(mode), if form == Form::Letter { Reason::Disallow } else { Reason::Evasion })
+        }
     };
-    let judgement = Some(Judgement { name, group, rule: verdict.rule });
-    Decision { access: verdict.access, action, reason, judgement }
+    let spared = action == Action::Block
+        && asking.is_some_and(|asking| is_spared(&site.enforcement, asking))
+        && site.edition.matcher().star() == Some(group);
+    let (action, reason) = if spared { (Action::Log, Reason::Spared) } else { (action, reason) };
+    Decision {
+        access: verdict.access,
+        action,
+        reason,
+        judgement: Some(Judgement {
+            name: asking.map(|asking| asking.name),
+            group: Some(group),
+            rule: verdict.rule,
+        }),
+        standing: asking.map_or(Standing::UNVERIFIABLE, |asking| asking.standing),
+    }
+}
+
+/// Whether a rule for everybody must not shut this one out: it is proven to be a search engine, and
+/// the policy neither names it where it blocks nor says that it may be.
+fn is_spared(enforcement: &Enforcement, Asking { name, standing }: Asking<'_>) -> bool {
+    let is_search = |crawler: &Crawler| crawler.purpose() == Purpose::Search;
+    let is_named = |one: &Override| one.mode == Mode::Block && names(one, name);
+    standing.outcome == Outcome::Confirmed
+        && name.known().is_some_and(is_search)
+        && !enforcement.block_confirmed_search
+        && !enforcement.overrides.iter().any(is_named)
+}
+
+const fn action_of(mode: Mode) -> Action {
+    match mode {
+        Mode::Off => Action::Pass,
+        Mode::Log => Action::Log,
+        Mode::Block => Action::Block,
+    }
 }

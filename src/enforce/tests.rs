@@ -27,12 +27,22 @@ fn rulebook(enforcement: &str) -> Rulebook {
     Rulebook::compile(&policy.expect("no error"), Timestamp::UNIX_EPOCH, None)
 }
 
-/// `action reason token` of a request.
+/// `action reason token` of a request that nothing was looked at for.
 fn decided(rulebook: &Rulebook, user_agent: &str, target: &str) -> String {
+    decided_as(Standing::unexamined, rulebook, user_agent, target)
+}
+
+/// The same for crawlers of this standing.
+fn decided_as(
+    standing: impl Fn(&Crawler) -> Standing,
+    rulebook: &Rulebook,
+    user_agent: &str,
+    target: &str,
+) -> String {
     let (_, site) = rulebook.site(Some("a.example")).expect("the only site");
     let claim = rulebook.catalogue().identify(user_agent.as_bytes(), &site.names);
     let is_nameless = is_blank(user_agent.as_bytes());
-    let decision = decide(site, &claim, is_nameless, &Target::new(target.as_bytes()));
+    let decision = decide(site, &claim, standing, is_nameless, &Target::new(target.as_bytes()));
     let name = decision.judgement.and_then(|judgement| judgement.name);
     let name = name.map_or("-", crawlers::Name::as_str);
     format!("{} {} {name}", decision.action.as_str(), decision.reason.as_str())
@@ -226,5 +236,84 @@ fn hosts_find_their_site() {
         (None, 3),
     ] {
         assert_eq!(port(host), Some(expected), "{host:?}");
+    }
+}
+
+const fn by(outcome: Outcome) -> Standing {
+    let evidence = match outcome {
+        Outcome::Confirmed | Outcome::Contradicted => Some(crawlers::Evidence::IpRange),
+        Outcome::Unverifiable | Outcome::Unknown => None,
+    };
+    Standing { outcome, evidence }
+}
+
+#[test]
+fn ours_an_impostor_is_treated_as_the_site_asks_wherever_it_goes() {
+    use Outcome::{Confirmed, Contradicted, Unknown, Unverifiable};
+    let left_alone = rulebook("{ mode: log }");
+    let logged = rulebook("{ mode: log, impostors: log }");
+    let blocked = rulebook("{ mode: log, impostors: block }");
+    let off = "{ impostors: block, overrides: [{ user_agents: [Googlebot], mode: \"off\" }] }";
+    let off = rulebook(off);
+    for (rulebook, outcome, target, expected) in [
+        (&left_alone, Contradicted, "/x", "pass robots.allow Googlebot"),
+        (&logged, Contradicted, "/x", "log claim.contradicted Googlebot"),
+        (&logged, Contradicted, "/no-google/", "log robots.disallow Googlebot"),
+        (&blocked, Contradicted, "/x", "block claim.contradicted Googlebot"),
+        (&blocked, Contradicted, "/no-google/", "block claim.contradicted Googlebot"),
+        (&blocked, Contradicted, "/robots.txt", "pass robots.robots_txt -"),
+        (&blocked, Confirmed, "/x", "pass robots.allow Googlebot"),
+        (&blocked, Unknown, "/x", "pass robots.allow Googlebot"),
+        (&blocked, Unverifiable, "/x", "pass robots.allow Googlebot"),
+        (&off, Contradicted, "/x", "pass enforcement.off -"),
+    ] {
+        let decided = decided_as(|_| by(outcome), rulebook, "Googlebot/2.1", target);
+        assert_eq!(decided, expected, "{outcome:?} {target}");
+    }
+    // Bound by no group at all, and still no Perplexity.
+    let decided = decided_as(|_| by(Contradicted), &blocked, "Perplexity-User/1.0", "/x");
+    assert_eq!(decided, "block claim.contradicted Perplexity-User");
+}
+
+#[test]
+fn ours_an_override_may_ask_for_a_standing() {
+    let rulebook = rulebook(
+        "{ mode: log, overrides: [{ user_agents: [Googlebot], standing: [contradicted, unknown], \
+         mode: block }, { user_agents: [Googlebot], mode: \"off\" }, \
+         { user_agents: [\"*\"], standing: unverifiable, mode: block }] }",
+    );
+    for (user_agent, outcome, expected) in [
+        ("Googlebot/2.1", Outcome::Contradicted, "block robots.disallow Googlebot"),
+        ("Googlebot/2.1", Outcome::Unknown, "block robots.disallow Googlebot"),
+        ("Googlebot/2.1", Outcome::Confirmed, "pass enforcement.off -"),
+        ("BadBot/1.0", Outcome::Confirmed, "block robots.disallow BadBot"),
+        ("DuckDuckBot/1.0", Outcome::Confirmed, "pass robots.allow DuckDuckBot"),
+    ] {
+        let decided = decided_as(|_| by(outcome), &rulebook, user_agent, "/no-google/");
+        assert_eq!(decided, expected, "{user_agent} {outcome:?}");
+    }
+}
+
+#[test]
+fn ours_a_proven_search_engine_is_not_shut_out_by_a_rule_for_everybody() {
+    let plain = rulebook("{ mode: block }");
+    let told = rulebook("{ mode: block, block_confirmed_search: true }");
+    let named = rulebook("{ mode: log, overrides: [{ user_agents: [DuckDuckBot], mode: block }] }");
+    let all = rulebook("{ overrides: [{ user_agents: [\"*\"], mode: block }] }");
+    for (rulebook, user_agent, outcome, target, expected) in [
+        (&plain, "DuckDuckBot/1", Outcome::Confirmed, "/private/x", "log robots.disallow.spared"),
+        (&plain, "DuckDuckBot/1", Outcome::Unknown, "/private/x", "block robots.disallow"),
+        (&plain, "DuckDuckBot/1", Outcome::Contradicted, "/private/x", "block robots.disallow"),
+        (&all, "DuckDuckBot/1", Outcome::Confirmed, "//private/x", "log robots.disallow.spared"),
+        (&told, "DuckDuckBot/1", Outcome::Confirmed, "/private/x", "block robots.disallow"),
+        (&named, "DuckDuckBot/1", Outcome::Confirmed, "/private/x", "block robots.disallow"),
+        // A rule that names it is meant for it.
+        (&plain, "Googlebot/2.1", Outcome::Confirmed, "/no-google/", "block robots.disallow"),
+        // No search engine.
+        (&plain, "CCBot/2.0", Outcome::Confirmed, "/private/x", "block robots.disallow"),
+    ] {
+        let decided = decided_as(|_| by(outcome), rulebook, user_agent, target);
+        let (decided, _) = decided.rsplit_once(' ').expect("three words");
+        assert_eq!(decided, expected, "{user_agent} {outcome:?} {target}");
     }
 }

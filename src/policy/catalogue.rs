@@ -2,6 +2,7 @@
 
 use crate::{
     crawlers::{Catalogue, CatalogueFile, Entry, Kind, check_pattern},
+    diagnostic::Diagnostic,
     policy::{
         names::purpose,
         shape::{At, Findings, shown},
@@ -45,7 +46,7 @@ fn built_in_entries() -> Vec<Entry> {
 }
 
 fn entry(at: &At<'_>, findings: &mut Findings) -> Option<Entry> {
-    const KEYS: [&str; 9] = [
+    const KEYS: [&str; 13] = [
         "product_token",
         "aliases",
         "operator",
@@ -55,6 +56,10 @@ fn entry(at: &At<'_>, findings: &mut Findings) -> Option<Entry> {
         "falls_back_to",
         "ignores_star",
         "user_agent_pattern",
+        "ip_ranges",
+        "ip_format",
+        "reverse_dns",
+        "signature_agent",
     ];
     const KINDS: [(&str, Kind); 4] = [
         ("crawler", Kind::Crawler),
@@ -79,9 +84,14 @@ fn entry(at: &At<'_>, findings: &mut Findings) -> Option<Entry> {
         items.iter().filter_map(|item| item.text(findings).map(str::to_owned)).collect()
     };
     let (aliases, falls_back_to) = (words("aliases"), words("falls_back_to"));
+    let reverse_dns = words("reverse_dns");
     let mut text = |key: &str| fields.take(key).and_then(|at| at.text(findings).map(str::to_owned));
     let (operator, documentation) = (text("operator"), text("documentation"));
     let user_agent_pattern = text("user_agent_pattern");
+    let ip_format = text("ip_format");
+    let lists = fields.list("ip_ranges", findings);
+    let ip_ranges = lists.iter().filter_map(|at| address(at, findings)).collect();
+    let signature_agent = fields.take("signature_agent").and_then(|at| address(&at, findings));
     if let (Some(at), Some(pattern)) = (fields.take("user_agent_pattern"), &user_agent_pattern)
         && let Err(finding) = check_pattern(pattern)
     {
@@ -101,8 +111,34 @@ fn entry(at: &At<'_>, findings: &mut Findings) -> Option<Entry> {
         purpose: purpose.unwrap_or_default(),
         kind: kind.unwrap_or_default(),
         ignores_star: ignores_star.unwrap_or_default(),
+        ip_ranges,
+        ip_format,
+        reverse_dns,
+        signature_agent,
         ..Entry::default()
     })
+}
+
+/// Where something is fetched from.
+fn address(at: &At<'_>, findings: &mut Findings) -> Option<String> {
+    let text = at.text(findings)?.trim();
+    let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    if host.is_none_or(|host| host.is_empty() || host.starts_with('/'))
+        || !text.bytes().all(|b| b.is_ascii_graphic())
+    {
+        let message = format!("'{}' is not an address to fetch from", shown(text));
+        findings.refuse(at, message, "write for example https://bots.example/ranges.json");
+        return None;
+    }
+    if text.starts_with("http://") {
+        let message = "what comes over plain HTTP can be changed on its way";
+        findings.add(
+            at,
+            Diagnostic::warning("policy.plain_http", message)
+                .help("write https:// where the server has it"),
+        );
+    }
+    Some(text.to_owned())
 }
 
 fn text_of(at: &At<'_>) -> String {

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use crate::{
     diagnostic::{Diagnostic, Severity},
     policy::{
-        Mode, Policy, Server, Site, catalogue,
+        Mode, Policy, Server, Site, catalogue, evidence,
         names::Names,
         server,
         shape::{At, Findings},
@@ -34,10 +34,12 @@ pub(super) fn read(bytes: &[u8]) -> (Option<Policy>, Vec<Diagnostic>) {
 }
 
 fn sections(root: &At<'_>, bytes: &[u8], findings: &mut Findings) -> Option<Policy> {
-    const KEYS: [&str; 6] = ["server", "violations", "crawlers", "crawler_sets", "strict", "sites"];
+    const KEYS: [&str; 7] =
+        ["server", "violations", "evidence", "crawlers", "crawler_sets", "strict", "sites"];
     let fields = root.fields(&KEYS, findings)?;
     let server = server::server(fields.take("server").as_ref(), findings);
     let violations = server::violations(fields.take("violations").as_ref(), findings);
+    let evidence = evidence::read(fields.take("evidence").as_ref(), findings);
     let catalogue = Arc::new(catalogue::extended(fields.take("crawlers").as_ref(), findings));
     let strict = fields.take("strict").and_then(|at| at.boolean(findings)).unwrap_or(true);
     let names = Names::read(fields.take("crawler_sets").as_ref(), &catalogue, strict, findings);
@@ -46,10 +48,12 @@ fn sections(root: &At<'_>, bytes: &[u8], findings: &mut Findings) -> Option<Poli
     let sites = sites::read(&sites_at, &names, findings);
     for (at, site) in &sites {
         no_loop(site, &server, at, findings);
-        names_are_claims(site, at, findings);
+        if evidence.is_none() {
+            names_are_claims(site, at, findings);
+        }
     }
     let sites = sites.into_iter().map(|(_, site)| site).collect();
-    Some(Policy { server, violations, catalogue, sites, fingerprint: fingerprint(bytes) })
+    Some(Policy { server, violations, evidence, catalogue, sites, fingerprint: fingerprint(bytes) })
 }
 
 /// An origin that is one of our own listeners would make every request run in a circle.
@@ -75,16 +79,29 @@ fn no_loop(site: &Site, server: &Server, at: &At<'_>, findings: &mut Findings) {
     }
 }
 
-/// Said once for each site that blocks: a User-Agent proves nothing.
+/// Said once for each site that blocks, or asks for a standing, while nothing is looked at: a
+/// User-Agent proves nothing.
 fn names_are_claims(site: &Site, at: &At<'_>, findings: &mut Findings) {
-    let blocks = site.enforcement.mode == Mode::Block
-        || site.enforcement.overrides.iter().any(|one| one.mode == Mode::Block);
-    if blocks {
+    let enforcement = &site.enforcement;
+    let blocks = enforcement.mode == Mode::Block
+        || enforcement.overrides.iter().any(|one| one.mode == Mode::Block);
+    let asks = enforcement.impostors.is_some()
+        || enforcement.overrides.iter().any(|one| !one.standings.is_empty());
+    if asks {
+        let message = "asks who crawlers really are, and nothing is looked at to tell";
+        findings.add(
+            at,
+            Diagnostic::warning("policy.no_evidence", message).help(
+                "add an 'evidence' section, for example 'evidence: { folder: data/evidence }'",
+            ),
+        );
+    } else if blocks {
         let message = "blocks go by what a User-Agent claims";
         findings.add(
             at,
-            Diagnostic::note("policy.unverified_claims", message)
-                .help("nothing to do; a client that lies about its name is not caught by this"),
+            Diagnostic::note("policy.unverified_claims", message).help(
+                "add an 'evidence' section to tell crawlers from those who borrow their names",
+            ),
         );
     }
 }

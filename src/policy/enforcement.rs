@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::{
-    crawlers::Class,
+    crawlers::{Class, Outcome},
     diagnostic::Diagnostic,
     policy::{
         Block, Enforcement, Mode, Override, Piece, RobotsTxt, Slot, Template,
@@ -47,7 +47,15 @@ pub(super) fn read(
     names: &Names<'_>,
     findings: &mut Findings,
 ) -> Enforcement {
-    const KEYS: [&str; 5] = ["mode", "overrides", "block", "star_binds", "allow_block_all"];
+    const KEYS: [&str; 7] = [
+        "mode",
+        "overrides",
+        "block",
+        "star_binds",
+        "impostors",
+        "block_confirmed_search",
+        "allow_block_all",
+    ];
     let mut enforcement = Enforcement {
         mode: Mode::Log,
         overrides: Vec::new(),
@@ -57,6 +65,8 @@ pub(super) fn read(
             body: parse_template(DEFAULT_BODY).expect("the default body has known slots only"),
         },
         star_binds: STAR_BINDS.to_vec(),
+        impostors: None,
+        block_confirmed_search: false,
     };
     let Some(fields) = at.and_then(|at| at.fields(&KEYS, findings)) else { return enforcement };
     if let Some(mode) = fields.take("mode").and_then(|at| at.choice(&MODES, findings)) {
@@ -64,10 +74,17 @@ pub(super) fn read(
     }
     for at in fields.list("overrides", findings) {
         let Some(one) = one_override(&at, names, findings) else { continue };
-        let is_taken = |token| {
-            enforcement.overrides.iter().any(|before| before.all || before.tokens.contains(token))
+        // An override for some standings leaves the crawler in the others to those that follow.
+        let before = || {
+            let covers = |before: &&Override| {
+                before.standings.is_empty()
+                    || (!one.standings.is_empty()
+                        && one.standings.iter().all(|outcome| before.standings.contains(outcome)))
+            };
+            enforcement.overrides.iter().filter(covers)
         };
-        let taken_all = enforcement.overrides.iter().any(|before| before.all);
+        let is_taken = |token| before().any(|before| before.tokens.contains(token));
+        let taken_all = before().any(|before| before.all);
         if taken_all || (!one.all && !one.tokens.is_empty() && one.tokens.iter().all(is_taken)) {
             findings.add(
                 &at,
@@ -83,6 +100,11 @@ pub(super) fn read(
     if let Some(at) = fields.take("star_binds") {
         enforcement.star_binds = star_binds(&at, findings);
     }
+    let impostors = fields.take("impostors").and_then(|at| at.choice(&MODES[1..], findings));
+    enforcement.impostors = impostors;
+    if let Some(at) = fields.take("block_confirmed_search") {
+        enforcement.block_confirmed_search = at.boolean(findings).unwrap_or(false);
+    }
     let allow_block_all =
         fields.take("allow_block_all").and_then(|at| at.boolean(findings)).unwrap_or(false);
     if !allow_block_all {
@@ -92,7 +114,7 @@ pub(super) fn read(
 }
 
 fn one_override(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> Option<Override> {
-    let fields = at.fields(&["user_agents", "mode"], findings)?;
+    let fields = at.fields(&["user_agents", "standing", "mode"], findings)?;
     let who = fields.require("user_agents", "write for example [set:ai]", findings);
     let mode = fields
         .require("mode", "write off, log or block", findings)
@@ -105,7 +127,10 @@ fn one_override(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> Opti
             None => {}
         }
     }
-    Some(Override { tokens, all, mode: mode? })
+    let outcomes = Outcome::ALL.map(|outcome| (outcome.as_str(), outcome));
+    let standings = fields.list("standing", findings);
+    let standings = standings.iter().filter_map(|item| item.choice(&outcomes, findings)).collect();
+    Some(Override { tokens, all, standings, mode: mode? })
 }
 
 fn block(at: &At<'_>, block: &mut Block, findings: &mut Findings) {
@@ -214,9 +239,12 @@ fn refuse_to_block_everybody(
     fields: &Fields<'_>,
     findings: &mut Findings,
 ) {
-    let blocks_star =
-        enforcement.overrides.iter().find(|one| one.all).map_or(enforcement.mode, |one| one.mode)
-            == Mode::Block;
+    let blocks_star = enforcement
+        .overrides
+        .iter()
+        .find(|one| one.all && one.standings.is_empty())
+        .map_or(enforcement.mode, |one| one.mode)
+        == Mode::Block;
     if blocks_star && closes_everything(&robots_txt.file) {
         let at = fields.at();
         let message = "this blocks every crawler from the whole site";

@@ -13,7 +13,7 @@ use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 use ipnet::IpNet;
 
 use crate::{
-    crawlers::{Catalogue, Class},
+    crawlers::{Catalogue, Class, Outcome},
     diagnostic::Diagnostic,
     product_token::ProductToken,
     robots,
@@ -23,6 +23,7 @@ use crate::{
 mod catalogue;
 mod check;
 mod enforcement;
+mod evidence;
 mod names;
 mod robots_tag_rules;
 mod robots_txt;
@@ -43,6 +44,8 @@ pub const DEFAULT_RETENTION: Duration = Duration::from_secs(90 * 86_400);
 /// `Cache-Control: max-age` of robots.txt when the policy does not say. RFC 9309 §2.4 lets
 /// crawlers keep the file for up to 24 hours.
 pub const DEFAULT_ROBOTS_MAX_AGE: Duration = Duration::from_secs(3_600);
+/// After how long published lists are fetched again when the policy does not say: 24 hours.
+pub const DEFAULT_EVIDENCE_REFRESH: Duration = Duration::from_secs(86_400);
 
 /// A validated policy.
 #[derive(Clone, Debug)]
@@ -51,6 +54,8 @@ pub struct Policy {
     pub server: Server,
     /// Where records go. A change needs a restart.
     pub violations: Violations,
+    /// What is looked at to tell crawlers from impostors; `None` is nothing.
+    pub evidence: Option<Evidence>,
     /// The built-in crawlers with the operator's own.
     pub catalogue: Arc<Catalogue>,
     /// The sites, in the policy's order; their hosts are distinct.
@@ -145,6 +150,27 @@ pub struct Violations {
     pub queue: usize,
     /// Query parameters whose values are replaced before anything is recorded.
     pub redact_query: Vec<String>,
+}
+
+/// The `evidence` section.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Evidence {
+    /// Whether published lists of addresses are fetched and looked at.
+    pub ip_ranges: bool,
+    /// Whether addresses are resolved to names and back.
+    pub reverse_dns: bool,
+    /// Whether signatures of requests are verified, with keys that are fetched.
+    pub signatures: bool,
+    /// Where the last good copies are kept; `None` is in memory only.
+    pub folder: Option<PathBuf>,
+    /// After how long lists are fetched again.
+    pub refresh: Duration,
+    /// Who resolves names; empty is whom the system asks.
+    pub name_servers: Vec<SocketAddr>,
+    /// A PEM file of authorities that are trusted beside the public ones.
+    pub certificate_authorities: Option<PathBuf>,
+    /// Networks that may be fetched from although they are not public.
+    pub allow_addresses: Vec<IpNet>,
 }
 
 /// Where JSON lines go.
@@ -277,6 +303,11 @@ pub struct Enforcement {
     pub block: Block,
     /// The classes of client that a `*` group binds.
     pub star_binds: Vec<Class>,
+    /// What happens to clients that are proven not to be who they say, whatever they ask for;
+    /// `None` leaves them to the rules.
+    pub impostors: Option<Mode>,
+    /// Whether rules for `*` alone may block a search engine that is proven to be one.
+    pub block_confirmed_search: bool,
 }
 
 /// What happens to a violation.
@@ -308,6 +339,8 @@ pub struct Override {
     pub tokens: std::collections::HashSet<ProductToken>,
     /// Whether it names `*`, every crawler.
     pub all: bool,
+    /// In which standing it applies to them; empty is in any.
+    pub standings: Vec<Outcome>,
     /// What happens to their violations.
     pub mode: Mode,
 }

@@ -202,7 +202,7 @@ fn database(at: &At<'_>, findings: &mut Findings) -> Option<PathBuf> {
     path(at, findings)
 }
 
-fn path(at: &At<'_>, findings: &mut Findings) -> Option<PathBuf> {
+pub(super) fn path(at: &At<'_>, findings: &mut Findings) -> Option<PathBuf> {
     let text = at.text(findings)?;
     if text.is_empty() || text.contains('\0') {
         findings.refuse(at, "not a file name", "name a file");
@@ -226,7 +226,7 @@ fn socket(at: &At<'_>, findings: &mut Findings) -> Option<SocketAddr> {
     parsed
 }
 
-fn network(at: &At<'_>, findings: &mut Findings) -> Option<IpNet> {
+pub(super) fn network(at: &At<'_>, findings: &mut Findings) -> Option<IpNet> {
     let text = at.text(findings)?;
     let parsed =
         text.parse::<IpNet>().ok().or_else(|| text.parse::<IpAddr>().ok().map(IpNet::from));

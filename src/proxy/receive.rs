@@ -7,8 +7,8 @@ use jiff::Timestamp;
 use pingora::{http::RequestHeader, proxy::Session};
 
 use crate::{
-    crawlers::Claim,
-    enforce::{self, Action, Decision, Rulebook, Site, Standing},
+    crawlers::{Claim, Standing},
+    enforce::{self, Action, Decision, Rulebook, Site},
     robots::Target,
 };
 
@@ -54,7 +54,8 @@ impl Proxy {
         let values = || user_agents.iter().map(HeaderValue::as_bytes);
         let claim = serving.rulebook.catalogue().identify_all(values(), &site.names);
         let target = Target::new(request.raw_path());
-        let decision = enforce::decide(site, &claim, values().all(enforce::is_blank), &target);
+        let is_nameless = values().all(enforce::is_blank);
+        let decision = enforce::decide(site, &claim, Standing::unexamined, is_nameless, &target);
         self.metrics.decision_seconds.observe(started.elapsed().as_secs_f64());
         exchange.class = claim.class();
         exchange.action = decision.action;
@@ -109,7 +110,6 @@ impl Proxy {
             target: request.raw_path(),
             user_agent: &lines.join(&b", "[..]),
             redact_query: &self.redact_query,
-            standing: Standing::Unknown.as_str(),
         };
         let (reason, action) = (decision.reason.as_str(), decision.action.as_str());
         self.metrics.violation(&site.name, serving::label(judgement), reason, action);

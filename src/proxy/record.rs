@@ -9,7 +9,6 @@ use crate::{
     enforce::{Decision, Judgement, Site},
     escape,
     policy::{self, Piece, Slot},
-    robots,
     violations::{self, Robots, RobotsRead, Text, Violation},
 };
 
@@ -25,11 +24,10 @@ pub(super) struct Circumstances<'a> {
     pub(super) target: &'a [u8],
     pub(super) user_agent: &'a [u8],
     pub(super) redact_query: &'a [String],
-    pub(super) standing: &'static str,
 }
 
 /// The record of a decision against a request; the status is filled in when it is known. `None`
-/// where the decision is in favour.
+/// where nothing was judged.
 pub(super) fn violation(
     site: &Site,
     claim: &Claim<'_>,
@@ -38,7 +36,7 @@ pub(super) fn violation(
     at: &Circumstances<'_>,
 ) -> Option<Violation> {
     let judgement = decision.judgement?;
-    let rule = judgement.rule?;
+    let (rule, matcher) = (judgement.rule, site.edition.matcher());
     let known = judgement.name.and_then(crawlers::Name::known);
     let path = violations::redact_query(at.target, at.redact_query);
     Some(Violation {
@@ -55,17 +53,20 @@ pub(super) fn violation(
         product_tokens: Text::list(claim.tokens().map(crawlers::Name::as_str)),
         operator: known.and_then(crawlers::Crawler::operator).map(Text::from),
         purpose: known.map(|crawler| Text::word(crawler.purpose().as_str())),
-        standing: Text::word(at.standing),
-        verdict: Text::word(robots::Directive::Disallow.as_str()),
+        standing: Text::word(decision.standing.outcome.as_str()),
+        evidence: decision.standing.evidence.map(|evidence| Text::word(evidence.as_str())),
+        verdict: Text::word(decision.access.as_str()),
         reason: Text::word(decision.reason.as_str()),
         action: Text::word(decision.action.as_str()),
         status: 0,
         robots: Robots {
             edition: site.edition.id().into(),
-            line: Some(rule.line),
-            directive: Text::word(rule.directive.as_str()),
-            pattern: Text::path(rule.pattern.as_bytes()),
-            group: Text::list(site.edition.matcher().tokens(judgement.group)),
+            line: rule.map(|rule| rule.line),
+            directive: Text::word(rule.map_or("", |rule| rule.directive.as_str())),
+            pattern: Text::path(rule.map_or("", |rule| &rule.pattern).as_bytes()),
+            group: Text::list(
+                judgement.group.map(|group| matcher.tokens(group)).unwrap_or_default(),
+            ),
         },
         robots_read: read,
     })

@@ -58,6 +58,16 @@ pub enum Access {
     Disallow,
 }
 
+impl Access {
+    /// The word in records: `allow` or `disallow`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Disallow => "disallow",
+        }
+    }
+}
+
 /// Which form of a path decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Form {

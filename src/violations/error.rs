@@ -33,6 +33,8 @@ pub enum Obstacle {
     Foreign,
     /// Occurs when a newer version of this program wrote it; holds that version's number.
     Newer(u32),
+    /// Occurs when an older version of this program wrote it, and it is opened to be read only.
+    Older,
     /// Occurs when the database is damaged; holds what SQLite says.
     Corrupt(String),
     /// Occurs when the file, its folder or its file system cannot be written or read.
@@ -81,6 +83,7 @@ impl Error {
             Obstacle::NoDatabase => "store.no_database",
             Obstacle::Foreign => "store.foreign",
             Obstacle::Newer(_) => "store.newer",
+            Obstacle::Older => "store.older",
             Obstacle::Corrupt(_) => "store.corrupt",
             Obstacle::Denied => "store.denied",
             Obstacle::Locked => "store.locked",
@@ -121,6 +124,11 @@ impl fmt::Display for Error {
                 f,
                 "'{path}' was written by a newer version, as schema {version} (run that version, \
                  or name another file)"
+            ),
+            Obstacle::Older => write!(
+                f,
+                "'{path}' was written by an older version (start 'beadle serve' on it once, which \
+                 brings it up to date)"
             ),
             Obstacle::Corrupt(detail) => write!(
                 f,

@@ -73,9 +73,12 @@ pub struct Violation {
     pub operator: Option<Text>,
     /// What it crawls for, where the catalogue knows.
     pub purpose: Option<Text>,
-    /// What is known about the claim: `confirmed`, `contradicted`, `unknown`.
+    /// What is known about the claim: `confirmed`, `contradicted`, `unverifiable`, `unknown`.
     pub standing: Text,
-    /// `disallow`.
+    /// By what it is confirmed or contradicted: `signature`, `ip-range`, `reverse-dns`.
+    #[serde(default)]
+    pub evidence: Option<Text>,
+    /// What the rules say: `disallow`, or `allow` where something else speaks against the request.
     pub verdict: Text,
     /// The stable code of why: `robots.disallow`, …
     pub reason: Text,
@@ -96,7 +99,7 @@ pub struct Robots {
     pub edition: Text,
     /// The rule's line in that edition, from 1.
     pub line: Option<u32>,
-    /// `disallow`.
+    /// `disallow` or `allow`; empty where no rule matches.
     pub directive: Text,
     /// The path pattern as written ([`Text::path`]).
     pub pattern: Text,

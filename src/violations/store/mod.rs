@@ -20,7 +20,7 @@ mod query; // the questions
 
 /// The columns of a record, in the order of its fields.
 const COLUMNS: &str = "schema, id, time, site, client_ip, method, host, path, user_agent, \
-    product_token, product_tokens, operator, purpose, standing, verdict, reason, action, status, \
+    product_token, product_tokens, operator, purpose, standing, evidence, verdict, reason, action, status, \
     robots_edition, robots_line, robots_directive, robots_pattern, robots_group, \
     robots_read_state, robots_read_edition, robots_read_at";
 
@@ -46,7 +46,7 @@ impl Store {
             {
                 let mut insert = transaction.prepare_cached(&format!(
                     "INSERT INTO violations ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, \
-                     ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING"
+                     ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING"
                 ))?;
                 for violation in records {
                     insert_violation(&mut insert, violation)?;
@@ -140,6 +140,7 @@ fn insert_violation(
         violation.operator,
         violation.purpose,
         violation.standing,
+        violation.evidence,
         violation.verdict,
         violation.reason,
         violation.action,

@@ -13,7 +13,8 @@ use crate::violations::{
 /// "BEAD": tells our databases from those of other programs.
 const APPLICATION_ID: i64 = 0x4245_4144;
 /// What makes a database of version n - 1 one of version n (`PRAGMA user_version`).
-const MIGRATIONS: [&str; 1] = [include_str!("schema.sql")];
+const MIGRATIONS: [&str; 2] =
+    [include_str!("schema.sql"), "ALTER TABLE violations ADD COLUMN evidence TEXT"];
 /// How long to wait for another process's lock.
 const BUSY: Duration = Duration::from_millis(250);
 /// How long a reader may wait for one.
@@ -66,6 +67,7 @@ impl Store {
         let store = Self::connect(path, flags, READER_BUSY)?;
         match store.version()? {
             0 => Err(Error::new(path, Obstacle::Foreign)),
+            older if older < MIGRATIONS.len() => Err(Error::new(path, Obstacle::Older)),
             _ => Ok(store),
         }
     }

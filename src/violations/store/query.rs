@@ -190,6 +190,7 @@ fn violation(row: &Row<'_>) -> rusqlite::Result<(u64, Violation)> {
         operator: columns.next()?,
         purpose: columns.next()?,
         standing: columns.next()?,
+        evidence: columns.next()?,
         verdict: columns.next()?,
         reason: columns.next()?,
         action: columns.next()?,
@@ -205,12 +206,12 @@ fn violation(row: &Row<'_>) -> rusqlite::Result<(u64, Violation)> {
             state: {
                 let word: String = columns.next()?;
                 let state = ReadState::from_word(&word);
-                state.ok_or_else(|| unreadable(24, FromSqlError::InvalidType))?
+                state.ok_or_else(|| unreadable(25, FromSqlError::InvalidType))?
             },
             edition: columns.next()?,
             at: {
                 let at: Option<i64> = columns.next()?;
-                at.map(|at| time(at, 26)).transpose()?
+                at.map(|at| time(at, 27)).transpose()?
             },
         },
     };

@@ -29,6 +29,27 @@ fn sink(path: &Path, queue: usize) -> Sink {
 }
 
 #[test]
+fn ours_a_database_of_an_older_version_is_brought_up_to_date_by_its_writer() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("beadle.db");
+    let connection = Connection::open(&file).expect("a file");
+    connection.execute_batch(include_str!("schema.sql")).expect("it runs");
+    connection
+        .execute_batch("PRAGMA application_id = 0x42454144; PRAGMA user_version = 1")
+        .expect("it runs");
+    drop(connection);
+    let error = Store::open_read_only(&file).expect_err("nothing is changed by reading");
+    assert_eq!(error.code(), "store.older");
+    assert!(error.to_string().contains("beadle serve"), "{error}");
+    let mut store = Store::open(&file).expect("a database");
+    store.add([&violation(0)], &[], &[]).expect("added");
+    drop(store);
+    let store = Store::open_read_only(&file).expect("it is up to date");
+    let found = store.query(&Filter::default()).expect("rows").records;
+    assert_eq!(found[0].1, violation(0));
+}
+
+#[test]
 fn s144_what_is_no_database_of_ours_is_refused_and_left_alone() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = |name: &str| folder.path().join(name);
@@ -39,7 +60,7 @@ fn s144_what_is_no_database_of_ours_is_refused_and_left_alone() {
         ("foreign_version", "PRAGMA user_version = 1"),
         (
             "newer",
-            "PRAGMA application_id = 0x42454144; PRAGMA user_version = 2; CREATE TABLE t (x)",
+            "PRAGMA application_id = 0x42454144; PRAGMA user_version = 99; CREATE TABLE t (x)",
         ),
     ] {
         let connection = Connection::open(file(name)).expect("a file");
@@ -60,7 +81,7 @@ fn s144_what_is_no_database_of_ours_is_refused_and_left_alone() {
         (file("text"), "store.no_database", "name another file"),
         (file("foreign"), "store.foreign", "another program"),
         (file("foreign_version"), "store.foreign", "another program"),
-        (file("newer"), "store.newer", "as schema 2"),
+        (file("newer"), "store.newer", "as schema 99"),
         (file("damaged"), "store.corrupt", "restore a copy"),
         (file("cut"), "store.corrupt", "restore a copy"),
         ("/proc/beadle.db".into(), "store.no_file", "correct the path"),

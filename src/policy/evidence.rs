@@ -1,0 +1,66 @@
+//! The `evidence` section: what is looked at to tell crawlers from those who borrow their names.
+
+use std::{
+    net::{IpAddr, SocketAddr},
+    time::Duration,
+};
+
+use crate::policy::{
+    DEFAULT_EVIDENCE_REFRESH, Evidence,
+    server::{network, path},
+    shape::{At, Findings, shown},
+};
+
+const HOUR: Duration = Duration::from_secs(3_600);
+/// Where name servers listen.
+const DNS_PORT: u16 = 53;
+
+/// Reads the section; without one, nothing is fetched and nothing looked up.
+pub(super) fn read(at: Option<&At<'_>>, findings: &mut Findings) -> Option<Evidence> {
+    const KEYS: [&str; 8] = [
+        "ip_ranges",
+        "reverse_dns",
+        "signatures",
+        "folder",
+        "refresh",
+        "name_servers",
+        "certificate_authorities",
+        "allow_addresses",
+    ];
+    let fields = at?.fields(&KEYS, findings)?;
+    let mut switch =
+        |key: &str| fields.take(key).and_then(|at| at.boolean(findings)).unwrap_or(true);
+    let (ip_ranges, reverse_dns) = (switch("ip_ranges"), switch("reverse_dns"));
+    let signatures = switch("signatures");
+    let mut file = |key: &str| fields.take(key).and_then(|at| path(&at, findings));
+    let (folder, certificate_authorities) = (file("folder"), file("certificate_authorities"));
+    let refresh = fields.take("refresh").and_then(|at| at.duration(HOUR..=7 * 24 * HOUR, findings));
+    let name_servers = fields.list("name_servers", findings);
+    let name_servers = name_servers.iter().filter_map(|at| name_server(at, findings)).collect();
+    let networks = fields.list("allow_addresses", findings);
+    let allow_addresses = networks.iter().filter_map(|at| network(at, findings)).collect();
+    Some(Evidence {
+        ip_ranges,
+        reverse_dns,
+        signatures,
+        folder,
+        refresh: refresh.unwrap_or(DEFAULT_EVIDENCE_REFRESH),
+        name_servers,
+        certificate_authorities,
+        allow_addresses,
+    })
+}
+
+/// An address, with a port where it isn't the usual one.
+fn name_server(at: &At<'_>, findings: &mut Findings) -> Option<SocketAddr> {
+    let text = at.text(findings)?;
+    let parsed = text
+        .parse()
+        .ok()
+        .or_else(|| text.parse::<IpAddr>().ok().map(|address| (address, DNS_PORT).into()));
+    if parsed.is_none() {
+        let message = format!("'{}' is not an address", shown(text));
+        findings.refuse(at, message, "write for example 192.0.2.53 or 127.0.0.1:5353");
+    }
+    parsed
+}
