@@ -63,7 +63,10 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     }
     let fields: Vec<&[u8]> = fields.iter().map(|line| line.trim_ascii()).collect();
     let legacy: Vec<&[u8]> = legacy.iter().map(|line| line.trim_ascii()).collect();
-    let (rules, diagnostics) = robots_tag::effective(&fields, &legacy, token.as_ref());
+    let (field, mut diagnostics) = robots_tag::read(&fields);
+    let (older, more) = robots_tag::read_legacy(&legacy);
+    diagnostics.extend(more);
+    let rules = robots_tag::effective(&field, &[&older], token.as_ref());
     let row = Row { product_token: escape::text(name.as_bytes()), rules, diagnostics };
     match args.format {
         Format::Json => json(out, &row)?,
