@@ -33,7 +33,7 @@ pub mod metrics; // every metric, once
 pub mod product_token; // a crawler's name
 
 pub mod robots; // robots.txt: read, written, matched
-pub mod robots_tag; // Robots-Tag and X-Robots-Tag: read, written, merged
+pub mod robots_tag; // Robots-Tag, X-Robots-Tag and their meta elements: read, written, merged
 
 pub mod crawlers; // who is known, and who a User-Agent says it is
 

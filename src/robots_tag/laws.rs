@@ -149,7 +149,8 @@ proptest! {
             let again: Vec<&[u8]> = written.iter().map(String::as_bytes).collect();
             prop_assert_eq!(read(&again).0, reading.tag);
         }
-        let _ = effective(&[&bytes], &[&bytes], token("a").as_ref());
+        let (field, older) = (read(&[&bytes]).0, read_legacy(&[&bytes]).0);
+        let _ = effective(&field, &[&older], token("a").as_ref());
     }
 }
 

@@ -69,9 +69,20 @@ pub(super) fn can_name(token: &ProductToken) -> bool {
     !takes_value(token.key()) && !token.key().contains(';')
 }
 
+/// What rules mean that are all for one scope: here no part may name a crawler.
+pub(super) fn read_rules(content: &str, scope: Scope, findings: &mut Findings) -> RobotsTag {
+    let mut line = Line { scope: Some(scope), may_name: false, ..Line::new(findings) };
+    for part in content.split(',') {
+        line.part(part);
+    }
+    line.finish()
+}
+
 /// Lines in the making: whom the rules are for, and a date that a comma may have split.
 pub(super) struct Line<'f> {
     scope: Option<Scope>,
+    /// Whether a name before a colon is a crawler's.
+    may_name: bool,
     /// Whether the scope was given by a name in this line.
     pub(super) is_named: bool,
     members: Vec<(Scope, Vec<Rule>)>,
@@ -84,7 +95,8 @@ impl<'f> Line<'f> {
     pub(super) fn new(findings: &'f mut Findings) -> Self {
         let members = Vec::new();
         let scope = Some(Scope::Any);
-        Self { scope, is_named: false, members, date: None, says_all: false, findings }
+        let (may_name, is_named, date, says_all) = (true, false, None, false);
+        Self { scope, may_name, is_named, members, date, says_all, findings }
     }
 
     /// Begins a line: rules are for all.
@@ -116,6 +128,9 @@ impl<'f> Line<'f> {
                     self.rule(name, Some(value));
                 }
                 return;
+            }
+            if !self.may_name {
+                return self.findings.name_in_meta(part);
             }
             self.name(name);
             rest = value.trim();

@@ -130,6 +130,104 @@ impl Findings {
         });
     }
 
+    /// Gives all but the first `len` a place.
+    pub(super) fn place(&mut self, len: usize, line: u32, column: u32) {
+        for finding in self.0.iter_mut().skip(len) {
+            finding.place.line = Some(line);
+            finding.place.column = Some(column);
+        }
+    }
+
+    /// The document is in an encoding whose octets are not those of ASCII.
+    pub(super) fn utf16(&mut self) {
+        self.add(|| {
+            Diagnostic::warning("robots_tag.utf16", "the document is UTF-16 and was not read")
+                .help("serve it as UTF-8")
+        });
+    }
+
+    /// The head goes on behind what is read of a document.
+    pub(super) fn head_cut(&mut self, limit: usize) {
+        self.add(|| {
+            let message =
+                format!("the head does not end within {limit} bytes: the rest of it is not read");
+            Diagnostic::warning("robots_tag.head_cut", message)
+        });
+    }
+
+    /// There are more elements than are read.
+    pub(super) fn too_many_metas(&mut self, limit: usize) {
+        self.add(|| {
+            let message =
+                format!("more than {limit} meta elements for crawlers: the rest is not read");
+            Diagnostic::warning("robots_tag.too_many_metas", message)
+        });
+    }
+
+    /// A `content` longer than what is read of it.
+    pub(super) fn content_cut(&mut self, length: usize) {
+        self.add(|| {
+            let message = format!(
+                "{length} bytes of content: what is behind the first {MAX_BYTES} is not read"
+            );
+            Diagnostic::warning("robots_tag.too_long", message)
+        });
+    }
+
+    /// An element that crawlers need not read where it stands.
+    pub(super) fn outside_head(&mut self, name: &str) {
+        self.add(|| {
+            let message = format!(
+                "<meta name=\"{}\"> outside the head is not counted",
+                shown(name.as_bytes())
+            );
+            Diagnostic::warning("robots_tag.meta_outside_head", message)
+                .help("move it into the head; some crawlers read it in the body, others don't")
+        });
+    }
+
+    /// An element that only those read who run no scripts.
+    pub(super) fn in_noscript(&mut self, name: &str) {
+        self.add(|| {
+            let message = format!(
+                "<meta name=\"{}\"> in noscript may not be seen by crawlers that run scripts",
+                shown(name.as_bytes())
+            );
+            Diagnostic::warning("robots_tag.meta_in_noscript", message)
+                .help("move it out of the noscript element")
+        });
+    }
+
+    /// An element without rules.
+    pub(super) fn no_content(&mut self, name: &str) {
+        self.add(|| {
+            let message =
+                format!("<meta name=\"{}\"> without content says nothing", shown(name.as_bytes()));
+            Diagnostic::warning("robots_tag.meta_without_content", message)
+                .help("write content=\"noindex\", or what else is meant")
+        });
+    }
+
+    /// An element that is spelt so that no crawler need read it.
+    pub(super) fn not_a_robots_meta(&mut self, attribute: &str, value: &str) {
+        self.add(|| {
+            let message =
+                format!("<meta {attribute}=\"{}\"> is no robots tag", shown(value.as_bytes()));
+            Diagnostic::warning("robots_tag.meta_misspelt", message)
+                .help("write <meta name=\"robots\">, or one element for each crawler")
+        });
+    }
+
+    /// A crawler's name before a colon, in an element that has one already.
+    pub(super) fn name_in_meta(&mut self, part: &str) {
+        self.add(|| {
+            let message =
+                format!("'{}' names a crawler where only rules are read", shown(part.as_bytes()));
+            Diagnostic::warning("robots_tag.name_in_content", message)
+                .help("write <meta name=\"googlebot\"> for one crawler")
+        });
+    }
+
     /// A rule that nobody documents, or a value of the wrong kind.
     pub(super) fn rule(&mut self, rule: &Rule) {
         let Some(kind) = rule.kind() else {

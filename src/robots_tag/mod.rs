@@ -9,14 +9,19 @@
 //! Robots-Tag: *;nosnippet, ExampleBot;noindex            a List (RFC 9651) of items with rules
 //! X-Robots-Tag: nosnippet                                the same in the older syntax,
 //! X-Robots-Tag: examplebot: noindex                      one field line for each scope
+//! <meta name="examplebot" content="noindex">             one element of the document's head
 //! ```
 //! One octet that is no structured field voids the whole `Robots-Tag` field for a crawler. So
 //! [`read`] says what a crawler gets to know, and [`read_leniently`] what an origin's single line
 //! was meant to say, before both are written anew as one valid field.
 //!
-//! May use: diagnostic, escape, product_token, sfv. Must not know: policy, requests, crawlers, HTTP
-//! messages beyond the values of these two fields.
+//! A document is read for the tools alone: on the request path, bodies pass unread.
+//!
+//! May use: diagnostic, escape, product_token, sfv, html5gum. Must not know: policy, requests,
+//! crawlers, HTTP messages beyond the values of these two fields and a document's head.
 
+mod head;
+mod html;
 mod known;
 #[cfg(test)]
 mod laws;
@@ -31,8 +36,9 @@ mod write;
 
 use std::borrow::Borrow;
 
-use crate::{diagnostic::Diagnostic, product_token::ProductToken};
+use crate::product_token::ProductToken;
 
+pub use html::{Document, DocumentReader, MAX_DOCUMENT_BYTES, MAX_METAS, Meta, read_html};
 pub use known::{KnownRule, ValueKind, known_rules};
 pub use legacy::{read_legacy, read_legacy_leniently};
 pub use lenient::{LineReading, read_leniently};
@@ -177,25 +183,24 @@ impl RobotsTag {
     }
 }
 
-/// What the lines of both fields tell the crawler of `token`, sorted, and what is wrong with them.
-/// A rule is spelt as in the field that it stands in: `max-snippet=20` in `Robots-Tag`, else
-/// `max-snippet:20`.
+/// What a response tells the crawler of `token` altogether, sorted: the union of `field`
+/// (`Robots-Tag`) and of what stands in the older syntax (`X-Robots-Tag`, the document's head).
+/// A rule is spelt as where it stands: `max-snippet=20` in `Robots-Tag`, else `max-snippet:20`.
 pub fn effective(
-    fields: &[&[u8]],
-    legacy: &[&[u8]],
+    field: &RobotsTag,
+    older: &[&RobotsTag],
     token: Option<&ProductToken>,
-) -> (Vec<String>, Vec<Diagnostic>) {
-    let (new, mut findings) = read(fields);
-    let (old, more) = read_legacy(legacy);
-    findings.extend(more);
-    let said: Vec<Rule> = new.restrictions(token).into_iter().cloned().collect();
-    let both = new.merge(old);
-    let rules = both.restrictions(token).into_iter().filter(|rule| rule.is_effective());
+) -> Vec<String> {
+    let said: Vec<&Rule> = field.restrictions(token);
+    let all = older.iter().fold(field.clone(), |all, tag| all.union(tag));
+    let rules = all.restrictions(token).into_iter().filter(|rule| rule.is_effective());
     let mut texts: Vec<String> = rules
-        .map(|rule| if said.binary_search(rule).is_ok() { rule.to_string() } else { rule.legacy() })
+        .map(
+            |rule| if said.binary_search(&rule).is_ok() { rule.to_string() } else { rule.legacy() },
+        )
         .collect();
     texts.sort_unstable();
-    (texts, findings)
+    texts
 }
 
 /// Sorts rules, drops repetitions, and of those that have an order of strictness all but the

@@ -2,7 +2,7 @@
 //! draft-illyes-repext-03 unless they say otherwise.
 
 use super::*;
-use crate::diagnostic::Severity;
+use crate::diagnostic::{Diagnostic, Severity};
 
 pub(super) fn token(text: &str) -> Option<ProductToken> {
     ProductToken::new(text)
@@ -19,7 +19,7 @@ fn said(lines: &[&str], crawler: &str) -> Vec<String> {
 
 fn said_legacy(lines: &[&str], crawler: &str) -> Vec<String> {
     let lines: Vec<&[u8]> = lines.iter().map(|line| line.as_bytes()).collect();
-    effective(&[], &lines, token(crawler).as_ref()).0
+    effective(&RobotsTag::new(), &[&read_legacy(&lines).0], token(crawler).as_ref())
 }
 
 fn tag(members: &[(&str, &[&str])]) -> RobotsTag {
@@ -282,13 +282,11 @@ fn ours_the_new_syntax_under_the_old_name_is_understood_leniently() {
 
 #[test]
 fn ours_one_rule_said_in_both_fields_is_told_once() {
-    let (rules, findings) = effective(
-        &[b"*;max-snippet=20;noindex"],
-        &[b"max-snippet:20, nofollow, max-video-preview:3"],
-        None,
-    );
-    assert_eq!(rules, ["max-snippet=20", "max-video-preview:3", "nofollow", "noindex"]);
-    assert!(findings.is_empty());
+    let (field, findings) = read(&[b"*;max-snippet=20;noindex"]);
+    let (older, more) = read_legacy(&[b"max-snippet:20, nofollow, max-video-preview:3"]);
+    assert!(findings.is_empty() && more.is_empty());
+    let rules = ["max-snippet=20", "max-video-preview:3", "nofollow", "noindex"];
+    assert_eq!(effective(&field, &[&older], None), rules);
 }
 
 // Reading an origin's line before the merge.
