@@ -3,6 +3,8 @@
 
 use std::path::Path;
 
+#[path = "../fuzz/checks/html.rs"]
+mod html;
 #[path = "../fuzz/checks/matching.rs"]
 mod matching;
 #[path = "../fuzz/checks/robots.rs"]
@@ -18,7 +20,8 @@ mod x_robots_tag;
 
 type Check = fn(&[u8]);
 
-const CHECKS: [(&str, Check); 6] = [
+const CHECKS: [(&str, Check); 7] = [
+    ("html", html::holds_for),
     ("matching", matching::holds_for),
     ("robots", robots::holds_for),
     ("robots_tag", robots_tag::holds_for),
