@@ -150,6 +150,19 @@ pub struct Violations {
     pub queue: usize,
     /// Query parameters whose values are replaced before anything is recorded.
     pub redact_query: Vec<String>,
+    /// How much of a client's address is recorded.
+    pub client_ip: ClientIp,
+}
+
+/// How much of a client's address is recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClientIp {
+    /// All of it.
+    Full,
+    /// Its network: /24 of IPv4, /48 of IPv6.
+    Network,
+    /// A hash with a key that changes each day and is never written down.
+    Hash,
 }
 
 /// The `evidence` section.

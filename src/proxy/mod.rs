@@ -51,6 +51,7 @@ mod client; // who the client is, behind proxies that are trusted
 mod fields; // header fields of one hop
 mod ledger; // who has read which robots.txt
 mod origins; // addresses of the origins, looked up in the background
+mod privacy; // how much of a client's address is recorded
 mod receive; // a request admitted, judged, answered here or sent on
 mod record; // a decision written down
 mod reload; // the policy read again, swapped or kept
@@ -63,6 +64,7 @@ mod upgrade; // connections on which another protocol is asked for
 
 use self::{
     ledger::Ledger,
+    privacy::Privacy,
     respond::Answer,
     serving::{Serving, ServingSite},
 };
@@ -77,6 +79,7 @@ pub struct Proxy {
     trusted: Vec<IpNet>,
     timeouts: policy::Timeouts,
     redact_query: Vec<String>,
+    privacy: Privacy,
     /// The second in which a failing origin was last spoken of.
     warned_at: AtomicI64,
 }
@@ -131,6 +134,7 @@ impl Proxy {
             trusted: policy.server.trusted_proxies.clone(),
             timeouts: policy.server.timeouts,
             redact_query: policy.violations.redact_query.clone(),
+            privacy: Privacy::new(policy.violations.client_ip),
             warned_at: AtomicI64::new(0),
         };
         (proxy, Reloader::new(file, policy, serving, origins, metrics))

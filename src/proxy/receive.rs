@@ -100,10 +100,11 @@ impl Proxy {
         let authority = request.headers.get(header::HOST).and_then(|value| value.to_str().ok());
         let lines: Vec<&[u8]> =
             request.headers.get_all(header::USER_AGENT).iter().map(HeaderValue::as_bytes).collect();
+        let time = Timestamp::now();
         let circumstances = Circumstances {
             id: &uuid::Uuid::now_v7().to_string(),
-            time: Timestamp::now(),
-            client_ip: self.client_ip(session),
+            time,
+            client_ip: self.privacy.shown(self.client_ip(session), time),
             method: request.method.as_str(),
             host: host.as_deref().unwrap_or(&site.name),
             authority: authority.unwrap_or(&site.name),
