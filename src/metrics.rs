@@ -16,6 +16,9 @@ pub const OTHER_TOKEN: &str = "other";
 /// Stands for a client that gives no name.
 pub const NO_TOKEN: &str = "none";
 
+/// Stands for the evidence of a claim that nothing confirms or contradicts.
+pub const NO_EVIDENCE: &str = "none";
+
 /// All metrics of one process.
 #[derive(Debug)]
 pub struct Metrics {
@@ -25,6 +28,8 @@ pub struct Metrics {
     refusals: IntCounterVec,
     invalid_tag_lines: IntCounterVec,
     reloads: IntCounterVec,
+    claims: IntCounterVec,
+    evidence_fetches: IntCounterVec,
     policy: IntGaugeVec,
     /// Time to identify and judge one request, in seconds.
     pub decision_seconds: Histogram,
@@ -94,6 +99,16 @@ impl Metrics {
             "Policy reloads by outcome: applied, unchanged or refused.",
             &["outcome"],
         )?;
+        let claims = counters(
+            "beadle_claims_total",
+            "Requests that claim to be a known crawler, by site, standing and evidence.",
+            &["site", "standing", "evidence"],
+        )?;
+        let evidence_fetches = counters(
+            "beadle_evidence_fetches_total",
+            "Lists and key directories fetched, by evidence and outcome.",
+            &["evidence", "outcome"],
+        )?;
         let policy = IntGaugeVec::new(
             Opts::new("beadle_policy_info", "The policy in force, by fingerprint."),
             &["fingerprint"],
@@ -118,6 +133,8 @@ impl Metrics {
             refusals,
             invalid_tag_lines,
             reloads,
+            claims,
+            evidence_fetches,
             policy,
             decision_seconds,
             origin_failures,
@@ -159,9 +176,20 @@ impl Metrics {
         self.reloads.with_label_values(&[outcome]).inc();
     }
 
+    /// The counter of one site's claims of one standing; to be kept, not looked up for each
+    /// request.
+    pub fn claims(&self, site: &str, standing: &str, evidence: &str) -> Counter {
+        self.claims.with_label_values(&[site, standing, evidence])
+    }
+
+    /// Counts something that was fetched to tell who is asking.
+    pub fn evidence_fetch(&self, evidence: &str, outcome: &str) {
+        self.evidence_fetches.with_label_values(&[evidence, outcome]).inc();
+    }
+
     /// Takes the series of a site that is no longer served out of the exposition.
     pub fn forget_site(&self, site: &str) {
-        for counters in [&self.requests, &self.violations, &self.invalid_tag_lines] {
+        for counters in [&self.requests, &self.violations, &self.invalid_tag_lines, &self.claims] {
             for family in counters.collect() {
                 for series in family.get_metric() {
                     let labels: HashMap<&str, &str> =

@@ -42,12 +42,14 @@ use crate::{
 };
 
 pub use self::{
+    evidence::Verifier,
     origins::Origins,
     reload::{Outcome, Reloader, read_policy_file},
     server::{Running, bind_check, start},
 };
 
 mod client; // who the client is, behind proxies that are trusted
+mod evidence; // who is really asking
 mod fields; // header fields of one hop
 mod ledger; // who has read which robots.txt
 mod origins; // addresses of the origins, looked up in the background
@@ -120,11 +122,12 @@ impl Proxy {
         now: Timestamp,
         sink: Arc<Sink>,
         fetches: Vec<crate::violations::Fetch>,
+        verifier: Option<Arc<Verifier>>,
         metrics: Arc<Metrics>,
     ) -> (Self, Reloader) {
         let origins = Arc::new(Origins::default());
         let rulebook = Rulebook::compile(&policy, now, None);
-        let serving = Serving::new(rulebook, &origins, &metrics);
+        let serving = Serving::new(rulebook, verifier, &origins, &metrics);
         let serving = Arc::new(ArcSwap::from_pointee(serving));
         let proxy = Self {
             serving: Arc::clone(&serving),

@@ -17,6 +17,7 @@ mod rows;
 mod table;
 
 pub use list::{Families, Family, List, sane_successor};
+pub use prefix::is_public;
 pub use read::{Format, MAX_OCTETS, MAX_PREFIXES, read};
 pub use refusal::Refusal;
 pub use table::{ListId, Membership, Table};

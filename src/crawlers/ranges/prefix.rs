@@ -75,6 +75,11 @@ pub(super) fn worth(prefix: IpNet) -> Worth {
     }
 }
 
+/// Whether an address is one that clients on the Internet have, of no special purpose.
+pub fn is_public(address: IpAddr) -> bool {
+    worth(IpNet::from(address.to_canonical())) == Worth::Take
+}
+
 /// Whether a text that is no entry was probably meant as one: digits with two points or colons.
 pub(super) fn looks_meant(text: &str) -> bool {
     let is_of_addresses = |c: char| c.is_ascii_hexdigit() || ".:/- ".contains(c);
