@@ -31,7 +31,7 @@ const KNOWS: [(&str, &[&str]); 10] = [
 ];
 
 /// Which places an external crate has; everywhere else it is unknown.
-const CRATES: [(&str, &[&str]); 16] = [
+const CRATES: [(&str, &[&str]); 18] = [
     ("pingora", &["proxy/"]),
     ("async_trait", &["proxy/"]),
     ("arc_swap", &["proxy/"]),
@@ -43,7 +43,9 @@ const CRATES: [(&str, &[&str]); 16] = [
     ("serde_yaml", &["policy/yaml.rs"]),
     ("axum", &["admin/", "cli/demo.rs"]),
     ("prometheus", &["metrics.rs"]),
-    ("sfv", &["robots_tag/"]),
+    ("sfv", &["robots_tag/", "crawlers/signature/"]),
+    ("ring", &["crawlers/signature/"]),
+    ("base64", &["crawlers/signature/"]),
     ("tokio", &["proxy/", "admin/", "cli/"]),
     ("tracing", &["proxy/", "violations/", "admin/", "cli/"]),
     ("tracing_subscriber", &["cli/"]),

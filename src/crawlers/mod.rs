@@ -15,6 +15,7 @@ mod names;
 mod patterns;
 mod purpose;
 mod self_named;
+pub mod signature;
 mod site_names;
 mod user_agent;
 mod words;
