@@ -1,8 +1,9 @@
 //! Crawlers: who is known, under which product tokens, and what a User-Agent claims to be.
 //!
 //! A User-Agent is a claim and nothing more: this room finds the names in it and never says whether
-//! they are true. Names are found as whole words, never as substrings, because phones are called
-//! `CUBOT`, links hold `bot.html` and an in-app browser carries its network's name.
+//! they are true. What can say so is a signature, see [`signature`]. Names are found as whole words,
+//! never as substrings, because phones are called `CUBOT`, links hold `bot.html` and an in-app
+//! browser carries its network's name.
 //!
 //! May use: diagnostic, escape, product_token. Must not know: policy, the request, the network.
 

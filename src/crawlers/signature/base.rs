@@ -9,8 +9,9 @@ use super::{
     reason::Reason,
 };
 
-/// The most that is hashed for one signature, in octets.
-const MAX_BASE: usize = 64 * 1024;
+/// The most that is read and written for one signature, in octets. What is read counts too, because
+/// a long dictionary can be covered member by member. Honest signatures take a few hundred.
+const MAX_WORK: usize = 16 * 1024;
 
 /// A message that is signed: a request, or a response to one.
 #[derive(Clone, Copy)]
@@ -26,18 +27,19 @@ pub(super) fn write(
     parameters: &str,
 ) -> Result<Vec<u8>, Reason> {
     let mut base = Vec::with_capacity(512);
+    let mut read = 0;
     for component in components {
         base.extend_from_slice(component.identifier.as_bytes());
         base.extend_from_slice(b": ");
         let start = base.len();
-        push_value(signed, component, &mut base)?;
+        read += push_value(signed, component, &mut base)?;
         // A line break would let one value pass for two lines; other octets are not ASCII (§2.5).
         let is_printable = |octet: &u8| matches!(octet, b'\t' | b' '..=b'~');
         if !base.get(start..).is_some_and(|value| value.iter().all(is_printable)) {
             return Err(Reason::ComponentUnreadable);
         }
         base.push(b'\n');
-        if base.len() > MAX_BASE {
+        if base.len() + read > MAX_WORK {
             return Err(Reason::BaseTooLarge);
         }
     }
@@ -46,8 +48,14 @@ pub(super) fn write(
     Ok(base)
 }
 
-fn push_value(signed: Signed<'_>, component: &Component, base: &mut Vec<u8>) -> Result<(), Reason> {
+/// Writes the value, and tells how many octets have been read that are not written.
+fn push_value(
+    signed: Signed<'_>,
+    component: &Component,
+    base: &mut Vec<u8>,
+) -> Result<usize, Reason> {
     let request = signed.request;
+    let mut read = 0;
     let fields = match (signed.response, component.of_request) {
         (None, false) | (Some(_), true) => request.fields,
         (Some(fields), false) => fields,
@@ -61,6 +69,7 @@ fn push_value(signed: Signed<'_>, component: &Component, base: &mut Vec<u8>) -> 
         }
         Source::Member { field, key } => {
             let value = fields::value(fields, field)?.ok_or(Reason::ComponentAbsent)?;
+            read = value.len();
             let members = fields::dictionary(&value, Reason::ComponentUnreadable)?;
             let member = members.get(key.as_str()).ok_or(Reason::ComponentAbsent)?;
             base.extend_from_slice(member_value(member).as_bytes());
@@ -85,9 +94,13 @@ fn push_value(signed: Signed<'_>, component: &Component, base: &mut Vec<u8>) -> 
             base.push(b'?');
             base.extend_from_slice(origin_form(request)?.1);
         }
-        Source::QueryParam(name) => push_parameter(origin_form(request)?.1, name, base)?,
+        Source::QueryParam(name) => {
+            let query = origin_form(request)?.1;
+            read = query.len();
+            push_parameter(query, name, base)?;
+        }
     }
-    Ok(())
+    Ok(read)
 }
 
 /// §2.2.3: in lower case, without the default port.

@@ -9,9 +9,9 @@ use sfv::{
 
 use super::{message::Fields, reason::Reason};
 
-/// The longest field value that is read or covered, in octets, all lines together. Eight signatures
-/// by the largest RSA keys fit.
-const MAX_FIELD: usize = 16 * 1024;
+/// The longest field value that is read or covered, in octets, all lines together. As many
+/// signatures as are looked at fit, by the largest RSA keys.
+const MAX_FIELD: usize = 8 * 1024;
 
 /// The value of a field: all its lines, trimmed, joined with a comma and a space (RFC 9421 §2.1).
 /// `None` where there is no line.

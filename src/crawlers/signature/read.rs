@@ -13,7 +13,7 @@ use super::{
 /// The tag of the signatures by which crawlers say who they are.
 const TAG: &str = "web-bot-auth";
 /// The most signatures of one message that are looked at, of every tag.
-const MAX_SIGNATURES: usize = 8;
+const MAX_SIGNATURES: usize = 4;
 
 /// What a request says of its sender by signatures.
 #[derive(Clone, Debug)]

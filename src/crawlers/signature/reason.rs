@@ -17,7 +17,7 @@ pub enum Outcome {
 /// reason always leads to the same [`Outcome`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reason {
-    /// Occurs when one of the three fields is longer than what is read.
+    /// Occurs when one of the three fields, or a covered one, is longer than what is read.
     FieldTooLarge,
     /// Occurs when `Signature-Input` is no dictionary of inner lists.
     SignatureInputUnreadable,
@@ -159,7 +159,7 @@ impl Reason {
         match self {
             Self::FieldTooLarge => (
                 "field-too-large",
-                "a signature field is longer than 16 KiB (send fewer signatures)",
+                "a signature field or a covered one is longer than 8 KiB (send or cover less)",
             ),
             Self::SignatureInputUnreadable => (
                 "signature-input-unreadable",
@@ -173,7 +173,7 @@ impl Reason {
                 ("duplicate-label", "a label stands twice (give each signature its own)")
             }
             Self::TooManySignatures => {
-                ("too-many-signatures", "there are more than 8 signatures (send fewer)")
+                ("too-many-signatures", "there are more than 4 signatures (send fewer)")
             }
             Self::TooManyComponents => {
                 ("too-many-components", "a signature covers more than 32 components (cover fewer)")
@@ -241,7 +241,7 @@ impl Reason {
                 "the value of a covered component cannot be signed (see RFC 9421 §2.1 and §2.5)",
             ),
             Self::BaseTooLarge => {
-                ("base-too-large", "more than 64 KiB are covered (cover fewer fields)")
+                ("base-too-large", "more than 16 KiB are covered (cover fewer fields)")
             }
             Self::HmacForbidden => {
                 ("hmac-forbidden", "an HMAC proves nothing to a site (sign with a private key)")

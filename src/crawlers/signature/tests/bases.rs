@@ -135,17 +135,26 @@ fn rfc9421_2_5_no_value_passes_for_another_line() {
 
 #[test]
 fn ours_what_is_hashed_is_bounded() {
-    let fields = vec![line("x", vec![b'x'; 16 * 1024 + 1])];
+    let fields = vec![line("x", vec![b'x'; 8 * 1024 + 1])];
     assert_eq!(value(r#""x""#, &message(&fields)), Err(Reason::FieldTooLarge));
-    let fields = vec![line("x", vec![b'x'; 16 * 1024])];
+    let fields = vec![line("x", vec![b'x'; 4 * 1024]), line("x", vec![b'x'; 4 * 1024 - 2])];
     assert!(value(r#""x""#, &message(&fields)).is_ok());
 
-    let names: Vec<String> = (0..6).map(|n| format!("x-{n}")).collect();
-    let list: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
-    let list = format!(r#"("@authority" "signature-agent";key="k" {})"#, list.join(" "));
-    let mut fields = fields_with_agent(&list);
-    fields.extend(names.iter().map(|name| line(name, vec![b'x'; 12_000])));
+    let three = r#"("@authority" "signature-agent";key="k" "x-1" "x-2" "x-3")"#;
+    let mut fields = fields_with_agent(three);
+    fields.extend(["x-1", "x-2", "x-3"].map(|name| line(name, vec![b'x'; 6_000])));
     assert_eq!(judged(&message(&fields)), "base-too-large");
+
+    // What is read counts as well as what is written.
+    let members = r#"("@authority" "signature-agent";key="k" "d";key="a" "d";key="b" "d";key="c")"#;
+    let mut fields = fields_with_agent(members);
+    fields.push(line("d", format!("a, b, c, z=\"{}\"", "z".repeat(6_000))));
+    assert_eq!(judged(&message(&fields)), "base-too-large");
+    let parameters = r#"("@authority" "signature-agent";key="k" "@query-param";name="a" "@query-param";name="b")"#;
+    let fields = fields_with_agent(parameters);
+    let target = format!("/?a&b&{}", "z".repeat(9_000));
+    let message = Message { target: target.as_bytes(), ..message(&fields) };
+    assert_eq!(judged(&message), "base-too-large");
 }
 
 fn fields_with_agent(list: &str) -> Vec<Line> {

@@ -97,7 +97,7 @@ fn what_has_no_tag_of_web_bot_auth_says_nothing() {
             "signature",
             r#"keyId="x",algorithm="rsa-sha256",headers="date",signature="AA""#,
         )],
-        vec![line("signature-input", r#"a=("@authority");created=1;keyid="x""#), value.clone()],
+        vec![line("signature-input", r#"a=("@authority");created=1;keyid="x""#), value],
         vec![line("signature-input", r#"a=();tag="agent-browser-auth""#)],
         vec![line("signature-input", "a=();tag=web-bot-auth")],
         vec![line("signature-input", "")],
@@ -109,8 +109,8 @@ fn what_has_no_tag_of_web_bot_auth_says_nothing() {
 #[test]
 fn what_is_malformed_is_told() {
     let tag = r#";created=1;expires=2;keyid="k";tag="web-bot-auth""#;
-    let long = format!("k={USUAL}{tag}, x=\"{}\"", "x".repeat(17_000));
-    let many: Vec<String> = (0..9).map(|n| format!("k{n}={USUAL}{tag}")).collect();
+    let long = format!("k={USUAL}{tag}, x=\"{}\"", "x".repeat(1 << 20));
+    let many: Vec<String> = (0..5).map(|n| format!("k{n}={USUAL}{tag}")).collect();
     let wide: Vec<String> = (0..33).map(|n| format!("\"x-{n}\"")).collect();
     for (input, value, reason) in [
         ("k=(", "k=:AA==:", "signature-input-unreadable"),
