@@ -3,6 +3,7 @@
 //!
 //! Without it, a directory on one host could list the keys of another, and so claim its signatures.
 
+use sfv::ListEntry;
 use sha2::{Digest, Sha256};
 
 use super::{
@@ -89,7 +90,7 @@ fn check_covered(signature: &Signature) -> Result<(), Reason> {
 fn check_digest(response: &DirectoryResponse<'_>) -> Result<(), Reason> {
     let digests = base::digests(response.fields)?;
     let claimed = match digests.get("sha-256") {
-        Some(sfv::ListEntry::Item(item)) => item.bare_item.as_byte_sequence(),
+        Some(ListEntry::Item(item)) => item.bare_item.as_byte_sequence(),
         _ => None,
     };
     if claimed == Some(Sha256::digest(response.content).as_slice()) {

@@ -23,7 +23,7 @@ pub enum Reason {
     SignatureInputUnreadable,
     /// Occurs when `Signature` has no octets under the label, or is no dictionary.
     SignatureValueUnreadable,
-    /// Occurs when a label stands twice in one of the three fields.
+    /// Occurs when a name stands twice in one of the three fields, or in a covered dictionary.
     DuplicateLabel,
     /// Occurs when a request carries more signatures than are looked at.
     TooManySignatures,
@@ -169,9 +169,10 @@ impl Reason {
                 "signature-value-unreadable",
                 "Signature has no byte sequence under the label of Signature-Input (see RFC 9421 §4.2)",
             ),
-            Self::DuplicateLabel => {
-                ("duplicate-label", "a label stands twice (give each signature its own)")
-            }
+            Self::DuplicateLabel => (
+                "duplicate-label",
+                "a name stands twice in a dictionary (give each member its own)",
+            ),
             Self::TooManySignatures => {
                 ("too-many-signatures", "there are more than 4 signatures (send fewer)")
             }
