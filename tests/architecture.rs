@@ -31,7 +31,7 @@ const KNOWS: [(&str, &[&str]); 10] = [
 ];
 
 /// Which places an external crate has; everywhere else it is unknown.
-const CRATES: [(&str, &[&str]); 18] = [
+const CRATES: [(&str, &[&str]); 20] = [
     ("pingora", &["proxy/"]),
     ("async_trait", &["proxy/"]),
     ("arc_swap", &["proxy/"]),
@@ -44,8 +44,10 @@ const CRATES: [(&str, &[&str]); 18] = [
     ("serde_yaml", &["policy/yaml.rs"]),
     ("axum", &["admin/", "cli/demo.rs"]),
     ("prometheus", &["metrics.rs"]),
-    ("sfv", &["robots_tag/"]),
     ("html5gum", &["robots_tag/head.rs"]),
+    ("sfv", &["robots_tag/", "crawlers/signature/"]),
+    ("ring", &["crawlers/signature/"]),
+    ("base64", &["crawlers/signature/"]),
     ("tokio", &["proxy/", "admin/", "cli/"]),
     ("tracing", &["proxy/", "violations/", "admin/", "cli/"]),
     ("tracing_subscriber", &["cli/"]),
