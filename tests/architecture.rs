@@ -43,7 +43,7 @@ const CRATES: [(&str, &[&str]); 16] = [
     ("serde_yaml", &["policy/yaml.rs"]),
     ("axum", &["admin/", "cli/demo.rs"]),
     ("prometheus", &["metrics.rs"]),
-    ("sfv", &["robots_tag/"]),
+    ("sfv", &["robots_tag/", "robots/record.rs"]),
     ("tokio", &["proxy/", "admin/", "cli/"]),
     ("tracing", &["proxy/", "violations/", "admin/", "cli/"]),
     ("tracing_subscriber", &["cli/"]),

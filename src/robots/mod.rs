@@ -18,12 +18,14 @@
 
 mod emit;
 mod grams;
+mod key;
 mod matcher;
 mod name;
 mod normal;
 mod parse;
 pub mod path;
 pub mod pattern;
+mod record;
 mod trie;
 
 #[cfg(test)]
@@ -32,7 +34,7 @@ mod tests;
 use crate::{diagnostic::Diagnostic, escape};
 
 pub use matcher::{Access, Explanation, Form, Match, Matcher, Scope, Verdict};
-pub use parse::{MAX_BYTES, MAX_FINDINGS, ReadOptions, parse, parse_with};
+pub use parse::{LEAST_BYTES, MAX_BYTES, MAX_FINDINGS, ReadOptions, parse, parse_with};
 pub use path::{Forms, Target};
 pub use pattern::Pattern;
 
@@ -169,8 +171,8 @@ impl Record {
         let broken = name.is_empty()
             || !name.bytes().all(|b| matches!(b, b' '..=b'~') && !b"#:".contains(&b))
             || value.contains('#')
-            || value.chars().any(|c| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}'))
-            || parse::is_protocol_name(name.as_bytes());
+            || value.contains(|c| c == '\t' || key::is_break(c))
+            || key::is_protocol_name(name.as_bytes());
         if broken {
             let shown = escape::bounded(format!("{name}: {value}").as_bytes(), 80);
             let message = format!("'{shown}' can't stand in robots.txt as a record of its own");
@@ -178,13 +180,5 @@ impl Record {
                 .help("give a name without ':' and '#', and a value on one line without '#'"));
         }
         Ok(Self { name: name.to_owned(), value: value.to_owned(), line: 0 })
-    }
-
-    /// Whether the record speaks of the whole site wherever it stands: `Sitemap`, `Host`,
-    /// `License` (RSL) and `Clean-param` are tied to no group by those who define them.
-    pub fn is_global(&self) -> bool {
-        ["sitemap", "site-map", "host", "license", "clean-param"]
-            .iter()
-            .any(|name| self.name.eq_ignore_ascii_case(name))
     }
 }

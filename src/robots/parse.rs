@@ -15,11 +15,19 @@
 //!
 //! [`ReadOptions::lenient`] reads as Google's parser does instead where the two differ: see there.
 
-use super::{Directive, Group, Record, RobotsTxt, Rule, UserAgent, normal};
+use super::{
+    Directive, Group, Record, RobotsTxt, Rule, UserAgent,
+    key::{self, Key, is_space, trim},
+    name, normal, record,
+};
 use crate::{diagnostic::Diagnostic, escape};
 
-/// How much of a file is read, in octets; §2.5 wants at least 500 KiB.
+/// How much of a file is read, in octets; §2.5 wants at least [`LEAST_BYTES`].
 pub const MAX_BYTES: usize = 512 * 1024;
+
+/// How much of a file every crawler has to read, in octets (§2.5). What stands behind is read by
+/// some only.
+pub const LEAST_BYTES: usize = 500 * 1024;
 
 /// How many findings are kept; a last one counts the others.
 pub const MAX_FINDINGS: usize = 1000;
@@ -50,6 +58,12 @@ pub fn parse_with(bytes: &[u8], options: ReadOptions) -> (RobotsTxt, Vec<Diagnos
     let mut reader = Reader::new(options);
     let mut rest = reader.cut(bytes);
     rest = reader.skip_mark(rest);
+    if rest.starts_with(b"\xff\xfe") || rest.starts_with(b"\xfe\xff") {
+        reader.find(
+            Diagnostic::warning("robots.not_utf8", "the file begins with the mark of UTF-16")
+                .help("save it as UTF-8 (RFC 9309 §2.3); no reader finds a rule in it as it is"),
+        );
+    }
     if rest.trim_ascii_start().starts_with(b"<") {
         reader.find(
             Diagnostic::warning("robots.html", "the file looks like HTML, not like a robots.txt")
@@ -64,60 +78,6 @@ pub fn parse_with(bytes: &[u8], options: ReadOptions) -> (RobotsTxt, Vec<Diagnos
         reader.read(line);
     }
     reader.finish()
-}
-
-/// Whether some reader takes a line of this name for one of the protocol.
-pub(super) fn is_protocol_name(name: &[u8]) -> bool {
-    !matches!(Key::of_google(name), Key::Other) || !matches!(Key::of(name), Key::Other)
-}
-
-/// What a line is, by its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Key {
-    UserAgent,
-    Rule(Directive),
-    Other,
-}
-
-impl Key {
-    fn of(name: &[u8]) -> Self {
-        let is = |key: &str| name.eq_ignore_ascii_case(key.as_bytes());
-        match name.len() {
-            10 if is("user-agent") => Self::UserAgent,
-            5 if is("allow") => Self::Rule(Directive::Allow),
-            8 if is("disallow") => Self::Rule(Directive::Disallow),
-            _ => Self::Other,
-        }
-    }
-
-    /// As google/robotstxt has it: the beginning counts, frequent misspellings too.
-    fn of_google(name: &[u8]) -> Self {
-        let begins = |keys: &[&str]| {
-            keys.iter().any(|key| {
-                name.get(..key.len())
-                    .is_some_and(|start| start.eq_ignore_ascii_case(key.as_bytes()))
-            })
-        };
-        if begins(&["user-agent", "useragent", "user agent"]) {
-            Self::UserAgent
-        } else if begins(&["allow"]) {
-            Self::Rule(Directive::Allow)
-        } else if begins(&["disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw"])
-        {
-            Self::Rule(Directive::Disallow)
-        } else {
-            Self::Other
-        }
-    }
-
-    /// How the RFC spells the line.
-    fn name(self) -> Option<&'static str> {
-        match self {
-            Self::UserAgent => Some("user-agent"),
-            Self::Rule(directive) => Some(directive.as_str()),
-            Self::Other => None,
-        }
-    }
 }
 
 struct Reader {
@@ -147,13 +107,18 @@ impl Reader {
 
     /// The part of the file that is read.
     fn cut<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
-        let Some(read) = bytes.get(..MAX_BYTES).filter(|read| read.len() < bytes.len()) else {
+        if bytes.len() <= LEAST_BYTES {
             return bytes;
+        }
+        let kept = match bytes.get(..MAX_BYTES).filter(|read| read.len() < bytes.len()) {
+            None => bytes,
+            Some(read) => {
+                let end = memchr::memrchr2(b'\n', b'\r', read).map_or(0, |at| at + 1);
+                read.get(..end).unwrap_or_default()
+            }
         };
-        let end = memchr::memrchr2(b'\n', b'\r', read).map_or(0, |at| at + 1);
-        let kept = read.get(..end).unwrap_or_default();
         let message = format!(
-            "the file has {} bytes; what follows the first {} is not read",
+            "the file has {} bytes; {} of them are read here, and some crawlers stop at {LEAST_BYTES}",
             bytes.len(),
             kept.len()
         );
@@ -238,11 +203,8 @@ impl Reader {
         let words = space.map(|at| content.split_at(at)).map(|(name, value)| (name, trim(value)));
         let two = words.filter(|(_, value)| !value.iter().copied().any(is_space));
         let shown = escape::bounded(content, 80);
-        let Some((name, _)) = two.filter(|(name, _)| is_protocol_name(name)) else {
-            self.find(
-                Diagnostic::warning("robots.no_colon", format!("'{shown}' is not a record"))
-                    .help("write 'name: value', or '#' before a comment"),
-            );
+        let Some((name, _)) = two.filter(|(name, _)| key::is_protocol_name(name)) else {
+            self.find_no_record(&shown);
             return None;
         };
         let name = escape::bounded(name, 40);
@@ -280,8 +242,8 @@ impl Reader {
             self.robots.groups.push(Group { comment, ..Group::default() });
         }
         self.comment.clear();
-        let google = google_name(value);
-        if google.len() != value.len() {
+        let google = key::google_name(value);
+        if value.is_empty() || google.len() != value.len() {
             self.find_name(value, google);
         }
         let name = if self.lenient { google } else { value };
@@ -292,26 +254,36 @@ impl Reader {
         }
     }
 
+    /// What is to be said of a name outside the grammar: whom it names here, and to Google.
     fn find_name(&mut self, value: &[u8], google: &[u8]) {
-        let (shown, google) = (escape::bounded(value, 80), escape::bounded(google, 80));
-        let finding = if memchr::memchr(b',', value).is_some() {
+        let text = String::from_utf8_lossy(value);
+        let here: Vec<&str> = match name::forms(&text) {
+            _ if name::is_star(&text) => vec!["*"],
+            forms => forms.into_iter().flatten().collect(),
+        };
+        let here = names(&here.iter().map(|name| name.as_bytes()).collect::<Vec<_>>());
+        let google = names(&[google]);
+        let shown = escape::bounded(value, 80);
+        self.find(if value.is_empty() {
+            Diagnostic::warning("robots.user_agent", "a user-agent line without a name names nobody")
+                .help("write a crawler's product token, or '*'")
+        } else if memchr::memchr(b',', value).is_some() {
             Diagnostic::warning(
                 "robots.user_agent",
-                format!("'{shown}' is a list; it names nobody, or '{google}' to Google"),
+                format!("'{shown}' is a list; it names nobody here and {google} to Google"),
             )
             .help("write a user-agent line for each crawler")
-        } else if google.is_empty() {
-            Diagnostic::note(
-                "robots.user_agent",
-                format!("'{shown}' is no product token; Google takes it for nobody"),
-            )
+        } else if value.iter().any(is_control) {
+            let message = format!(
+                "'{shown}' holds control characters; it names nobody here and {google} to Google"
+            );
+            Diagnostic::warning("robots.control_character", message)
         } else {
-            Diagnostic::note(
-                "robots.user_agent",
-                format!("'{shown}' is no product token; Google takes it for '{google}'"),
-            )
-        };
-        self.find(finding);
+            let message = format!(
+                "'{shown}' is no product token of RFC 9309; it names {here} here and {google} to Google"
+            );
+            Diagnostic::note("robots.user_agent", message)
+        });
     }
 
     fn read_rule(&mut self, directive: Directive, value: &[u8]) {
@@ -337,8 +309,16 @@ impl Reader {
                 Diagnostic::warning("robots.pattern", format!("'{}' matches no path", shown()))
                     .help("start it with '/' or '*'"),
             );
+        } else if memchr::memchr(b' ', value).is_some() {
+            let message = format!("'{}' holds a space, which RFC 9309 has not in a path", shown());
+            self.find(
+                Diagnostic::warning("robots.pattern", message + "; it is read as '%20'")
+                    .help("write '%20', or '#' before a comment"),
+            );
         }
-        let directory = self.lenient.then(|| google_index_directory(directive, value)).flatten();
+        self.find_encoding(value);
+        let directory =
+            self.lenient.then(|| key::google_index_directory(directive, value)).flatten();
         if let Some(group) = self.robots.groups.last_mut() {
             group.rules.push(Rule { directive, pattern: normal::text(value), line });
             group.rules.extend(directory.map(|pattern| Rule { directive, pattern, line }));
@@ -362,9 +342,44 @@ impl Reader {
             value: String::from_utf8_lossy(value).into_owned(),
             line: self.line,
         };
+        let shown = || escape::bounded(&[name, b":", value].concat(), 80);
+        if name.is_empty() {
+            self.find_no_record(&shown());
+        } else if record::lacks_colon(name) {
+            let message = format!("'{}' has no colon behind its name", shown());
+            self.find(Diagnostic::warning("robots.no_colon", message).help("write the colon"));
+        } else if let Some(finding) = record.check(!self.robots.groups.is_empty()) {
+            self.find(finding);
+        }
+        if name.iter().chain(value).any(is_control) {
+            let message = format!("the record '{}' holds control characters", shown());
+            self.find(Diagnostic::warning("robots.control_character", message));
+        }
+        self.find_encoding(value);
         match self.robots.groups.last_mut() {
             Some(group) if !record.is_global() => group.records.push(record),
             _ => self.robots.records.push(record),
+        }
+    }
+
+    fn find_no_record(&mut self, shown: &str) {
+        self.find(
+            Diagnostic::warning("robots.no_colon", format!("'{shown}' is not a record"))
+                .help("write 'name: value', or '#' before a comment"),
+        );
+    }
+
+    /// Octets that are not UTF-8 (§2.3) are compared as octets; a strict reader drops the line (§3).
+    fn find_encoding(&mut self, value: &[u8]) {
+        if std::str::from_utf8(value).is_err() {
+            let message = format!(
+                "'{}' is not UTF-8; its octets stand for themselves",
+                escape::bounded(value, 80)
+            );
+            self.find(
+                Diagnostic::warning("robots.not_utf8", message)
+                    .help("save the file as UTF-8, or percent-encode what is outside ASCII"),
+            );
         }
     }
 
@@ -386,30 +401,17 @@ impl Reader {
     }
 }
 
-/// The part of a user-agent value that Google compares.
-fn google_name(value: &[u8]) -> &[u8] {
-    if let [b'*', rest @ ..] = value
-        && rest.first().is_none_or(|b| is_space(*b))
-    {
-        return value.get(..1).unwrap_or_default();
-    }
-    let end = value.iter().position(|b| !(b.is_ascii_alphabetic() || matches!(b, b'-' | b'_')));
-    value.get(..end.unwrap_or(value.len())).unwrap_or_default()
+/// Names as a message has them: `'a'`, `'a' or 'b'`, `nobody`.
+fn names(names: &[&[u8]]) -> String {
+    let quoted: Vec<String> = names
+        .iter()
+        .filter(|name| !name.is_empty())
+        .map(|name| format!("'{}'", escape::bounded(name, 80)))
+        .collect();
+    if quoted.is_empty() { "nobody".to_owned() } else { quoted.join(" or ") }
 }
 
-/// The second pattern of an allow rule for an index page: the directory itself.
-fn google_index_directory(directive: Directive, value: &[u8]) -> Option<String> {
-    let slash = memchr::memrchr(b'/', value).filter(|_| directive == Directive::Allow)?;
-    let (directory, page) = value.split_at(slash);
-    page.starts_with(b"/index.htm").then(|| normal::text(directory) + "/$")
-}
-
-fn is_space(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t')
-}
-
-fn trim(bytes: &[u8]) -> &[u8] {
-    let start = bytes.iter().position(|b| !is_space(*b)).unwrap_or(bytes.len());
-    let end = bytes.iter().rposition(|b| !is_space(*b)).map_or(start, |at| at + 1);
-    bytes.get(start..end).unwrap_or_default()
+/// A control octet; the tab is white space.
+fn is_control(octet: &u8) -> bool {
+    octet.is_ascii_control() && *octet != b'\t'
 }
