@@ -84,6 +84,12 @@ impl RobotsTag {
             let same = later == earlier;
             if same {
                 all.append(rules);
+                // One spelling of a name, whichever came first: a union has one form in writing.
+                if let (Scope::Token(one), Scope::Token(other)) = (&*later, &mut *earlier)
+                    && one.as_str() < other.as_str()
+                {
+                    *other = one.clone();
+                }
             }
             same
         });
@@ -122,7 +128,8 @@ impl RobotsTag {
         self.scopes.iter().map(|(scope, rules)| (scope, rules.as_slice()))
     }
 
-    /// Everything that both say: commutative, associative and idempotent.
+    /// Everything that both say: commutative, associative and idempotent. Of a name that they
+    /// spell in different cases, the spelling that sorts first is kept.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
         if other.is_empty() {
