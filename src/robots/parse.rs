@@ -29,7 +29,7 @@ pub const MAX_BYTES: usize = 512 * 1024;
 /// some only.
 pub const LEAST_BYTES: usize = 500 * 1024;
 
-/// How many findings are kept; a last one counts the others.
+/// How many findings are kept; one more counts the others (`robots.more_findings`).
 pub const MAX_FINDINGS: usize = 1000;
 
 /// What Google's parser reads of a line, in octets.
@@ -40,20 +40,42 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// How a file is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// Read as Google's parser does. Misspelt names count (`dissallow`, `useragent`), as does what
-    /// merely begins with a name (`disallow-old`); a line of two words needs no colon; a user-agent
-    /// value ends at the first octet that is no letter, `_` or `-`; an allow rule for `/index.htm…`
-    /// also allows the directory; a part of a byte order mark is skipped; a NUL ends the line, and
-    /// a line is cut at 16,663 octets.
+    /// Read as google/robotstxt does, where that differs from RFC 9309:
+    ///
+    /// - misspelt names count: `useragent`, `user agent`, `dissallow`, `dissalow`, `disalow`,
+    ///   `diasllow`, `disallaw`; and so does what merely begins with a name (`disallow-old`);
+    /// - a line of exactly two words needs no colon behind such a name (`disallow /x`);
+    /// - a user-agent value ends at the first octet that is no letter, `_` or `-`, so that
+    ///   `MJ12bot` names MJ and `1bot` nobody; `*`, white space and anything is `*`;
+    /// - `allow: /x/index.htm…` allows `/x/` as well, as `/x/$`;
+    /// - a part of a byte order mark at the start is skipped;
+    /// - a NUL ends its line, and a line is cut at 16,663 octets.
     pub lenient: bool,
 }
 
 /// The robots.txt in `bytes`, read as RFC 9309 has it, and what is worth saying about it.
+///
+/// The findings are warnings and notes, never errors, each with its line and in the order of the
+/// file:
+///
+/// | code | says |
+/// |---|---|
+/// | `robots.too_long` | over 500 KiB (§2.5), or over [`MAX_BYTES`] and cut |
+/// | `robots.html`, `robots.not_utf8`, `robots.byte_order_mark` | the file, or a line, is of another kind (§2.3) |
+/// | `robots.no_colon` | a line that is no record (§2.3.1.5) |
+/// | `robots.misspelt` | a record of its own that Google reads as a rule or a user-agent line |
+/// | `robots.user_agent` | a name that is no product token (§2.2.1): whom it names here, and to Google |
+/// | `robots.no_group` | a rule before the first group, ignored (§2.2.2) |
+/// | `robots.pattern` | a path that matches nothing, or holds a space (§2.2) |
+/// | `robots.control_character` | a rule dropped, or a name that names nobody (§3) |
+/// | `robots.long_line` | a line that Google reads in part |
+/// | `robots.record_value`, `robots.record_place`, `robots.record_unread` | see [`Record::check`] |
+/// | `robots.more_findings` | how many are not listed |
 pub fn parse(bytes: &[u8]) -> (RobotsTxt, Vec<Diagnostic>) {
     parse_with(bytes, ReadOptions::default())
 }
 
-/// Like [`parse`], with options.
+/// Like [`parse`], with options. The findings tell how the two readers differ, whichever reads.
 pub fn parse_with(bytes: &[u8], options: ReadOptions) -> (RobotsTxt, Vec<Diagnostic>) {
     let mut reader = Reader::new(options);
     let mut rest = reader.cut(bytes);
