@@ -7,6 +7,11 @@
 
 use super::{Directive, normal};
 
+/// What Google's parser reads of a line, in octets.
+pub(super) const GOOGLE_LINE: usize = 8 * 2083 - 1;
+
+pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// What a line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Key {

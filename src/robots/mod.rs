@@ -90,8 +90,8 @@
 //! paths, decodes nothing (so `%61` is not `a`, and `%2A` not a literal star), counts the octets of
 //! a pattern as it stands with all its stars, takes the first segment of `//x/y` for a host, and
 //! does not open `/robots.txt`. Without the option, what Google alone reads is reported
-//! (`robots.misspelt`, `robots.no_colon`, `robots.user_agent`, `robots.long_line`) with what either
-//! reader concludes.
+//! (`robots.misspelt`, `robots.no_colon`, `robots.user_agent`, `robots.index_page`,
+//! `robots.long_line`, `robots.control_character`) with what either reader concludes.
 //!
 //! # Writing
 //!
@@ -106,6 +106,7 @@
 mod emit;
 mod grams;
 mod key;
+mod lint;
 mod matcher;
 mod name;
 mod normal;

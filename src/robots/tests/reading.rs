@@ -159,6 +159,7 @@ fn rfc9309_2_3_what_is_not_utf_8_is_reported() {
         &b"user-agent: *\ndisallow: /priv\xe4te\n"[..],
         b"user-agent: *\nsitemap: https://e.com/\xff.xml",
         b"\xff\xfeu\0",
+        b"\xef\xbbuser-agent: *\n",
     ] {
         assert!(codes(text).contains(&"robots.not_utf8"), "{text:?}");
     }
@@ -235,6 +236,13 @@ fn ours_what_google_alone_reads_is_reported_and_read_if_asked_for() {
         ("user-agent: a\ndisallow: /x y", "a: d/x y", "a: d/x y", "robots.pattern"),
         ("user-agent:\ndisallow: /", ": d/", ": d/", "robots.user_agent"),
         ("user-agent: * all\ndisallow: /", "* all: d/", "*: d/", "robots.user_agent"),
+        (
+            "user-agent: a\nallow: /x/index.html",
+            "a: a/x/index.html",
+            "a: a/x/index.html a/x/$",
+            "robots.index_page",
+        ),
+        ("user-agent: a\ndisallow: /x\0y", "a:", "a: d/x", "robots.control_character"),
         ("user-agent: a\n: /x", "a:", "a:", "robots.no_colon"),
         ("user-agent: a\nSitemap https://e.com/s", "a:", "a:", "robots.no_colon"),
         ("user-agent: a\nCrawl-delay: fast", "a:", "a:", "robots.record_value"),
@@ -244,9 +252,10 @@ fn ours_what_google_alone_reads_is_reported_and_read_if_asked_for() {
         assert_eq!(outline(&parse(text.as_bytes()).0), [strict], "{text}");
         assert_eq!(outline(&lenient(text.as_bytes())), [google], "{text}");
         assert_eq!(codes(text.as_bytes()), [code], "{text}");
+        let finding = &parse(text.as_bytes()).1[0];
+        assert!(finding.help.is_some() || finding.severity == Severity::Note, "{finding}");
+        assert!(finding.place.line.is_some(), "{finding}");
     }
-    let index = b"user-agent: a\nallow: /x/index.html\ndisallow: /";
-    assert_eq!(outline(&lenient(index)), ["a: a/x/index.html a/x/$ d/"]);
     for (name, told) in [
         ("MJ12bot", "names 'MJ12bot' here and 'MJ' to Google"),
         ("FooBot/1.2", "names 'FooBot' here and 'FooBot' to Google"),
