@@ -47,7 +47,7 @@ const CRATES: [(&str, &[&str]); 16] = [
     ("tokio", &["proxy/", "admin/", "cli/"]),
     ("tracing", &["proxy/", "violations/", "admin/", "cli/"]),
     ("tracing_subscriber", &["cli/"]),
-    ("ipnet", &["policy/", "proxy/"]),
+    ("ipnet", &["crawlers/ranges/", "policy/", "proxy/"]),
 ];
 
 const CLOCKS: [&str; 4] = ["Timestamp::now", "SystemTime::now", "Instant::now", "Zoned::now"];

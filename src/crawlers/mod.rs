@@ -14,6 +14,7 @@ mod lookup;
 mod names;
 mod patterns;
 mod purpose;
+pub mod ranges;
 mod self_named;
 mod site_names;
 mod user_agent;
