@@ -30,6 +30,7 @@ pub struct Metrics {
     reloads: IntCounterVec,
     claims: IntCounterVec,
     evidence_fetches: IntCounterVec,
+    signatures: IntCounterVec,
     policy: IntGaugeVec,
     /// Time to identify and judge one request, in seconds.
     pub decision_seconds: Histogram,
@@ -109,6 +110,11 @@ impl Metrics {
             "Lists and key directories fetched, by evidence and outcome.",
             &["evidence", "outcome"],
         )?;
+        let signatures = counters(
+            "beadle_signatures_total",
+            "Signatures of requests that claim to be a known crawler, by what came of them.",
+            &["outcome"],
+        )?;
         let policy = IntGaugeVec::new(
             Opts::new("beadle_policy_info", "The policy in force, by fingerprint."),
             &["fingerprint"],
@@ -135,6 +141,7 @@ impl Metrics {
             reloads,
             claims,
             evidence_fetches,
+            signatures,
             policy,
             decision_seconds,
             origin_failures,
@@ -185,6 +192,11 @@ impl Metrics {
     /// Counts something that was fetched to tell who is asking.
     pub fn evidence_fetch(&self, evidence: &str, outcome: &str) {
         self.evidence_fetches.with_label_values(&[evidence, outcome]).inc();
+    }
+
+    /// Counts a signature: `verified`, or why it is not.
+    pub fn signature(&self, outcome: &str) {
+        self.signatures.with_label_values(&[outcome]).inc();
     }
 
     /// Takes the series of a site that is no longer served out of the exposition.

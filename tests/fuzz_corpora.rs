@@ -1,6 +1,8 @@
 //! What the fuzz targets check, checked for every input of their corpora: those they start from and
 //! those that once broke something. `fuzz/README.md` tells how to look for more.
 
+#![allow(clippy::print_stderr, reason = "a test says so when it fails")]
+
 use std::path::Path;
 
 #[path = "../fuzz/checks/html.rs"]

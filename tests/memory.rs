@@ -1,6 +1,8 @@
 //! What is allocated: nothing on the usual request path, and a bounded multiple of a file's size
 //! for a robots.txt that was read and compiled.
 
+#![allow(clippy::print_stderr, reason = "a test says how much it was")]
+
 use allocation_counter::{AllocationInfo, measure};
 use beadle::{
     crawlers::Standing,

@@ -8,7 +8,10 @@ use std::{
     time::{Duration, Instant},
 };
 
+use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD, Engine as _};
+use ring::signature::{Ed25519KeyPair, KeyPair};
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use support::{
     client::Request,
     origin::{After, Origin},
@@ -242,5 +245,105 @@ fn a_slow_list_holds_up_no_request() {
         let started = Instant::now();
         assert_eq!(record(&beadle, "8.8.8.8")["standing"], "unknown");
         assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+    }
+}
+
+/// Signs as Web Bot Auth asks, with a key that is made for the test.
+struct Signer {
+    key: Ed25519KeyPair,
+    thumbprint: String,
+    directory: String,
+}
+
+impl Signer {
+    fn new() -> Self {
+        let random = ring::rand::SystemRandom::new();
+        let pkcs8 = Ed25519KeyPair::generate_pkcs8(&random).expect("randomness");
+        let key = Ed25519KeyPair::from_pkcs8(pkcs8.as_ref()).expect("a key");
+        let x = BASE64_URL_SAFE_NO_PAD.encode(key.public_key());
+        let members = format!(r#"{{"crv":"Ed25519","kty":"OKP","x":"{x}"}}"#);
+        let thumbprint = BASE64_URL_SAFE_NO_PAD.encode(Sha256::digest(&members));
+        Self { key, thumbprint, directory: format!(r#"{{"keys":[{members}]}}"#) }
+    }
+
+    /// `Signature-Agent`, `Signature-Input` and `Signature` of a request to this host.
+    fn fields(&self, agent: &str, authority: &str) -> [(&'static str, String); 3] {
+        let now = jiff::Timestamp::now().as_second();
+        let input = format!(
+            "(\"@authority\" \"signature-agent\";key=\"s\");created={};expires={};keyid=\"{}\";\
+             tag=\"web-bot-auth\"",
+            now - 5,
+            now + 300,
+            self.thumbprint
+        );
+        let base = format!(
+            "\"@authority\": {authority}\n\"signature-agent\";key=\"s\": \"{agent}\"\n\
+             \"@signature-params\": {input}"
+        );
+        let signature = BASE64_STANDARD.encode(self.key.sign(base.as_bytes()));
+        [
+            ("Signature-Agent", format!("s=\"{agent}\"")),
+            ("Signature-Input", format!("s={input}")),
+            ("Signature", format!("s=:{signature}:")),
+        ]
+    }
+}
+
+#[test]
+fn a_signature_of_the_operator_confirms_and_one_of_somebody_else_contradicts() {
+    const OWN: &str = "https://lists.invalid";
+    const OTHER: &str = "https://others.invalid";
+    let (own, other) = (Signer::new(), Signer::new());
+    let folder = tempfile::tempdir().expect("a folder");
+    // The copies of an earlier start: no test reaches these hosts.
+    for (agent, signer) in [(OWN, &own), (OTHER, &other)] {
+        let url = format!("{agent}/.well-known/http-message-signatures-directory");
+        let hash: String =
+            Sha256::digest(url).iter().take(8).map(|octet| format!("{octet:02x}")).collect();
+        std::fs::write(folder.path().join(format!("keys-{hash}")), &signer.directory)
+            .expect("the folder is ours");
+    }
+    let origin = Origin::plain();
+    let beadle = Setup::site(origin.port, ENFORCEMENT)
+        .sections(&format!(
+            "crawlers:\n  \
+             - {{ product_token: ListBot, operator: Lists, signature_agent: \"{OWN}\" }}\n  \
+             - {{ product_token: SisterBot, operator: Lists }}\n  \
+             - {{ product_token: OtherBot, operator: Others, signature_agent: \"{OTHER}\" }}\n\
+             evidence:\n  user_agents: [ListBot, SisterBot, OtherBot]\n  folder: {}\n",
+            folder.path().display()
+        ))
+        .start();
+    let host = "site.example";
+    let none = || Vec::new();
+    let tampered = || {
+        let mut fields = own.fields(OWN, host).to_vec();
+        fields[1].1 = fields[1].1.replace("web-bot-auth\"", "web-bot-auth\";nonce=\"x\"");
+        fields
+    };
+    for (user_agent, fields, standing, evidence) in [
+        ("ListBot/1.0", own.fields(OWN, host).to_vec(), "confirmed", Some("signature")),
+        ("SisterBot/1.0", own.fields(OWN, host).to_vec(), "confirmed", Some("signature")),
+        ("ListBot/1.0", other.fields(OTHER, host).to_vec(), "contradicted", Some("signature")),
+        ("ListBot/1.0", none(), "unverifiable", None),
+        ("ListBot/1.0", tampered(), "unverifiable", None),
+        ("ListBot/1.0", own.fields(OWN, "elsewhere.example").to_vec(), "unverifiable", None),
+        ("ListBot/1.0", other.fields(OWN, host).to_vec(), "unverifiable", None),
+        ("ListBot/1.0", own.fields("https://third.invalid", host).to_vec(), "unverifiable", None),
+    ] {
+        let before = beadle.metric("beadle_records_seen") as usize;
+        let mut request = Request::get("/private/x").host(host).user_agent(user_agent);
+        for (name, value) in &fields {
+            request = request.field(name, value);
+        }
+        assert_eq!(request.send(beadle.port).status, 200);
+        let record = beadle.records(before + 1).pop().expect("it is recorded");
+        assert_eq!(record["standing"], standing, "{fields:?}");
+        assert_eq!(record["evidence"], json!(evidence), "{fields:?}");
+    }
+    let text = Request::get("/metrics").host("localhost").send(beadle.admin).text();
+    for outcome in ["verified", "bad-signature", "unknown-key", "unknown-signer"] {
+        let series = format!("beadle_signatures_total{{outcome=\"{outcome}\"}}");
+        assert!(text.contains(&series), "{series} is missing in\n{text}");
     }
 }

@@ -49,7 +49,8 @@ fn main() {
     );
     let mut cases = address_cases(&published);
     for round in 0..ROUNDS {
-        let (early, late) = cases.split_at_mut(round % 9 % cases.len());
+        let first = round % cases.len();
+        let (early, late) = cases.split_at_mut(first);
         for case in late.iter_mut().chain(early) {
             case.take_a_turn();
         }
@@ -116,14 +117,14 @@ impl Published {
         (0..ADDRESSES)
             .map(|_| {
                 let prefix = prefixes[numbers.next() as usize % prefixes.len()];
-                if numbers.next() % 2 == 0 { prefix.network() } else { prefix.broadcast() }
+                if numbers.next().is_multiple_of(2) { prefix.network() } else { prefix.broadcast() }
             })
             .collect()
     }
 
     /// Addresses near those of the lists that are in none.
-    fn unlisted(&self, mut next: impl FnMut() -> IpAddr) -> Vec<IpAddr> {
-        let addresses = std::iter::repeat_with(|| next());
+    fn unlisted(&self, next: impl FnMut() -> IpAddr) -> Vec<IpAddr> {
+        let addresses = std::iter::repeat_with(next);
         addresses.filter(|one| self.table.lookup(*one).is_empty()).take(ADDRESSES).collect()
     }
 }

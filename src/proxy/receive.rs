@@ -1,19 +1,22 @@
 //! A request received: admitted, judged, and answered here where it does not go on.
 
-use std::{net::IpAddr, time::Instant};
+use std::{cell::OnceCell, net::IpAddr, time::Instant};
 
 use http::{HeaderValue, Method, header};
 use jiff::Timestamp;
 use pingora::{http::RequestHeader, proxy::Session};
 
 use crate::{
-    crawlers::{Claim, Crawler, Standing},
+    crawlers::{
+        Claim, Crawler, Standing,
+        signature::{Message, Scheme},
+    },
     enforce::{self, Action, Decision, Rulebook, Site},
     robots::Target,
 };
 
 use super::{
-    Exchange, Proxy, client, is_tls, peer, record, record::Circumstances, request,
+    Exchange, Proxy, client, evidence::Asker, is_tls, peer, record, record::Circumstances, request,
     request::Refusal, respond::Answer, serving, serving::Serving,
 };
 
@@ -55,8 +58,9 @@ impl Proxy {
         let claim = serving.rulebook.catalogue().identify_all(values(), &site.names);
         let target = Target::new(request.raw_path());
         let is_nameless = values().all(enforce::is_blank);
+        let asker = OnceCell::new();
         let standing = |crawler: &Crawler| match &serving.verifier {
-            Some(verifier) => verifier.standing(crawler, self.client_ip(session)),
+            Some(verifier) => verifier.standing(crawler, asker.get_or_init(|| self.asker(session))),
             None => Standing::unexamined(crawler),
         };
         let decision = enforce::decide(site, &claim, standing, is_nameless, &target);
@@ -136,6 +140,24 @@ impl Proxy {
         self.metrics.refusal(refusal.code());
         session.set_keepalive(None);
         Answer::refusal(refusal)
+    }
+
+    /// What the request tells of its sender, as it was received.
+    fn asker<'a>(&self, session: &'a Session) -> Asker<'a> {
+        let request = session.req_header();
+        let authority = request.headers.get(header::HOST).map_or(&b""[..], HeaderValue::as_bytes);
+        let scheme = match self.scheme(session) {
+            "https" => Scheme::Https,
+            _ => Scheme::Http,
+        };
+        let message = Message {
+            method: request.method.as_str(),
+            scheme,
+            authority,
+            target: request.raw_path(),
+            fields: &request.headers,
+        };
+        Asker::new(self.client_ip(session), Some(message))
     }
 
     fn client_ip(&self, session: &Session) -> IpAddr {

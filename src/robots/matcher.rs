@@ -286,7 +286,7 @@ enum Search {
     /// Each rule in the order of rank.
     Each(Vec<Candidate>),
     /// By what the path begins with, and by what it holds.
-    Index(Trie, Windows),
+    Index(Box<(Trie, Windows)>),
 }
 
 /// A rule as it is tried one by one.
@@ -338,7 +338,10 @@ impl RuleSet {
                     (head ^ candidate.head) & candidate.mask == 0 && candidate.pattern.matches(path)
                 })?
             }
-            Search::Index(trie, windows) => windows.best(path, trie.best(path)) as usize,
+            Search::Index(index) => {
+                let (trie, windows) = &**index;
+                windows.best(path, trie.best(path)) as usize
+            }
         };
         // The rank of no rule lies behind the end.
         self.rules.get(rank)
@@ -366,7 +369,7 @@ impl Search {
         let trie = Trie::new(literals.collect());
         let ranked = (0..trie::NONE).zip(patterns);
         let wild = ranked.filter(|(_, pattern)| pattern.shape() == Shape::Wild);
-        Self::Index(trie, Windows::new(wild.collect()))
+        Self::Index(Box::new((trie, Windows::new(wild.collect()))))
     }
 }
 

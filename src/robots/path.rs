@@ -354,7 +354,8 @@ mod tests {
                     let target =
                         [&b"/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"[..=length], text].concat();
                     let special = !normal::is_plain(octet) || b"#;".contains(&octet);
-                    let pair = memmem::find(&target, b"//").or(memmem::find(&target, b"/."));
+                    let pair =
+                        memmem::find(&target, b"//").or_else(|| memmem::find(&target, b"/."));
                     let usual = !special && pair.is_none();
                     let excused = b"!$[~".contains(&octet);
                     assert_eq!(is_usual(&target), usual && !excused, "{octet:#x} in {length}");

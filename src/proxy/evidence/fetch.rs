@@ -284,6 +284,11 @@ impl Resolve for Hosts {
     fn resolve(&self, name: Name) -> Resolving {
         let allowed = Arc::clone(&self.allowed);
         Box::pin(async move {
+            // "Name resolution libraries SHOULD recognise 'invalid' names as special" and ask nobody
+            // (RFC 6761 §6.4); the system's may not.
+            if name.as_str().trim_end_matches('.').ends_with(".invalid") {
+                return Err(Box::new(Failure::Private) as Box<dyn std::error::Error + Send + Sync>);
+            }
             let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
             let open: Vec<SocketAddr> =
                 found.filter(|socket| is_open(socket.ip(), &allowed)).collect();

@@ -4,12 +4,17 @@
 //! in memory is fetched and looked up by tasks behind them: published lists of addresses, names of
 //! addresses, keys. They end with the verifier.
 
-use std::{net::IpAddr, sync::Arc};
+use std::{cell::OnceCell, net::IpAddr, sync::Arc};
 
+use http::HeaderMap;
+use jiff::Timestamp;
 use tokio::task::AbortHandle;
 
 use crate::{
-    crawlers::{Answer, Crawler, Standing},
+    crawlers::{
+        Answer, Crawler, Standing,
+        signature::{Fields, Message},
+    },
     diagnostic::Diagnostic,
     metrics::Metrics,
     policy::{self, Policy},
@@ -17,18 +22,39 @@ use crate::{
 
 use self::{
     fetch::Fetcher,
-    lists::{Keeper, Lists},
+    keys::{KeyKeeper, Keys, Signers},
+    lists::{ListKeeper, Lists},
 };
 
 mod fetch; // bounded, from public addresses only
+mod keys; // who signs, and with which keys
 mod lists; // published addresses
+mod refresh; // again and again, and the last good copies
 
 /// Everything that is known about who is asking.
 #[derive(Debug)]
 pub struct Verifier {
     settings: policy::Evidence,
     lists: Arc<Lists>,
+    keys: Arc<Keys>,
+    metrics: Arc<Metrics>,
     tasks: Vec<AbortHandle>,
+}
+
+/// Who asks: what one request tells of its sender beside a name.
+#[expect(missing_debug_implementations, reason = "a message is no value to be shown")]
+pub struct Asker<'a> {
+    address: IpAddr,
+    message: Option<Message<'a>>,
+    /// Found out once, whatever names the request claims.
+    signers: OnceCell<Signers>,
+}
+
+impl<'a> Asker<'a> {
+    /// The sender of a message.
+    pub fn new(address: IpAddr, message: Option<Message<'a>>) -> Self {
+        Self { address, message, signers: OnceCell::new() }
+    }
 }
 
 impl Verifier {
@@ -39,12 +65,18 @@ impl Verifier {
     /// Where the policy names a file of authorities that can't be used.
     pub fn start(policy: &Policy, metrics: &Arc<Metrics>) -> Result<Option<Arc<Self>>, Diagnostic> {
         let Some(settings) = &policy.evidence else { return Ok(None) };
-        let fetcher =
-            Fetcher::new(settings.certificate_authorities.as_deref(), &settings.allow_addresses)
-                .map_err(|error| Diagnostic::error("evidence.certificate_authorities", error))?;
-        let (mut verifier, keeper) = Self::with_copies(policy, settings, metrics);
+        let authorities = settings.certificate_authorities.as_deref();
+        let fetcher = Fetcher::new(authorities, &settings.allow_addresses)
+            .map_err(|error| Diagnostic::error("evidence.certificate_authorities", error))?;
+        let (mut verifier, lists, keys) = Self::with_copies(policy, settings, metrics);
+        let (refresh, metrics) = (settings.refresh, || Arc::clone(metrics));
         if settings.ip_ranges {
-            verifier.tasks.push(tokio::spawn(keeper.run(fetcher)).abort_handle());
+            let lists = refresh::run(lists, refresh, fetcher.clone(), metrics());
+            verifier.tasks.push(tokio::spawn(lists).abort_handle());
+        }
+        if settings.signatures {
+            let keys = refresh::run(keys, refresh, fetcher, metrics());
+            verifier.tasks.push(tokio::spawn(keys).abort_handle());
         }
         Ok(Some(Arc::new(verifier)))
     }
@@ -60,32 +92,47 @@ impl Verifier {
         policy: &Policy,
         settings: &policy::Evidence,
         metrics: &Arc<Metrics>,
-    ) -> (Self, Keeper) {
+    ) -> (Self, ListKeeper, KeyKeeper) {
         let lists = Arc::new(Lists::default());
-        let keeper = Keeper::new(Arc::clone(&lists), policy, settings, Arc::clone(metrics));
-        (Self { settings: settings.clone(), lists, tasks: Vec::new() }, keeper)
+        let keys = Arc::new(Keys::new(policy, settings));
+        let list_keeper = ListKeeper::new(Arc::clone(&lists), policy, settings);
+        let key_keeper = KeyKeeper::new(Arc::clone(&keys), settings);
+        let (settings, metrics) = (settings.clone(), Arc::clone(metrics));
+        (Self { settings, lists, keys, metrics, tasks: Vec::new() }, list_keeper, key_keeper)
     }
 
-    /// What is known of a client at `address` that claims to be `crawler`.
-    pub fn standing(&self, crawler: &Crawler, address: IpAddr) -> Standing {
-        if !self.settings.is_about(crawler) {
+    /// What is known of a client that claims to be `crawler`.
+    pub fn standing(&self, crawler: &Crawler, asker: &Asker<'_>) -> Standing {
+        let settings = &self.settings;
+        if !settings.is_about(crawler) {
             return Standing::unexamined(crawler);
         }
-        // What is published and not looked at leaves the question open.
-        let unless = |is_off: bool, is_published: bool, answer: &dyn Fn() -> Answer| match (
-            is_published,
-            is_off,
-        ) {
-            (false, _) => Answer::Nothing,
-            (true, true) => Answer::NotYet,
-            (true, false) => answer(),
+        let signature = || {
+            let Some(message) = &asker.message else { return Answer::Nothing };
+            let signers = asker
+                .signers
+                .get_or_init(|| self.keys.signers(message, Timestamp::now(), &self.metrics));
+            self.keys.answer(crawler, signers)
         };
-        let has_lists = !crawler.ip_ranges().is_empty();
-        let ip_range =
-            unless(!self.settings.ip_ranges, has_lists, &|| self.lists.answer(crawler, address));
-        let has_names = !crawler.reverse_dns().is_empty();
-        let reverse_dns = unless(!self.settings.reverse_dns, has_names, &|| Answer::NotYet);
-        Standing::of([Answer::Nothing, ip_range, reverse_dns])
+        let ip_range = || self.lists.answer(crawler, asker.address);
+        // What is published and not looked at leaves the question open.
+        let unless_off = |is_on: bool, is_published: bool, answer: &dyn Fn() -> Answer| match is_on
+        {
+            true => answer(),
+            false if is_published => Answer::NotYet,
+            false => Answer::Nothing,
+        };
+        Standing::of([
+            unless_off(settings.signatures, false, &signature),
+            unless_off(settings.ip_ranges, !crawler.ip_ranges().is_empty(), &ip_range),
+            unless_off(false, !crawler.reverse_dns().is_empty(), &|| Answer::NotYet),
+        ])
+    }
+}
+
+impl Fields for HeaderMap {
+    fn each_line<'f>(&'f self, name: &str, line: &mut dyn FnMut(&'f [u8])) {
+        self.get_all(name).iter().for_each(|value| line(value.as_bytes()));
     }
 }
 

@@ -1,0 +1,177 @@
+//! What operators publish, fetched again and again in the background, and the last good copies.
+//!
+//! What can't be fetched or can't be believed changes nothing: the copy in use stays in use.
+
+use std::{
+    cmp::Reverse,
+    collections::BinaryHeap,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use sha2::{Digest, Sha256};
+use tokio::{
+    task::JoinSet,
+    time::{Instant, sleep_until},
+};
+
+use crate::{crawlers::Evidence, metrics::Metrics};
+
+use super::fetch::{Failure, Fetched, Fetcher, Terms, Validators};
+
+/// After a failure a source is tried again after this long, and then after twice as long each time.
+const RETRY: Duration = Duration::from_secs(60);
+/// More would be longer than any refresh.
+const MOST_DOUBLINGS: u32 = 16;
+/// How many sources are fetched at the same time.
+const AT_ONCE: usize = 4;
+/// A server that says less is asked no more often.
+const LEAST_AGE: Duration = Duration::from_secs(300);
+
+/// Why what was fetched is not taken: a stable code, and words.
+pub(super) type Doubt = (&'static str, String);
+
+/// What keeps what is fetched from numbered sources.
+pub(super) trait Collection: Send + 'static {
+    /// What it is evidence of.
+    const EVIDENCE: Evidence;
+    /// What is asked of an answer.
+    const TERMS: Terms;
+    /// Whether a server may ask for more frequent look-ups, by `Cache-Control: max-age`.
+    const OBEYS_MAX_AGE: bool;
+
+    /// The addresses of the sources; their places are their numbers.
+    fn urls(&self) -> Vec<String>;
+
+    /// Puts fresh octets in the place of the copy in use, if they can be believed.
+    fn take(&mut self, number: usize, octets: Vec<u8>) -> Result<(), Doubt>;
+
+    /// Whether there is a copy in use.
+    fn has_copy(&self, number: usize) -> bool;
+}
+
+/// Fetches for as long as it is let: every source at once, then each when its time has come.
+pub(super) async fn run<C: Collection>(
+    mut collection: C,
+    refresh: Duration,
+    fetcher: Fetcher,
+    metrics: Arc<Metrics>,
+) {
+    let mut sources: Vec<Source> = collection.urls().into_iter().map(Source::new).collect();
+    let start = Instant::now();
+    let mut due: BinaryHeap<Reverse<(Instant, usize)>> =
+        (0..sources.len()).map(|number| Reverse((start, number))).collect();
+    let mut under_way: JoinSet<(usize, Result<Fetched, Failure>)> = JoinSet::new();
+    loop {
+        let next = match due.peek() {
+            Some(Reverse((at, _))) if under_way.len() < AT_ONCE => Some(*at),
+            _ => None,
+        };
+        tokio::select! {
+            Some(Ok((number, fetched))) = under_way.join_next() => {
+                let Some(source) = sources.get_mut(number) else { continue };
+                let (outcome, wait) = source.settle(number, fetched, &mut collection, refresh);
+                metrics.evidence_fetch(C::EVIDENCE.as_str(), outcome);
+                due.push(Reverse((Instant::now() + wait, number)));
+            }
+            () = sleep_until(next.unwrap_or(start)), if next.is_some() => {
+                let Some(Reverse((_, number))) = due.pop() else { continue };
+                let Some(source) = sources.get(number) else { continue };
+                let (url, validators) = (source.url.clone(), source.validators.clone());
+                let fetcher = fetcher.clone();
+                under_way.spawn(async move {
+                    (number, fetcher.fetch(&url, &validators, C::TERMS).await)
+                });
+            }
+            else => return, // there is no source
+        }
+    }
+}
+
+/// Where something is fetched from.
+struct Source {
+    url: String,
+    validators: Validators,
+    failures: u32,
+}
+
+impl Source {
+    fn new(url: String) -> Self {
+        Self { url, validators: Validators::default(), failures: 0 }
+    }
+
+    /// Has what was fetched taken; what came of it, and when to fetch again.
+    fn settle<C: Collection>(
+        &mut self,
+        number: usize,
+        fetched: Result<Fetched, Failure>,
+        collection: &mut C,
+        refresh: Duration,
+    ) -> (&'static str, Duration) {
+        let outcome = match fetched {
+            Ok(Fetched::Unchanged) => Ok(("unchanged", None)),
+            Ok(Fetched::Fresh { octets, validators, max_age }) => {
+                collection.take(number, octets).map(|()| {
+                    self.validators = validators;
+                    ("fresh", max_age.filter(|_| C::OBEYS_MAX_AGE))
+                })
+            }
+            Err(failure) => Err((failure.code(), failure.to_string())),
+        };
+        match outcome {
+            Ok((outcome, max_age)) => {
+                self.failures = 0;
+                let wait = max_age.map_or(refresh, |age| age.clamp(LEAST_AGE, refresh));
+                (outcome, wait)
+            }
+            Err((code, error)) => {
+                let wait = RETRY * 2_u32.pow(self.failures.min(MOST_DOUBLINGS));
+                self.failures = self.failures.saturating_add(1);
+                let (url, evidence) = (&self.url, C::EVIDENCE.as_str());
+                let last_good_copy = collection.has_copy(number);
+                tracing::warn!(url, evidence, code, error, last_good_copy, "not taken");
+                (code, wait.min(refresh))
+            }
+        }
+    }
+}
+
+/// A folder with the last good copies. The name of each is a hash, so that no URL can name another
+/// file.
+#[derive(Clone, Debug)]
+pub(super) struct Copies {
+    folder: Option<PathBuf>,
+    kind: &'static str,
+}
+
+impl Copies {
+    /// The copies of one kind; without a folder none is kept.
+    pub(super) fn new(folder: Option<&Path>, kind: &'static str) -> Self {
+        Self { folder: folder.map(Path::to_owned), kind }
+    }
+
+    /// The copy of what was at `url`.
+    pub(super) fn read(&self, url: &str) -> Option<Vec<u8>> {
+        std::fs::read(self.path(url)?).ok()
+    }
+
+    /// Writes a copy beside the old one and puts it in its place.
+    pub(super) fn write(&self, url: &str, octets: &[u8]) {
+        let Some(path) = self.path(url) else { return };
+        let new = path.with_extension("new");
+        let folder = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+        let written = folder
+            .and_then(|()| std::fs::write(&new, octets))
+            .and_then(|()| std::fs::rename(&new, &path));
+        if let Err(error) = written {
+            tracing::warn!(%error, path = %path.display(), "a copy can't be kept");
+        }
+    }
+
+    fn path(&self, url: &str) -> Option<PathBuf> {
+        let hash: String =
+            Sha256::digest(url).iter().take(8).map(|octet| format!("{octet:02x}")).collect();
+        Some(self.folder.as_ref()?.join(format!("{}-{hash}", self.kind)))
+    }
+}
