@@ -11,10 +11,11 @@ use serde::Serialize;
 
 use crate::{
     cli::{ConfigFile, Error, Exit, Format, json, load},
-    crawlers::{self, Catalogue, Class, Evidence, Standing},
+    crawlers::{self, Catalogue, Class, Crawler, Evidence, Standing},
     enforce::{self, Action, Decision, Rulebook, Site},
     escape,
     policy::built_in_catalogue,
+    proxy::{Asker, Verifier},
     robots::{self, Matcher, ReadOptions, Scope, Target},
 };
 
@@ -33,7 +34,8 @@ pub(super) struct Args {
     /// The User-Agent that asks.
     #[arg(long, short = 'A', value_name = "UA", conflicts_with = "robots_txt")]
     user_agent: Option<String>,
-    /// The client's address.
+    /// The client's address, to be held against the lists that were fetched
+    /// (evidence.folder of the policy).
     #[arg(long, value_name = "IP", conflicts_with = "robots_txt")]
     client_ip: Option<IpAddr>,
     /// A robots.txt instead of a policy.
@@ -93,7 +95,7 @@ fn by_file(args: &Args, file: &Path, token: &str, out: &mut dyn Write) -> Result
     let bytes = std::fs::read(file)
         .map_err(|error| Error::Refused(format!("{}: {error}", file.display())))?;
     let options = ReadOptions { lenient: args.lenient };
-    let (robots_txt, _) = robots::parse_with(&bytes, options);
+    let (robots_txt, findings) = robots::parse_with(&bytes, options);
     let matcher = Matcher::new(&robots_txt);
     let catalogue = built_in_catalogue();
     let group = group_for(&matcher, &catalogue, token);
@@ -119,6 +121,12 @@ fn by_file(args: &Args, file: &Path, token: &str, out: &mut dyn Write) -> Result
                     line(out, "group", "none names it, and there is none for *")?;
                 }
             }
+        }
+    }
+    if args.format == Format::Text {
+        let name = file.display().to_string();
+        for finding in findings {
+            writeln!(out, "{}", finding.in_file(&name))?;
         }
     }
     Ok(Exit::Fine)
@@ -166,12 +174,18 @@ fn by_policy(
 ) -> Result<Exit, Error> {
     let (policy, _) = load(file)?;
     let rulebook = Rulebook::compile(&policy, Timestamp::UNIX_EPOCH, None);
+    // By the copies of what was fetched; nothing is looked up for an explanation.
+    let verifier = args.client_ip.and(Verifier::at_rest(&policy));
+    let standing = |crawler: &Crawler| match (&verifier, args.client_ip) {
+        (Some(verifier), Some(address)) => verifier.standing(crawler, &Asker::new(address, None)),
+        _ => Standing::unexamined(crawler),
+    };
     for text in &args.targets {
         let site = site_of(&rulebook, text)?;
         let target = Target::of_url(text.as_bytes());
         let claim = rulebook.catalogue().identify(user_agent.as_bytes(), &site.names);
         let is_nameless = enforce::is_blank(user_agent.as_bytes());
-        let decision = enforce::decide(site, &claim, Standing::unexamined, is_nameless, &target);
+        let decision = enforce::decide(site, &claim, standing, is_nameless, &target);
         let status = match decision.action {
             Action::Block => site.enforcement.block.status,
             Action::Pass | Action::Log => 200,
@@ -265,6 +279,10 @@ fn print(
         format!("{tokens} ({})", row.claim.class)
     };
     line(out, "client", &shown(&who))?;
+    if !row.claim.product_tokens.is_empty() {
+        let by = row.evidence.map(|evidence| format!(" (by {evidence})")).unwrap_or_default();
+        line(out, "standing", &format!("{}{by}", row.standing))?;
+    }
     line(out, "verdict", row.judged.verdict)?;
     match decision.judgement.and_then(|judgement| judgement.group) {
         Some(group) => group_lines(out, site.edition.matcher(), group, target, Some(site))?,

@@ -42,7 +42,7 @@ use crate::{
 };
 
 pub use self::{
-    evidence::Verifier,
+    evidence::{Asker, Verifier},
     origins::Origins,
     reload::{Outcome, Reloader, read_policy_file},
     server::{Running, bind_check, start},
