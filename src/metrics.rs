@@ -26,6 +26,7 @@ pub struct Metrics {
     invalid_tag_lines: IntCounterVec,
     reloads: IntCounterVec,
     policy: IntGaugeVec,
+    evidence_lookups: IntCounterVec,
     /// Time to identify and judge one request, in seconds.
     pub decision_seconds: Histogram,
     /// Requests under way.
@@ -94,6 +95,11 @@ impl Metrics {
             "Policy reloads by outcome: applied, unchanged or refused.",
             &["outcome"],
         )?;
+        let evidence_lookups = counters(
+            "beadle_evidence_lookups_total",
+            "Look-ups of evidence by its kind and by how they ended.",
+            &["evidence", "outcome"],
+        )?;
         let policy = IntGaugeVec::new(
             Opts::new("beadle_policy_info", "The policy in force, by fingerprint."),
             &["fingerprint"],
@@ -119,6 +125,7 @@ impl Metrics {
             invalid_tag_lines,
             reloads,
             policy,
+            evidence_lookups,
             decision_seconds,
             origin_failures,
             in_flight: gauge("beadle_requests_in_flight", "Requests under way.")?,
@@ -157,6 +164,11 @@ impl Metrics {
     /// Counts a reload: `applied`, `unchanged` or `refused`.
     pub fn reload(&self, outcome: &str) {
         self.reloads.with_label_values(&[outcome]).inc();
+    }
+
+    /// The counter of look-ups of one kind of evidence that ended in one way; to be kept.
+    pub fn evidence_lookups(&self, evidence: &str, outcome: &str) -> Counter {
+        self.evidence_lookups.with_label_values(&[evidence, outcome])
     }
 
     /// Takes the series of a site that is no longer served out of the exposition.

@@ -31,7 +31,7 @@ const KNOWS: [(&str, &[&str]); 10] = [
 ];
 
 /// Which places an external crate has; everywhere else it is unknown.
-const CRATES: [(&str, &[&str]); 17] = [
+const CRATES: [(&str, &[&str]); 18] = [
     ("pingora", &["proxy/"]),
     ("async_trait", &["proxy/"]),
     ("arc_swap", &["proxy/"]),
@@ -49,6 +49,7 @@ const CRATES: [(&str, &[&str]); 17] = [
     ("tracing", &["proxy/", "violations/", "admin/", "cli/"]),
     ("tracing_subscriber", &["cli/"]),
     ("ipnet", &["policy/", "proxy/"]),
+    ("hickory_resolver", &["proxy/evidence/names/"]),
 ];
 
 const CLOCKS: [&str; 4] = ["Timestamp::now", "SystemTime::now", "Instant::now", "Zoned::now"];

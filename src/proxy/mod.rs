@@ -48,6 +48,7 @@ pub use self::{
 };
 
 mod client; // who the client is, behind proxies that are trusted
+mod evidence; // who sends a request, as far as it can be told
 mod fields; // header fields of one hop
 mod ledger; // who has read which robots.txt
 mod origins; // addresses of the origins, looked up in the background
