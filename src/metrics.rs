@@ -16,6 +16,9 @@ pub const OTHER_TOKEN: &str = "other";
 /// Stands for a client that gives no name.
 pub const NO_TOKEN: &str = "none";
 
+/// Stands for the evidence of a claim that nothing confirms or contradicts.
+pub const NO_EVIDENCE: &str = "none";
+
 /// All metrics of one process.
 #[derive(Debug)]
 pub struct Metrics {
@@ -25,8 +28,10 @@ pub struct Metrics {
     refusals: IntCounterVec,
     invalid_tag_lines: IntCounterVec,
     reloads: IntCounterVec,
-    policy: IntGaugeVec,
+    claims: IntCounterVec,
+    evidence_fetches: IntCounterVec,
     evidence_lookups: IntCounterVec,
+    policy: IntGaugeVec,
     /// Time to identify and judge one request, in seconds.
     pub decision_seconds: Histogram,
     /// Requests under way.
@@ -95,9 +100,19 @@ impl Metrics {
             "Policy reloads by outcome: applied, unchanged or refused.",
             &["outcome"],
         )?;
+        let claims = counters(
+            "beadle_claims_total",
+            "Requests that claim to be a known crawler, by site, standing and evidence.",
+            &["site", "standing", "evidence"],
+        )?;
+        let evidence_fetches = counters(
+            "beadle_evidence_fetches_total",
+            "Lists and key directories fetched, by evidence and outcome.",
+            &["evidence", "outcome"],
+        )?;
         let evidence_lookups = counters(
             "beadle_evidence_lookups_total",
-            "Look-ups of evidence by its kind and by how they ended.",
+            "Names of addresses looked up, by evidence and outcome.",
             &["evidence", "outcome"],
         )?;
         let policy = IntGaugeVec::new(
@@ -124,8 +139,10 @@ impl Metrics {
             refusals,
             invalid_tag_lines,
             reloads,
-            policy,
+            claims,
+            evidence_fetches,
             evidence_lookups,
+            policy,
             decision_seconds,
             origin_failures,
             in_flight: gauge("beadle_requests_in_flight", "Requests under way.")?,
@@ -166,14 +183,25 @@ impl Metrics {
         self.reloads.with_label_values(&[outcome]).inc();
     }
 
-    /// The counter of look-ups of one kind of evidence that ended in one way; to be kept.
+    /// The counter of one site's claims of one standing; to be kept, not looked up for each
+    /// request.
+    pub fn claims(&self, site: &str, standing: &str, evidence: &str) -> Counter {
+        self.claims.with_label_values(&[site, standing, evidence])
+    }
+
+    /// Counts something that was fetched to tell who is asking.
+    pub fn evidence_fetch(&self, evidence: &str, outcome: &str) {
+        self.evidence_fetches.with_label_values(&[evidence, outcome]).inc();
+    }
+
+    /// The counter of what was looked up to tell who is asking, with one outcome; to be kept.
     pub fn evidence_lookups(&self, evidence: &str, outcome: &str) -> Counter {
         self.evidence_lookups.with_label_values(&[evidence, outcome])
     }
 
     /// Takes the series of a site that is no longer served out of the exposition.
     pub fn forget_site(&self, site: &str) {
-        for counters in [&self.requests, &self.violations, &self.invalid_tag_lines] {
+        for counters in [&self.requests, &self.violations, &self.invalid_tag_lines, &self.claims] {
             for family in counters.collect() {
                 for series in family.get_metric() {
                     let labels: HashMap<&str, &str> =

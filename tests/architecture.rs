@@ -31,25 +31,28 @@ const KNOWS: [(&str, &[&str]); 10] = [
 ];
 
 /// Which places an external crate has; everywhere else it is unknown.
-const CRATES: [(&str, &[&str]); 18] = [
+const CRATES: [(&str, &[&str]); 21] = [
     ("pingora", &["proxy/"]),
     ("async_trait", &["proxy/"]),
     ("arc_swap", &["proxy/"]),
     ("rustls", &["proxy/"]),
     ("bytes", &["proxy/"]),
     ("uuid", &["proxy/"]),
+    ("getrandom", &["proxy/privacy.rs"]),
     ("rusqlite", &["violations/store/"]),
     ("clap", &["cli/"]),
     ("serde_yaml", &["policy/yaml.rs"]),
     ("axum", &["admin/", "cli/demo.rs"]),
     ("prometheus", &["metrics.rs"]),
-    ("sfv", &["robots_tag/"]),
     ("html5gum", &["robots_tag/head.rs"]),
+    ("sfv", &["robots_tag/", "crawlers/signature/"]),
+    ("ring", &["crawlers/signature/"]),
+    ("base64", &["crawlers/signature/"]),
     ("tokio", &["proxy/", "admin/", "cli/"]),
     ("tracing", &["proxy/", "violations/", "admin/", "cli/"]),
     ("tracing_subscriber", &["cli/"]),
-    ("ipnet", &["policy/", "proxy/"]),
     ("hickory_resolver", &["proxy/evidence/names/"]),
+    ("ipnet", &["crawlers/ranges/", "policy/", "proxy/"]),
 ];
 
 const CLOCKS: [&str; 4] = ["Timestamp::now", "SystemTime::now", "Instant::now", "Zoned::now"];

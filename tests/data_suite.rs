@@ -14,6 +14,9 @@ mod support;
 
 use std::{collections::BTreeMap, path::PathBuf, process::Command};
 
+use beadle::crawlers::signature::{
+    self, DirectoryResponse, KeySet, Limits, Message, Outcome, Reading, Reason, Scheme,
+};
 use serde_json::Value;
 use support::{
     client::Request,
@@ -23,14 +26,21 @@ use support::{
 
 /// The rows of a file of the data; `None` where there is none to be read.
 fn rows(file: &str) -> Option<Vec<Value>> {
+    let text = content(file)?;
+    Some(text.lines().map(|line| serde_json::from_str(line).expect("a row is JSON")).collect())
+}
+
+/// A file of the data; `None` where there is none to be read.
+fn content(file: &str) -> Option<String> {
     let Some(folder) = std::env::var_os("BEADLE_DATA") else {
         eprintln!("skipped: BEADLE_DATA names no folder with test data");
         return None;
     };
     let file = PathBuf::from(folder).join(file);
-    let text = std::fs::read_to_string(&file)
-        .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-    Some(text.lines().map(|line| serde_json::from_str(line).expect("a row is JSON")).collect())
+    Some(
+        std::fs::read_to_string(&file)
+            .unwrap_or_else(|error| panic!("{}: {error}", file.display())),
+    )
 }
 
 fn text<'r>(row: &'r Value, key: &str) -> &'r str {
@@ -224,6 +234,119 @@ fn a_crawler_without_a_group_of_its_own_falls_back_as_its_operator_documents() {
         }
     }
     assert_share("fallback chains", rows.len(), &failures, 100.0);
+}
+
+// === signatures
+
+/// All vectors are signed with the keys that are printed in RFC 9421, some for a hundred years.
+const OF_VECTORS: Limits = Limits { skew: 60, lifetime: i64::MAX, test_keys: true };
+
+#[test]
+fn signed_requests_are_judged_as_the_draft_says() {
+    let Some(file) = content("crawlers/web_bot_auth.json") else { return };
+    let file: Value = serde_json::from_str(&file).expect("the file is JSON");
+    let vectors = file["vectors"].as_array().expect("there are vectors");
+    let mut failures = Vec::new();
+    for vector in vectors {
+        let name = text(vector, "name");
+        let (mut outcome, base) = judged(vector, &OF_VECTORS);
+        let mut expected = text(&vector["expected"], "outcome").to_owned();
+        match expected.as_str() {
+            "verified" => {}
+            // We do.
+            "reject-in-production" => {
+                outcome = judged(vector, &Limits { lifetime: i64::MAX, ..Limits::default() }).0;
+                expected = format!("invalid {}", Reason::TestKey.as_str());
+            }
+            // The tag is absent, so the signature may be meant for anybody.
+            "unsigned-or-invalid" => "unsigned".clone_into(&mut expected),
+            _ => expected = format!("{expected} {}", text(&vector["expected"], "reason")),
+        }
+        // A directory that is one key alone is read: it is published so, and means nothing else.
+        if name == "directory-bare-jwk" {
+            "verified".clone_into(&mut expected);
+        }
+        if outcome != expected {
+            failures.push(format!("{name}: {expected} expected, found {outcome}"));
+        }
+        if let (Some(base), Some(expected)) = (base, vector["signature_base"].as_str())
+            // The request of this one is not the one that was signed.
+            && (name != "path-tampered" && base != expected)
+        {
+            failures.push(format!("{name}: the signature base is {base}"));
+        }
+    }
+    assert_share("signed requests", vectors.len(), &failures, 100.0);
+}
+
+fn fields(headers: &Value) -> Vec<(String, String)> {
+    let headers = headers.as_object().expect("there are fields");
+    headers
+        .iter()
+        .map(|(name, value)| (name.clone(), value.as_str().unwrap_or_default().to_owned()))
+        .collect()
+}
+
+/// The outcome with its reason, and the signature base where a signature could be read.
+fn judged(vector: &Value, limits: &Limits) -> (String, Option<String>) {
+    let request = &vector["request"];
+    let (scheme, rest) = text(request, "url").split_once("://").expect("it is absolute");
+    let (authority, target) = rest.split_at(rest.find('/').expect("it has a path"));
+    let fields = fields(&request["headers"]);
+    let message = Message {
+        method: text(request, "method"),
+        scheme: if scheme == "https" { Scheme::Https } else { Scheme::Http },
+        authority: authority.as_bytes(),
+        target: target.as_bytes(),
+        fields: &fields,
+    };
+    let shown = |outcome: Outcome| match outcome.reason() {
+        Some(reason) => format!("{} {}", outcome.as_str(), reason.as_str()),
+        None => outcome.as_str().to_owned(),
+    };
+    let signature = match signature::read(&message) {
+        Reading::Unsigned => return ("unsigned".to_owned(), None),
+        Reading::Invalid(reason) => return (shown(reason.outcome()), None),
+        Reading::Signed(mut signatures) => signatures.remove(0),
+    };
+    let directory = &vector["directory"];
+    if let Ok(agent) = signature.agent() {
+        assert_eq!(agent.directory_url(), text(directory, "url"));
+    }
+    let base = signature::signature_base(&signature, &message).expect("all is there");
+    let base = Some(String::from_utf8(base).expect("it is ASCII"));
+    let outcome = match KeySet::read(text(directory, "body").as_bytes()) {
+        Ok(keys) => {
+            let now = vector["now"].as_i64().expect("it has a time");
+            signature::verify(&signature, &message, &keys, now, limits)
+        }
+        Err(reason) => reason.outcome(),
+    };
+    (shown(outcome), base)
+}
+
+#[test]
+fn signed_directories_are_proven() {
+    let Some(file) = content("crawlers/web_bot_auth.json") else { return };
+    let file: Value = serde_json::from_str(&file).expect("the file is JSON");
+    for vector in file["directory_vectors"].as_array().expect("there are vectors") {
+        let response = &vector["response"];
+        let nothing: Vec<(String, String)> = Vec::new();
+        let request = Message {
+            method: "GET",
+            scheme: Scheme::Https,
+            authority: text(vector, "request_authority").as_bytes(),
+            target: b"/.well-known/http-message-signatures-directory",
+            fields: &nothing,
+        };
+        let fields = fields(&response["headers"]);
+        let content = text(response, "body").as_bytes();
+        let keys = KeySet::read(content).expect("it is a JWK Set");
+        let response = DirectoryResponse { request: &request, fields: &fields, content };
+        let proven = signature::proven_keys(&response, &keys, 1_735_689_700, &OF_VECTORS);
+        assert_eq!(vector["expected"], "proof valid");
+        assert_eq!(proven.map(|keys| keys.len()), Ok(1), "{}", vector["name"]);
+    }
 }
 
 // === robots tags

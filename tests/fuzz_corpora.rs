@@ -11,6 +11,8 @@ mod matching;
 mod robots;
 #[path = "../fuzz/checks/robots_tag.rs"]
 mod robots_tag;
+#[path = "../fuzz/checks/signature.rs"]
+mod signature;
 #[path = "../fuzz/checks/target.rs"]
 mod target;
 #[path = "../fuzz/checks/user_agent.rs"]
@@ -20,11 +22,12 @@ mod x_robots_tag;
 
 type Check = fn(&[u8]);
 
-const CHECKS: [(&str, Check); 7] = [
+const CHECKS: [(&str, Check); 8] = [
     ("html", html::holds_for),
     ("matching", matching::holds_for),
     ("robots", robots::holds_for),
     ("robots_tag", robots_tag::holds_for),
+    ("signature", signature::holds_for),
     ("target", target::holds_for),
     ("user_agent", user_agent::holds_for),
     ("x_robots_tag", x_robots_tag::holds_for),

@@ -138,6 +138,31 @@ fn the_text_for_people_has_a_line_for_each() {
 }
 
 #[test]
+fn as_much_of_a_client_s_address_is_kept_as_the_policy_says() {
+    for (client_ip, fits) in [
+        ("full", (|text| text == "127.0.0.1") as fn(&str) -> bool),
+        ("network", |text| text == "127.0.0.0/24"),
+        ("hash", |text| text.len() == 16 && text.bytes().all(|b| b.is_ascii_hexdigit())),
+    ] {
+        let origin = Origin::plain();
+        let violations = format!(
+            "  database: $DIR/beadle.db\n  log: $DIR/violations.jsonl\n  client_ip: {client_ip}\n"
+        );
+        let beadle = setup(&origin).violations(&violations).start();
+        request(&beadle, "b.example", "/first", "GPTBot/1.2");
+        request(&beadle, "b.example", "/second", "GPTBot/1.2");
+        let records = beadle.records(2);
+        for record in &records {
+            let shown = record["client_ip"].as_str().expect("text");
+            assert!(fits(shown), "{client_ip}: {shown}");
+        }
+        assert_eq!(records[0]["client_ip"], records[1]["client_ip"], "one client");
+        let stored = beadle.verb(&["violations", "--format", "json"]);
+        assert_eq!(json_lines(&stored)[0]["client_ip"], records[0]["client_ip"]);
+    }
+}
+
+#[test]
 fn a_follower_is_shown_what_comes_later() {
     for violations in ["  database: $DIR/beadle.db\n", "  log: $DIR/violations.jsonl\n"] {
         let origin = Origin::plain();

@@ -23,7 +23,7 @@ use crate::{
     diagnostic::Severity,
     metrics::Metrics,
     policy::{self, Policy},
-    proxy::{self, Proxy, Reloader, Running},
+    proxy::{self, Proxy, Reloader, Running, Verifier},
     violations::{LogTarget, Settings, Sink, Store},
 };
 
@@ -169,12 +169,16 @@ impl Service {
                 }
             });
         }
+        let verifier = Verifier::start(&policy, &metrics).map_err(|finding| {
+            Error::Findings(vec![finding.in_file(&file.display().to_string())])
+        })?;
         let (proxy, reloader) = Proxy::new(
             policy,
             file.to_owned(),
             saved_at(file),
             Arc::clone(&sink),
             fetches,
+            verifier,
             Arc::clone(&metrics),
         );
         reloader.origins().look_up().await;

@@ -1,8 +1,10 @@
 //! Crawlers: who is known, under which product tokens, and what a User-Agent claims to be.
 //!
 //! A User-Agent is a claim and nothing more: what this room finds in it are names. Whether they are
-//! true is told by evidence alone, and what that says together is a [`Standing`]. Names are found as whole words, never as substrings, because phones are called
-//! `CUBOT`, links hold `bot.html` and an in-app browser carries its network's name.
+//! true is told by evidence alone (published [`ranges`] of addresses, names of addresses, a
+//! [`signature`]), and what that says together is a [`Standing`]. Names are found as whole words,
+//! never as substrings, because phones are called `CUBOT`, links hold `bot.html` and an in-app
+//! browser carries its network's name.
 //!
 //! May use: diagnostic, escape, product_token. Must not know: policy, the request, the network.
 
@@ -14,7 +16,9 @@ mod lookup;
 mod names;
 mod patterns;
 mod purpose;
+pub mod ranges;
 mod self_named;
+pub mod signature;
 mod site_names;
 mod standing;
 mod user_agent;

@@ -135,7 +135,7 @@ fn address(at: &At<'_>, findings: &mut Findings) -> Option<String> {
         findings.add(
             at,
             Diagnostic::warning("policy.plain_http", message)
-                .help("write https:// where the server has it"),
+                .help("write https://; http:// is fetched from evidence.allow_addresses only"),
         );
     }
     Some(text.to_owned())

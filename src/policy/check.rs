@@ -39,10 +39,10 @@ fn sections(root: &At<'_>, bytes: &[u8], findings: &mut Findings) -> Option<Poli
     let fields = root.fields(&KEYS, findings)?;
     let server = server::server(fields.take("server").as_ref(), findings);
     let violations = server::violations(fields.take("violations").as_ref(), findings);
-    let evidence = evidence::read(fields.take("evidence").as_ref(), findings);
     let catalogue = Arc::new(catalogue::extended(fields.take("crawlers").as_ref(), findings));
     let strict = fields.take("strict").and_then(|at| at.boolean(findings)).unwrap_or(true);
     let names = Names::read(fields.take("crawler_sets").as_ref(), &catalogue, strict, findings);
+    let evidence = evidence::read(fields.take("evidence").as_ref(), &names, findings);
     let help = "write 'sites:' with at least one site";
     let sites_at = fields.require("sites", help, findings)?;
     let sites = sites::read(&sites_at, &names, findings);

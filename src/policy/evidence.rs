@@ -1,14 +1,19 @@
 //! The `evidence` section: what is looked at to tell crawlers from those who borrow their names.
 
 use std::{
+    collections::HashSet,
     net::{IpAddr, SocketAddr},
     time::Duration,
 };
 
-use crate::policy::{
-    DEFAULT_EVIDENCE_REFRESH, Evidence,
-    server::{network, path},
-    shape::{At, Findings, shown},
+use crate::{
+    policy::{
+        DEFAULT_EVIDENCE_REFRESH, Evidence,
+        names::{Names, Selection},
+        server::{network, path},
+        shape::{At, Findings, shown},
+    },
+    product_token::ProductToken,
 };
 
 const HOUR: Duration = Duration::from_secs(3_600);
@@ -16,8 +21,13 @@ const HOUR: Duration = Duration::from_secs(3_600);
 const DNS_PORT: u16 = 53;
 
 /// Reads the section; without one, nothing is fetched and nothing looked up.
-pub(super) fn read(at: Option<&At<'_>>, findings: &mut Findings) -> Option<Evidence> {
-    const KEYS: [&str; 8] = [
+pub(super) fn read(
+    at: Option<&At<'_>>,
+    names: &Names<'_>,
+    findings: &mut Findings,
+) -> Option<Evidence> {
+    const KEYS: [&str; 9] = [
+        "user_agents",
         "ip_ranges",
         "reverse_dns",
         "signatures",
@@ -28,6 +38,7 @@ pub(super) fn read(at: Option<&At<'_>>, findings: &mut Findings) -> Option<Evide
         "allow_addresses",
     ];
     let fields = at?.fields(&KEYS, findings)?;
+    let user_agents = fields.take("user_agents").and_then(|at| crawlers(&at, names, findings));
     let mut switch =
         |key: &str| fields.take(key).and_then(|at| at.boolean(findings)).unwrap_or(true);
     let (ip_ranges, reverse_dns) = (switch("ip_ranges"), switch("reverse_dns"));
@@ -40,6 +51,7 @@ pub(super) fn read(at: Option<&At<'_>>, findings: &mut Findings) -> Option<Evide
     let networks = fields.list("allow_addresses", findings);
     let allow_addresses = networks.iter().filter_map(|at| network(at, findings)).collect();
     Some(Evidence {
+        user_agents,
         ip_ranges,
         reverse_dns,
         signatures,
@@ -49,6 +61,23 @@ pub(super) fn read(at: Option<&At<'_>>, findings: &mut Findings) -> Option<Evide
         certificate_authorities,
         allow_addresses,
     })
+}
+
+/// Some crawlers; `None` is all.
+fn crawlers(
+    at: &At<'_>,
+    names: &Names<'_>,
+    findings: &mut Findings,
+) -> Option<HashSet<ProductToken>> {
+    let mut tokens = HashSet::new();
+    for item in at.items(findings) {
+        match names.select(&item, findings) {
+            Some(Selection::Star) => return None,
+            Some(Selection::Tokens(selected)) => tokens.extend(selected),
+            None => {}
+        }
+    }
+    Some(tokens)
 }
 
 /// An address, with a port where it isn't the usual one.

@@ -8,12 +8,12 @@
 //! May use: diagnostic, escape, product_token, robots, robots_tag, crawlers.
 //! Must not know: how a request looks, what a rulebook is, any clock, file or socket.
 
-use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
+use std::{collections::HashSet, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use ipnet::IpNet;
 
 use crate::{
-    crawlers::{Catalogue, Class, Outcome},
+    crawlers::{Catalogue, Class, Crawler, Outcome},
     diagnostic::Diagnostic,
     product_token::ProductToken,
     robots,
@@ -150,11 +150,26 @@ pub struct Violations {
     pub queue: usize,
     /// Query parameters whose values are replaced before anything is recorded.
     pub redact_query: Vec<String>,
+    /// How much of a client's address is recorded.
+    pub client_ip: ClientIp,
+}
+
+/// How much of a client's address is recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClientIp {
+    /// All of it.
+    Full,
+    /// Its network: /24 of IPv4, /48 of IPv6.
+    Network,
+    /// A hash with a key that changes each day and is never written down.
+    Hash,
 }
 
 /// The `evidence` section.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evidence {
+    /// The crawlers it is looked at for; `None` is all.
+    pub user_agents: Option<HashSet<ProductToken>>,
     /// Whether published lists of addresses are fetched and looked at.
     pub ip_ranges: bool,
     /// Whether addresses are resolved to names and back.
@@ -171,6 +186,13 @@ pub struct Evidence {
     pub certificate_authorities: Option<PathBuf>,
     /// Networks that may be fetched from although they are not public.
     pub allow_addresses: Vec<IpNet>,
+}
+
+impl Evidence {
+    /// Whether evidence about a crawler is looked at.
+    pub fn is_about(&self, crawler: &Crawler) -> bool {
+        self.user_agents.as_ref().is_none_or(|some| some.contains(crawler.product_token()))
+    }
 }
 
 /// Where JSON lines go.
@@ -336,7 +358,7 @@ impl Mode {
 #[derive(Clone, Debug)]
 pub struct Override {
     /// The crawlers; empty together with `all` is nobody.
-    pub tokens: std::collections::HashSet<ProductToken>,
+    pub tokens: HashSet<ProductToken>,
     /// Whether it names `*`, every crawler.
     pub all: bool,
     /// In which standing it applies to them; empty is in any.

@@ -11,8 +11,8 @@ use ipnet::IpNet;
 use crate::{
     diagnostic::Diagnostic,
     policy::{
-        DEFAULT_ADMIN, DEFAULT_LISTEN, DEFAULT_RETENTION, Listener, Log, Server, Timeouts, Tls,
-        Violations,
+        ClientIp, DEFAULT_ADMIN, DEFAULT_LISTEN, DEFAULT_RETENTION, Listener, Log, Server,
+        Timeouts, Tls, Violations,
         shape::{At, Fields, Findings, shown},
     },
 };
@@ -162,13 +162,16 @@ fn timeouts(fields: &Fields<'_>, findings: &mut Findings) -> Timeouts {
 
 /// Reads the `violations` section; without one, JSON lines go to standard output.
 pub(super) fn violations(at: Option<&At<'_>>, findings: &mut Findings) -> Violations {
-    const KEYS: [&str; 5] = ["database", "log", "retention", "queue", "redact_query"];
+    const KEYS: [&str; 6] = ["database", "log", "retention", "queue", "redact_query", "client_ip"];
+    const CLIENT_IPS: [(&str, ClientIp); 3] =
+        [("full", ClientIp::Full), ("network", ClientIp::Network), ("hash", ClientIp::Hash)];
     let mut violations = Violations {
         database: None,
         log: None,
         retention: DEFAULT_RETENTION,
         queue: 8_192,
         redact_query: Vec::new(),
+        client_ip: ClientIp::Full,
     };
     let Some(fields) = at.and_then(|at| at.fields(&KEYS, findings)) else {
         violations.log = Some(Log::Stdout);
@@ -188,6 +191,9 @@ pub(super) fn violations(at: Option<&At<'_>>, findings: &mut Findings) -> Violat
     }
     for at in fields.list("redact_query", findings) {
         violations.redact_query.extend(at.text(findings).map(str::to_owned));
+    }
+    if let Some(at) = fields.take("client_ip") {
+        violations.client_ip = at.choice(&CLIENT_IPS, findings).unwrap_or(ClientIp::Full);
     }
     violations
 }

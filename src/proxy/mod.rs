@@ -42,16 +42,18 @@ use crate::{
 };
 
 pub use self::{
+    evidence::Verifier,
     origins::Origins,
     reload::{Outcome, Reloader, read_policy_file},
     server::{Running, bind_check, start},
 };
 
 mod client; // who the client is, behind proxies that are trusted
-mod evidence; // who sends a request, as far as it can be told
+mod evidence; // who is really asking
 mod fields; // header fields of one hop
 mod ledger; // who has read which robots.txt
 mod origins; // addresses of the origins, looked up in the background
+mod privacy; // how much of a client's address is recorded
 mod receive; // a request admitted, judged, answered here or sent on
 mod record; // a decision written down
 mod reload; // the policy read again, swapped or kept
@@ -64,6 +66,7 @@ mod upgrade; // connections on which another protocol is asked for
 
 use self::{
     ledger::Ledger,
+    privacy::Privacy,
     respond::Answer,
     serving::{Serving, ServingSite},
 };
@@ -78,6 +81,7 @@ pub struct Proxy {
     trusted: Vec<IpNet>,
     timeouts: policy::Timeouts,
     redact_query: Vec<String>,
+    privacy: Privacy,
     /// The second in which a failing origin was last spoken of.
     warned_at: AtomicI64,
 }
@@ -118,11 +122,12 @@ impl Proxy {
         now: Timestamp,
         sink: Arc<Sink>,
         fetches: Vec<crate::violations::Fetch>,
+        verifier: Option<Arc<Verifier>>,
         metrics: Arc<Metrics>,
     ) -> (Self, Reloader) {
         let origins = Arc::new(Origins::default());
         let rulebook = Rulebook::compile(&policy, now, None);
-        let serving = Serving::new(rulebook, &origins, &metrics);
+        let serving = Serving::new(rulebook, verifier, &origins, &metrics);
         let serving = Arc::new(ArcSwap::from_pointee(serving));
         let proxy = Self {
             serving: Arc::clone(&serving),
@@ -132,6 +137,7 @@ impl Proxy {
             trusted: policy.server.trusted_proxies.clone(),
             timeouts: policy.server.timeouts,
             redact_query: policy.violations.redact_query.clone(),
+            privacy: Privacy::new(policy.violations.client_ip),
             warned_at: AtomicI64::new(0),
         };
         (proxy, Reloader::new(file, policy, serving, origins, metrics))

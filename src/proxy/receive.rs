@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use pingora::{http::RequestHeader, proxy::Session};
 
 use crate::{
-    crawlers::{Claim, Standing},
+    crawlers::{Claim, Crawler, Standing},
     enforce::{self, Action, Decision, Rulebook, Site},
     robots::Target,
 };
@@ -30,7 +30,7 @@ impl Proxy {
         match admitted {
             Err(refusal) => self.refuse(session, refusal).map(Some),
             Ok((number, site)) => {
-                let answer = self.judge(session, exchange, &serving, site)?;
+                let answer = self.judge(session, exchange, &serving, (number, site))?;
                 exchange.site = Some((serving, number));
                 Ok(answer)
             }
@@ -43,7 +43,7 @@ impl Proxy {
         session: &Session,
         exchange: &mut Exchange,
         serving: &Serving,
-        site: &Site,
+        (number, site): (usize, &Site),
     ) -> pingora::Result<Option<Answer>> {
         let request = session.req_header();
         if request.raw_path() == b"*" {
@@ -55,8 +55,15 @@ impl Proxy {
         let claim = serving.rulebook.catalogue().identify_all(values(), &site.names);
         let target = Target::new(request.raw_path());
         let is_nameless = values().all(enforce::is_blank);
-        let decision = enforce::decide(site, &claim, Standing::unexamined, is_nameless, &target);
+        let standing = |crawler: &Crawler| match &serving.verifier {
+            Some(verifier) => verifier.standing(crawler, self.client_ip(session)),
+            None => Standing::unexamined(crawler),
+        };
+        let decision = enforce::decide(site, &claim, standing, is_nameless, &target);
         self.metrics.decision_seconds.observe(started.elapsed().as_secs_f64());
+        if claim.primary().is_some_and(|name| name.known().is_some()) {
+            serving.site(number).inspect(|site| site.count_claim(decision.standing));
+        }
         exchange.class = claim.class();
         exchange.action = decision.action;
         match (decision.reason, decision.action) {
@@ -100,10 +107,11 @@ impl Proxy {
         let authority = request.headers.get(header::HOST).and_then(|value| value.to_str().ok());
         let lines: Vec<&[u8]> =
             request.headers.get_all(header::USER_AGENT).iter().map(HeaderValue::as_bytes).collect();
+        let time = Timestamp::now();
         let circumstances = Circumstances {
             id: &uuid::Uuid::now_v7().to_string(),
-            time: Timestamp::now(),
-            client_ip: self.client_ip(session),
+            time,
+            client_ip: self.privacy.shown(self.client_ip(session), time),
             method: request.method.as_str(),
             host: host.as_deref().unwrap_or(&site.name),
             authority: authority.unwrap_or(&site.name),

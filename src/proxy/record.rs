@@ -1,7 +1,5 @@
 //! A decision written down: the violation record, and what a refused client is told.
 
-use std::net::IpAddr;
-
 use jiff::Timestamp;
 
 use crate::{
@@ -16,7 +14,8 @@ use crate::{
 pub(super) struct Circumstances<'a> {
     pub(super) id: &'a str,
     pub(super) time: Timestamp,
-    pub(super) client_ip: IpAddr,
+    /// As it is recorded.
+    pub(super) client_ip: Text,
     pub(super) method: &'a str,
     pub(super) host: &'a str,
     /// The host as the client wrote it, with its port.
@@ -44,7 +43,7 @@ pub(super) fn violation(
         id: at.id.into(),
         time: at.time,
         site: site.name.as_str().into(),
-        client_ip: at.client_ip,
+        client_ip: at.client_ip.clone(),
         method: at.method.into(),
         host: at.host.into(),
         path: Text::path(&path),

@@ -19,9 +19,10 @@ use crate::{
     enforce::Rulebook,
     metrics::Metrics,
     policy::{self, Policy},
+    product_token::ProductToken,
 };
 
-use super::{origins::Origins, serving::Serving};
+use super::{evidence::Verifier, origins::Origins, serving::Serving};
 
 /// How often the file is looked at. It counts as written when it is the same twice in a row, so a
 /// half-written one is not read. One look costs less than the events of a folder in which a
@@ -73,8 +74,19 @@ impl Reloader {
             Ok(None) => Outcome::Unchanged,
             Ok(Some(policy)) => {
                 let previous = self.serving.load_full();
+                let verifier = match &previous.verifier {
+                    kept if is_same_evidence(&policy, &in_force) => kept.clone(),
+                    _ => match Verifier::start(&policy, &self.metrics) {
+                        Ok(verifier) => verifier,
+                        Err(finding) => {
+                            let outcome = Outcome::Refused(vec![finding]);
+                            self.report(&outcome, &in_force);
+                            return outcome;
+                        }
+                    },
+                };
                 let rulebook = Rulebook::compile(&policy, now, Some(&previous.rulebook));
-                let serving = Serving::new(rulebook, &self.origins, &self.metrics);
+                let serving = Serving::new(rulebook, verifier, &self.origins, &self.metrics);
                 self.origins.look_up_new().await;
                 self.serving.store(Arc::new(serving));
                 let is_served = |name: &str| policy.sites.iter().any(|site| site.name() == name);
@@ -159,6 +171,27 @@ impl Reloader {
             }
         }
     }
+}
+
+/// Whether two policies ask for the same evidence about the same crawlers.
+fn is_same_evidence(a: &Policy, b: &Policy) -> bool {
+    a.evidence == b.evidence && published(a).eq(published(b))
+}
+
+/// What the operators of a policy's crawlers publish to tell them by.
+fn published(
+    policy: &Policy,
+) -> impl Iterator<Item = (&ProductToken, &[String], Option<&str>, &[String], Option<&str>)> {
+    let publish = policy.catalogue.iter().filter(|crawler| crawler.publishes_evidence());
+    publish.map(|crawler| {
+        (
+            crawler.product_token(),
+            crawler.ip_ranges(),
+            crawler.ip_format(),
+            crawler.reverse_dns(),
+            crawler.signature_agent(),
+        )
+    })
 }
 
 /// The bytes of a policy file; of one that is larger than a policy may be, just enough to tell.

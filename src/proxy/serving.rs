@@ -3,18 +3,23 @@
 use std::{collections::HashSet, sync::Arc};
 
 use crate::{
-    crawlers::{self, Class},
+    crawlers::{self, Class, Evidence, Outcome, Standing},
     enforce::{Action, Judgement, Rulebook},
     metrics::{self, Counter, Metrics},
     policy,
 };
 
-use super::origins::{Addresses, Origins};
+use super::{
+    evidence::Verifier,
+    origins::{Addresses, Origins},
+};
 
 /// What requests are served by; swapped whole.
 #[derive(Debug)]
 pub(super) struct Serving {
     pub(super) rulebook: Rulebook,
+    /// Tells who is asking; `None` where nothing is looked at.
+    pub(super) verifier: Option<Arc<Verifier>>,
     sites: Vec<ServingSite>,
 }
 
@@ -25,14 +30,42 @@ pub(super) struct ServingSite {
     pub(super) addresses: Arc<Addresses>,
     /// By class and action, looked up once: a request only adds one.
     requests: [[Counter; 3]; 5],
+    /// In the order of [`STANDINGS`].
+    claims: [Counter; STANDINGS.len()],
 }
+
+/// Every standing there is.
+const STANDINGS: [Standing; 8] = {
+    const fn by(outcome: Outcome, evidence: Evidence) -> Standing {
+        Standing { outcome, evidence: Some(evidence) }
+    }
+    [
+        by(Outcome::Confirmed, Evidence::Signature),
+        by(Outcome::Confirmed, Evidence::IpRange),
+        by(Outcome::Confirmed, Evidence::ReverseDns),
+        by(Outcome::Contradicted, Evidence::Signature),
+        by(Outcome::Contradicted, Evidence::IpRange),
+        by(Outcome::Contradicted, Evidence::ReverseDns),
+        Standing::UNVERIFIABLE,
+        Standing::UNKNOWN,
+    ]
+};
 
 const CLASSES: [Class; 5] =
     [Class::Crawler, Class::UserTriggered, Class::Automation, Class::Browser, Class::None];
 
 impl Serving {
-    pub(super) fn new(rulebook: Rulebook, origins: &Origins, metrics: &Metrics) -> Self {
+    pub(super) fn new(
+        rulebook: Rulebook,
+        verifier: Option<Arc<Verifier>>,
+        origins: &Origins,
+        metrics: &Metrics,
+    ) -> Self {
         let site = |site: &crate::enforce::Site| ServingSite {
+            claims: STANDINGS.map(|Standing { outcome, evidence }| {
+                let evidence = evidence.map_or(metrics::NO_EVIDENCE, Evidence::as_str);
+                metrics.claims(&site.name, outcome.as_str(), evidence)
+            }),
             origin: site.origin.clone(),
             addresses: origins.addresses(&site.origin),
             requests: CLASSES.map(|class| {
@@ -44,7 +77,7 @@ impl Serving {
         let used: HashSet<&policy::Origin> = sites.iter().map(|site| &site.origin).collect();
         origins.retain(|origin| used.contains(origin));
         metrics.policy(rulebook.fingerprint());
-        Self { rulebook, sites }
+        Self { rulebook, verifier, sites }
     }
 
     pub(super) fn site(&self, number: usize) -> Option<&ServingSite> {
@@ -53,6 +86,14 @@ impl Serving {
 }
 
 impl ServingSite {
+    /// Counts a claim to be a known crawler.
+    pub(super) fn count_claim(&self, standing: Standing) {
+        let known = STANDINGS.iter().zip(&self.claims).find(|(known, _)| **known == standing);
+        if let Some((_, counter)) = known {
+            counter.inc();
+        }
+    }
+
     /// Counts a request.
     pub(super) fn count(&self, class: Class, action: Action) {
         let at = CLASSES.iter().position(|other| *other == class).unwrap_or_default();

@@ -8,8 +8,6 @@
 //!
 //! May use: diagnostic, escape, product_token. Must not know: policy, enforce, proxy, admin, cli.
 
-use std::net::IpAddr;
-
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -55,8 +53,9 @@ pub struct Violation {
     pub time: Timestamp,
     /// The site, by the name that the policy gives it.
     pub site: Text,
-    /// The client, behind trusted proxies as well.
-    pub client_ip: IpAddr,
+    /// The client, behind trusted proxies as well: its address, its network or a hash, as the policy
+    /// says.
+    pub client_ip: Text,
     /// The request's method.
     pub method: Text,
     /// The host that was asked for.

@@ -58,7 +58,15 @@ impl Origin {
     pub(crate) fn playing(
         script: impl Fn(&mut Exchange<'_>) -> After + Send + Sync + 'static,
     ) -> Self {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
+        Self::playing_on(0, script)
+    }
+
+    /// The same on a port that another one has left.
+    pub(crate) fn playing_on(
+        port: u16,
+        script: impl Fn(&mut Exchange<'_>) -> After + Send + Sync + 'static,
+    ) -> Self {
+        let listener = wait_for("the port", || TcpListener::bind((Ipv4Addr::LOCALHOST, port)).ok());
         let port = listener.local_addr().expect("it is bound").port();
         let (received, stopped) = (Arc::default(), Arc::new(AtomicBool::new(false)));
         let origin = Self { port, received: Arc::clone(&received), stopped: Arc::clone(&stopped) };

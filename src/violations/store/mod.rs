@@ -130,7 +130,7 @@ fn insert_violation(
         violation.id,
         violation.time.as_millisecond(),
         violation.site,
-        violation.client_ip.to_string(),
+        violation.client_ip,
         violation.method,
         violation.host,
         violation.path,

@@ -1,8 +1,6 @@
 //! The questions that are asked of the database. What is asked for is always bound, never written
 //! into the question's text.
 
-use std::net::IpAddr;
-
 use jiff::Timestamp;
 use rusqlite::{
     OptionalExtension, Row, params_from_iter,
@@ -177,10 +175,7 @@ fn violation(row: &Row<'_>) -> rusqlite::Result<(u64, Violation)> {
         id: columns.next()?,
         time: columns.time()?,
         site: columns.next()?,
-        client_ip: {
-            let text: String = columns.next()?;
-            text.parse::<IpAddr>().map_err(|error| unreadable(5, error))?
-        },
+        client_ip: columns.next()?,
         method: columns.next()?,
         host: columns.next()?,
         path: columns.next()?,

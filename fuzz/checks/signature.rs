@@ -1,0 +1,71 @@
+//! Any octets are a request and a directory: reading and verifying don't panic, no value passes for
+//! another line of the signature base, and what verifies for one host verifies for no other.
+//!
+//! The first line is method, target and authority, then come field lines to the first empty line,
+//! then the directory.
+
+use beadle::crawlers::signature::{
+    AgentUrl, KeySet, Limits, Message, Outcome, Reading, Scheme, Signature, read, signature_base,
+    verify,
+};
+
+pub(crate) fn holds_for(octets: &[u8]) {
+    let mut lines = octets.split(|&octet| octet == b'\n');
+    let first = lines.next().unwrap_or_default();
+    let mut words = first.splitn(3, |&octet| octet == b' ').map(<[u8]>::to_vec);
+    let method = String::from_utf8_lossy(&words.next().unwrap_or_default()).into_owned();
+    let target = words.next().unwrap_or_default();
+    let authority = words.next().unwrap_or_default();
+    let mut fields = Vec::new();
+    let mut taken = first.len() + 1;
+    for line in lines {
+        taken += line.len() + 1;
+        if line.is_empty() {
+            break;
+        }
+        let mut halves = line.splitn(2, |&octet| octet == b':');
+        let name = String::from_utf8_lossy(halves.next().unwrap_or_default()).into_owned();
+        fields.push((name, halves.next().unwrap_or_default().to_vec()));
+    }
+    let keys = KeySet::read(octets.get(taken..).unwrap_or_default()).unwrap_or_default();
+    assert!(keys.len() <= KeySet::MAX_KEYS);
+    assert!(keys.thumbprints().all(|thumbprint| thumbprint.len() == 43));
+
+    let message = Message {
+        method: &method,
+        scheme: Scheme::Https,
+        authority: &authority,
+        target: &target,
+        fields: &fields,
+    };
+    let signatures = match read(&message) {
+        Reading::Unsigned => return,
+        Reading::Invalid(reason) => return assert_eq!(reason.outcome(), Outcome::Invalid(reason)),
+        Reading::Signed(signatures) => signatures,
+    };
+    assert!(!signatures.is_empty());
+    for signature in &signatures {
+        holds_for_signature(signature, &message, &keys);
+    }
+}
+
+fn holds_for_signature(signature: &Signature, message: &Message<'_>, keys: &KeySet) {
+    if let Ok(base) = signature_base(signature, message) {
+        assert!(base.is_ascii());
+        assert_eq!(base.split(|&octet| octet == b'\n').count(), signature.components().count() + 1);
+    }
+    if let Ok(agent) = signature.agent() {
+        assert_eq!(AgentUrl::new(agent.as_str()).as_ref(), Ok(agent));
+        assert!(agent.directory_url().starts_with(&format!("https://{}/", agent.host())));
+    }
+    let limits = Limits { lifetime: i64::MAX, test_keys: true, ..Limits::default() };
+    let judge = |message: &Message<'_>, keys: &KeySet| {
+        verify(signature, message, keys, signature.created(), &limits)
+    };
+    assert_ne!(judge(message, &KeySet::default()), Outcome::Verified);
+    if judge(message, keys) == Outcome::Verified {
+        let other_authority = [b"x", message.authority].concat();
+        let other = Message { authority: &other_authority, ..*message };
+        assert_ne!(judge(&other, keys), Outcome::Verified);
+    }
+}

@@ -1,0 +1,198 @@
+//! The signature base: the octets that are signed (RFC 9421 §2.5).
+
+use sfv::{Dictionary, ListEntry, ListSerializer};
+
+use super::{
+    component::{Component, Source},
+    fields,
+    message::{Fields, Message},
+    reason::Reason,
+};
+
+/// The most that is read and written for one signature, in octets. What is read counts too, because
+/// a long dictionary can be covered member by member. Honest signatures take a few hundred.
+const MAX_WORK: usize = 16 * 1024;
+
+/// A message that is signed: a request, or a response to one.
+#[derive(Clone, Copy)]
+pub(super) struct Signed<'a> {
+    pub(super) request: &'a Message<'a>,
+    pub(super) response: Option<&'a dyn Fields>,
+}
+
+/// The octets that a signature over these components with these parameters signs.
+pub(super) fn write(
+    signed: Signed<'_>,
+    components: &[Component],
+    parameters: &str,
+) -> Result<Vec<u8>, Reason> {
+    let mut base = Vec::with_capacity(512);
+    let mut read = 0;
+    for component in components {
+        base.extend_from_slice(component.identifier.as_bytes());
+        base.extend_from_slice(b": ");
+        let start = base.len();
+        read += push_value(signed, component, &mut base)?;
+        // A line break would let one value pass for two lines; other octets are not ASCII (§2.5).
+        let is_printable = |octet: &u8| matches!(octet, b'\t' | b' '..=b'~');
+        if !base.get(start..).is_some_and(|value| value.iter().all(is_printable)) {
+            return Err(Reason::ComponentUnreadable);
+        }
+        base.push(b'\n');
+        if base.len() + read > MAX_WORK {
+            return Err(Reason::BaseTooLarge);
+        }
+    }
+    base.extend_from_slice(b"\"@signature-params\": ");
+    base.extend_from_slice(parameters.as_bytes());
+    Ok(base)
+}
+
+/// Writes the value, and tells how many octets have been read that are not written.
+fn push_value(
+    signed: Signed<'_>,
+    component: &Component,
+    base: &mut Vec<u8>,
+) -> Result<usize, Reason> {
+    let request = signed.request;
+    let mut read = 0;
+    let fields = match (signed.response, component.of_request) {
+        (None, false) | (Some(_), true) => request.fields,
+        (Some(fields), false) => fields,
+        // A request answers nothing (§2.4).
+        (None, true) => return Err(Reason::UnsupportedComponent),
+    };
+    match &component.source {
+        Source::Field(name) => {
+            let value = fields::value(fields, name)?.ok_or(Reason::ComponentAbsent)?;
+            base.extend_from_slice(&value);
+        }
+        Source::Member { field, key } => {
+            let value = fields::value(fields, field)?.ok_or(Reason::ComponentAbsent)?;
+            read = value.len();
+            let members = fields::dictionary(&value, Reason::ComponentUnreadable)?;
+            let member = members.get(key.as_str()).ok_or(Reason::ComponentAbsent)?;
+            base.extend_from_slice(member_value(member).as_bytes());
+        }
+        // A response has none of the components derived from a request (§2.2).
+        _ if signed.response.is_some() && !component.of_request => {
+            return Err(Reason::UnsupportedComponent);
+        }
+        Source::Method => base.extend_from_slice(request.method.as_bytes()),
+        Source::Scheme => base.extend_from_slice(request.scheme.as_str().as_bytes()),
+        Source::Authority => push_authority(request, base),
+        Source::RequestTarget => base.extend_from_slice(request.target),
+        Source::TargetUri => {
+            origin_form(request)?;
+            base.extend_from_slice(request.scheme.as_str().as_bytes());
+            base.extend_from_slice(b"://");
+            push_authority(request, base);
+            base.extend_from_slice(request.target);
+        }
+        Source::Path => base.extend_from_slice(origin_form(request)?.0),
+        Source::Query => {
+            base.push(b'?');
+            base.extend_from_slice(origin_form(request)?.1);
+        }
+        Source::QueryParam(name) => {
+            let query = origin_form(request)?.1;
+            read = query.len();
+            push_parameter(query, name, base)?;
+        }
+    }
+    Ok(read)
+}
+
+/// §2.2.3: in lower case, without the default port.
+fn push_authority(request: &Message<'_>, base: &mut Vec<u8>) {
+    let authority = request.authority;
+    let port = authority.iter().rposition(|&octet| octet == b':');
+    let host = match port.map(|at| authority.split_at(at)) {
+        Some((host, [_, port @ ..]))
+            if port.is_empty() || port == request.scheme.default_port() =>
+        {
+            host
+        }
+        _ => authority,
+    };
+    base.extend(host.iter().map(u8::to_ascii_lowercase));
+}
+
+/// Path and query of a target in origin form.
+fn origin_form<'a>(request: &Message<'a>) -> Result<(&'a [u8], &'a [u8]), Reason> {
+    let target = request.target;
+    if target.first() != Some(&b'/') {
+        return Err(Reason::ComponentUnreadable);
+    }
+    let mut parts = target.splitn(2, |&octet| octet == b'?');
+    Ok((parts.next().unwrap_or_default(), parts.next().unwrap_or_default()))
+}
+
+/// A member of a dictionary, serialised (§2.1.2): its value and parameters, not its name.
+fn member_value(member: &ListEntry) -> String {
+    let mut written = ListSerializer::new();
+    written.members([member]);
+    written.finish().unwrap_or_default()
+}
+
+/// §2.2.8: the value of a parameter of the query, which stands in it once.
+fn push_parameter(query: &[u8], name: &str, base: &mut Vec<u8>) -> Result<(), Reason> {
+    let mut value = None;
+    for pair in query.split(|&octet| octet == b'&').filter(|pair| !pair.is_empty()) {
+        let mut halves = pair.splitn(2, |&octet| octet == b'=');
+        let own_name = recoded(halves.next().unwrap_or_default());
+        if own_name != name.as_bytes() {
+            continue;
+        }
+        if value.is_some() {
+            return Err(Reason::ComponentUnreadable);
+        }
+        value = Some(recoded(halves.next().unwrap_or_default()));
+    }
+    base.extend_from_slice(&value.ok_or(Reason::ComponentAbsent)?);
+    Ok(())
+}
+
+/// A name or value of application/x-www-form-urlencoded, decoded and percent-encoded again, with
+/// `%20` for a space. Octets that are no UTF-8 become U+FFFD, as the URL standard has it.
+fn recoded(text: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((&octet, after)) = rest.split_first() {
+        rest = after;
+        match (octet, after) {
+            (b'+', _) => plain.push(b' '),
+            (b'%', [high, low, after @ ..]) => match (hex(*high), hex(*low)) {
+                (Some(high), Some(low)) => {
+                    plain.push(high << 4 | low);
+                    rest = after;
+                }
+                _ => plain.push(b'%'),
+            },
+            _ => plain.push(octet),
+        }
+    }
+    let mut encoded = Vec::with_capacity(plain.len());
+    for octet in String::from_utf8_lossy(&plain).bytes() {
+        if octet.is_ascii_alphanumeric() || b"*-._".contains(&octet) {
+            encoded.push(octet);
+        } else {
+            encoded.extend_from_slice(&[b'%', digit(octet >> 4), digit(octet & 0x0f)]);
+        }
+    }
+    encoded
+}
+
+fn hex(octet: u8) -> Option<u8> {
+    char::from(octet).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
+}
+
+fn digit(nibble: u8) -> u8 {
+    if nibble < 10 { b'0' + nibble } else { b'A' + nibble - 10 }
+}
+
+/// The digests of `Content-Digest` (RFC 9530 §2), read.
+pub(super) fn digests(fields: &dyn Fields) -> Result<Dictionary, Reason> {
+    let value = fields::value(fields, "content-digest")?.ok_or(Reason::ComponentAbsent)?;
+    fields::dictionary(&value, Reason::ComponentUnreadable)
+}

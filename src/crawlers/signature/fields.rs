@@ -1,0 +1,81 @@
+//! Field lines joined to a field value, and a field value read as a dictionary (RFC 9651).
+
+use std::{borrow::Cow, convert::Infallible};
+
+use sfv::{
+    Dictionary, KeyRef, Parser,
+    visitor::{DictionaryVisitor, EntryVisitor},
+};
+
+use super::{message::Fields, reason::Reason};
+
+/// The longest field value that is read or covered, in octets, all lines together. As many
+/// signatures as are looked at fit, by the largest RSA keys.
+const MAX_FIELD: usize = 8 * 1024;
+
+/// The value of a field: all its lines, trimmed, joined with a comma and a space (RFC 9421 §2.1).
+/// `None` where there is no line.
+pub(super) fn value<'f>(
+    fields: &'f dyn Fields,
+    name: &str,
+) -> Result<Option<Cow<'f, [u8]>>, Reason> {
+    let mut value: Option<Cow<'f, [u8]>> = None;
+    let mut length = 0_usize;
+    fields.each_line(name, &mut |line| {
+        let line = trimmed(line);
+        length = length.saturating_add(line.len()).saturating_add(2);
+        // Past the limit, the lines are only counted.
+        if length > MAX_FIELD + 2 {
+            return;
+        }
+        match &mut value {
+            None => value = Some(Cow::Borrowed(line)),
+            Some(value) => {
+                let value = value.to_mut();
+                value.extend_from_slice(b", ");
+                value.extend_from_slice(line);
+            }
+        }
+    });
+    if length > MAX_FIELD + 2 { Err(Reason::FieldTooLarge) } else { Ok(value) }
+}
+
+/// A dictionary. That a later member replaces an earlier one of its name (RFC 9651 §4.2.2) is no
+/// help here: who reads the first and who reads the last would see two different signers, so such a
+/// dictionary is refused. `unreadable` is the reason for everything else.
+pub(super) fn dictionary(value: &[u8], unreadable: Reason) -> Result<Dictionary, Reason> {
+    let members = Members { members: Dictionary::new(), repeated: false };
+    match Parser::new(value).parse_dictionary_with_visitor(members) {
+        Ok(read) if read.repeated => Err(Reason::DuplicateLabel),
+        Ok(read) => Ok(read.members),
+        Err(_) => Err(unreadable),
+    }
+}
+
+/// The members of a dictionary, and whether a name came twice.
+struct Members {
+    members: Dictionary,
+    repeated: bool,
+}
+
+impl<'de> DictionaryVisitor<'de> for Members {
+    type Out = Self;
+    type Error = Infallible;
+
+    fn entry(&mut self, key: &'de KeyRef) -> Result<impl EntryVisitor<'de>, Infallible> {
+        self.repeated |= self.members.contains_key(key);
+        DictionaryVisitor::entry(&mut self.members, key)
+    }
+
+    fn finish(self) -> Result<Self, Infallible> {
+        Ok(self)
+    }
+}
+
+/// A field line without the whitespace around it (RFC 9110 §5.5).
+fn trimmed(line: &[u8]) -> &[u8] {
+    let is_space = |octet: &u8| matches!(octet, b' ' | b'\t');
+    let start = line.iter().position(|octet| !is_space(octet)).unwrap_or(line.len());
+    let end = line.iter().rposition(|octet| !is_space(octet)).map_or(start, |last| last + 1);
+    line.get(start..end).unwrap_or_default()
+}

@@ -1,0 +1,229 @@
+//! A signer's key directory: a JWK Set (RFC 7517) read to keys, each named by its thumbprint.
+
+use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
+use ring::signature::{
+    ED25519, RSA_PSS_2048_8192_SHA512, RsaPublicKeyComponents, UnparsedPublicKey,
+};
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+
+use super::reason::Reason;
+
+/// The keys of RFC 9421 §B.1, whose private halves are printed beside them: test-key-ed25519 and
+/// test-key-rsa-pss.
+const TEST_KEYS: [&str; 2] =
+    ["poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U", "oD0HwocPBSfpNy5W3bpJeyFGY_IQ_YpqxSjQ3Yd-CLA"];
+
+/// From here on a time must be one in milliseconds: in seconds it would lie beyond the year 5000.
+const FIRST_MILLISECONDS: i64 = 100_000_000_000;
+
+/// The keys that a directory publishes for signatures, as far as they can be used here.
+#[derive(Clone, Debug, Default)]
+pub struct KeySet {
+    keys: Vec<Key>,
+    skipped: usize,
+}
+
+/// A public key.
+#[derive(Clone, Debug)]
+pub(super) struct Key {
+    thumbprint: String,
+    material: Material,
+    not_before: Option<i64>,
+    expires: Option<i64>,
+}
+
+#[derive(Clone, Debug)]
+enum Material {
+    Ed25519([u8; 32]),
+    Rsa { modulus: Vec<u8>, exponent: Vec<u8> },
+}
+
+impl KeySet {
+    /// The largest directory that is read, in octets.
+    pub const MAX_OCTETS: usize = 64 * 1024;
+    /// The most keys that a directory may have.
+    pub const MAX_KEYS: usize = 100;
+
+    /// Reads a directory: a JWK Set, or a single JWK, as some publish.
+    ///
+    /// A key is left out where it is of another type, is not for signatures or is malformed
+    /// (RFC 7517 §5). `kid` is not looked at: a key is named by its thumbprint (RFC 7638), which is
+    /// computed. Private members are not read.
+    ///
+    /// # Errors
+    /// [`Reason::DirectoryTooLarge`] and [`Reason::DirectoryMalformed`].
+    pub fn read(directory: &[u8]) -> Result<Self, Reason> {
+        if directory.len() > Self::MAX_OCTETS {
+            return Err(Reason::DirectoryTooLarge);
+        }
+        let read: Value =
+            serde_json::from_slice(directory).map_err(|_| Reason::DirectoryMalformed)?;
+        let keys = match &read {
+            Value::Object(members) => match members.get("keys") {
+                Some(Value::Array(keys)) => keys.as_slice(),
+                None if members.contains_key("kty") => std::slice::from_ref(&read),
+                _ => return Err(Reason::DirectoryMalformed),
+            },
+            _ => return Err(Reason::DirectoryMalformed),
+        };
+        if keys.len() > Self::MAX_KEYS {
+            return Err(Reason::DirectoryTooLarge);
+        }
+        let read: Vec<Key> = keys.iter().filter_map(Key::read).collect();
+        Ok(Self { skipped: keys.len() - read.len(), keys: read })
+    }
+
+    /// How many keys can be used.
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Whether no key can be used.
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    /// How many keys of the directory were left out.
+    pub fn skipped(&self) -> usize {
+        self.skipped
+    }
+
+    /// The thumbprints of the keys, in base64url: what a signature's `keyid` says.
+    pub fn thumbprints(&self) -> impl Iterator<Item = &str> {
+        self.keys.iter().map(|key| key.thumbprint.as_str())
+    }
+
+    /// The key of this name that is valid now, with `skew` seconds to spare at its start.
+    pub(super) fn find(&self, key_id: &str, now: i64, skew: i64) -> Result<&Key, Reason> {
+        let mut refusal = Reason::UnknownKey;
+        for key in self.keys.iter().filter(|key| key.thumbprint == key_id) {
+            if key.not_before.is_some_and(|start| start > now.saturating_add(skew)) {
+                refusal = Reason::KeyNotYetValid;
+            } else if key.expires.is_some_and(|end| end <= now) {
+                refusal = Reason::KeyExpired;
+            } else {
+                return Ok(key);
+            }
+        }
+        Err(refusal)
+    }
+}
+
+impl Key {
+    /// A key that can be used, or `None`.
+    fn read(jwk: &Value) -> Option<Self> {
+        let jwk = jwk.as_object()?;
+        let is_for_signatures = match jwk.get("use") {
+            None => true,
+            Some(purpose) => purpose == "sig",
+        } && match jwk.get("key_ops") {
+            None => true,
+            Some(operations) => operations.as_array()?.iter().any(|name| name == "verify"),
+        };
+        if !is_for_signatures {
+            return None;
+        }
+        let alg = jwk.get("alg").map(|alg| alg.as_str().unwrap_or_default());
+        let (material, required) = match text(jwk, "kty")? {
+            // RFC 8037 §2; the thumbprint is over the members of §2 too (Appendix A.3).
+            "OKP" if text(jwk, "crv")? == "Ed25519" && alg.is_none_or(is_ed25519) => {
+                let x = decoded(jwk, "x")?;
+                let thumbed = format!(r#"{{"crv":"Ed25519","kty":"OKP","x":"{}"}}"#, encoded(&x));
+                (Material::Ed25519(x.try_into().ok()?), thumbed)
+            }
+            // RFC 7518 §6.3.1 and RFC 7638 §3.2.
+            "RSA" if alg.is_none_or(|alg| alg == "PS512") => {
+                let (modulus, exponent) = (decoded(jwk, "n")?, decoded(jwk, "e")?);
+                let thumbed = format!(
+                    r#"{{"e":"{}","kty":"RSA","n":"{}"}}"#,
+                    encoded(&exponent),
+                    encoded(&modulus)
+                );
+                if !is_modulus(&modulus) || !is_exponent(&exponent) {
+                    return None;
+                }
+                (Material::Rsa { modulus, exponent }, thumbed)
+            }
+            _ => return None,
+        };
+        Some(Self {
+            thumbprint: encoded(&Sha256::digest(required)),
+            material,
+            not_before: time(jwk, "nbf")?,
+            expires: time(jwk, "exp")?,
+        })
+    }
+
+    pub(super) fn is_test_key(&self) -> bool {
+        TEST_KEYS.contains(&self.thumbprint.as_str())
+    }
+
+    pub(super) fn thumbprint(&self) -> &str {
+        &self.thumbprint
+    }
+
+    /// The name of the one algorithm that the key is used with (RFC 9421 §6.2.2).
+    pub(super) fn alg(&self) -> &'static str {
+        match self.material {
+            Material::Ed25519(_) => "ed25519",
+            Material::Rsa { .. } => "rsa-pss-sha512",
+        }
+    }
+
+    /// Whether the key signed this (RFC 9421 §3.3.1 and §3.3.6).
+    pub(super) fn has_signed(&self, base: &[u8], signature: &[u8]) -> bool {
+        match &self.material {
+            Material::Ed25519(key) => {
+                UnparsedPublicKey::new(&ED25519, key).verify(base, signature).is_ok()
+            }
+            Material::Rsa { modulus, exponent } => {
+                RsaPublicKeyComponents { n: modulus.as_slice(), e: exponent.as_slice() }
+                    .verify(&RSA_PSS_2048_8192_SHA512, base, signature)
+                    .is_ok()
+            }
+        }
+    }
+}
+
+fn text<'j>(jwk: &'j Map<String, Value>, name: &str) -> Option<&'j str> {
+    jwk.get(name)?.as_str()
+}
+
+fn decoded(jwk: &Map<String, Value>, name: &str) -> Option<Vec<u8>> {
+    BASE64_URL_SAFE_NO_PAD.decode(text(jwk, name)?).ok()
+}
+
+fn encoded(octets: &[u8]) -> String {
+    BASE64_URL_SAFE_NO_PAD.encode(octets)
+}
+
+/// RFC 8037 §3.1 says `EdDSA`, RFC 9864 `Ed25519`, and some signers write the name of RFC 9421.
+fn is_ed25519(alg: &str) -> bool {
+    matches!(alg, "EdDSA" | "Ed25519" | "ed25519")
+}
+
+/// 2048 to 8192 bits, without leading zeros, so that one key has one thumbprint.
+fn is_modulus(octets: &[u8]) -> bool {
+    let least_first = if octets.len() == 256 { 0x80 } else { 1 };
+    (256..=1024).contains(&octets.len())
+        && octets.first().is_some_and(|first| *first >= least_first)
+}
+
+/// Odd, larger than one and small: a larger one costs time and gains nothing.
+fn is_exponent(octets: &[u8]) -> bool {
+    (1..=4).contains(&octets.len())
+        && octets.first() != Some(&0)
+        && octets.last().is_some_and(|last| last % 2 == 1)
+        && octets != [1]
+}
+
+/// A time in seconds, or in milliseconds, as some write it. `Some(None)` where there is none,
+/// `None` where it cannot be read, which makes the key unusable.
+#[allow(clippy::option_option, reason = "absent and unreadable are different here")]
+fn time(jwk: &Map<String, Value>, name: &str) -> Option<Option<i64>> {
+    let Some(value) = jwk.get(name) else { return Some(None) };
+    // The conversion of a float ends at the bounds of the integer.
+    let time = value.as_i64().or_else(|| value.as_f64().map(|time| time as i64))?;
+    Some(Some(if time > FIRST_MILLISECONDS { time / 1000 } else { time }))
+}

@@ -1,0 +1,69 @@
+//! The parts of a request that can be signed, as they were received.
+
+/// A request as the signer's peer received it: before a proxy has changed anything.
+#[derive(Clone, Copy)]
+pub struct Message<'a> {
+    /// The method, in its own case.
+    pub method: &'a str,
+    /// By which scheme the client asked. Where TLS ends in front of Beadle, that is still `https`.
+    pub scheme: Scheme,
+    /// `Host` or `:authority`, as received.
+    pub authority: &'a [u8],
+    /// The request target in origin form, as received: path and query. A signature that covers a
+    /// part of any other form fails.
+    pub target: &'a [u8],
+    /// The fields.
+    pub fields: &'a dyn Fields,
+}
+
+/// The scheme of a request's target URI.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheme {
+    /// `http`, default port 80.
+    Http,
+    /// `https`, default port 443.
+    Https,
+}
+
+/// The fields of a message, asked for by name.
+pub trait Fields {
+    /// Calls `line` with the value of each field line of this name, in order. The name is given in
+    /// lower case and stands for every case.
+    fn each_line<'f>(&'f self, name: &str, line: &mut dyn FnMut(&'f [u8]));
+}
+
+/// A list of names and values, for messages that are not held by an HTTP library.
+impl<N: AsRef<str>, V: AsRef<[u8]>> Fields for [(N, V)] {
+    fn each_line<'f>(&'f self, name: &str, line: &mut dyn FnMut(&'f [u8])) {
+        for (own, value) in self {
+            if own.as_ref().eq_ignore_ascii_case(name) {
+                line(value.as_ref());
+            }
+        }
+    }
+}
+
+/// The same list, owned.
+impl<N: AsRef<str>, V: AsRef<[u8]>> Fields for Vec<(N, V)> {
+    fn each_line<'f>(&'f self, name: &str, line: &mut dyn FnMut(&'f [u8])) {
+        self.as_slice().each_line(name, line);
+    }
+}
+
+impl Scheme {
+    /// As written in a URI.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Http => "http",
+            Self::Https => "https",
+        }
+    }
+
+    /// The port that an authority without one means.
+    pub(super) const fn default_port(self) -> &'static [u8] {
+        match self {
+            Self::Http => b"80",
+            Self::Https => b"443",
+        }
+    }
+}

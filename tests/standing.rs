@@ -1,0 +1,246 @@
+//! Who is really asking: claims held against what operators publish, with the real program and
+//! local servers in the operators' place.
+
+mod support;
+
+use std::{
+    io::Write,
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+use support::{
+    client::Request,
+    origin::{After, Origin},
+    program::{Beadle, Setup},
+    wait_for,
+};
+
+const ENFORCEMENT: &str = "    robots_txt:\n      groups:\n        \
+    - { user_agents: [\"*\"], disallow: [/private/] }\n    \
+    enforcement:\n      mode: log\n      impostors: log\n";
+
+/// A policy with a crawler of our own whose evidence is at local servers.
+fn setup(origin: &Origin, crawler: &str, evidence: &str) -> Setup {
+    Setup::site(origin.port, ENFORCEMENT)
+        .sections(&format!(
+            "crawlers:\n  - {{ product_token: ListBot, operator: Lists, purpose: search, {crawler} }}\n\
+             evidence:\n  user_agents: [ListBot]\n  allow_addresses: [127.0.0.0/8]\n{evidence}"
+        ))
+        .server("  trusted_proxies: [127.0.0.1]\n")
+}
+
+/// The record of a request for a forbidden page from this address.
+fn record(beadle: &Beadle, address: &str) -> Value {
+    let before = beadle.metric("beadle_records_seen") as usize;
+    Request::get("/private/x")
+        .host("site.example")
+        .user_agent("ListBot/1.0 (+https://lists.example/bot)")
+        .field("X-Forwarded-For", address)
+        .send(beadle.port);
+    beadle.records(before + 1).pop().expect("it is recorded")
+}
+
+/// What is said of an address, once something is said.
+fn standing(beadle: &Beadle, address: &str) -> Value {
+    wait_for("a standing", || {
+        let record = record(beadle, address);
+        let said = json!([record["standing"], record["evidence"]]);
+        (said != json!(["unknown", null])).then_some(said)
+    })
+}
+
+fn list(octets: impl AsRef<[u8]>) -> Origin {
+    let octets = octets.as_ref().to_vec();
+    Origin::playing(move |exchange| {
+        exchange.answer("200 OK", &["Content-Type: application/json", "ETag: \"1\""], &octets);
+        After::Keep
+    })
+}
+
+fn crawler(list: &Origin) -> String {
+    format!("ip_ranges: [\"http://127.0.0.1:{}/list.json\"]", list.port)
+}
+
+const GOOD: &str =
+    r#"{"prefixes":[{"ipv4Prefix":"66.249.64.0/27"},{"ipv4Prefix":"66.249.66.0/24"}]}"#;
+
+#[test]
+fn an_address_in_the_published_list_confirms_and_another_contradicts() {
+    let (origin, list) = (Origin::plain(), list(GOOD));
+    let beadle = setup(&origin, &crawler(&list), "").start();
+    assert_eq!(standing(&beadle, "66.249.64.3"), json!(["confirmed", "ip-range"]));
+    assert_eq!(standing(&beadle, "8.8.8.8"), json!(["contradicted", "ip-range"]));
+    // The list says nothing about IPv6.
+    let record = record(&beadle, "2606:4700::1");
+    assert_eq!((&record["standing"], &record["evidence"]), (&json!("unknown"), &Value::Null));
+    // An impostor is recorded wherever it goes.
+    let page = Request::get("/page").user_agent("ListBot/1.0").field("X-Forwarded-For", "8.8.8.8");
+    assert_eq!(page.send(beadle.port).status, 200);
+    let records = wait_for("the record", || {
+        let before = beadle.metric("beadle_records_stored") as usize;
+        let records = beadle.records(before);
+        records.iter().any(|record| record["path"] == "/page").then_some(records)
+    });
+    let record = records.iter().find(|record| record["path"] == "/page").expect("just seen");
+    for (field, value) in [
+        ("verdict", json!("allow")),
+        ("reason", json!("claim.contradicted")),
+        ("action", json!("log")),
+        ("standing", json!("contradicted")),
+    ] {
+        assert_eq!(record[field], value, "{record}");
+    }
+    let text = Request::get("/metrics").host("localhost").send(beadle.admin).text();
+    for series in [
+        r#"standing="confirmed""#,
+        r#"standing="contradicted""#,
+        r#"beadle_evidence_fetches_total{evidence="ip-range",outcome="fresh"} 1"#,
+    ] {
+        assert!(text.contains(series), "{series} is missing in\n{text}");
+    }
+}
+
+/// Waits until a list was fetched with this outcome.
+fn wait_for_fetch(beadle: &Beadle, outcome: &str) {
+    let series =
+        format!("beadle_evidence_fetches_total{{evidence=\"ip-range\",outcome=\"{outcome}\"}}");
+    wait_for(&series, || {
+        let text = Request::get("/metrics").host("localhost").send(beadle.admin).text();
+        text.contains(&series).then_some(())
+    });
+}
+
+fn gzip(octets: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    encoder.write_all(octets).expect("a Vec takes everything");
+    encoder.finish().expect("a Vec takes everything")
+}
+
+#[test]
+fn a_list_that_is_none_makes_nobody_an_impostor() {
+    let page = "<!doctype html><title>Sorry</title><p>66.249.64.0/27 8.8.8.0/24";
+    let bomb = gzip(&vec![b' '; 64 << 20]);
+    let with = |status: &str, field: &str, body: &[u8]| {
+        let (status, field, body) = (status.to_owned(), field.to_owned(), body.to_vec());
+        Origin::playing(move |exchange| {
+            exchange.answer(&status, &[&field], &body);
+            After::Keep
+        })
+    };
+    for (list, outcome) in [
+        (with("200 OK", "X: y", b""), "ranges.empty"),
+        (with("200 OK", "X: y", br#"{"prefixes":[]}"#), "ranges.empty"),
+        (with("200 OK", "Content-Type: text/html", page.as_bytes()), "ranges.error_page"),
+        (with("200 OK", "Content-Encoding: gzip", &bomb), "fetch.too_large"),
+        (with("200 OK", "X: y", &vec![b'1'; 5 << 20]), "fetch.too_large"),
+        (
+            with("200 OK", "X: y", br#"{"prefixes":[{"ipv4Prefix":"0.0.0.0/0"}]}"#),
+            "ranges.too_wide",
+        ),
+        (with("403 Forbidden", "X: y", GOOD.as_bytes()), "fetch.status"),
+        (with("304 Not Modified", "X: y", b""), "fetch.status"),
+        (with("302 Found", "Location: http://10.0.0.1/list.json", b""), "fetch.address"),
+        (with("302 Found", "Location: /list.json", b""), "fetch.redirects"),
+        (with("302 Found", "Location: https://10.0.0.1/list.json", b""), "fetch.private"),
+        (with("302 Found", "Location: file:///etc/passwd", b""), "fetch.status"),
+    ] {
+        let origin = Origin::plain();
+        let beadle = setup(&origin, &crawler(&list), "").start();
+        wait_for_fetch(&beadle, outcome);
+        let record = record(&beadle, "8.8.8.8");
+        assert_eq!(record["standing"], "unknown", "{outcome}");
+        assert_eq!(record["reason"], "robots.disallow", "{outcome}");
+    }
+}
+
+#[test]
+fn a_list_may_have_moved_and_may_be_compressed() {
+    let compressed = gzip(GOOD.as_bytes());
+    let list = Origin::playing(move |exchange| {
+        if exchange.request.target == b"/list.json" {
+            exchange.answer("301 Moved Permanently", &["Location: /new/list.json"], b"");
+        } else {
+            exchange.answer("200 OK", &["Content-Encoding: gzip"], &compressed);
+        }
+        After::Keep
+    });
+    let origin = Origin::plain();
+    let beadle = setup(&origin, &crawler(&list), "").start();
+    assert_eq!(standing(&beadle, "66.249.66.77"), json!(["confirmed", "ip-range"]));
+}
+
+#[test]
+fn only_public_addresses_are_fetched_from_unless_the_policy_allows_others() {
+    let (origin, list) = (Origin::plain(), list(GOOD));
+    for (host, outcome) in [("127.0.0.1", "fetch.address"), ("[::1]", "fetch.address")] {
+        let crawler = format!("ip_ranges: [\"http://{host}:{}/list.json\"]", list.port);
+        let beadle = Setup::site(origin.port, ENFORCEMENT)
+            .sections(&format!(
+                "crawlers:\n  - {{ product_token: ListBot, {crawler} }}\n\
+                 evidence: {{ user_agents: [ListBot] }}\n"
+            ))
+            .start();
+        wait_for_fetch(&beadle, outcome);
+    }
+    let crawler = format!("ip_ranges: [\"https://localhost:{}/list.json\"]", list.port);
+    let beadle = Setup::site(origin.port, ENFORCEMENT)
+        .sections(&format!(
+            "crawlers:\n  - {{ product_token: ListBot, {crawler} }}\n\
+             evidence: {{ user_agents: [ListBot] }}\n"
+        ))
+        .start();
+    wait_for_fetch(&beadle, "fetch.private");
+    assert!(list.received().is_empty(), "nobody was asked");
+}
+
+#[test]
+fn the_last_good_copy_outlives_a_restart_and_a_list_that_has_shrunk() {
+    let prefixes = |count: usize| {
+        let entries: Vec<String> =
+            (0..count).map(|n| format!("{{\"ipv4Prefix\":\"66.{n}.64.0/27\"}}")).collect();
+        format!("{{\"prefixes\":[{}]}}", entries.join(","))
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let evidence = format!("  folder: {}\n", folder.path().display());
+    let origin = Origin::plain();
+    let whole = list(prefixes(100));
+    // The copy goes by the address of the list, so every server has to stand at the same.
+    let port = whole.port;
+    let crawler = crawler(&whole);
+    let beadle = setup(&origin, &crawler, &evidence).start();
+    assert_eq!(standing(&beadle, "66.77.64.9"), json!(["confirmed", "ip-range"]));
+    drop((beadle, whole));
+    for (answer, outcome) in [(None, "fetch.transport"), (Some(prefixes(10)), "ranges.shrunk")] {
+        let _list = answer.map(|answer| {
+            Origin::playing_on(port, move |exchange| {
+                exchange.answer("200 OK", &[], answer.as_bytes());
+                After::Keep
+            })
+        });
+        let beadle = setup(&origin, &crawler, &evidence).start();
+        wait_for_fetch(&beadle, outcome);
+        assert_eq!(standing(&beadle, "66.77.64.9"), json!(["confirmed", "ip-range"]), "{outcome}");
+        assert_eq!(standing(&beadle, "8.8.8.8"), json!(["contradicted", "ip-range"]), "{outcome}");
+    }
+}
+
+#[test]
+fn a_slow_list_holds_up_no_request() {
+    let list = Origin::playing(|exchange| {
+        exchange.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n");
+        for _ in 0..200 {
+            exchange.write(b"1.2.3.4\n");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        After::Close
+    });
+    let origin = Origin::plain();
+    let beadle = setup(&origin, &crawler(&list), "").start();
+    list.wait_for_requests(1);
+    for _ in 0..20 {
+        let started = Instant::now();
+        assert_eq!(record(&beadle, "8.8.8.8")["standing"], "unknown");
+        assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+    }
+}
