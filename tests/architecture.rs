@@ -45,7 +45,7 @@ const CRATES: [(&str, &[&str]); 21] = [
     ("axum", &["admin/", "cli/demo.rs"]),
     ("prometheus", &["metrics.rs"]),
     ("html5gum", &["robots_tag/head.rs"]),
-    ("sfv", &["robots_tag/", "crawlers/signature/"]),
+    ("sfv", &["robots_tag/", "robots/record.rs", "crawlers/signature/"]),
     ("ring", &["crawlers/signature/"]),
     ("base64", &["crawlers/signature/"]),
     ("tokio", &["proxy/", "admin/", "cli/"]),

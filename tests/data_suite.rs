@@ -14,8 +14,13 @@ mod support;
 
 use std::{collections::BTreeMap, path::PathBuf, process::Command};
 
-use beadle::crawlers::signature::{
-    self, DirectoryResponse, KeySet, Limits, Message, Outcome, Reading, Reason, Scheme,
+use beadle::{
+    crawlers::signature::{
+        self, DirectoryResponse, KeySet, Limits, Message, Outcome, Reading, Reason, Scheme,
+    },
+    diagnostic::Diagnostic,
+    product_token::ProductToken,
+    robots::{self, ReadOptions, RobotsTxt, Target},
 };
 use serde_json::Value;
 use support::{
@@ -76,25 +81,120 @@ fn assert_share(what: &str, total: usize, failures: &[String], least_percent: f6
 #[test]
 fn every_case_of_the_public_suites_is_judged_as_rfc_9309_says() {
     let Some(rows) = rows("robots/cases.jsonl") else { return };
-    let folder = tempfile::tempdir().expect("a folder for temporary files");
     let gate: Vec<&Value> = rows.iter().filter(|row| row["gate"] == true).collect();
+    assert_judged("robots cases", &gate, &[], |row| row["allowed"] == true);
+}
+
+#[test]
+fn the_lenient_reading_is_googles() {
+    let Some(rows) = rows("robots/cases.jsonl") else { return };
+    // Most rows say nothing of Google, because it agrees with the RFC.
+    let clear = |row: &&Value| row["gate"] == true || row["google_allowed"].is_boolean();
+    let clear: Vec<&Value> = rows.iter().filter(clear).collect();
+    assert_judged("robots cases, lenient", &clear, &["--lenient"], |row| {
+        row["google_allowed"].as_bool().or_else(|| row["allowed"].as_bool()) == Some(true)
+    });
+}
+
+fn assert_judged(what: &str, rows: &[&Value], args: &[&str], allowed: impl Fn(&Value) -> bool) {
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
     // One run for each file and crawler.
     let mut batches: BTreeMap<(Vec<u8>, &str), Vec<&Value>> = BTreeMap::new();
-    for row in &gate {
+    for row in rows {
         batches.entry((robots_txt(row), text(row, "product_token"))).or_default().push(row);
     }
     let mut failures = Vec::new();
     for ((file, token), cases) in batches {
         let targets: Vec<&str> = cases.iter().map(|case| text(case, "target")).collect();
-        let answers = explain(&folder, &file, token, &targets);
+        let answers = explain(&folder, &file, token, args, &targets);
         for (case, answer) in cases.iter().zip(answers) {
-            let expected = if case["allowed"] == true { "allow" } else { "disallow" };
+            let expected = if allowed(case) { "allow" } else { "disallow" };
             if answer["verdict"] != expected {
                 failures.push(format!("{}: {expected} expected, {answer}", text(case, "id")));
             }
         }
     }
-    assert_share("robots cases", gate.len(), &failures, 100.0);
+    assert_share(what, rows.len(), &failures, 100.0);
+}
+
+#[test]
+fn files_and_urls_are_taken_apart_as_the_public_parsers_do() {
+    let Some(rows) = rows("robots/parse_cases.jsonl") else { return };
+    // Where a robots.txt lies and what an answer other than 200 means is for who fetches one.
+    let is_for_fetching = |row: &&Value| matches!(text(row, "kind"), "robots_url" | "fetch_status");
+    let cases: Vec<&Value> = rows.iter().filter(|row| !is_for_fetching(row)).collect();
+    let mut failures = Vec::new();
+    for case in &cases {
+        let input = text(case, "input");
+        // Google takes `//a` for a host; in a request it begins the path.
+        let expected = if input == "//a/b/c" { &Value::from(input) } else { &case["expect"] };
+        let found = taken_apart(text(case, "kind"), input, expected);
+        if found != *expected {
+            failures.push(format!("{}: {expected} expected, found {found}", text(case, "id")));
+        }
+    }
+    assert_share("parse cases", cases.len(), &failures, 100.0);
+}
+
+/// What Beadle makes of the input of a parse case, read as Google reads, in the form of `expected`.
+fn taken_apart(kind: &str, input: &str, expected: &Value) -> Value {
+    let ascii = |bytes: &[u8]| Value::from(String::from_utf8_lossy(bytes));
+    let read = |bytes: &[u8]| robots::parse_with(bytes, ReadOptions { lenient: true });
+    let named = |text: &str| {
+        let (file, _) = read(text.as_bytes());
+        let name = |group: &robots::Group| Some(group.user_agents.first()?.name.clone());
+        file.groups.first().and_then(name)
+    };
+    match kind {
+        "path_of_url" => ascii(Target::of_url(input.as_bytes()).letter()),
+        // Rule and target have one normal form, which is seen at the target.
+        "escape_pattern" => ascii(&Target::new(format!("/{input}").as_bytes()).letter()[1..]),
+        "valid_product_token" => {
+            let token = ProductToken::new(input).filter(|token| token.as_str() == input);
+            token.is_some_and(|token| token.is_rfc9309()).into()
+        }
+        "extract_token" => named(&format!("user-agent: {input}")).into(),
+        "key_value" => named(input).map(|name| vec!["User-agent".to_owned(), name]).into(),
+        "directive_count" | "line_report" => counted(expected, &read(input.as_bytes())),
+        "directive_count_hex" => counted(expected, &read(&hex(input))),
+        "sitemaps" => {
+            let (file, _) = read(input.as_bytes());
+            let sitemaps = file.records.iter().filter(|record| is_sitemap(record));
+            sitemaps.map(|record| record.value.clone()).collect::<Vec<_>>().into()
+        }
+        other => panic!("no test for the kind {other}"),
+    }
+}
+
+/// The counts that are asked for. Google counts rules that are in no group, and the empty line
+/// behind the last line end.
+fn counted(asked: &Value, (file, findings): &(RobotsTxt, Vec<Diagnostic>)) -> Value {
+    let groups = || file.groups.iter();
+    let records = || file.records.iter().chain(groups().flat_map(|group| &group.records));
+    let sitemaps = records().filter(|record| is_sitemap(record)).count();
+    let homeless = findings.iter().filter(|finding| finding.code == "robots.no_group").count();
+    let inside: usize = groups().map(|group| group.user_agents.len() + group.rules.len()).sum();
+    let last_line = groups().flat_map(|group| &group.rules).map(|rule| rule.line).max();
+    let counts = asked.as_object().expect("counts by name").keys().map(|name| {
+        let count = match name.as_str() {
+            "valid_directives" => (inside + homeless + sitemaps).into(),
+            "unknown_directives" => (records().count() - sitemaps).into(),
+            "last_directive_line" => last_line.into(),
+            "last_line" => records().map(|record| record.line + 1).max().into(),
+            other => panic!("no count is called {other}"),
+        };
+        (name.clone(), count)
+    });
+    Value::Object(counts.collect())
+}
+
+fn is_sitemap(record: &robots::Record) -> bool {
+    ["sitemap", "site-map"].contains(&record.name.to_ascii_lowercase().as_str())
+}
+
+fn hex(text: &str) -> Vec<u8> {
+    let digit = |at: usize| u8::from_str_radix(&text[at..at + 2], 16).expect("it is hex");
+    (0..text.len()).step_by(2).map(digit).collect()
 }
 
 fn robots_txt(row: &Value) -> Vec<u8> {
@@ -120,12 +220,19 @@ fn base64(text: &str) -> Vec<u8> {
 }
 
 /// What `explain --robots-txt` says of each target.
-fn explain(folder: &tempfile::TempDir, file: &[u8], token: &str, targets: &[&str]) -> Vec<Value> {
+fn explain(
+    folder: &tempfile::TempDir,
+    file: &[u8],
+    token: &str,
+    args: &[&str],
+    targets: &[&str],
+) -> Vec<Value> {
     let path = folder.path().join("robots.txt");
     std::fs::write(&path, file).expect("the folder is ours");
     let output = Command::new(PROGRAM)
         .args(["explain", "--format", "json", "--robots-txt"])
         .arg(path)
+        .args(args)
         .args(["--product-token", token, "--"])
         .args(targets)
         .output()
@@ -197,8 +304,7 @@ fn the_hard_cases_are_identified() {
 
 fn user_agent(row: &Value) -> Vec<u8> {
     if let Some(hex) = row["ua_hex"].as_str() {
-        let digit = |at: usize| u8::from_str_radix(&hex[at..at + 2], 16).expect("it is hex");
-        return (0..hex.len()).step_by(2).map(digit).collect();
+        return self::hex(hex);
     }
     let Some(made) = row.get("ua_gen") else { return text(row, "ua").as_bytes().to_vec() };
     let count = made["count"].as_u64().and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
@@ -221,7 +327,7 @@ fn a_crawler_without_a_group_of_its_own_falls_back_as_its_operator_documents() {
             let file: String =
                 named.map(|name| format!("User-agent: {name}\nDisallow: /{start}\n\n")).collect();
             let found =
-                lower(&texts(&explain(&folder, file.as_bytes(), token, &["/"])[0]["group"]));
+                lower(&texts(&explain(&folder, file.as_bytes(), token, &[], &["/"])[0]["group"]));
             let expected = match order.get(start) {
                 Some(name) => vec![name.to_ascii_lowercase()],
                 None if star => vec!["*".to_owned()],

@@ -1,5 +1,5 @@
 //! Any octets are read, compiled and judged without a panic, and what was read settles at once when
-//! it is written: written and read again, it is written the same.
+//! it is written: it means the same, and read again, it is written the same.
 
 use beadle::robots::{self, Form, Matcher, ReadOptions, Target};
 
@@ -22,7 +22,19 @@ pub(crate) fn holds_for(octets: &[u8]) {
         let written = robots.to_string();
         // What doesn't fit is cut when it is read again.
         if written.len() <= robots::MAX_BYTES {
-            let settled = robots::parse(written.as_bytes()).0.to_string();
+            let read = robots::parse(written.as_bytes()).0;
+            let again = Matcher::new(&read);
+            let access = |matcher: &Matcher, name: Option<&str>| {
+                let scope = name.map_or_else(|| matcher.star(), |name| matcher.group(name));
+                scope.map(|scope| matcher.verdict(scope, &target).access)
+            };
+            assert_eq!(access(&again, None), access(&matcher, None), "{written}");
+            let names = matcher.scopes().take(20).flat_map(|scope| matcher.tokens(scope));
+            // What is not ASCII is written percent-encoded, which is another name.
+            for name in names.filter(|name| name.bytes().all(|b| b.is_ascii_graphic())) {
+                assert_eq!(access(&again, Some(name)), access(&matcher, Some(name)), "{written}");
+            }
+            let settled = read.to_string();
             assert_eq!(robots::parse(settled.as_bytes()).0.to_string(), settled);
         }
     }

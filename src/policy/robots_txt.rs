@@ -46,7 +46,7 @@ pub(super) fn read(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> R
         let range = Duration::from_secs(1)..=Duration::from_secs(86_400);
         robots_txt.max_age = at.duration(range, findings).unwrap_or(robots_txt.max_age);
     }
-    robots_txt.file.records = records(&fields, findings);
+    robots_txt.file.records = records(&fields, false, findings);
     for at in fields.list("sitemaps", findings) {
         robots_txt.file.records.extend(sitemap(&at, findings));
     }
@@ -62,8 +62,8 @@ pub(super) fn read(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> R
         warn_without_rules(at, findings);
     }
     let size = robots_txt.file.to_string().len();
-    if size > robots::MAX_BYTES {
-        let (size, limit) = (size / 1024, robots::MAX_BYTES / 1024);
+    if size > robots::LEAST_BYTES {
+        let (size, limit) = (size.div_ceil(1024), robots::LEAST_BYTES / 1024);
         findings.refuse_as(
             "policy.robots_txt_too_large",
             at,
@@ -123,7 +123,7 @@ impl Groups {
         places.extend(rules(Directive::Disallow, "disallow", &fields, &mut group, findings));
         allow_wins(&group, &places, findings);
         group.records.extend(crawl_delay(&fields, findings));
-        for record in records(&fields, findings) {
+        for record in records(&fields, true, findings) {
             let records =
                 if record.is_global() { &mut self.global_records } else { &mut group.records };
             records.push(record);
@@ -307,8 +307,8 @@ fn sitemap(at: &At<'_>, findings: &mut Findings) -> Option<robots::Record> {
     }
 }
 
-/// `records`, a list of `Name: value`.
-fn records(fields: &Fields<'_>, findings: &mut Findings) -> Vec<robots::Record> {
+/// `records`, a list of `Name: value`; of a group or of the site.
+fn records(fields: &Fields<'_>, in_group: bool, findings: &mut Findings) -> Vec<robots::Record> {
     let mut records = Vec::new();
     for item in fields.take("records").map_or_else(Vec::new, |at| at.items(findings)) {
         if let Value::Text(text) = &item.node.value {
@@ -327,7 +327,12 @@ fn records(fields: &Fields<'_>, findings: &mut Findings) -> Vec<robots::Record> 
                 },
             };
             match robots::Record::new(&key.text, &value) {
-                Ok(record) => records.push(record),
+                Ok(record) => {
+                    if let Some(finding) = record.check(in_group) {
+                        findings.add(&at, finding);
+                    }
+                    records.push(record);
+                }
                 Err(finding) => {
                     let is_rule = ["allow", "disallow", "user-agent"]
                         .iter()

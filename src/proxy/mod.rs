@@ -8,8 +8,8 @@
 //! ```
 //! Nothing on this path waits for the store, for DNS or for another request.
 //!
-//! May use: policy, enforce, robots, crawlers, violations, metrics, diagnostic, escape. Must not
-//! know: admin, cli.
+//! May use: policy, enforce, robots, crawlers, violations, metrics, diagnostic, escape,
+//! product_token. Must not know: admin, cli.
 
 use std::{
     net::{IpAddr, Ipv4Addr},

@@ -5,15 +5,23 @@
 //! whole site (`Sitemap`) close the file, except `License`, which RSL wants first.
 //!
 //! Patterns are written in printable ASCII, everything else percent-encoded. The fields are
-//! public, so whatever stands in them is made harmless here: no value can start a line of its own
-//! or hide behind `#`.
+//! public and files are foreign, so whatever stands in them is made harmless here: what ends a line
+//! or begins a comment is percent-encoded, and so is the colon in a name; a record that would read
+//! as a line of the protocol is left out, and a group that names nobody with all its rules, which
+//! would join the group above.
 //!
 //! A group without rules that isn't the last gets an empty `Disallow`, which has no effect;
-//! without it, the user-agent lines of the next group would join its own.
+//! without it, the user-agent lines of the next group would join its own. Read again, that is all
+//! that differs from a value that [`Rule::new`](super::Rule::new) and its siblings made; line
+//! numbers aside.
 
 use std::fmt;
 
-use super::{Group, Record, RobotsTxt, normal};
+use super::{
+    Group, Record, RobotsTxt,
+    key::{Key, is_break},
+    normal,
+};
 
 impl fmt::Display for RobotsTxt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -28,9 +36,11 @@ impl fmt::Display for RobotsTxt {
             blocks.start(f)?;
             write_records(f, opening)?;
         }
-        for (index, group) in self.groups.iter().enumerate() {
+        let mut groups =
+            self.groups.iter().filter(|group| !group.user_agents.is_empty()).peekable();
+        while let Some(group) = groups.next() {
             blocks.start(f)?;
-            write_group(f, group, index + 1 == self.groups.len())?;
+            write_group(f, group, groups.peek().is_none())?;
         }
         if !closing.is_empty() {
             blocks.start(f)?;
@@ -58,7 +68,7 @@ fn closes(record: &Record) -> bool {
 fn write_group(f: &mut fmt::Formatter<'_>, group: &Group, last: bool) -> fmt::Result {
     write_comment(f, &group.comment)?;
     for user_agent in &group.user_agents {
-        writeln!(f, "User-agent: {}", one_line(&user_agent.name))?;
+        writeln!(f, "User-agent: {}", name(&user_agent.name))?;
     }
     for rule in &group.rules {
         write_line(f, rule.directive.field_name(), &normal::ascii(rule.pattern.as_bytes()))?;
@@ -71,7 +81,13 @@ fn write_group(f: &mut fmt::Formatter<'_>, group: &Group, last: bool) -> fmt::Re
 
 fn write_records(f: &mut fmt::Formatter<'_>, records: &[Record]) -> fmt::Result {
     records.iter().try_for_each(|record| {
-        write_line(f, &one_line(&record.name).replace(':', " "), &one_line(&record.value))
+        let name = one_line(&record.name).replace(':', "%3A");
+        // A byte order mark that came to stand first in the file would be skipped.
+        let read = name.trim_matches([' ', '\t', '\u{feff}']);
+        match Key::of(read.as_bytes()) {
+            Key::Other => write_line(f, &name, &one_line(&record.value)),
+            Key::UserAgent | Key::Rule(_) => Ok(()),
+        }
     })
 }
 
@@ -88,13 +104,38 @@ fn write_comment(f: &mut fmt::Formatter<'_>, comment: &[String]) -> fmt::Result 
     Ok(())
 }
 
-/// `text` without anything that ends a line or starts a comment.
-fn one_line(text: &str) -> String {
-    without_breaks(text).replace('#', "%23")
+/// A crawler's name. One that holds what no line can names nobody, and must not come to name
+/// somebody by its first letters: all but letters, digits, `-` and `_` is percent-encoded.
+fn name(name: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    if name.contains(|c| is_break(c) || c == '#') {
+        encoded(name, |c| !is_plain(c))
+    } else {
+        name.to_owned()
+    }
 }
 
-/// `text` with a space for each control character and for what some readers take for a line end.
+/// `text` with everything that could end a line or start a comment percent-encoded.
+fn one_line(text: &str) -> String {
+    encoded(text, |c| is_break(c) || c == '#')
+}
+
+/// `text` with those characters percent-encoded.
+fn encoded(text: &str, is_encoded: impl Fn(char) -> bool) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_encoded(c) {
+            for octet in c.encode_utf8(&mut [0; 4]).bytes() {
+                out.push_str(&format!("%{octet:02X}"));
+            }
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
+/// `text` with a space for everything that could end a line.
 fn without_breaks(text: &str) -> String {
-    let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
-    text.chars().map(|c| if breaks(c) { ' ' } else { c }).collect()
+    text.chars().map(|c| if is_break(c) { ' ' } else { c }).collect()
 }

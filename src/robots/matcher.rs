@@ -126,8 +126,11 @@ impl Matcher {
             let lower = |name: &str| {
                 if name::is_star(name) { "*".into() } else { name.to_ascii_lowercase() }
             };
-            let mut names: Vec<_> =
-                group.user_agents.iter().map(|ua| lower(ua.name.trim())).collect();
+            let mut names: Vec<_> = group
+                .user_agents
+                .iter()
+                .map(|ua| lower(ua.name.trim_matches(name::SPACE)))
+                .collect();
             names.sort_unstable();
             names.dedup();
             members.entry(names).or_default().push(number);
@@ -300,7 +303,10 @@ impl RuleSet {
         let groups = || groups.iter().filter_map(|&group| robots.groups.get(group));
         let mut tokens: Vec<Box<str>> = Vec::new();
         let mut known = BTreeSet::new();
-        for name in groups().flat_map(|group| &group.user_agents).map(|ua| ua.name.trim()) {
+        for name in groups()
+            .flat_map(|group| &group.user_agents)
+            .map(|ua| ua.name.trim_matches(name::SPACE))
+        {
             if known.insert(name.to_ascii_lowercase()) {
                 tokens.push(name.into());
             }

@@ -12,25 +12,34 @@
 //!    letter or digit before a `(`, `[`, `;` or `*`. `FooBot (news)` names FooBot; `MJ12bot` does
 //!    not name MJ, `foo bar` not foo, `panscient.com` not panscient, and a list `One, Two` nobody.
 //!
-//! A name that is empty in one of the forms names nobody in it. A URL has no forms but itself.
+//! A name that is empty in one of the forms names nobody in it, and one with control characters
+//! names nobody at all (§3). A URL has no forms but itself.
 
 use std::cmp::Ordering;
+
+use super::key::is_break;
+
+/// The white space of the grammar; any other, such as U+00A0, is a part of the name.
+pub(super) const SPACE: [char; 2] = [' ', '\t'];
 
 /// How many forms a name has.
 pub(super) const FORMS: usize = 3;
 
 /// Whether the value is `*`, or `*` and a space and anything.
 pub(super) fn is_star(value: &str) -> bool {
-    value.strip_prefix('*').is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))
+    value.strip_prefix('*').is_some_and(|rest| rest.is_empty() || rest.starts_with(SPACE))
 }
 
 /// The forms of a name, the most faithful first. A form that adds nothing is left out.
 pub(super) fn forms(value: &str) -> [Option<&str>; FORMS] {
-    let value = value.trim();
+    let value = value.trim_matches(SPACE);
+    if value.contains(is_break) {
+        return [None; FORMS];
+    }
     if value.contains("://") {
         return [Some(value), None, None];
     }
-    let whole = value.split('/').next().unwrap_or_default().trim_end();
+    let whole = value.split('/').next().unwrap_or_default().trim_end_matches(SPACE);
     if whole.is_empty() || is_star(whole) {
         return [None; FORMS];
     }
@@ -51,11 +60,11 @@ pub(super) fn compare(key: &str, name: &str) -> Ordering {
 
 /// What stands before a version such as ` 1.0` or ` v2`.
 fn without_version(whole: &str) -> Option<&str> {
-    let (name, version) = whole.rsplit_once([' ', '\t'])?;
+    let (name, version) = whole.rsplit_once(SPACE)?;
     let digits = version.strip_prefix(['v', 'V']).unwrap_or(version);
     let is_version = digits.starts_with(|c: char| c.is_ascii_digit())
         && digits.bytes().all(|b| b.is_ascii_digit() || b == b'.');
-    let name = name.trim_end();
+    let name = name.trim_end_matches(SPACE);
     (is_version && !name.is_empty()).then_some(name)
 }
 
@@ -94,6 +103,12 @@ mod tests {
             ("", [None, None, None]),
             ("*", [None, None, None]),
             ("* x", [None, None, None]),
+            (" \tFooBot\t", [Some("FooBot"), None, None]),
+            ("\u{a0}FooBot", [Some("\u{a0}FooBot"), None, None]),
+            ("FooBot\u{a0}", [Some("FooBot\u{a0}"), None, None]),
+            ("FooBot\0", [None, None, None]),
+            ("FooBot\u{b}", [None, None, None]),
+            ("FooBot (\u{2028}", [None, None, None]),
         ] {
             assert_eq!(forms(value), expected, "{value}");
         }

@@ -3,6 +3,7 @@
 
 mod reading;
 mod twin;
+mod writing;
 
 use super::*;
 
@@ -26,7 +27,9 @@ fn scope(matcher: &Matcher, name: &str) -> Scope {
 
 #[test]
 fn rfc9309_2_2_1_figure_1_the_group_is_found_by_the_product_token() {
+    let header = "Mozilla/5.0 (compatible; ExampleBot/0.1; https://www.example.com/bot.html)";
     let text = "user-agent: ExampleBot\ndisallow: /\n";
+    assert!(header.contains(&parse(text.as_bytes()).0.groups[0].user_agents[0].name));
     assert!(!allowed(text, "ExampleBot", "/x") && !allowed(text, "examplebot", "/x"));
     assert!(allowed(text, "Example", "/x") && allowed(text, "ExampleBotty", "/x"));
 }
@@ -61,8 +64,15 @@ fn rfc9309_2_2_1_figure_3_without_a_group_of_its_own_the_star_applies() {
         "user-agent: *\ndisallow: /foo\ndisallow: /bar\n\nuser-agent: BazBot\ndisallow: /baz\n";
     assert!(!allowed(text, "ExampleBot", "/foo") && allowed(text, "ExampleBot", "/baz"));
     assert!(!allowed(text, "BazBot", "/baz") && allowed(text, "BazBot", "/foo"));
+}
+
+#[test]
+fn rfc9309_2_2_1_without_any_group_that_applies_no_rules_do() {
     assert!(allowed("user-agent: BazBot\ndisallow: /\n", "ExampleBot", "/"));
     assert!(allowed("", "ExampleBot", "/"));
+    // The group counts although it has no rules: the star's are not looked at.
+    let empty = "user-agent: *\ndisallow: /\nuser-agent: ExampleBot\n";
+    assert!(allowed(empty, "ExampleBot", "/") && !allowed(empty, "BazBot", "/"));
 }
 
 #[test]
@@ -82,6 +92,8 @@ fn rfc9309_2_2_2_figure_4_percent_encoded_octets() {
         let text = format!("user-agent: *\ndisallow: {rule}\n");
         assert!(!allowed(&text, "a", target), "{rule} {target}");
     }
+    let row_two = "user-agent: *\ndisallow: /foo/bar?baz=https://foo.bar\n";
+    assert!(allowed(row_two, "a", "/foo/bar?baz=https%3A%2F%2Ffoo.bar"));
 }
 
 #[test]
@@ -124,12 +136,25 @@ fn rfc9309_2_2_2_robots_txt_is_implicitly_allowed() {
 
 #[test]
 fn rfc9309_2_2_3_figure_5_special_characters_in_a_file() {
-    let text = "user-agent: *\ndisallow: / # comment in line\n# comment on its own line\n\
-                allow: /this/path/exactly$\nallow: /this/*/exactly\n";
-    assert!(
-        allowed(text, "a", "/this/path/exactly") && allowed(text, "a", "/this/or/that/exactly")
-    );
-    assert!(!allowed(text, "a", "/this/path/"));
+    let text = "user-agent: *\nallow: / # comment in line\n# comment on its own line\n\
+                allow: /this/path/exactly$\nallow: /this/*/exactly\ndisallow: /this\n";
+    let patterns: Vec<String> =
+        parse(text.as_bytes()).0.groups[0].rules.iter().map(|rule| rule.pattern.clone()).collect();
+    assert_eq!(patterns, ["/", "/this/path/exactly$", "/this/*/exactly", "/this"]);
+    for (target, expected) in [
+        ("/other", true),
+        ("/this/path/exactly", true),
+        ("/this/path/exactly/not", true), // by the third rule, whose star also takes "path"
+        ("/this/or/that/exactly", true),
+        ("/this//exactly", true),
+        ("/this/exactly", false),
+        ("/this/path", false),
+    ] {
+        assert_eq!(allowed(text, "a", target), expected, "{target}");
+    }
+    let exactly = "user-agent: *\nallow: /this/path/exactly$\ndisallow: /\n";
+    assert!(allowed(exactly, "a", "/this/path/exactly"));
+    assert!(!allowed(exactly, "a", "/this/path/exactly/not"));
 }
 
 #[test]
@@ -150,11 +175,40 @@ fn rfc9309_2_2_4_other_records_interfere_with_nothing() {
 }
 
 #[test]
+fn rfc9309_2_3_the_uri_of_the_file() {
+    for uri in ["https://www.example.com/robots.txt", "ftp://ftp.example.com/robots.txt"] {
+        assert!(Target::of_url(uri.as_bytes()).is_robots_txt(), "{uri}");
+    }
+    // "All lowercase", "in the top-level path".
+    for uri in ["https://www.example.com/Robots.txt", "https://www.example.com/a/robots.txt"] {
+        assert!(!Target::of_url(uri.as_bytes()).is_robots_txt(), "{uri}");
+    }
+}
+
+#[test]
 fn rfc9309_5_1_simple_example() {
-    let text = "User-Agent: *\nDisallow: *.gif$\nDisallow: /example/\nAllow: /publications/\n\n\
-                User-Agent: foobot\nDisallow:/\nAllow:/example/page.html\nAllow:/example/allowed.gif\n\n\
-                User-Agent: barbot\nUser-Agent: bazbot\nDisallow: /example/page.html\n\n\
-                User-Agent: quxbot\n";
+    // As it is printed: indented, and with "EOF" for its end.
+    let text = "
+            User-Agent: *
+            Disallow: *.gif$
+            Disallow: /example/
+            Allow: /publications/
+
+            User-Agent: foobot
+            Disallow:/
+            Allow:/example/page.html
+            Allow:/example/allowed.gif
+
+            User-Agent: barbot
+            User-Agent: bazbot
+            Disallow: /example/page.html
+
+            User-Agent: quxbot
+
+            EOF
+";
+    let (_, findings) = parse(text.as_bytes());
+    assert_eq!(findings.iter().map(|f| f.code).collect::<Vec<_>>(), ["robots.no_colon"]);
     for (name, path, expected) in [
         ("other", "/publications/x", true),
         ("other", "/example/x", false),
@@ -188,6 +242,10 @@ fn rfc9309_5_2_longest_match() {
     assert_eq!(found.verdict.rule, Some(found.matches[0].rule));
     assert_eq!(found.runner_up(), Some(found.matches[1]));
     assert_eq!(found.verdict.access, Access::Disallow);
+    // The text names another URI than the rule (erratum 7124), which the rule doesn't match.
+    let printed = Target::of_url(b"example.com/example/page/disallow.gif");
+    let verdict = matcher.verdict(scope(&matcher, "foobot"), &printed);
+    assert_eq!(verdict.rule.map(|rule| rule.pattern.as_str()), Some("/example/page/"));
 }
 
 #[test]

@@ -68,6 +68,16 @@ proptest! {
     }
 
     #[test]
+    fn the_older_syntax_says_nothing_else_and_what_it_can_not_say_is_named(line in foreign()) {
+        let tag = read_leniently(&line).tag;
+        let legacy = tag.to_legacy();
+        let lines: Vec<&[u8]> = legacy.iter().map(String::as_bytes).collect();
+        let (read, _) = read_legacy(&lines);
+        prop_assert_eq!(&read.union(&tag), &tag, "{:?}", legacy);
+        prop_assert_eq!(read == tag, tag.unsayable_in_legacy().is_empty(), "{:?}", legacy);
+    }
+
+    #[test]
     fn a_crawler_that_heeds_only_its_own_member_hears_all(tag in any_tag()) {
         // The other reading of the draft: a token's rules replace those of `*`.
         let Some(field) = tag.to_field() else { return Ok(()) };
@@ -93,6 +103,9 @@ proptest! {
         prop_assert_eq!(&a.union(&a), &a);
         prop_assert_eq!(&a.union(&a.union(&b)), &a.union(&b));
         prop_assert_eq!(&a.union(&RobotsTag::new()), &a);
+        // To the octet, although names in another case are equal.
+        prop_assert_eq!(a.union(&b).to_field(), b.union(&a).to_field());
+        prop_assert_eq!(a.union(&b).to_legacy(), b.union(&a).to_legacy());
     }
 
     #[test]
@@ -163,6 +176,7 @@ fn foreign() -> impl Strategy<Value = Vec<u8>> {
             "unavailable_after", "Fri, 1 Jan 2030 15:00", "googlebot", "_b", "3", "@1",
             ":YQ==:", "1.5", "max-image-preview", "large", "%\"a\"", "\t", "; ", ", ", ": ",
             "a b",
+            "noodp", "x-y", "max-snippet;", "Googlebot", "unavailable_after=\"1 May, 15:00\"",
         ]).prop_map(|word| word.as_bytes().to_vec()),
         1 => prop::collection::vec(any::<u8>(), 0..4),
     ];

@@ -1,19 +1,97 @@
-//! Robots tags: what a response lets crawlers do with it (draft-illyes-repext-03 §3.1).
+//! Robots tags: what a response lets crawlers do with it (draft-illyes-repext-03, "the draft"
+//! below; § are its sections).
 //!
-//! A [`RobotsTag`] is a set of rules by scope: for all crawlers (`*`) and for single product
+//! ```
+//! use beadle::{product_token::ProductToken, robots_tag};
+//!
+//! let (origin, findings) = robots_tag::read(&[b"*;nosnippet, ExampleBot;noindex"]);
+//! assert!(findings.is_empty());
+//! let example_bot = ProductToken::new("examplebot");
+//! assert_eq!(origin.rules_for(example_bot.as_ref()), ["noindex", "nosnippet"]);
+//! assert_eq!(origin.rules_for(None), ["nosnippet"]);
+//!
+//! let (older, _) = robots_tag::read_legacy(&[b"max-snippet:20, examplebot: noarchive"]);
+//! let both = origin.union(&older);
+//! assert_eq!(
+//!     both.to_field().as_deref(),
+//!     Some("*;max-snippet=20;nosnippet, ExampleBot;max-snippet=20;noarchive;noindex;nosnippet")
+//! );
+//! assert_eq!(both.to_legacy(), ["max-snippet:20, nosnippet", "ExampleBot: noarchive, noindex"]);
+//! ```
+//!
+//! A [`RobotsTag`] is a set of [`Rule`]s by [`Scope`]: for all crawlers (`*`) and for single product
 //! tokens. All rules restrict and nothing lifts a restriction (§3.1.1, §3.1.2), so two tags are
-//! combined by union, and the order of what they say never matters. Where rules of one name have
-//! an order of strictness (`max-snippet`, `max-image-preview`), only the strictest stands.
+//! combined by union, and the order of what they say never matters.
+//!
+//! # Syntax of `Robots-Tag` (§3.1.1)
 //!
 //! ```text
-//! Robots-Tag: *;nosnippet, ExampleBot;noindex            a List (RFC 9651) of items with rules
-//! X-Robots-Tag: nosnippet                                the same in the older syntax,
-//! X-Robots-Tag: examplebot: noindex                      one field line for each scope
-//! <meta name="examplebot" content="noindex">             one element of the document's head
+//! field  = [ member *( OWS "," OWS member ) ]     a List (RFC 9651 §3.1), lines joined with ", "
+//! member = ( token / string ) *( ";" *SP rule )   a product token or "*"; its rules are Parameters
+//! rule   = key [ "=" item ]                       noindex, max-snippet=20, unavailable_after="…"
 //! ```
-//! One octet that is no structured field voids the whole `Robots-Tag` field for a crawler. So
-//! [`read`] says what a crawler gets to know, and [`read_leniently`] what an origin's single line
-//! was meant to say, before both are written anew as one valid field.
+//!
+//! - One octet that is no structured field voids the whole field for a crawler, all its lines: an
+//!   upper-case key, a comma or semicolon at the end, a name that begins with a digit, `-` or `_` and
+//!   is not quoted. So [`read`] tells what a crawler gets to know, and [`read_leniently`] what an
+//!   origin's single line was meant to say, before both are written anew.
+//! - The draft cites RFC 8941; what RFC 9651 adds to it (`@1`, `%"a"`) is read as a value, not as an
+//!   error. No rule that is known has such a value.
+//! - Names compare whole and without case. `noindex, nofollow` is valid and names two crawlers, which
+//!   is reported. A member that is an Inner List, a number or no product token restricts nobody.
+//! - `key` alone and `key=?1` set a rule, `key=?0` says nothing. Of a key that stands twice in one
+//!   member the last counts (RFC 9651 §4.2.3.2); in two members both count.
+//! - Values of known rules are compared without case (§3.1.3); rule names are keys, in lower case.
+//!   Unknown rules are kept with any value.
+//!
+//! # What a crawler follows
+//!
+//! The union of the rules of `*` and of all members that name it (§3.1.1, "MUST apply the union"):
+//! [`RobotsTag::restrictions`]. `none` is `noindex` and `nofollow`; `all`, `index` and `follow`
+//! say nothing. Of one name the strictest value stands: the smaller number (`-1` is no limit) of
+//! `max-snippet` and `max-video-preview`, the first of `none`, `standard`, `large` of
+//! `max-image-preview`. Values without an order (dates, unknown rules) stand side by side. A rule
+//! that takes no value is ignored where it has one (`noindex=yes`; the draft is silent), and sent on.
+//!
+//! # Writing
+//!
+//! [`RobotsTag::to_field`] writes `*` first, then tokens sorted, rules sorted, quoted names where
+//! no token can hold them. The draft has two texts of 2026 that differ in whether a crawler that
+//! is named follows `*`; so each token gets the rules of `*` as well, and both readings agree.
+//! [`RobotsTag::to_legacy`] writes the older field, a line for each scope;
+//! [`RobotsTag::unsayable_in_legacy`] names what that has no syntax for: an unknown rule with a
+//! value, some dates, and a crawler called like a rule. The structured field can say every rule
+//! that can be made. Read again, both are the same tag.
+//!
+//! # Syntax of `X-Robots-Tag`
+//!
+//! It has no grammar (§5.3 deprecates the name; parsers SHOULD go on reading it). A line is read as
+//! parts between commas, each `rule`, `rule: value` or `name: rule`:
+//!
+//! - What stands before a colon is a rule if it is one that takes a value (`max-snippet`,
+//!   `max-image-preview`, `max-video-preview`, `unavailable_after`), else a crawler's name, for whom
+//!   everything up to the next name or the end of the line is.
+//! - A part behind `unavailable_after` that begins with a digit and has no colon but in a time
+//!   belongs to the date, which may hold commas.
+//! - Rules in any case; what is not understood is left out alone. Each line stands for itself.
+//!
+//! # Syntax in a document (§4)
+//!
+//! `<meta name="robots" content="noindex">`, or the name of a crawler: the content is a line of the
+//! older syntax without names. The elements of the head count ([`read_html`]).
+//!
+//! # Limits
+//!
+//! | what | limit | beyond it |
+//! |---|---|---|
+//! | `Robots-Tag` read | [`MAX_BYTES`], 8 KiB of the combined field (§3.1.1) | the member that it cuts is ignored, a member being whole when a comma or the end follows |
+//! | `Robots-Tag` written | the same | rules are left out from the end, what the caller wants kept last |
+//! | findings of one reading | 32 | are not listed |
+//! | a product token | [`ProductToken::MAX_LENGTH`], 128 octets | is none |
+//! | an Integer | 15 digits (RFC 9651 §3.3.1) | voids the field |
+//!
+//! Of a document [`MAX_DOCUMENT_BYTES`] (1 MiB) and [`MAX_METAS`] (64) elements are read.
+//! `X-Robots-Tag` has no limit here. All work is linear in the octets but for sorting.
 //!
 //! A document is read for the tools alone: on the request path, bodies pass unread.
 //!
@@ -90,6 +168,12 @@ impl RobotsTag {
             let same = later == earlier;
             if same {
                 all.append(rules);
+                // One spelling of a name, whichever came first: a union has one form in writing.
+                if let (Scope::Token(one), Scope::Token(other)) = (&*later, &mut *earlier)
+                    && one.as_str() < other.as_str()
+                {
+                    *other = one.clone();
+                }
             }
             same
         });
@@ -128,7 +212,8 @@ impl RobotsTag {
         self.scopes.iter().map(|(scope, rules)| (scope, rules.as_slice()))
     }
 
-    /// Everything that both say: commutative, associative and idempotent.
+    /// Everything that both say: commutative, associative and idempotent. Of a name that they
+    /// spell in different cases, the spelling that sorts first is kept.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
         if other.is_empty() {

@@ -1,6 +1,8 @@
 //! What the room promises, as tables and properties. Names cite the section of
 //! draft-illyes-repext-03 unless they say otherwise.
 
+mod draft;
+
 use super::*;
 use crate::diagnostic::{Diagnostic, Severity};
 
@@ -33,23 +35,7 @@ fn tag(members: &[(&str, &[&str])]) -> RobotsTag {
     tag
 }
 
-// The draft's own examples.
-
-#[test]
-fn draft_3_1_1_the_example_reads_as_the_draft_says() {
-    let line = "*;nosnippet, ExampleBot;noindex";
-    assert_eq!(said(&[line], "AnyBot"), ["nosnippet"]);
-    assert_eq!(said(&[line], "ExampleBot"), ["noindex", "nosnippet"]);
-    assert!(read(&[line.as_bytes()]).1.is_empty());
-}
-
-#[test]
-fn draft_3_1_2_the_rules_of_the_meta_example_are_sayable_in_the_field() {
-    // <meta name="robots" content="noindex"> and <meta name="examplebot" content="nosnippet">
-    let tag = tag(&[("*", &["noindex"]), ("examplebot", &["nosnippet"])]);
-    assert_eq!(tag.to_field().as_deref(), Some("*;noindex, examplebot;noindex;nosnippet"));
-    assert_eq!(tag.to_legacy(), ["noindex", "examplebot: nosnippet"]);
-}
+// The syntax of the draft's first text.
 
 #[test]
 fn draft_00_2_1_1_the_examples_of_the_first_syntax_are_understood() {
@@ -72,15 +58,6 @@ fn draft_00_2_1_1_the_examples_of_the_first_syntax_are_understood() {
         ("OtherBot", &["nofollow"]),
     ]);
     assert_eq!(reading.tag, meant);
-}
-
-#[test]
-fn draft_3_1_3_the_values_are_case_insensitive() {
-    // A key in upper case is no structured field; a value is compared without case.
-    assert_eq!(said(&["*;max-image-preview=LARGE"], "a"), ["max-image-preview=large"]);
-    assert_eq!(said(&["*;NoIndex"], "a"), [""; 0]);
-    assert_eq!(codes(&read(&[b"*;NoIndex"]).1), ["robots_tag.upper_case_key"]);
-    assert_eq!(read_leniently(b"*;NoIndex").tag, tag(&[("*", &["noindex"])]));
 }
 
 // Reading, strict.

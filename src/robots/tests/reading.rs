@@ -1,6 +1,4 @@
-//! Foreign files read, and what was read written and read again.
-
-use proptest::prelude::*;
+//! Foreign files read.
 
 use super::*;
 use crate::diagnostic::Severity;
@@ -14,7 +12,7 @@ fn lenient(bytes: &[u8]) -> RobotsTxt {
 }
 
 /// Each group as `names: rules`.
-fn outline(robots: &RobotsTxt) -> Vec<String> {
+pub(super) fn outline(robots: &RobotsTxt) -> Vec<String> {
     let names = |group: &Group| {
         group.user_agents.iter().map(|ua| ua.name.clone()).collect::<Vec<_>>().join(",")
     };
@@ -40,8 +38,15 @@ fn rfc9309_2_2_lines_end_in_cr_lf_or_both_and_are_counted() {
         assert_eq!(robots.groups[1].rules[0].line, 6, "{text:?}");
         assert_eq!(findings, []);
     }
-    let exotic = "user-agent: a\ndisallow: /x\u{85}disallow: /y\u{2028}disallow: /z\n";
+    let exotic = "user-agent: a\ndisallow: /x\u{85}disallow:/y\u{2028}disallow:/z\u{2029}\n";
     assert_eq!(parse(exotic.as_bytes()).0.groups[0].rules.len(), 1);
+    // What other languages split at is no line end, and no rule may hold it.
+    for octet in ["\u{b}", "\u{c}", "\u{1c}", "\u{1d}", "\u{1e}"] {
+        let text = format!("user-agent: a\ndisallow: /x{octet}allow: /\ndisallow: /y");
+        assert_eq!(outline(&parse(text.as_bytes()).0), ["a: d/y"]);
+    }
+    let (robots, _) = parse(b"\n\r\n\r\r\nuser-agent: a\n\rdisallow: /");
+    assert_eq!((robots.groups[0].user_agents[0].line, robots.groups[0].rules[0].line), (5, 7));
 }
 
 #[test]
@@ -49,6 +54,54 @@ fn rfc9309_2_2_white_space_comments_and_case() {
     let text = "  USER-AGENT\t: foo # who\n\tDisAllow :  /x y \t#z\n allow:/#\ndisallow: #\n";
     let (robots, _) = parse(text.as_bytes());
     assert_eq!(outline(&robots), ["foo: d/x y a/ d"]);
+}
+
+#[test]
+fn rfc9309_2_2_other_white_space_is_a_part_of_what_it_stands_in() {
+    for (line, expected) in [
+        ("user-agent:\u{a0}foo\ndisallow: /", "\u{a0}foo: d/"),
+        ("user-agent: foo\ndisallow: /x\u{a0}", "foo: d/x\u{a0}"),
+        ("user-agent: foo\ndisallow:\u{a0}/x", "foo: d\u{a0}/x"),
+        ("user-agent: foo\ndisallow\u{a0}: /x", "foo:"),
+        ("user-agent: foo\n\u{a0}disallow: /x", "foo:"),
+    ] {
+        let (robots, _) = parse(line.as_bytes());
+        assert_eq!(outline(&robots), [expected]);
+        let names_foo = name::forms(&robots.groups[0].user_agents[0].name)[0] == Some("foo");
+        assert_eq!(names_foo, !expected.starts_with('\u{a0}'), "{line}");
+    }
+}
+
+#[test]
+fn rfc9309_2_2_what_comes_between_user_agent_lines_does_not_part_them() {
+    for between in [
+        "",
+        "\n",
+        "# a remark\n",
+        "Crawl-delay: 5\n",
+        "Sitemap: https://e.com/s.xml\n",
+        "unknown\n",
+        ": \n",
+        "dissallow: /x\n",
+        "disallow\n",
+        "\u{feff}disallow: /x\n",
+    ] {
+        let text = format!("user-agent: a\n{between}user-agent: b\ndisallow: /\n");
+        assert_eq!(outline(&parse(text.as_bytes()).0), ["a,b: d/"], "{between:?}");
+    }
+    // A rule ends the list even where it says nothing, or nothing that can be read.
+    for between in ["disallow:\n", "allow: \0\n"] {
+        let text = format!("user-agent: a\n{between}user-agent: b\ndisallow: /\n");
+        assert_eq!(parse(text.as_bytes()).0.groups.len(), 2, "{between:?}");
+    }
+}
+
+#[test]
+fn rfc9309_2_2_comments_stand_anywhere() {
+    let text = "#\n##x\nuser-agent#: no\nuser-agent:#nobody\nuser-agent: a#b\ndisallow: /#/x\n\
+                disallow: /%23 # y # z\n#disallow: /z";
+    assert_eq!(outline(&parse(text.as_bytes()).0), [",a: d/ d/%23"]);
+    assert_eq!(codes(text.as_bytes()), ["robots.no_colon", "robots.user_agent"]);
 }
 
 #[test]
@@ -85,26 +138,43 @@ fn rfc9309_2_2_2_octets_that_are_not_utf8_stay_octets() {
 
 #[test]
 fn rfc9309_2_2_control_octets_drop_the_rule_and_not_the_group() {
-    for rule in ["/a\0b", "/a\u{7f}", "/\u{1b}[2J", "/a\tb"] {
+    for rule in ["/a\0b", "/\u{b}", "/a\u{7f}", "/\u{1b}[2J", "/a\tb"] {
         let text = format!("user-agent: a\ndisallow: {rule}\nuser-agent: b\ndisallow: /x\n");
         assert_eq!(outline(&parse(text.as_bytes()).0), ["a:", "b: d/x"]);
         assert_eq!(codes(text.as_bytes()), ["robots.control_character"]);
     }
     assert_eq!(outline(&lenient(b"user-agent: a\ndisallow: /a\0b")), ["a: d/a"]);
+    // A name with one names nobody, and still opens its group.
+    let text = b"user-agent: a\ndisallow: /x\nuser-agent: b\0\ndisallow: /y\nFoo\x01: bar\n";
+    let (robots, _) = parse(text);
+    assert_eq!(outline(&robots), ["a: d/x", "b\0: d/y"]);
+    assert_eq!(codes(text), ["robots.control_character"; 2]);
+    let matcher = Matcher::new(&robots);
+    assert!(matcher.group("a").is_some() && matcher.group("b").is_none());
+}
+
+#[test]
+fn rfc9309_2_3_what_is_not_utf_8_is_reported() {
+    for text in [
+        &b"user-agent: *\ndisallow: /priv\xe4te\n"[..],
+        b"user-agent: *\nsitemap: https://e.com/\xff.xml",
+        b"\xff\xfeu\0",
+        b"\xef\xbbuser-agent: *\n",
+    ] {
+        assert!(codes(text).contains(&"robots.not_utf8"), "{text:?}");
+    }
+    assert_eq!(codes(b"# na\xefve\nuser-agent: *\n"), [""; 0], "a comment is no rule");
 }
 
 #[test]
 fn rfc9309_2_2_4_records_are_kept_at_their_place() {
-    let text = "Content-Signal: search=yes\nuser-agent: a\nCrawl-delay: 5\ndisallow: /x\n\
+    let text = "Unicorns:\nuser-agent: a\nCrawl-delay: 5\ndisallow: /x\n\
                 Sitemap: https://e.com/s.xml\nUnicorns: a:b\n";
     let (robots, findings) = parse(text.as_bytes());
     let shown = |records: &[Record]| {
         records.iter().map(|r| format!("{}={} {}", r.name, r.value, r.line)).collect::<Vec<_>>()
     };
-    assert_eq!(
-        shown(&robots.records),
-        ["Content-Signal=search=yes 1", "Sitemap=https://e.com/s.xml 5"]
-    );
+    assert_eq!(shown(&robots.records), ["Unicorns= 1", "Sitemap=https://e.com/s.xml 5"]);
     assert_eq!(shown(&robots.groups[0].records), ["Crawl-delay=5 3", "Unicorns=a:b 6"]);
     assert_eq!(findings, []);
 }
@@ -127,6 +197,32 @@ fn rfc9309_2_5_at_least_500_kib_are_read_and_no_line_in_part() {
 }
 
 #[test]
+fn rfc9309_2_5_what_only_some_crawlers_read_is_reported() {
+    let file = |length: usize| {
+        let mut text = b"user-agent: *\n".to_vec();
+        text.resize(length - 11, b'\n');
+        text.extend_from_slice(b"disallow: /");
+        text
+    };
+    const { assert!(LEAST_BYTES == 500 * 1024) };
+    for (length, read, found) in [
+        (LEAST_BYTES, "*: d/", &[][..]),
+        (LEAST_BYTES + 1, "*: d/", &["robots.too_long"]),
+        (MAX_BYTES, "*: d/", &["robots.too_long"]),
+        (MAX_BYTES + 1, "*:", &["robots.too_long"]),
+    ] {
+        assert_eq!(outline(&parse(&file(length)).0), [read], "{length}");
+        assert_eq!(codes(&file(length)), found, "{length}");
+    }
+    // A line of its whole length is read; Google stops at 16,663 octets of it.
+    let long = format!("user-agent: a\ndisallow: /{}", "x".repeat(MAX_BYTES - 30));
+    let (robots, findings) = parse(long.as_bytes());
+    assert_eq!(robots.groups[0].rules[0].pattern.len(), MAX_BYTES - 29);
+    assert!(findings.iter().any(|finding| finding.code == "robots.long_line"));
+    assert_eq!(lenient(long.as_bytes()).groups[0].rules[0].pattern.len(), 16_663 - 10);
+}
+
+#[test]
 fn ours_what_google_alone_reads_is_reported_and_read_if_asked_for() {
     for (text, strict, google, code) in [
         ("user-agent: a\ndissallow: /x", "a:", "a: d/x", "robots.misspelt"),
@@ -137,13 +233,41 @@ fn ours_what_google_alone_reads_is_reported_and_read_if_asked_for() {
         ("user-agent: a, b\ndisallow: /", "a, b: d/", "a: d/", "robots.user_agent"),
         ("user-agent: 1a\ndisallow: /", "1a: d/", ": d/", "robots.user_agent"),
         ("user-agent: a\ndisallow: x", "a: dx", "a: dx", "robots.pattern"),
+        ("user-agent: a\ndisallow: /x y", "a: d/x y", "a: d/x y", "robots.pattern"),
+        ("user-agent:\ndisallow: /", ": d/", ": d/", "robots.user_agent"),
+        ("user-agent: * all\ndisallow: /", "* all: d/", "*: d/", "robots.user_agent"),
+        (
+            "user-agent: a\nallow: /x/index.html",
+            "a: a/x/index.html",
+            "a: a/x/index.html a/x/$",
+            "robots.index_page",
+        ),
+        ("user-agent: a\ndisallow: /x\0y", "a:", "a: d/x", "robots.control_character"),
+        ("user-agent: a\n: /x", "a:", "a:", "robots.no_colon"),
+        ("user-agent: a\nSitemap https://e.com/s", "a:", "a:", "robots.no_colon"),
+        ("user-agent: a\nCrawl-delay: fast", "a:", "a:", "robots.record_value"),
+        ("Crawl-delay: 5\nuser-agent: a", "a:", "a:", "robots.record_place"),
+        ("user-agent: a\nNoindex: /x", "a:", "a:", "robots.record_unread"),
     ] {
         assert_eq!(outline(&parse(text.as_bytes()).0), [strict], "{text}");
         assert_eq!(outline(&lenient(text.as_bytes())), [google], "{text}");
         assert_eq!(codes(text.as_bytes()), [code], "{text}");
+        let finding = &parse(text.as_bytes()).1[0];
+        assert!(finding.help.is_some() || finding.severity == Severity::Note, "{finding}");
+        assert!(finding.place.line.is_some(), "{finding}");
     }
-    let index = b"user-agent: a\nallow: /x/index.html\ndisallow: /";
-    assert_eq!(outline(&lenient(index)), ["a: a/x/index.html a/x/$ d/"]);
+    for (name, told) in [
+        ("MJ12bot", "names 'MJ12bot' here and 'MJ' to Google"),
+        ("FooBot/1.2", "names 'FooBot' here and 'FooBot' to Google"),
+        ("Bright 1.0", "names 'Bright 1.0' or 'Bright' here and 'Bright' to Google"),
+        ("008", "names '008' here and nobody to Google"),
+        ("* all", "names '*' here and '*' to Google"),
+        ("One, Two", "names nobody here and 'One' to Google"),
+        ("a\u{1}", "names nobody here and 'a' to Google"),
+    ] {
+        let message = parse(format!("user-agent: {name}").as_bytes()).1[0].message.clone();
+        assert!(message.ends_with(told), "{message}");
+    }
     let groups = b"user-agent: a\nuser agent: b\nuseragent: c\ndisallow: /";
     assert_eq!(outline(&lenient(groups)), ["a,b,c: d/"]);
     assert_eq!(outline(&parse(groups).0), ["a: d/"]);
@@ -167,134 +291,4 @@ fn ours_findings_are_bounded_and_escaped() {
     assert!(findings.iter().all(|finding| !finding.message.contains('\x1b')));
     assert_eq!(findings[7].place.line, Some(8));
     assert!(findings.iter().all(|finding| finding.severity < Severity::Error));
-}
-
-#[test]
-fn ours_a_file_is_written_in_one_way() {
-    let rule = |directive, pattern| Rule::new(directive, pattern).expect("a good pattern");
-    let robots = RobotsTxt {
-        header: vec!["Published by example.com".into(), "Ask\nus".into()],
-        groups: vec![
-            Group {
-                comment: vec!["everybody".into()],
-                user_agents: vec![UserAgent::new("*").expect("a name")],
-                rules: vec![
-                    rule(Directive::Disallow, "/caf\u{e9} x/"),
-                    rule(Directive::Allow, "/*?ok$"),
-                ],
-                records: vec![Record::new("Crawl-delay", "5").expect("a record")],
-            },
-            Group { user_agents: vec![UserAgent::new("a").expect("a name")], ..Group::default() },
-            Group { user_agents: vec![UserAgent::new("b").expect("a name")], ..Group::default() },
-        ],
-        records: vec![
-            Record::new("License", "https://e.com/l.xml").expect("a record"),
-            Record::new("Sitemap", "https://e.com/s.xml").expect("a record"),
-        ],
-    };
-    assert_eq!(
-        robots.to_string(),
-        "# Published by example.com\n# Ask\n# us\n\nLicense: https://e.com/l.xml\n\n# everybody\n\
-         User-agent: *\nDisallow: /caf%C3%A9%20x/\nAllow: /*?ok$\nCrawl-delay: 5\n\n\
-         User-agent: a\nDisallow:\n\nUser-agent: b\n\nSitemap: https://e.com/s.xml\n"
-    );
-}
-
-#[test]
-fn ours_nothing_that_is_written_can_start_a_line() {
-    for name in ["", " ", "a\nb", "a#b", "\u{e9}"] {
-        assert_eq!(UserAgent::new(name).expect_err("refused").code, "robots.user_agent");
-    }
-    for (name, value) in
-        [("", "x"), ("a:b", "x"), ("Disallow", "/"), ("useragent", "x"), ("a", "b\nc"), ("a", "#b")]
-    {
-        assert_eq!(Record::new(name, value).expect_err("refused").code, "robots.record");
-    }
-    assert!(Rule::new(Directive::Allow, "/a\r\nDisallow: /").is_err());
-    let hostile = "x\nDisallow: /\r#\u{2028}Disallow: /";
-    let robots = RobotsTxt {
-        header: vec![hostile.into()],
-        groups: vec![Group {
-            comment: vec![hostile.into()],
-            user_agents: vec![UserAgent { name: hostile.into(), line: 0 }],
-            rules: vec![Rule { directive: Directive::Allow, pattern: hostile.into(), line: 0 }],
-            records: vec![Record { name: hostile.into(), value: hostile.into(), line: 0 }],
-        }],
-        records: vec![],
-    };
-    let (read, _) = parse(robots.to_string().as_bytes());
-    assert_eq!((read.groups.len(), read.groups[0].rules.len()), (1, 1));
-    assert_eq!(read.groups[0].records.len(), 1);
-}
-
-/// The same file without its line numbers.
-fn without_lines(mut robots: RobotsTxt) -> RobotsTxt {
-    robots.records.iter_mut().for_each(|record| record.line = 0);
-    for group in &mut robots.groups {
-        group.user_agents.iter_mut().for_each(|user_agent| user_agent.line = 0);
-        group.rules.iter_mut().for_each(|rule| rule.line = 0);
-        group.records.iter_mut().for_each(|record| record.line = 0);
-    }
-    robots
-}
-
-fn robots_txt() -> impl Strategy<Value = RobotsTxt> {
-    let comment = || prop::collection::vec("([!-~\u{e9}]{1,5}( [!-~]{1,5})?)?", 0..3);
-    let record = |names: &'static str| {
-        (names, "[!-\"$-~\u{e9}]{0,9}").prop_map(|(name, value)| {
-            Record::new(&name, &value).expect("the strategy makes good ones")
-        })
-    };
-    let user_agent = "[!-\"$-~]([ -\"$-~]{0,8}[!-\"$-~])?"
-        .prop_map(|name| UserAgent::new(&name).expect("the strategy makes good ones"));
-    let rule = (any::<bool>(), "([/*][ -\"$-~\u{30c4}]{0,8})?").prop_map(|(allow, pattern)| {
-        let directive = if allow { Directive::Allow } else { Directive::Disallow };
-        Rule::new(directive, &pattern).expect("the strategy makes good ones")
-    });
-    let group = (
-        comment(),
-        prop::collection::vec(user_agent, 1..3),
-        prop::collection::vec(rule, 1..5),
-        prop::collection::vec(record("(Crawl-delay|Content-Signal|Unicorn[a-z])"), 0..3),
-    );
-    let group = group.prop_map(|(comment, user_agents, rules, records)| Group {
-        comment,
-        user_agents,
-        rules,
-        records,
-    });
-    let records = prop::collection::vec(record("(Sitemap|License|Host|Crawl-delay)"), 0..4);
-    (comment(), prop::collection::vec(group, 0..4), records)
-        .prop_map(|(header, groups, records)| RobotsTxt { header, groups, records })
-}
-
-proptest! {
-    #[test]
-    fn ours_what_is_written_is_read_again(robots in robots_txt()) {
-        let written = robots.to_string();
-        let (read, _) = parse(written.as_bytes());
-        prop_assert_eq!(without_lines(read), robots, "{}", written);
-    }
-
-    #[test]
-    fn ours_no_bytes_stop_the_reader_and_writing_settles_at_once(
-        lines in prop::collection::vec(foreign_line(), 0..12),
-        lenient: bool,
-    ) {
-        let (robots, _) = parse_with(&lines.concat(), ReadOptions { lenient });
-        let _ = Matcher::new(&robots);
-        let written = robots.to_string();
-        let again = parse(written.as_bytes()).0.to_string();
-        prop_assert_eq!(parse(again.as_bytes()).0.to_string(), again);
-    }
-}
-
-/// Something like a line, and something unlike any.
-fn foreign_line() -> impl Strategy<Value = Vec<u8>> {
-    let name = "((user-agent|allow|disallow|Sitemap|x)(:|: | )|#)?";
-    let value = prop::collection::vec(any::<u8>(), 0..6);
-    let line = (name, "[/*$a# ]{0,6}", value, "(\n|\r|\r\n)");
-    line.prop_map(|(name, pattern, value, end)| {
-        [name.as_bytes(), pattern.as_bytes(), &value, end.as_bytes()].concat()
-    })
 }
