@@ -80,7 +80,8 @@ impl Limits {
         under_way: 32,
         per_network: 8,
         deadline: Duration::from_secs(3),
-        confirmed: 32_768,
+        // Together some 20 MB at most.
+        confirmed: 16_384,
         others: 32_768,
     };
 }

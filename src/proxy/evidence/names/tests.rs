@@ -312,3 +312,22 @@ async fn ours_the_background_work_ends_with_its_owner() {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
 }
+
+#[tokio::test]
+async fn ours_what_is_known_is_told_without_allocating() {
+    let server = NameServer::start(|name, kind| match (name, kind) {
+        (REVERSE, RecordType::PTR) => names(&[CRAWLER]),
+        (CRAWLER, RecordType::A) => addresses(&["192.0.2.1"]),
+        _ => NO_SUCH_NAME,
+    });
+    let (names, _) = start(LIMITS, server.address);
+    let of_a = of_a();
+    for (address, expected) in [("192.0.2.1", Answer::Yes), ("192.0.2.2", Answer::No)] {
+        assert_eq!(settled(&names, address, &of_a).await, expected);
+        let address = ip(address);
+        let allocated = allocation_counter::measure(|| {
+            names.answer(address, &of_a);
+        });
+        assert_eq!(allocated.count_total, 0, "{address}");
+    }
+}
