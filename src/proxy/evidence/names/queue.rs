@@ -69,6 +69,7 @@ impl Queue {
     pub(super) fn open(&self) -> usize {
         let open = lock(&self.open);
         assert_eq!(open.addresses.len(), open.networks.values().sum::<usize>());
+        assert!(open.networks.values().all(|places| *places > 0), "a network without addresses");
         open.addresses.len()
     }
 }

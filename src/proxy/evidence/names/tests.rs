@@ -125,6 +125,19 @@ async fn ours_a_name_server_that_is_not_there_makes_nobody_an_impostor() {
 }
 
 #[tokio::test]
+async fn ours_a_question_that_is_lost_is_asked_again() {
+    let asked_before = std::sync::atomic::AtomicBool::new(false);
+    let server = NameServer::start(move |name, kind| match (name, kind) {
+        _ if !asked_before.swap(true, std::sync::atomic::Ordering::Relaxed) => Reply::Silence,
+        (REVERSE, RecordType::PTR) => names(&[CRAWLER]),
+        (CRAWLER, RecordType::A) => addresses(&["192.0.2.1"]),
+        _ => NO_SUCH_NAME,
+    });
+    let (names, _) = start(LIMITS, server.address);
+    assert_eq!(settled(&names, "192.0.2.1", &of_a()).await, Answer::Yes);
+}
+
+#[tokio::test]
 async fn ours_names_of_others_are_not_resolved_and_hide_nothing() {
     let mut many: Vec<String> = (0..200).map(|number| format!("n{number}.evil.example.")).collect();
     many.push(CRAWLER.to_owned());
@@ -231,6 +244,24 @@ async fn ours_an_address_that_is_asked_about_often_is_looked_up_once() {
     assert_eq!(names.answer(ip("192.0.2.1"), &of_a()), Answer::Yes);
     assert_eq!(server.asked(), [format!("PTR {REVERSE}"), format!("A {CRAWLER}")]);
     assert_eq!((counted(&metrics, "confirmed"), counted(&metrics, "dropped")), (1, 0));
+}
+
+#[tokio::test]
+async fn ours_what_is_soon_forgotten_is_told_and_looked_up_again() {
+    let server = NameServer::start(|name, kind| match (name, kind) {
+        (REVERSE, RecordType::PTR) => names(&[CRAWLER]),
+        (CRAWLER, RecordType::A) => addresses(&["192.0.2.1"]),
+        _ => NO_SUCH_NAME,
+    });
+    let (names, metrics) = start(LIMITS, server.address);
+    let found = Found { names: Vec::new(), complete: true };
+    let looked_at = Arc::new(suffixes::Suffixes::default().with(&of_a()));
+    let then = Instant::now() - Duration::from_secs(14 * 60);
+    names.cache.insert(ip("192.0.2.1"), found, &looked_at, then);
+    assert_eq!(names.answer(ip("192.0.2.1"), &of_a()), Answer::No);
+    rest(&names).await;
+    assert_eq!(names.answer(ip("192.0.2.1"), &of_a()), Answer::Yes);
+    assert_eq!((counted(&metrics, "confirmed"), names.queue.open()), (1, 0));
 }
 
 #[tokio::test]
