@@ -31,6 +31,7 @@ pub struct Metrics {
     claims: IntCounterVec,
     evidence_fetches: IntCounterVec,
     signatures: IntCounterVec,
+    evidence_lookups: IntCounterVec,
     policy: IntGaugeVec,
     /// Time to identify and judge one request, in seconds.
     pub decision_seconds: Histogram,
@@ -115,6 +116,11 @@ impl Metrics {
             "Signatures of requests that claim to be a known crawler, by what came of them.",
             &["outcome"],
         )?;
+        let evidence_lookups = counters(
+            "beadle_evidence_lookups_total",
+            "Names of addresses looked up, by evidence and outcome.",
+            &["evidence", "outcome"],
+        )?;
         let policy = IntGaugeVec::new(
             Opts::new("beadle_policy_info", "The policy in force, by fingerprint."),
             &["fingerprint"],
@@ -142,6 +148,7 @@ impl Metrics {
             claims,
             evidence_fetches,
             signatures,
+            evidence_lookups,
             policy,
             decision_seconds,
             origin_failures,
@@ -197,6 +204,11 @@ impl Metrics {
     /// Counts a signature: `verified`, or why it is not.
     pub fn signature(&self, outcome: &str) {
         self.signatures.with_label_values(&[outcome]).inc();
+    }
+
+    /// The counter of what was looked up to tell who is asking, with one outcome; to be kept.
+    pub fn evidence_lookups(&self, evidence: &str, outcome: &str) -> Counter {
+        self.evidence_lookups.with_label_values(&[evidence, outcome])
     }
 
     /// Takes the series of a site that is no longer served out of the exposition.

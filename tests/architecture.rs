@@ -31,7 +31,7 @@ const KNOWS: [(&str, &[&str]); 10] = [
 ];
 
 /// Which places an external crate has; everywhere else it is unknown.
-const CRATES: [(&str, &[&str]); 20] = [
+const CRATES: [(&str, &[&str]); 21] = [
     ("pingora", &["proxy/"]),
     ("async_trait", &["proxy/"]),
     ("arc_swap", &["proxy/"]),
@@ -51,6 +51,7 @@ const CRATES: [(&str, &[&str]); 20] = [
     ("tokio", &["proxy/", "admin/", "cli/"]),
     ("tracing", &["proxy/", "violations/", "admin/", "cli/"]),
     ("tracing_subscriber", &["cli/"]),
+    ("hickory_resolver", &["proxy/evidence/names/"]),
     ("ipnet", &["crawlers/ranges/", "policy/", "proxy/"]),
 ];
 

@@ -3,12 +3,18 @@
 
 mod support;
 
+#[allow(dead_code, reason = "the room's own tests need more of it")]
+#[path = "../src/proxy/evidence/names/test_server.rs"]
+mod name_server;
+
 use std::{
     io::Write,
     time::{Duration, Instant},
 };
 
 use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD, Engine as _};
+use hickory_resolver::proto::{op::ResponseCode, rr::RecordType};
+use name_server::{NameServer, Reply};
 use ring::signature::{Ed25519KeyPair, KeyPair};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -345,5 +351,43 @@ fn a_signature_of_the_operator_confirms_and_one_of_somebody_else_contradicts() {
     for outcome in ["verified", "bad-signature", "unknown-key", "unknown-signer"] {
         let series = format!("beadle_signatures_total{{outcome=\"{outcome}\"}}");
         assert!(text.contains(&series), "{series} is missing in\n{text}");
+    }
+}
+
+#[test]
+fn a_name_that_leads_back_confirms_and_one_that_lies_contradicts() {
+    let server = NameServer::start(|name, kind| match (name, kind) {
+        ("3.64.249.66.in-addr.arpa.", RecordType::PTR) => name_server::names(&["a.lists.example"]),
+        ("a.lists.example.", RecordType::A) => name_server::addresses(&["66.249.64.3"]),
+        // Anybody can write any name into the record of his own address.
+        ("8.8.8.8.in-addr.arpa.", RecordType::PTR) => name_server::names(&["a.lists.example"]),
+        _ => Reply::Code(ResponseCode::NXDomain),
+    });
+    let origin = Origin::plain();
+    let evidence = format!("  name_servers: [\"{}\"]\n", server.address);
+    let beadle = setup(&origin, "reverse_dns: [.lists.example]", &evidence).start();
+    // Nobody is held up, and nobody known, before there is an answer.
+    assert_eq!(record(&beadle, "66.249.64.3")["standing"], "unknown");
+    assert_eq!(standing(&beadle, "66.249.64.3"), json!(["confirmed", "reverse-dns"]));
+    assert_eq!(standing(&beadle, "8.8.8.8"), json!(["contradicted", "reverse-dns"]));
+    assert_eq!(standing(&beadle, "9.9.9.9"), json!(["contradicted", "reverse-dns"]));
+}
+
+#[test]
+fn a_dead_name_server_and_a_dead_list_cost_no_time_and_make_no_impostor() {
+    let nobody = Origin::nobody();
+    let origin = Origin::plain();
+    let crawler = format!(
+        "ip_ranges: [\"http://127.0.0.1:{nobody}/list.json\"], reverse_dns: [.lists.example]"
+    );
+    let evidence = format!("  name_servers: [\"127.0.0.1:{nobody}\"]\n");
+    let beadle = setup(&origin, &crawler, &evidence).start();
+    wait_for_fetch(&beadle, "fetch.transport");
+    for number in 0..40 {
+        let started = Instant::now();
+        let record = record(&beadle, &format!("66.249.{number}.3"));
+        assert_eq!((&record["standing"], &record["evidence"]), (&json!("unknown"), &Value::Null));
+        assert_eq!(record["reason"], "robots.disallow");
+        assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
     }
 }

@@ -123,9 +123,8 @@ fn cases<'a>(rulebook: &'a Rulebook, site: &'a Site, requests: &'a Requests) -> 
     let user_agents = traffic::user_agents::mixed();
     let numbers: HashMap<Vec<u8>, usize> =
         user_agents.iter().map(|text| text.clone().into_bytes()).zip(0..).collect();
-    let keys = user_agents.clone();
     let look_up = move |number: usize| {
-        let key = &keys[number % keys.len()];
+        let key = &user_agents[number % user_agents.len()];
         black_box(numbers.get(black_box(key.as_bytes())));
     };
     let identify_all = |user_agents: Vec<String>| {

@@ -175,7 +175,7 @@ fn by_policy(
     let (policy, _) = load(file)?;
     let rulebook = Rulebook::compile(&policy, Timestamp::UNIX_EPOCH, None);
     // By the copies of what was fetched; nothing is looked up for an explanation.
-    let verifier = args.client_ip.and(Verifier::at_rest(&policy));
+    let verifier = args.client_ip.and_then(|_| Verifier::at_rest(&policy));
     let standing = |crawler: &Crawler| match (&verifier, args.client_ip) {
         (Some(verifier), Some(address)) => verifier.standing(crawler, &Asker::new(address, None)),
         _ => Standing::unexamined(crawler),

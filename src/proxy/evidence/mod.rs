@@ -24,11 +24,13 @@ use self::{
     fetch::Fetcher,
     keys::{KeyKeeper, Keys, Signers},
     lists::{ListKeeper, Lists},
+    names::Names,
 };
 
 mod fetch; // bounded, from public addresses only
 mod keys; // who signs, and with which keys
 mod lists; // published addresses
+mod names; // names of addresses that lead back to them
 mod refresh; // again and again, and the last good copies
 
 /// Everything that is known about who is asking.
@@ -36,6 +38,8 @@ mod refresh; // again and again, and the last good copies
 pub struct Verifier {
     settings: policy::Evidence,
     lists: Arc<Lists>,
+    /// Absent where none are resolved.
+    names: Option<Names>,
     keys: Arc<Keys>,
     metrics: Arc<Metrics>,
     tasks: Vec<AbortHandle>,
@@ -62,7 +66,7 @@ impl Verifier {
     /// nothing.
     ///
     /// # Errors
-    /// Where the policy names a file of authorities that can't be used.
+    /// Where the policy names a file of authorities, or name servers, that can't be used.
     pub fn start(policy: &Policy, metrics: &Arc<Metrics>) -> Result<Option<Arc<Self>>, Diagnostic> {
         let Some(settings) = &policy.evidence else { return Ok(None) };
         let authorities = settings.certificate_authorities.as_deref();
@@ -73,6 +77,9 @@ impl Verifier {
         if settings.ip_ranges {
             let lists = refresh::run(lists, refresh, fetcher.clone(), metrics());
             verifier.tasks.push(tokio::spawn(lists).abort_handle());
+        }
+        if settings.reverse_dns {
+            verifier.names = Some(Names::start(&settings.name_servers, &verifier.metrics)?);
         }
         if settings.signatures {
             let keys = refresh::run(keys, refresh, fetcher, metrics());
@@ -98,7 +105,11 @@ impl Verifier {
         let list_keeper = ListKeeper::new(Arc::clone(&lists), policy, settings);
         let key_keeper = KeyKeeper::new(Arc::clone(&keys), settings);
         let (settings, metrics) = (settings.clone(), Arc::clone(metrics));
-        (Self { settings, lists, keys, metrics, tasks: Vec::new() }, list_keeper, key_keeper)
+        (
+            Self { settings, lists, names: None, keys, metrics, tasks: Vec::new() },
+            list_keeper,
+            key_keeper,
+        )
     }
 
     /// What is known of a client that claims to be `crawler`.
@@ -114,18 +125,19 @@ impl Verifier {
                 .get_or_init(|| self.keys.signers(message, Timestamp::now(), &self.metrics));
             self.keys.answer(crawler, signers)
         };
-        let ip_range = || self.lists.answer(crawler, asker.address);
-        // What is published and not looked at leaves the question open.
-        let unless_off = |is_on: bool, is_published: bool, answer: &dyn Fn() -> Answer| match is_on
-        {
-            true => answer(),
-            false if is_published => Answer::NotYet,
-            false => Answer::Nothing,
-        };
         Standing::of([
-            unless_off(settings.signatures, false, &signature),
-            unless_off(settings.ip_ranges, !crawler.ip_ranges().is_empty(), &ip_range),
-            unless_off(false, !crawler.reverse_dns().is_empty(), &|| Answer::NotYet),
+            if settings.signatures { signature() } else { Answer::Nothing },
+            // What is published and not looked at leaves the question open.
+            match crawler.ip_ranges() {
+                [] => Answer::Nothing,
+                _ if settings.ip_ranges => self.lists.answer(crawler, asker.address),
+                _ => Answer::NotYet,
+            },
+            match (&self.names, crawler.reverse_dns()) {
+                (_, []) => Answer::Nothing,
+                (Some(names), suffixes) => names.answer(asker.address, suffixes),
+                (None, _) => Answer::NotYet,
+            },
         ])
     }
 }

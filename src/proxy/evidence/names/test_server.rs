@@ -1,0 +1,171 @@
+//! A name server on loopback that says what a test wants, on UDP and TCP.
+
+use std::{
+    io::{Read, Write},
+    net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket},
+    sync::{Arc, Mutex},
+    thread,
+    time::Duration,
+};
+
+use hickory_resolver::proto::{
+    op::{Message, OpCode, ResponseCode},
+    rr::{Name, RData, Record, RecordType, rdata},
+};
+
+/// What the server says to a question.
+#[derive(Clone, Debug)]
+pub(super) enum Reply {
+    /// Records of the name that was asked for.
+    Records(Vec<RData>),
+    /// No records, with this code.
+    Code(ResponseCode),
+    /// Other servers, which would know.
+    Referral,
+    /// Only that it is too long for UDP; these records over TCP.
+    TooLong(Vec<RData>),
+    /// The records, after this time.
+    After(Duration, Vec<RData>),
+    /// Octets that are no message.
+    Garbage,
+    /// Nothing at all.
+    Silence,
+}
+
+/// Names of an address.
+pub(super) fn names(names: &[&str]) -> Reply {
+    Reply::Records(names.iter().map(|name| pointer(name)).collect())
+}
+
+/// One name of an address.
+pub(super) fn pointer(name: &str) -> RData {
+    RData::PTR(rdata::PTR(Name::from_ascii(name).unwrap()))
+}
+
+/// Addresses of a name.
+pub(super) fn addresses(addresses: &[&str]) -> Reply {
+    Reply::Records(
+        addresses.iter().map(|address| RData::from(address.parse::<IpAddr>().unwrap())).collect(),
+    )
+}
+
+/// That the name stands for another.
+pub(super) fn alias(name: &str) -> Reply {
+    Reply::Records(vec![RData::CNAME(rdata::CNAME(Name::from_ascii(name).unwrap()))])
+}
+
+type Says = dyn Fn(&str, RecordType) -> Reply + Send + Sync;
+type Asked = Arc<Mutex<Vec<(String, RecordType)>>>;
+
+/// A name server; it ends with the process.
+pub(super) struct NameServer {
+    pub(super) address: SocketAddr,
+    asked: Asked,
+}
+
+impl NameServer {
+    /// A server that says `says` of a name, in lower case with its final dot, and a type.
+    pub(super) fn start(says: impl Fn(&str, RecordType) -> Reply + Send + Sync + 'static) -> Self {
+        let (udp, tcp) = (0..100)
+            .find_map(|_| {
+                let udp = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).ok()?;
+                let tcp = TcpListener::bind(udp.local_addr().ok()?).ok()?;
+                Some((udp, tcp))
+            })
+            .expect("there is a port free for both");
+        let address = udp.local_addr().unwrap();
+        let says: Arc<Says> = Arc::new(says);
+        let asked = Asked::default();
+        let (tcp_says, tcp_asked) = (Arc::clone(&says), Arc::clone(&asked));
+        thread::spawn(move || {
+            for stream in tcp.incoming().flatten() {
+                // The other side may hang up at any time.
+                let _ = serve_stream(stream, &*tcp_says, &tcp_asked);
+            }
+        });
+        let udp_asked = Arc::clone(&asked);
+        thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            while let Ok((length, peer)) = udp.recv_from(&mut buffer) {
+                let Some((delay, reply)) = answer(&buffer[..length], &*says, &udp_asked, true)
+                else {
+                    continue;
+                };
+                let udp = udp.try_clone().unwrap();
+                let send = move || drop(udp.send_to(&reply, peer));
+                if delay.is_zero() {
+                    send();
+                } else {
+                    thread::spawn(move || {
+                        thread::sleep(delay);
+                        send();
+                    });
+                }
+            }
+        });
+        Self { address, asked }
+    }
+
+    /// What was asked so far, in order.
+    pub(super) fn asked(&self) -> Vec<String> {
+        let asked = self.asked.lock().unwrap();
+        asked.iter().map(|(name, kind)| format!("{kind} {name}")).collect()
+    }
+}
+
+fn serve_stream(mut stream: TcpStream, says: &Says, asked: &Asked) -> std::io::Result<()> {
+    stream.set_read_timeout(Some(Duration::from_secs(1)))?;
+    let mut length = [0; 2];
+    while stream.read_exact(&mut length).is_ok() {
+        let mut question = vec![0; usize::from(u16::from_be_bytes(length))];
+        stream.read_exact(&mut question)?;
+        let Some((_, reply)) = answer(&question, says, asked, false) else { break };
+        let length = u16::try_from(reply.len()).unwrap().to_be_bytes();
+        stream.write_all(&[&length, reply.as_slice()].concat())?;
+    }
+    Ok(())
+}
+
+fn answer(
+    question: &[u8],
+    says: &Says,
+    asked: &Asked,
+    is_udp: bool,
+) -> Option<(Duration, Vec<u8>)> {
+    let question = Message::from_vec(question).ok()?;
+    let query = question.queries.first()?.clone();
+    let name = query.name().to_ascii().to_ascii_lowercase();
+    asked.lock().unwrap().push((name.clone(), query.query_type()));
+    let mut message = Message::response(question.metadata.id, OpCode::Query);
+    message.metadata.recursion_desired = true;
+    message.metadata.recursion_available = true;
+    message.add_query(query.clone());
+    let mut delay = Duration::ZERO;
+    let records = match says(&name, query.query_type()) {
+        Reply::Records(records) => records,
+        Reply::TooLong(_) if is_udp => {
+            message.metadata.truncation = true;
+            Vec::new()
+        }
+        Reply::TooLong(records) => records,
+        Reply::After(time, records) => {
+            delay = time;
+            records
+        }
+        Reply::Code(code) => {
+            message.metadata.response_code = code;
+            Vec::new()
+        }
+        Reply::Referral => {
+            let server = RData::NS(rdata::NS(Name::from_ascii("a.servers.example.").unwrap()));
+            message.add_authority(Record::from_rdata(Name::root(), 60, server));
+            Vec::new()
+        }
+        Reply::Garbage => return Some((delay, vec![0xFF; 40])),
+        Reply::Silence => return None,
+    };
+    message.add_answers(
+        records.into_iter().map(|data| Record::from_rdata(query.name().clone(), 60, data)),
+    );
+    Some((delay, message.to_vec().unwrap()))
+}

@@ -1,0 +1,364 @@
+use std::{
+    net::{Ipv4Addr, UdpSocket},
+    time::{Duration, Instant},
+};
+
+use hickory_resolver::proto::{op::ResponseCode, rr::RecordType};
+
+use super::{
+    test_server::{NameServer, Reply, addresses, alias, names, pointer},
+    *,
+};
+
+const REVERSE: &str = "1.2.0.192.in-addr.arpa.";
+const CRAWLER: &str = "crawl.a.example.";
+const NO_SUCH_NAME: Reply = Reply::Code(ResponseCode::NXDomain);
+const NO_SUCH_RECORD: Reply = Reply::Code(ResponseCode::NoError);
+const SERVER_FAILURE: Reply = Reply::Code(ResponseCode::ServFail);
+
+/// As in service, but with less patience.
+const LIMITS: Limits = Limits { deadline: Duration::from_millis(400), ..Limits::STANDARD };
+
+fn start(limits: Limits, server: SocketAddr) -> (Names, Metrics) {
+    let metrics = Metrics::new();
+    let names = Names::start_within(limits, &[server], &metrics).unwrap();
+    (names, metrics)
+}
+
+fn suffixes(list: &[&str]) -> Vec<String> {
+    list.iter().map(|&suffix| suffix.to_owned()).collect()
+}
+
+fn of_a() -> Vec<String> {
+    suffixes(&[".a.example"])
+}
+
+fn ip(text: &str) -> IpAddr {
+    text.parse().unwrap()
+}
+
+/// Waits until nothing is under way.
+async fn rest(names: &Names) {
+    let end = Instant::now() + Duration::from_secs(10);
+    while names.queue.open() > 0 {
+        assert!(Instant::now() < end, "the look-ups come to no end");
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+/// The answer after the look-up that the first question causes.
+async fn settled(names: &Names, address: &str, suffixes: &[String]) -> Answer {
+    assert_eq!(names.answer(ip(address), suffixes), Answer::NotYet);
+    rest(names).await;
+    names.answer(ip(address), suffixes)
+}
+
+fn counted(metrics: &Metrics, outcome: &str) -> u64 {
+    metrics.evidence_lookups("reverse-dns", outcome).get()
+}
+
+#[tokio::test]
+async fn ours_a_name_counts_if_it_is_the_crawlers_and_leads_back() {
+    let right = || addresses(&["198.51.100.9", "192.0.2.1"]);
+    let cases: Vec<(&str, Reply, Reply, Answer)> = vec![
+        ("right", names(&[CRAWLER]), right(), Answer::Yes),
+        ("upper case", names(&["CRAWL.A.Example."]), right(), Answer::Yes),
+        ("lying", names(&[CRAWLER]), addresses(&["198.51.100.9"]), Answer::No),
+        ("a name of nobody", names(&[CRAWLER]), NO_SUCH_NAME, Answer::No),
+        ("a name without address", names(&[CRAWLER]), NO_SUCH_RECORD, Answer::No),
+        ("the domain itself", names(&["a.example."]), right(), Answer::No),
+        ("another domain", names(&["crawl.evila.example."]), right(), Answer::No),
+        ("a domain inside", names(&["crawl.a.example.evil.example."]), right(), Answer::No),
+        ("a dot in a label", names(&["crawl\\.a.example."]), right(), Answer::No),
+        ("no name", NO_SUCH_NAME, right(), Answer::No),
+        ("no record", NO_SUCH_RECORD, right(), Answer::No),
+        ("several", names(&["x.example.", CRAWLER, "y.example."]), right(), Answer::Yes),
+        ("a delegated range", alias("1.0-63.2.0.192.in-addr.arpa."), right(), Answer::Yes),
+        ("a loop", alias(REVERSE), right(), Answer::NotYet),
+        ("a loop of names", names(&[CRAWLER]), alias("loop.a.example."), Answer::NotYet),
+        ("server failure", SERVER_FAILURE, right(), Answer::NotYet),
+        ("failure of the name", names(&[CRAWLER]), SERVER_FAILURE, Answer::NotYet),
+        ("refused", Reply::Code(ResponseCode::Refused), right(), Answer::NotYet),
+        ("lame", Reply::Referral, right(), Answer::NotYet),
+        ("lame for the name", names(&[CRAWLER]), Reply::Referral, Answer::NotYet),
+        ("garbage", Reply::Garbage, right(), Answer::NotYet),
+        ("silence", Reply::Silence, right(), Answer::NotYet),
+        ("silence of the name", names(&[CRAWLER]), Reply::Silence, Answer::NotYet),
+        (
+            "too slow",
+            Reply::After(2 * LIMITS.deadline, vec![pointer(CRAWLER)]),
+            right(),
+            Answer::NotYet,
+        ),
+        ("slow", Reply::After(LIMITS.deadline / 8, vec![pointer(CRAWLER)]), right(), Answer::Yes),
+        ("truncated", Reply::TooLong(vec![pointer(CRAWLER)]), right(), Answer::Yes),
+    ];
+    for (case, reverse, forward, expected) in cases {
+        let server = NameServer::start(move |name, kind| match (name, kind) {
+            (REVERSE, RecordType::PTR | RecordType::CNAME) => reverse.clone(),
+            ("1.0-63.2.0.192.in-addr.arpa.", RecordType::PTR) => names(&[CRAWLER]),
+            (CRAWLER, RecordType::A | RecordType::CNAME) => forward.clone(),
+            ("loop.a.example.", _) => alias(CRAWLER),
+            _ => NO_SUCH_NAME,
+        });
+        let (names, metrics) = start(LIMITS, server.address);
+        let answer = settled(&names, "192.0.2.1", &of_a()).await;
+        assert_eq!(answer, expected, "{case}: {:?}", server.asked());
+        let outcome = match expected {
+            Answer::Yes => "confirmed",
+            Answer::No => "refuted",
+            Answer::NotYet | Answer::Nothing => "failed",
+        };
+        assert_eq!(counted(&metrics, outcome), 1, "{case}");
+        assert_eq!(names.queue.open(), 0, "{case}: what is known is not asked again");
+    }
+}
+
+#[tokio::test]
+async fn ours_a_name_server_that_is_not_there_makes_nobody_an_impostor() {
+    let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let nobody = socket.local_addr().unwrap();
+    drop(socket);
+    let (names, metrics) = start(LIMITS, nobody);
+    assert_eq!(settled(&names, "192.0.2.1", &of_a()).await, Answer::NotYet);
+    assert_eq!((counted(&metrics, "failed"), names.queue.open()), (1, 0));
+}
+
+#[tokio::test]
+async fn ours_a_question_that_is_lost_is_asked_again() {
+    let asked_before = std::sync::atomic::AtomicBool::new(false);
+    let server = NameServer::start(move |name, kind| match (name, kind) {
+        _ if !asked_before.swap(true, std::sync::atomic::Ordering::Relaxed) => Reply::Silence,
+        (REVERSE, RecordType::PTR) => names(&[CRAWLER]),
+        (CRAWLER, RecordType::A) => addresses(&["192.0.2.1"]),
+        _ => NO_SUCH_NAME,
+    });
+    let (names, _) = start(LIMITS, server.address);
+    assert_eq!(settled(&names, "192.0.2.1", &of_a()).await, Answer::Yes);
+}
+
+#[tokio::test]
+async fn ours_names_of_others_are_not_resolved_and_hide_nothing() {
+    let mut many: Vec<String> = (0..200).map(|number| format!("n{number}.evil.example.")).collect();
+    many.push(CRAWLER.to_owned());
+    let server = NameServer::start(move |name, kind| match (name, kind) {
+        (REVERSE, RecordType::PTR) => {
+            Reply::TooLong(many.iter().map(|name| pointer(name)).collect())
+        }
+        (CRAWLER, RecordType::A) => addresses(&["192.0.2.1"]),
+        _ => SERVER_FAILURE,
+    });
+    let (names, _) = start(LIMITS, server.address);
+    assert_eq!(settled(&names, "192.0.2.1", &of_a()).await, Answer::Yes);
+    let asked = server.asked();
+    assert!(asked.iter().all(|question| !question.contains("evil")), "{asked:?}");
+}
+
+#[tokio::test]
+async fn ours_four_names_of_an_address_are_resolved() {
+    let server = NameServer::start(|name, kind| match (name, kind) {
+        (REVERSE, RecordType::PTR) => {
+            let own: Vec<String> = (0..6).map(|number| format!("n{number}.a.example.")).collect();
+            Reply::Records([&own[..1], &own].concat().iter().map(|name| pointer(name)).collect())
+        }
+        ("n3.a.example.", RecordType::A) => addresses(&["192.0.2.1"]),
+        ("n5.a.example.", RecordType::A) => addresses(&["192.0.2.1"]),
+        _ => NO_SUCH_NAME,
+    });
+    let (names, _) = start(LIMITS, server.address);
+    assert_eq!(settled(&names, "192.0.2.1", &of_a()).await, Answer::Yes);
+    let forward: Vec<String> =
+        server.asked().into_iter().filter(|question| question.starts_with("A ")).collect();
+    let expected: Vec<String> = (0..4).map(|number| format!("A n{number}.a.example.")).collect();
+    assert_eq!(forward, expected);
+}
+
+#[tokio::test]
+async fn ours_an_ipv6_address_has_names_too_and_a_mapped_one_is_ipv4() {
+    let server = NameServer::start(|name, kind| match (name, kind) {
+        (name, RecordType::PTR) if name.ends_with(".8.b.d.0.1.0.0.2.ip6.arpa.") => {
+            names(&[CRAWLER])
+        }
+        (REVERSE, RecordType::PTR) => names(&[CRAWLER]),
+        (CRAWLER, RecordType::A) => addresses(&["192.0.2.1"]),
+        (CRAWLER, RecordType::AAAA) => addresses(&["2001:db8::1"]),
+        _ => NO_SUCH_NAME,
+    });
+    let (names, metrics) = start(LIMITS, server.address);
+    assert_eq!(settled(&names, "2001:db8::1", &of_a()).await, Answer::Yes);
+    assert_eq!(settled(&names, "2001:db8::2", &of_a()).await, Answer::No);
+    assert_eq!(settled(&names, "::ffff:192.0.2.1", &of_a()).await, Answer::Yes);
+    assert_eq!(names.answer(ip("192.0.2.1"), &of_a()), Answer::Yes);
+    assert_eq!(counted(&metrics, "confirmed"), 2);
+}
+
+#[tokio::test]
+async fn ours_one_look_up_serves_every_crawler_that_was_asked_about() {
+    let server = NameServer::start(|name, kind| match (name, kind) {
+        (REVERSE, RecordType::PTR) => names(&[CRAWLER, "crawl.b.example."]),
+        (CRAWLER | "crawl.b.example.", RecordType::A) => addresses(&["192.0.2.1"]),
+        _ => NO_SUCH_NAME,
+    });
+    let (names, metrics) = start(LIMITS, server.address);
+    let (of_b, of_c) = (suffixes(&[".b.example"]), suffixes(&[".c.example"]));
+    assert_eq!(settled(&names, "192.0.2.9", &of_c).await, Answer::No);
+    assert_eq!(settled(&names, "192.0.2.1", &of_a()).await, Answer::Yes);
+    assert_eq!(names.answer(ip("192.0.2.1"), &of_c), Answer::No);
+    assert_eq!(settled(&names, "192.0.2.1", &of_b).await, Answer::Yes, "nobody asked before");
+    assert_eq!(names.answer(ip("192.0.2.1"), &of_a()), Answer::Yes);
+    assert_eq!(counted(&metrics, "confirmed"), 2);
+    assert_eq!(settled(&names, "192.0.2.2", &of_a()).await, Answer::No);
+    assert_eq!(names.answer(ip("192.0.2.2"), &of_b), Answer::No);
+    assert_eq!(counted(&metrics, "refuted"), 2);
+}
+
+#[tokio::test]
+async fn ours_a_name_that_fails_hides_no_other_and_refutes_none() {
+    let server = NameServer::start(|name, kind| match (name, kind) {
+        (REVERSE, RecordType::PTR) => names(&["crawl.b.example.", CRAWLER, "late.b.example."]),
+        (CRAWLER, RecordType::A) => addresses(&["192.0.2.1"]),
+        ("late.b.example.", _) => Reply::Silence,
+        _ => SERVER_FAILURE,
+    });
+    let (names, _) = start(LIMITS, server.address);
+    let of_b = suffixes(&[".b.example"]);
+    let of_both = suffixes(&[".a.example", ".b.example"]);
+    assert_eq!(settled(&names, "192.0.2.1", &of_both).await, Answer::Yes);
+    assert_eq!(names.answer(ip("192.0.2.1"), &of_b), Answer::NotYet);
+}
+
+#[tokio::test]
+async fn ours_an_address_that_is_asked_about_often_is_looked_up_once() {
+    let server = NameServer::start(|name, kind| match (name, kind) {
+        (REVERSE, RecordType::PTR) => {
+            Reply::After(Duration::from_millis(20), vec![pointer(CRAWLER)])
+        }
+        (CRAWLER, RecordType::A) => addresses(&["192.0.2.1"]),
+        _ => NO_SUCH_NAME,
+    });
+    let (names, metrics) = start(LIMITS, server.address);
+    for _ in 0..1_000 {
+        assert_eq!(names.answer(ip("192.0.2.1"), &of_a()), Answer::NotYet);
+    }
+    rest(&names).await;
+    assert_eq!(names.answer(ip("192.0.2.1"), &of_a()), Answer::Yes);
+    assert_eq!(server.asked(), [format!("PTR {REVERSE}"), format!("A {CRAWLER}")]);
+    assert_eq!((counted(&metrics, "confirmed"), counted(&metrics, "dropped")), (1, 0));
+}
+
+#[tokio::test]
+async fn ours_what_is_soon_forgotten_is_told_and_looked_up_again() {
+    let server = NameServer::start(|name, kind| match (name, kind) {
+        (REVERSE, RecordType::PTR) => names(&[CRAWLER]),
+        (CRAWLER, RecordType::A) => addresses(&["192.0.2.1"]),
+        _ => NO_SUCH_NAME,
+    });
+    let (names, metrics) = start(LIMITS, server.address);
+    let found = Found { names: Vec::new(), complete: true };
+    let looked_at = Arc::new(suffixes::Suffixes::default().with(&of_a()));
+    let then = Instant::now() - Duration::from_secs(14 * 60);
+    names.cache.insert(ip("192.0.2.1"), found, &looked_at, then);
+    assert_eq!(names.answer(ip("192.0.2.1"), &of_a()), Answer::No);
+    rest(&names).await;
+    assert_eq!(names.answer(ip("192.0.2.1"), &of_a()), Answer::Yes);
+    assert_eq!((counted(&metrics, "confirmed"), names.queue.open()), (1, 0));
+}
+
+#[tokio::test]
+async fn ours_no_address_of_a_private_network_is_looked_up() {
+    let metrics = Metrics::new();
+    let names = Names::start(&[(Ipv4Addr::LOCALHOST, 9).into()], &metrics).unwrap();
+    for address in [
+        "127.0.0.1",
+        "10.1.2.3",
+        "172.16.0.1",
+        "192.168.1.1",
+        "169.254.1.1",
+        "100.64.0.1",
+        "0.0.0.0",
+        "224.0.0.1",
+        "255.255.255.255",
+        "::1",
+        "::",
+        "fe80::1",
+        "fd00::1",
+        "ff02::1",
+        "::ffff:10.1.2.3",
+    ] {
+        assert_eq!(names.answer(ip(address), &of_a()), Answer::Nothing, "{address}");
+    }
+    assert_eq!(names.answer(ip("192.0.2.1"), &[]), Answer::Nothing, "nothing is published");
+    assert_eq!(names.queue.open(), 0);
+    for address in ["100.128.0.1", "172.32.0.1", "223.255.255.1", "2001:db8::1", "2620:fe::fe"] {
+        assert_eq!(names.answer(ip(address), &of_a()), Answer::NotYet, "{address}");
+    }
+    assert_eq!(names.queue.open(), 5);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ours_an_answer_is_there_at_once_whatever_the_name_server_does() {
+    let server = NameServer::start(|_, _| Reply::Silence);
+    let limits = Limits { waiting: 64, under_way: 4, ..LIMITS };
+    let (names, metrics) = start(limits, server.address);
+    let mut times = Vec::new();
+    for number in 0..1_000_u32 {
+        let address = Ipv4Addr::from(0xC633_0000 + 256 * number).into();
+        let before = Instant::now();
+        assert_eq!(names.answer(address, &of_a()), Answer::NotYet);
+        times.push(before.elapsed());
+    }
+    times.sort_unstable();
+    let median = times[times.len() / 2];
+    assert!(median < Duration::from_micros(200), "{median:?}");
+    let dropped = counted(&metrics, "dropped");
+    assert!((900..=1_000 - 64).contains(&dropped), "{dropped}");
+    assert!(names.queue.open() <= 64 + 4);
+}
+
+#[tokio::test]
+async fn ours_so_many_look_ups_are_under_way_and_no_more() {
+    let server = NameServer::start(|_, _| Reply::Silence);
+    let (names, _) = start(Limits { under_way: 3, ..LIMITS }, server.address);
+    for number in 0..20_u32 {
+        names.answer(Ipv4Addr::from(0xC633_0000 + 256 * number).into(), &of_a());
+    }
+    tokio::time::sleep(LIMITS.deadline / 8).await;
+    let mut asked = server.asked();
+    asked.sort_unstable();
+    asked.dedup();
+    assert_eq!(asked.len(), 3, "{asked:?}");
+    assert_eq!(names.queue.open(), 20);
+}
+
+#[tokio::test]
+async fn ours_the_background_work_ends_with_its_owner() {
+    let server = NameServer::start(|_, _| Reply::Silence);
+    let (names, _) = start(LIMITS, server.address);
+    names.answer(ip("192.0.2.1"), &of_a());
+    let cache = Arc::downgrade(&names.cache);
+    drop(names);
+    let end = Instant::now() + Duration::from_secs(5);
+    while cache.strong_count() > 0 {
+        assert!(Instant::now() < end, "it goes on");
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+#[tokio::test]
+async fn ours_what_is_known_is_told_without_allocating() {
+    let server = NameServer::start(|name, kind| match (name, kind) {
+        (REVERSE, RecordType::PTR) => names(&[CRAWLER]),
+        (CRAWLER, RecordType::A) => addresses(&["192.0.2.1"]),
+        _ => NO_SUCH_NAME,
+    });
+    let (names, _) = start(LIMITS, server.address);
+    let of_a = of_a();
+    for (address, expected) in [("192.0.2.1", Answer::Yes), ("192.0.2.2", Answer::No)] {
+        assert_eq!(settled(&names, address, &of_a).await, expected);
+        let address = ip(address);
+        let allocated = allocation_counter::measure(|| {
+            names.answer(address, &of_a);
+        });
+        assert_eq!(allocated.count_total, 0, "{address}");
+    }
+}
