@@ -4,7 +4,7 @@
 mod support;
 
 #[allow(dead_code, reason = "the room's own tests need more of it")]
-#[path = "../src/proxy/evidence/names/test_server.rs"]
+#[path = "support/name_server.rs"]
 mod name_server;
 
 use std::{

@@ -4,7 +4,7 @@
 //! in memory is fetched and looked up by tasks behind them: published lists of addresses, names of
 //! addresses, keys. They end with the verifier.
 
-use std::{cell::OnceCell, net::IpAddr, sync::Arc};
+use std::{cell::OnceCell, net::IpAddr, sync::Arc, time::Duration};
 
 use http::HeaderMap;
 use jiff::Timestamp;
@@ -24,7 +24,7 @@ use self::{
     fetch::Fetcher,
     keys::{KeyKeeper, Keys, Signers},
     lists::{ListKeeper, Lists},
-    names::Names,
+    names::{Names, Resolver},
 };
 
 mod fetch; // bounded, from public addresses only
@@ -32,6 +32,9 @@ mod keys; // who signs, and with which keys
 mod lists; // published addresses
 mod names; // names of addresses that lead back to them
 mod refresh; // again and again, and the last good copies
+
+/// A host that is fetched from is found within this time or not.
+const LOOK_UP: Duration = Duration::from_secs(5);
 
 /// Everything that is known about who is asking.
 #[derive(Debug)]
@@ -70,7 +73,11 @@ impl Verifier {
     pub fn start(policy: &Policy, metrics: &Arc<Metrics>) -> Result<Option<Arc<Self>>, Diagnostic> {
         let Some(settings) = &policy.evidence else { return Ok(None) };
         let authorities = settings.certificate_authorities.as_deref();
-        let fetcher = Fetcher::new(authorities, &settings.allow_addresses)
+        let resolver = match settings.name_servers.as_slice() {
+            [] => None,
+            servers => Some(Resolver::new(servers, LOOK_UP)?),
+        };
+        let fetcher = Fetcher::new(authorities, &settings.allow_addresses, resolver)
             .map_err(|error| Diagnostic::error("evidence.certificate_authorities", error))?;
         let (mut verifier, lists, keys) = Self::with_copies(policy, settings, metrics);
         let (refresh, metrics) = (settings.refresh, || Arc::clone(metrics));
