@@ -132,20 +132,21 @@ impl Verifier {
                 .get_or_init(|| self.keys.signers(message, Timestamp::now(), &self.metrics));
             self.keys.answer(crawler, signers)
         };
-        Standing::of([
-            if settings.signatures { signature() } else { Answer::Nothing },
-            // What is published and not looked at leaves the question open.
-            match crawler.ip_ranges() {
-                [] => Answer::Nothing,
-                _ if settings.ip_ranges => self.lists.answer(crawler, asker.address),
-                _ => Answer::NotYet,
-            },
-            match (&self.names, crawler.reverse_dns()) {
-                (_, []) => Answer::Nothing,
-                (Some(names), suffixes) => names.answer(asker.address, suffixes),
-                (None, _) => Answer::NotYet,
-            },
-        ])
+        let signature = if settings.signatures { signature() } else { Answer::Nothing };
+        // What is published and not looked at leaves the question open.
+        let ip_range = match crawler.ip_ranges() {
+            [] => Answer::Nothing,
+            _ if settings.ip_ranges => self.lists.answer(crawler, asker.address),
+            _ => Answer::NotYet,
+        };
+        // No name server is asked about those who are confirmed already.
+        let names = self.names.as_ref().filter(|_| ![signature, ip_range].contains(&Answer::Yes));
+        let reverse_dns = match (names, crawler.reverse_dns()) {
+            (_, []) => Answer::Nothing,
+            (Some(names), suffixes) => names.answer(asker.address, suffixes),
+            (None, _) => Answer::NotYet,
+        };
+        Standing::of([signature, ip_range, reverse_dns])
     }
 }
 
