@@ -4,7 +4,7 @@
 //! registers two (§3.1.3); search engines document more, and whatever else a site sends is kept:
 //! a reader ignores what it doesn't know, a proxy must not.
 
-use std::{borrow::Cow, fmt};
+use std::{borrow::Cow, fmt, ptr};
 
 use sfv::{BareItem, BareItemFromInput, ItemSerializer, KeyRef, Parser, TokenRef};
 
@@ -117,7 +117,13 @@ impl Rule {
 
     /// What is known about the rule of this name.
     pub fn known(&self) -> Option<&'static KnownRule> {
-        known::lookup(&self.name)
+        // A known name is that of the table itself, and is told by where it stands.
+        match &self.name {
+            Cow::Borrowed(name) => {
+                known::known_rules().iter().find(|known| ptr::eq(known.name, *name))
+            }
+            Cow::Owned(_) => None,
+        }
     }
 
     /// Whether the draft or a search engine documents it.
@@ -146,9 +152,10 @@ impl Rule {
     /// What remains where rules are known only as restrictions: `none` is two of them, and what
     /// permits says nothing, because nothing lifts a restriction (§3.1.1, §3.1.2).
     pub(super) fn restrictions(self) -> impl Iterator<Item = Self> {
-        let flag = |name: &'static str| Self { name: name.into(), value: None };
+        let flag =
+            |name| known::lookup(name).map(|known| Self { name: known.name.into(), value: None });
         let (first, second) = match (&*self.name, &self.value) {
-            ("none", None) => (Some(flag("noindex")), Some(flag("nofollow"))),
+            ("none", None) => (flag("noindex"), flag("nofollow")),
             ("all" | "index" | "follow", None) => (None, None),
             _ => (Some(self), None),
         };
@@ -290,6 +297,14 @@ impl std::error::Error for InvalidRule {}
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ours_what_none_stands_for_is_known() {
+        let none = Rule::new("none").expect("it is a rule");
+        let names: Vec<_> =
+            none.restrictions().map(|rule| (rule.is_known(), rule.name().to_owned())).collect();
+        assert_eq!(names, [(true, "noindex".to_owned()), (true, "nofollow".to_owned())]);
+    }
 
     #[test]
     fn an_operator_may_write_a_rule_in_either_syntax() {
