@@ -7,11 +7,7 @@
 
 #![expect(clippy::print_stdout, clippy::panic, reason = "a benchmark prints its table")]
 
-use std::{
-    collections::HashMap,
-    hint::black_box,
-    time::{Duration, Instant},
-};
+use std::{collections::HashMap, hint::black_box};
 
 use beadle::{
     crawlers::{Class, Standing},
@@ -22,21 +18,12 @@ use beadle::{
 };
 use jiff::Timestamp;
 
+use turns::{Case, measure};
+
 #[path = "../traffic/mod.rs"]
 mod traffic;
-
-const ROUNDS: usize = 21;
-/// How long a case runs in one round.
-const TURN: Duration = Duration::from_millis(8);
-/// How many calls go between two looks at the clock.
-const BATCH: usize = 512;
-
-/// Something to measure: called again and again with a number that goes up.
-struct Case<'a> {
-    name: &'static str,
-    call: Box<dyn Fn(usize) + 'a>,
-    nanoseconds: Vec<f64>,
-}
+#[path = "../turns/mod.rs"]
+mod turns;
 
 fn main() {
     // `cargo test --all-targets` starts benchmarks too, without this argument.
@@ -60,21 +47,7 @@ fn main() {
         requests.allowed.len(),
         requests.disallowed.len()
     );
-    let mut cases = cases(&rulebook, site, &requests);
-    // `cargo bench --bench decide -- identify` measures some of them, with the baseline.
-    if let Some(wanted) = std::env::args().skip(1).find(|arg| !arg.starts_with("--")) {
-        let baseline = cases.remove(0);
-        cases.retain(|case| case.name.contains(&wanted));
-        cases.insert(0, baseline);
-    }
-    let count = cases.len();
-    for round in 0..ROUNDS {
-        let (early, late) = cases.split_at_mut(round % count);
-        for case in late.iter_mut().chain(early) {
-            case.take_a_turn();
-        }
-    }
-    print(&mut cases);
+    measure(cases(&rulebook, site, &requests));
 }
 
 type Request = (String, &'static str);
@@ -197,39 +170,4 @@ fn cases<'a>(rulebook: &'a Rulebook, site: &'a Site, requests: &'a Requests) -> 
         Case::new("tags: merged with the origin's", merge),
         Case::new("`Robots-Tag` alone (of that): read, merged, written", pair),
     ]
-}
-
-impl<'a> Case<'a> {
-    fn new(name: &'static str, call: impl Fn(usize) + 'a) -> Self {
-        Self { name, call: Box::new(call), nanoseconds: Vec::with_capacity(ROUNDS) }
-    }
-
-    fn take_a_turn(&mut self) {
-        let start = Instant::now();
-        let mut calls = 0;
-        while start.elapsed() < TURN {
-            (calls..calls + BATCH).for_each(&self.call);
-            calls += BATCH;
-        }
-        self.nanoseconds.push(start.elapsed().as_secs_f64() * 1e9 / calls as f64);
-    }
-}
-
-fn print(cases: &mut [Case<'_>]) {
-    for case in &mut *cases {
-        case.nanoseconds.sort_by(f64::total_cmp);
-    }
-    let at = |case: &Case<'_>, index: usize| case.nanoseconds[index];
-    let baseline = at(&cases[0], ROUNDS / 2);
-    println!("| per request | ns: median (min..max) | × baseline |\n|---|---|---|");
-    for case in &*cases {
-        let median = at(case, ROUNDS / 2);
-        println!(
-            "| {} | **{median:.0}** ({:.0}..{:.0}) | {:.2} |",
-            case.name,
-            at(case, 0),
-            at(case, ROUNDS - 1),
-            median / baseline
-        );
-    }
 }

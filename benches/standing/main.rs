@@ -12,29 +12,21 @@ use std::{
     fmt::Write,
     hint::black_box,
     net::{IpAddr, Ipv4Addr, Ipv6Addr},
-    time::{Duration, Instant},
 };
 
 use beadle::crawlers::ranges::{self, List, ListId, Table};
 use ipnet::IpNet;
 
-const ROUNDS: usize = 21;
-/// How long a case runs in one round.
-const TURN: Duration = Duration::from_millis(8);
-/// How many calls go between two looks at the clock.
-const BATCH: usize = 512;
+use turns::{Case, measure};
+
+#[path = "../turns/mod.rs"]
+mod turns;
+
 /// How many lists there are, and how many prefixes in all of them.
 const LISTS: u32 = 40;
 const PREFIXES: usize = 5_000;
 /// How many different addresses are asked for: more than a branch predictor learns by heart.
 const ADDRESSES: usize = 4_096;
-
-/// Something to measure: called again and again with a number that goes up.
-struct Case<'a> {
-    name: &'static str,
-    call: Box<dyn Fn(usize) + 'a>,
-    nanoseconds: Vec<f64>,
-}
 
 fn main() {
     // `cargo test --all-targets` starts benchmarks too, without this argument.
@@ -47,15 +39,7 @@ fn main() {
         "{} prefixes in {LISTS} lists\n",
         published.lists.iter().map(|(_, list)| list.len()).sum::<usize>()
     );
-    let mut cases = address_cases(&published);
-    for round in 0..ROUNDS {
-        let first = round % cases.len();
-        let (early, late) = cases.split_at_mut(first);
-        for case in late.iter_mut().chain(early) {
-            case.take_a_turn();
-        }
-    }
-    print(&mut cases);
+    measure(address_cases(&published));
 }
 
 /// Lists as operators publish them: most prefixes /24 to /32, a third IPv6, mostly /64; and one
@@ -163,39 +147,4 @@ fn address_cases(published: &Published) -> Vec<Case<'_>> {
         ),
         Case::new("what an operator's two lists say of an IPv4 address", ask),
     ]
-}
-
-impl<'a> Case<'a> {
-    fn new(name: &'static str, call: impl Fn(usize) + 'a) -> Self {
-        Self { name, call: Box::new(call), nanoseconds: Vec::with_capacity(ROUNDS) }
-    }
-
-    fn take_a_turn(&mut self) {
-        let start = Instant::now();
-        let mut calls = 0;
-        while start.elapsed() < TURN {
-            (calls..calls + BATCH).for_each(&self.call);
-            calls += BATCH;
-        }
-        self.nanoseconds.push(start.elapsed().as_secs_f64() * 1e9 / calls as f64);
-    }
-}
-
-fn print(cases: &mut [Case<'_>]) {
-    for case in &mut *cases {
-        case.nanoseconds.sort_by(f64::total_cmp);
-    }
-    let at = |case: &Case<'_>, index: usize| case.nanoseconds[index];
-    let baseline = at(&cases[0], ROUNDS / 2);
-    println!("| per request | ns: median (min..max) | × baseline |\n|---|---|---|");
-    for case in &*cases {
-        let median = at(case, ROUNDS / 2);
-        println!(
-            "| {} | **{median:.0}** ({:.0}..{:.0}) | {:.2} |",
-            case.name,
-            at(case, 0),
-            at(case, ROUNDS - 1),
-            median / baseline
-        );
-    }
 }

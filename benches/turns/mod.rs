@@ -1,0 +1,65 @@
+//! Cases that take turns in one run, the first of them the baseline of all.
+
+use std::time::{Duration, Instant};
+
+const ROUNDS: usize = 21;
+/// How long a case runs in one round.
+const TURN: Duration = Duration::from_millis(8);
+/// How many calls go between two looks at the clock.
+const BATCH: usize = 512;
+
+/// Something to measure: called again and again with a number that goes up.
+pub(crate) struct Case<'a> {
+    name: &'static str,
+    call: Box<dyn Fn(usize) + 'a>,
+    nanoseconds: Vec<f64>,
+}
+
+impl<'a> Case<'a> {
+    pub(crate) fn new(name: &'static str, call: impl Fn(usize) + 'a) -> Self {
+        Self { name, call: Box::new(call), nanoseconds: Vec::with_capacity(ROUNDS) }
+    }
+
+    fn take_a_turn(&mut self) {
+        let start = Instant::now();
+        let mut calls = 0;
+        while start.elapsed() < TURN {
+            (calls..calls + BATCH).for_each(&self.call);
+            calls += BATCH;
+        }
+        self.nanoseconds.push(start.elapsed().as_secs_f64() * 1e9 / calls as f64);
+    }
+}
+
+/// Measures and prints a table. An argument without dashes is a part of the names of the cases
+/// that are wanted beside the baseline: `cargo bench --bench decide -- identify`.
+pub(crate) fn measure(mut cases: Vec<Case<'_>>) {
+    if let Some(wanted) = std::env::args().skip(1).find(|arg| !arg.starts_with("--")) {
+        let baseline = cases.remove(0);
+        cases.retain(|case| case.name.contains(&wanted));
+        cases.insert(0, baseline);
+    }
+    for round in 0..ROUNDS {
+        let first = round % cases.len();
+        let (early, late) = cases.split_at_mut(first);
+        for case in late.iter_mut().chain(early) {
+            case.take_a_turn();
+        }
+    }
+    for case in &mut cases {
+        case.nanoseconds.sort_by(f64::total_cmp);
+    }
+    let at = |case: &Case<'_>, index: usize| case.nanoseconds[index];
+    let baseline = at(&cases[0], ROUNDS / 2);
+    println!("| per request | ns: median (min..max) | × baseline |\n|---|---|---|");
+    for case in &cases {
+        let median = at(case, ROUNDS / 2);
+        println!(
+            "| {} | **{median:.0}** ({:.0}..{:.0}) | {:.2} |",
+            case.name,
+            at(case, 0),
+            at(case, ROUNDS - 1),
+            median / baseline
+        );
+    }
+}
