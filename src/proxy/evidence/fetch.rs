@@ -20,7 +20,7 @@ use reqwest::{
     redirect,
 };
 
-use crate::crawlers::ranges;
+use crate::{crawlers::ranges, policy};
 
 /// Everything, from the name to the last octet.
 const DEADLINE: Duration = Duration::from_secs(20);
@@ -83,6 +83,28 @@ pub(super) enum Failure {
     Status(StatusCode),
     /// Occurs when the exchange failed or took too long; says how.
     Transport(String),
+}
+
+/// What is at `url` now, of `octets` octets at most when decompressed; redirects are followed. The
+/// networks and authorities that a policy's evidence names are taken here too.
+///
+/// # Errors
+/// A sentence: the address is not fetched from, or there was no answer that counts.
+pub async fn fetch_once(
+    url: &str,
+    octets: usize,
+    settings: Option<&policy::Evidence>,
+) -> Result<Vec<u8>, String> {
+    let authorities = settings.and_then(|one| one.certificate_authorities.as_deref());
+    let allowed = settings.map_or(&[][..], |one| &one.allow_addresses);
+    let fetcher = Fetcher::new(authorities, allowed)?;
+    let terms = Terms { octets, redirects: true };
+    match fetcher.fetch(url, &Validators::default(), terms).await {
+        Ok(Fetched::Fresh { octets, .. }) => Ok(octets),
+        // Nothing was asked that could be unchanged.
+        Ok(Fetched::Unchanged) => Err(Failure::Status(StatusCode::NOT_MODIFIED).to_string()),
+        Err(failure) => Err(failure.to_string()),
+    }
 }
 
 impl Failure {

@@ -27,6 +27,8 @@ use self::{
     names::Names,
 };
 
+pub use fetch::fetch_once;
+
 mod fetch; // bounded, from public addresses only
 mod keys; // who signs, and with which keys
 mod lists; // published addresses
