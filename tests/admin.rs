@@ -17,6 +17,7 @@ const RULES: &str = "
 
 /// Every metric with its type: a contract with dashboards and alerts. A new one is added here.
 const METRICS: &str = "\
+beadle_claims_total counter
 beadle_decision_duration_seconds histogram
 beadle_origin_failures_total counter
 beadle_origin_invalid_robots_tag_lines_total counter

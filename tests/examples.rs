@@ -106,6 +106,10 @@ fn the_examples_do_what_they_say() {
         ("many-sites.yaml", "bingbot/2.0", "https://docs.example.com/admin/", "log"),
         ("many-sites.yaml", "bingbot/2.0", "https://tenant.example.com/admin/", "pass"),
         ("behind-nginx.yaml", "bingbot/2.0", "/private/", "log"),
+        // Without an address nothing is known of them.
+        ("impostors.yaml", "GPTBot/1.2", "/articles/x", "log"),
+        ("impostors.yaml", "bingbot/2.0", "/admin/", "log"),
+        ("impostors.yaml", BROWSER, "/admin/", "pass"),
     ] {
         let output = beadle(&[
             "explain",

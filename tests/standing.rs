@@ -3,8 +3,8 @@
 
 mod support;
 
-#[allow(dead_code, reason = "the room's own tests need more of it")]
-#[path = "../src/proxy/evidence/names/test_server.rs"]
+#[allow(dead_code, clippy::unwrap_used, reason = "written for the tests of the room")]
+#[path = "support/name_server.rs"]
 mod name_server;
 
 use std::{
@@ -371,6 +371,19 @@ fn a_name_that_leads_back_confirms_and_one_that_lies_contradicts() {
     assert_eq!(standing(&beadle, "66.249.64.3"), json!(["confirmed", "reverse-dns"]));
     assert_eq!(standing(&beadle, "8.8.8.8"), json!(["contradicted", "reverse-dns"]));
     assert_eq!(standing(&beadle, "9.9.9.9"), json!(["contradicted", "reverse-dns"]));
+}
+
+#[test]
+fn no_name_server_is_asked_about_those_whom_a_list_confirms() {
+    let server = NameServer::start(|_, _| Reply::Code(ResponseCode::NXDomain));
+    let (origin, list) = (Origin::plain(), list(GOOD));
+    let crawler = format!("{}, reverse_dns: [.lists.example]", crawler(&list));
+    let evidence = format!("  name_servers: [\"{}\"]\n", server.address);
+    let beadle = setup(&origin, &crawler, &evidence).start();
+    wait_for_fetch(&beadle, "fresh");
+    assert_eq!(standing(&beadle, "66.249.64.3"), json!(["confirmed", "ip-range"]));
+    assert_eq!(standing(&beadle, "8.8.8.8"), json!(["contradicted", "ip-range"]));
+    assert_eq!(server.asked(), ["PTR 8.8.8.8.in-addr.arpa."]);
 }
 
 #[test]

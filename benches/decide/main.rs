@@ -61,8 +61,15 @@ fn main() {
         requests.disallowed.len()
     );
     let mut cases = cases(&rulebook, site, &requests);
+    // `cargo bench --bench decide -- identify` measures some of them, with the baseline.
+    if let Some(wanted) = std::env::args().skip(1).find(|arg| !arg.starts_with("--")) {
+        let baseline = cases.remove(0);
+        cases.retain(|case| case.name.contains(&wanted));
+        cases.insert(0, baseline);
+    }
+    let count = cases.len();
     for round in 0..ROUNDS {
-        let (early, late) = cases.split_at_mut(round % 9);
+        let (early, late) = cases.split_at_mut(round % count);
         for case in late.iter_mut().chain(early) {
             case.take_a_turn();
         }

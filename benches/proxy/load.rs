@@ -12,7 +12,7 @@ use crate::{Result, machine::Tools, process::Address, traffic};
 const CONNECTIONS: u32 = 64;
 
 /// The requests are made once, before the clock runs. A few fields that browsers send are among
-/// them; every answer must have a status below 400.
+/// them, and the address of a client, each another one; every answer must have a status below 400.
 const SCRIPT: &str = r#"
 local requests, at = {}, 0
 function init(args)
@@ -23,6 +23,7 @@ function init(args)
   for line in io.lines(args[2]) do
     local path, user_agent = line:match("^(.-)\t(.*)$")
     wrk.headers["User-Agent"] = user_agent
+    wrk.headers["X-Forwarded-For"] = string.format("66.249.%d.%d", #requests / 250 % 250, #requests % 250)
     requests[#requests + 1] = wrk.format("GET", path)
   end
 end

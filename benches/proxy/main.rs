@@ -43,8 +43,14 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 const BEADLE: usize = 0;
 const BARE: usize = 1;
 const NGINX: usize = 3;
-const NAMES: [&str; 5] =
-    ["Beadle", "bare pingora", "bare pingora, once more", "nginx", "nginx, `map` of 700 names"];
+const NAMES: [&str; 6] = [
+    "Beadle",
+    "bare pingora",
+    "bare pingora, once more",
+    "nginx",
+    "nginx, `map` of 700 names",
+    "Beadle, evidence out of reach",
+];
 
 /// How long and how often.
 struct Plan {
@@ -153,22 +159,7 @@ fn start_proxies(
     folder: &std::path::Path,
     origin: Address,
 ) -> Result<Vec<(Process, Address)>> {
-    let beadle = Address::free()?;
-    let policy = folder.join("beadle.yaml");
-    // As in the examples: a folder of its own, because the policy's is watched for changes.
-    let data = folder.join("data");
-    std::fs::create_dir(&data)?;
-    let database = data.join("violations.db");
-    let text = traffic::policy(
-        &beadle.to_string(),
-        &database.to_string_lossy(),
-        &format!("http://{origin}"),
-    );
-    std::fs::write(&policy, text)?;
-    let program = env!("CARGO_BIN_EXE_beadle");
-    let serve = ["serve", "--config", &policy.to_string_lossy()];
-    let mut proxies =
-        vec![(Process::start(tools, "beadle", program.as_ref(), &serve, folder)?, beadle)];
+    let mut proxies = vec![beadle(tools, folder, "beadle", "", origin)?];
     let this = env::current_exe()?;
     for name in ["bare", "bare-again"] {
         let address = Address::free()?;
@@ -180,7 +171,34 @@ fn start_proxies(
         let process = nginx::proxy(tools, &folder.join(name), address, origin, crawlers)?;
         proxies.push((process, address));
     }
+    // Nobody answers at that name server: no list, no key and no name is ever found. Every client
+    // has an address of its own.
+    let dead = format!("evidence: {{ name_servers: [\"{}\"] }}\n", Address::free()?);
+    proxies.push(beadle(tools, folder, "beadle-dead", &dead, origin)?);
     Ok(proxies)
+}
+
+/// Beadle with some more sections in its policy.
+fn beadle(
+    tools: &Tools,
+    folder: &std::path::Path,
+    name: &'static str,
+    sections: &str,
+    origin: Address,
+) -> Result<(Process, Address)> {
+    let address = Address::free()?;
+    let policy = folder.join(format!("{name}.yaml"));
+    let database = folder.join(format!("{name}.db"));
+    let text = traffic::policy(
+        &address.to_string(),
+        &database.to_string_lossy(),
+        &format!("http://{origin}"),
+    );
+    let text = text.replacen("server:\n", "server:\n  trusted_proxies: [127.0.0.1]\n", 1);
+    std::fs::write(&policy, format!("{sections}{text}"))?;
+    let program = env!("CARGO_BIN_EXE_beadle");
+    let serve = ["serve", "--config", &policy.to_string_lossy()];
+    Ok((Process::start(tools, name, program.as_ref(), &serve, folder)?, address))
 }
 
 fn one_turn(wrk: &Wrk, process: &Process, address: Address, turn: Duration) -> Result<Turn> {

@@ -84,7 +84,10 @@ pub(super) fn control_runtime() -> Result<tokio::runtime::Runtime, Error> {
 /// level.
 pub(super) fn log_to_stderr(format: LogFormat, level: &str) {
     let filter = EnvFilter::try_from_env("BEADLE_LOG").unwrap_or_else(|_| {
-        EnvFilter::new(format!("{level},pingora=warn,pingora_core=warn,pingora_proxy=off"))
+        EnvFilter::new(format!(
+            "{level},pingora=warn,pingora_core=warn,pingora_proxy=off,\
+             hickory_resolver=off,hickory_net=off"
+        ))
     });
     let lines = fmt::layer().with_writer(std::io::stderr).with_target(false);
     let registry = tracing_subscriber::registry().with(filter);

@@ -6,14 +6,14 @@ use super::{
     words::{Word, is_inner, is_word},
 };
 
-/// The number that a name at this word leads to, and where the name ends.
+/// The number that a name at this word leads to, and where the name ends. `hash` is the word's.
 #[inline]
-pub(super) fn find(names: &Names, text: &[u8], word: &Word) -> Option<(u16, usize)> {
+pub(super) fn find(names: &Names, text: &[u8], word: &Word, hash: u64) -> Option<(u16, usize)> {
     if names.is_empty() {
         return None;
     }
     let bytes = word.bytes(text);
-    if let Some(row) = names.find(bytes) {
+    if let Some(row) = names.find_hashed(bytes, hash) {
         let following = text.get(word.end..).unwrap_or_default();
         if let Some((target, length)) = row.phrase(following) {
             let phrase = Word { end: word.end + length, ..*word };

@@ -105,10 +105,15 @@ impl Names {
     /// What is known of a word, in any case of letters.
     #[inline]
     pub(super) fn find(&self, word: &[u8]) -> Option<&Row> {
+        self.find_hashed(word, hash(word))
+    }
+
+    /// The same of a word whose [`hash()`] is known: two tables need only one.
+    #[inline]
+    pub(super) fn find_hashed(&self, word: &[u8], hash: u64) -> Option<&Row> {
         if word.len() < MIN_WORD || word.len() > MAX_WORD {
             return None;
         }
-        let hash = hash(word);
         let bit = (hash >> (64 - FILTER_BITS)) as usize;
         // An empty table has no filter, and nothing passes.
         let bits = self.filter.get(bit / 64).copied().unwrap_or_default();
@@ -192,7 +197,7 @@ impl Row {
 /// A hash of a word without regard to the case of letters. Setting one bit in each byte folds the
 /// letters, and a few other bytes that the comparison tells apart afterwards.
 #[inline]
-fn hash(word: &[u8]) -> u64 {
+pub(super) fn hash(word: &[u8]) -> u64 {
     const FOLD: u64 = 0x2020_2020_2020_2020;
     const MULTIPLY: u64 = 0x9e37_79b9_7f4a_7c15; // 2^64 divided by the golden ratio
     let (first, last) = if let (Some(&first), Some(&last)) =

@@ -11,6 +11,7 @@ use super::{
     catalogue::Catalogue,
     claim::{Claim, Class, Name},
     lookup::{find, find_in_version},
+    names::hash,
     self_named::SelfNamed,
     site_names::SiteNames,
     words::{Word, extent, next_start},
@@ -38,13 +39,19 @@ pub(super) fn scan<'a>(
             {
                 claim.add(Name::Known(crawler));
             }
-        } else if scan.is_name_place(&word) {
-            if let Some((number, after)) = find(catalogue.names(), text, &word) {
-                if let Some(crawler) = catalogue.at(number) {
-                    claim.add(Name::Known(crawler));
+        } else {
+            let hash = hash(word.bytes(text));
+            // Nearly every word is nobody's name, so its place is looked at last.
+            if let Some((number, after)) = find(catalogue.names(), text, &word, hash) {
+                if scan.is_name_place(&word) {
+                    if let Some(crawler) = catalogue.at(number) {
+                        claim.add(Name::Known(crawler));
+                    }
+                    end = after;
                 }
-                end = after;
-            } else if let Some((number, after)) = find(&site_names.names, text, &word) {
+            } else if let Some((number, after)) = find(&site_names.names, text, &word, hash)
+                && scan.is_name_place(&word)
+            {
                 if let Some(token) = site_names.token(number).filter(|_| scan.is_own_name(&word)) {
                     claim.add(Name::Site(token));
                 }

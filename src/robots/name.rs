@@ -25,9 +25,10 @@ pub(super) const SPACE: [char; 2] = [' ', '\t'];
 /// How many forms a name has.
 pub(super) const FORMS: usize = 3;
 
-/// Whether the value is `*`, or `*` and a space and anything.
+/// Whether the value is `*`, or `*` and a space and anything but control characters.
 pub(super) fn is_star(value: &str) -> bool {
     value.strip_prefix('*').is_some_and(|rest| rest.is_empty() || rest.starts_with(SPACE))
+        && !value.contains(is_break)
 }
 
 /// The forms of a name, the most faithful first. A form that adds nothing is left out.
@@ -117,6 +118,7 @@ mod tests {
     #[test]
     fn ours_the_star_may_be_followed_by_a_remark() {
         assert!(is_star("*") && is_star("* all") && is_star("*\tall"));
+        assert!(!is_star("* \0") && !is_star("* x\u{b}"), "a name with controls names nobody");
         assert!(!is_star("*bot") && !is_star("**") && !is_star("") && !is_star("bot*"));
     }
 }

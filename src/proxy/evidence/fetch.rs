@@ -20,7 +20,9 @@ use reqwest::{
     redirect,
 };
 
-use crate::{crawlers::ranges, policy};
+use crate::crawlers::ranges;
+
+use super::names::Resolver;
 
 /// Everything, from the name to the last octet.
 const DEADLINE: Duration = Duration::from_secs(20);
@@ -85,28 +87,6 @@ pub(super) enum Failure {
     Transport(String),
 }
 
-/// What is at `url` now, of `octets` octets at most when decompressed; redirects are followed. The
-/// networks and authorities that a policy's evidence names are taken here too.
-///
-/// # Errors
-/// A sentence: the address is not fetched from, or there was no answer that counts.
-pub async fn fetch_once(
-    url: &str,
-    octets: usize,
-    settings: Option<&policy::Evidence>,
-) -> Result<Vec<u8>, String> {
-    let authorities = settings.and_then(|one| one.certificate_authorities.as_deref());
-    let allowed = settings.map_or(&[][..], |one| &one.allow_addresses);
-    let fetcher = Fetcher::new(authorities, allowed)?;
-    let terms = Terms { octets, redirects: true };
-    match fetcher.fetch(url, &Validators::default(), terms).await {
-        Ok(Fetched::Fresh { octets, .. }) => Ok(octets),
-        // Nothing was asked that could be unchanged.
-        Ok(Fetched::Unchanged) => Err(Failure::Status(StatusCode::NOT_MODIFIED).to_string()),
-        Err(failure) => Err(failure.to_string()),
-    }
-}
-
 impl Failure {
     /// The stable name, fit for a metric label.
     pub(super) const fn code(&self) -> &'static str {
@@ -143,11 +123,15 @@ impl std::error::Error for Failure {}
 
 impl Fetcher {
     /// A fetcher that also trusts the authorities in the PEM file, and also takes addresses within
-    /// `allowed`.
+    /// `allowed`. Hosts are resolved by `resolver`, or as the system does it.
     ///
     /// # Errors
     /// Where the file can't be read or holds no certificate, or TLS can't be set up.
-    pub(super) fn new(authorities: Option<&Path>, allowed: &[IpNet]) -> Result<Self, String> {
+    pub(super) fn new(
+        authorities: Option<&Path>,
+        allowed: &[IpNet],
+        resolver: Option<Resolver>,
+    ) -> Result<Self, String> {
         let shown = |error: &dyn std::fmt::Display, path: &Path| {
             format!("{}: {error} (name a PEM file of certificates)", path.display())
         };
@@ -163,7 +147,7 @@ impl Fetcher {
         // The proxy has installed one already, unless it is not the one who asks.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let allowed: Arc<[IpNet]> = allowed.into();
-        let hosts = Arc::new(Hosts { allowed: Arc::clone(&allowed) });
+        let hosts = Arc::new(Hosts { allowed: Arc::clone(&allowed), resolver });
         let build = |policy| {
             let builder = Client::builder()
                 .user_agent(USER_AGENT)
@@ -300,20 +284,30 @@ fn transport(error: reqwest::Error) -> Failure {
 #[derive(Debug)]
 struct Hosts {
     allowed: Arc<[IpNet]>,
+    resolver: Option<Resolver>,
 }
 
 impl Resolve for Hosts {
     fn resolve(&self, name: Name) -> Resolving {
-        let allowed = Arc::clone(&self.allowed);
+        let (allowed, resolver) = (Arc::clone(&self.allowed), self.resolver.clone());
         Box::pin(async move {
             // "Name resolution libraries SHOULD recognise 'invalid' names as special" and ask nobody
             // (RFC 6761 §6.4); the system's may not.
             if name.as_str().trim_end_matches('.').ends_with(".invalid") {
                 return Err(Box::new(Failure::Private) as Box<dyn std::error::Error + Send + Sync>);
             }
-            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
+            let found: Vec<SocketAddr> = match resolver {
+                Some(resolver) => {
+                    let addresses = resolver.addresses(name.as_str()).await;
+                    addresses.into_iter().map(|address| (address, 0).into()).collect()
+                }
+                None => tokio::net::lookup_host((name.as_str(), 0)).await?.collect(),
+            };
+            if found.is_empty() {
+                return Err("no address".into());
+            }
             let open: Vec<SocketAddr> =
-                found.filter(|socket| is_open(socket.ip(), &allowed)).collect();
+                found.into_iter().filter(|socket| is_open(socket.ip(), &allowed)).collect();
             if open.is_empty() {
                 return Err(Box::new(Failure::Private) as Box<dyn std::error::Error + Send + Sync>);
             }

@@ -4,7 +4,7 @@
 //! in memory is fetched and looked up by tasks behind them: published lists of addresses, names of
 //! addresses, keys. They end with the verifier.
 
-use std::{cell::OnceCell, net::IpAddr, sync::Arc};
+use std::{cell::OnceCell, net::IpAddr, sync::Arc, time::Duration};
 
 use http::HeaderMap;
 use jiff::Timestamp;
@@ -21,19 +21,20 @@ use crate::{
 };
 
 use self::{
-    fetch::Fetcher,
+    fetch::{Fetched, Fetcher, Terms, Validators},
     keys::{KeyKeeper, Keys, Signers},
     lists::{ListKeeper, Lists},
-    names::Names,
+    names::{Names, Resolver},
 };
-
-pub use fetch::fetch_once;
 
 mod fetch; // bounded, from public addresses only
 mod keys; // who signs, and with which keys
 mod lists; // published addresses
 mod names; // names of addresses that lead back to them
 mod refresh; // again and again, and the last good copies
+
+/// A host that is fetched from is found within this time or not.
+const LOOK_UP: Duration = Duration::from_secs(5);
 
 /// Everything that is known about who is asking.
 #[derive(Debug)]
@@ -71,9 +72,7 @@ impl Verifier {
     /// Where the policy names a file of authorities, or name servers, that can't be used.
     pub fn start(policy: &Policy, metrics: &Arc<Metrics>) -> Result<Option<Arc<Self>>, Diagnostic> {
         let Some(settings) = &policy.evidence else { return Ok(None) };
-        let authorities = settings.certificate_authorities.as_deref();
-        let fetcher = Fetcher::new(authorities, &settings.allow_addresses)
-            .map_err(|error| Diagnostic::error("evidence.certificate_authorities", error))?;
+        let fetcher = fetcher(settings)?;
         let (mut verifier, lists, keys) = Self::with_copies(policy, settings, metrics);
         let (refresh, metrics) = (settings.refresh, || Arc::clone(metrics));
         if settings.ip_ranges {
@@ -127,21 +126,57 @@ impl Verifier {
                 .get_or_init(|| self.keys.signers(message, Timestamp::now(), &self.metrics));
             self.keys.answer(crawler, signers)
         };
-        Standing::of([
-            if settings.signatures { signature() } else { Answer::Nothing },
-            // What is published and not looked at leaves the question open.
-            match crawler.ip_ranges() {
-                [] => Answer::Nothing,
-                _ if settings.ip_ranges => self.lists.answer(crawler, asker.address),
-                _ => Answer::NotYet,
-            },
-            match (&self.names, crawler.reverse_dns()) {
-                (_, []) => Answer::Nothing,
-                (Some(names), suffixes) => names.answer(asker.address, suffixes),
-                (None, _) => Answer::NotYet,
-            },
-        ])
+        let signature = if settings.signatures { signature() } else { Answer::Nothing };
+        // What is published and not looked at leaves the question open.
+        let ip_range = match crawler.ip_ranges() {
+            [] => Answer::Nothing,
+            _ if settings.ip_ranges => self.lists.answer(crawler, asker.address),
+            _ => Answer::NotYet,
+        };
+        // No name server is asked about those who are confirmed already.
+        let names = self.names.as_ref().filter(|_| ![signature, ip_range].contains(&Answer::Yes));
+        let reverse_dns = match (names, crawler.reverse_dns()) {
+            (_, []) => Answer::Nothing,
+            (Some(names), suffixes) => names.answer(asker.address, suffixes),
+            (None, _) => Answer::NotYet,
+        };
+        Standing::of([signature, ip_range, reverse_dns])
     }
+}
+
+/// What is at `url` now, of `octets` octets at most when decompressed; redirects are followed. It is
+/// fetched as evidence is, with the authorities, networks and name servers of a policy's section.
+///
+/// # Errors
+/// A sentence: the settings can't be used, the address is not fetched from, or there was no answer
+/// that counts.
+pub async fn fetch_once(
+    url: &str,
+    octets: usize,
+    settings: Option<&policy::Evidence>,
+) -> Result<Vec<u8>, String> {
+    let fetcher = match settings {
+        Some(settings) => fetcher(settings).map_err(|finding| finding.message)?,
+        None => Fetcher::new(None, &[], None)?,
+    };
+    let terms = Terms { octets, redirects: true };
+    match fetcher.fetch(url, &Validators::default(), terms).await {
+        Ok(Fetched::Fresh { octets, .. }) => Ok(octets),
+        Ok(Fetched::Unchanged) => {
+            Err("unchanged, though nothing was asked that could be".to_owned())
+        }
+        Err(failure) => Err(failure.to_string()),
+    }
+}
+
+fn fetcher(settings: &policy::Evidence) -> Result<Fetcher, Diagnostic> {
+    let authorities = settings.certificate_authorities.as_deref();
+    let resolver = match settings.name_servers.as_slice() {
+        [] => None,
+        servers => Some(Resolver::new(servers, LOOK_UP)?),
+    };
+    Fetcher::new(authorities, &settings.allow_addresses, resolver)
+        .map_err(|error| Diagnostic::error("evidence.certificate_authorities", error))
 }
 
 impl Fields for HeaderMap {

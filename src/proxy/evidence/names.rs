@@ -39,14 +39,15 @@ mod queue; // what is to be looked up
 mod resolver; // the look-up itself
 mod suffixes; // the domains that crawlers have names in
 #[cfg(test)]
+#[path = "../../../tests/support/name_server.rs"]
 mod test_server;
 #[cfg(test)]
 mod tests;
 
+pub(super) use self::resolver::Resolver;
 use self::{
     cache::{Cache, Found},
     queue::{Queue, Ticket},
-    resolver::Resolver,
 };
 
 /// The names of addresses, as far as they are known. Its background work ends when it is dropped.

@@ -28,7 +28,7 @@ const MOST_NAMES: usize = 4;
 
 /// Asks name servers.
 #[derive(Clone, Debug)]
-pub(super) struct Resolver {
+pub(in crate::proxy::evidence) struct Resolver {
     resolver: TokioResolver,
     deadline: Duration,
 }
@@ -39,7 +39,10 @@ struct Failed;
 impl Resolver {
     /// Asks `servers`, or the system's if there are none, and gives up on an address after
     /// `deadline`.
-    pub(super) fn new(servers: &[SocketAddr], deadline: Duration) -> Result<Self, Diagnostic> {
+    pub(in crate::proxy::evidence) fn new(
+        servers: &[SocketAddr],
+        deadline: Duration,
+    ) -> Result<Self, Diagnostic> {
         let system = if servers.is_empty() { system_servers() } else { Vec::new() };
         let all = servers.iter().chain(&system);
         let config = ResolverConfig::from_name_servers(all.copied().map(name_server).collect());
@@ -59,6 +62,21 @@ impl Resolver {
                 .help("name servers under evidence.name_servers")
         })?;
         Ok(Self { resolver, deadline })
+    }
+
+    /// The addresses of a host; none where that can't be found out in time.
+    pub(in crate::proxy::evidence) async fn addresses(&self, host: &str) -> Vec<IpAddr> {
+        let Ok(name) = Name::from_utf8(host) else { return Vec::new() };
+        let both = async {
+            tokio::join!(
+                self.records(name.clone(), RecordType::A),
+                self.records(name.clone(), RecordType::AAAA)
+            )
+        };
+        let found = tokio::time::timeout(self.deadline, both).await;
+        let (v4, v6) = found.unwrap_or((Err(Failed), Err(Failed)));
+        let records = v4.into_iter().chain(v6).flatten();
+        records.filter_map(|record| record.ip_addr()).collect()
     }
 
     /// The names of `address` under one of `suffixes` that lead back to it. What was found when

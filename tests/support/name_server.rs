@@ -15,7 +15,7 @@ use hickory_resolver::proto::{
 
 /// What the server says to a question.
 #[derive(Clone, Debug)]
-pub(super) enum Reply {
+pub(crate) enum Reply {
     /// Records of the name that was asked for.
     Records(Vec<RData>),
     /// No records, with this code.
@@ -33,39 +33,46 @@ pub(super) enum Reply {
 }
 
 /// Names of an address.
-pub(super) fn names(names: &[&str]) -> Reply {
+pub(crate) fn names(names: &[&str]) -> Reply {
     Reply::Records(names.iter().map(|name| pointer(name)).collect())
 }
 
 /// One name of an address.
-pub(super) fn pointer(name: &str) -> RData {
-    RData::PTR(rdata::PTR(Name::from_ascii(name).unwrap()))
+pub(crate) fn pointer(name: &str) -> RData {
+    RData::PTR(rdata::PTR(Name::from_ascii(name).expect("it is well-formed and free")))
 }
 
 /// Addresses of a name.
-pub(super) fn addresses(addresses: &[&str]) -> Reply {
+pub(crate) fn addresses(addresses: &[&str]) -> Reply {
     Reply::Records(
-        addresses.iter().map(|address| RData::from(address.parse::<IpAddr>().unwrap())).collect(),
+        addresses
+            .iter()
+            .map(|address| {
+                RData::from(address.parse::<IpAddr>().expect("it is well-formed and free"))
+            })
+            .collect(),
     )
 }
 
 /// That the name stands for another.
-pub(super) fn alias(name: &str) -> Reply {
-    Reply::Records(vec![RData::CNAME(rdata::CNAME(Name::from_ascii(name).unwrap()))])
+pub(crate) fn alias(name: &str) -> Reply {
+    Reply::Records(vec![RData::CNAME(rdata::CNAME(
+        Name::from_ascii(name).expect("it is well-formed and free"),
+    ))])
 }
 
 type Says = dyn Fn(&str, RecordType) -> Reply + Send + Sync;
 type Asked = Arc<Mutex<Vec<(String, RecordType)>>>;
 
 /// A name server; it ends with the process.
-pub(super) struct NameServer {
-    pub(super) address: SocketAddr,
+pub(crate) struct NameServer {
+    pub(crate) address: SocketAddr,
     asked: Asked,
 }
 
 impl NameServer {
     /// A server that says `says` of a name, in lower case with its final dot, and a type.
-    pub(super) fn start(says: impl Fn(&str, RecordType) -> Reply + Send + Sync + 'static) -> Self {
+    pub(crate) fn start(says: impl Fn(&str, RecordType) -> Reply + Send + Sync + 'static) -> Self {
         let (udp, tcp) = (0..100)
             .find_map(|_| {
                 let udp = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).ok()?;
@@ -73,7 +80,7 @@ impl NameServer {
                 Some((udp, tcp))
             })
             .expect("there is a port free for both");
-        let address = udp.local_addr().unwrap();
+        let address = udp.local_addr().expect("it is well-formed and free");
         let says: Arc<Says> = Arc::new(says);
         let asked = Asked::default();
         let (tcp_says, tcp_asked) = (Arc::clone(&says), Arc::clone(&asked));
@@ -91,7 +98,7 @@ impl NameServer {
                 else {
                     continue;
                 };
-                let udp = udp.try_clone().unwrap();
+                let udp = udp.try_clone().expect("it is well-formed and free");
                 let send = move || drop(udp.send_to(&reply, peer));
                 if delay.is_zero() {
                     send();
@@ -107,8 +114,8 @@ impl NameServer {
     }
 
     /// What was asked so far, in order.
-    pub(super) fn asked(&self) -> Vec<String> {
-        let asked = self.asked.lock().unwrap();
+    pub(crate) fn asked(&self) -> Vec<String> {
+        let asked = self.asked.lock().expect("it is well-formed and free");
         asked.iter().map(|(name, kind)| format!("{kind} {name}")).collect()
     }
 }
@@ -120,7 +127,7 @@ fn serve_stream(mut stream: TcpStream, says: &Says, asked: &Asked) -> std::io::R
         let mut question = vec![0; usize::from(u16::from_be_bytes(length))];
         stream.read_exact(&mut question)?;
         let Some((_, reply)) = answer(&question, says, asked, false) else { break };
-        let length = u16::try_from(reply.len()).unwrap().to_be_bytes();
+        let length = u16::try_from(reply.len()).expect("it is well-formed and free").to_be_bytes();
         stream.write_all(&[&length, reply.as_slice()].concat())?;
     }
     Ok(())
@@ -135,7 +142,7 @@ fn answer(
     let question = Message::from_vec(question).ok()?;
     let query = question.queries.first()?.clone();
     let name = query.name().to_ascii().to_ascii_lowercase();
-    asked.lock().unwrap().push((name.clone(), query.query_type()));
+    asked.lock().expect("it is well-formed and free").push((name.clone(), query.query_type()));
     let mut message = Message::response(question.metadata.id, OpCode::Query);
     message.metadata.recursion_desired = true;
     message.metadata.recursion_available = true;
@@ -157,7 +164,9 @@ fn answer(
             Vec::new()
         }
         Reply::Referral => {
-            let server = RData::NS(rdata::NS(Name::from_ascii("a.servers.example.").unwrap()));
+            let server = RData::NS(rdata::NS(
+                Name::from_ascii("a.servers.example.").expect("it is well-formed and free"),
+            ));
             message.add_authority(Record::from_rdata(Name::root(), 60, server));
             Vec::new()
         }
@@ -167,5 +176,5 @@ fn answer(
     message.add_answers(
         records.into_iter().map(|data| Record::from_rdata(query.name().clone(), 60, data)),
     );
-    Some((delay, message.to_vec().unwrap()))
+    Some((delay, message.to_vec().expect("it is well-formed and free")))
 }
