@@ -15,7 +15,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::{
     diagnostic::{Diagnostic, Severity},
-    policy::{self, Policy},
+    policy::Policy,
     proxy,
 };
 
@@ -157,14 +157,17 @@ fn load(file: &Path) -> Result<(Policy, Vec<Diagnostic>), Error> {
 /// # Errors
 /// Where the file can't be read.
 fn examine(file: &Path) -> Result<(Option<Policy>, Vec<Diagnostic>), Error> {
-    let bytes = proxy::read_policy_file(file).map_err(|error| {
-        let hint = match error.kind() {
-            io::ErrorKind::NotFound => " (name the policy file with --config)",
-            _ => "",
-        };
-        Error::Refused(format!("{}: {error}{hint}", file.display()))
-    })?;
-    Ok(policy::read(&file.display().to_string(), &bytes))
+    let read = proxy::read_policy(file).map_err(|error| no_policy(file, &error))?;
+    Ok((read.policy, read.findings))
+}
+
+/// The refusal of a policy file that can't be read.
+fn no_policy(file: &Path, error: &io::Error) -> Error {
+    let hint = match error.kind() {
+        io::ErrorKind::NotFound => " (name the policy file with --config)",
+        _ => "",
+    };
+    Error::Refused(format!("{}: {error}{hint}", file.display()))
 }
 
 /// Writes a value as one line of JSON.

@@ -8,7 +8,9 @@
 //!
 //! May use: diagnostic, escape, product_token. Must not know: policy, the request, the network.
 
+mod audit;
 mod catalogue;
+mod changes;
 mod claim;
 mod crawler;
 mod entry;
@@ -25,6 +27,7 @@ mod user_agent;
 mod words;
 
 pub use catalogue::Catalogue;
+pub use changes::{Change, Changes};
 pub use claim::{Claim, Class, Name};
 pub use crawler::Crawler;
 pub use entry::{CatalogueFile, CrawlDelay, Entry, Honours, Kind, Match, Purpose, Robots, Status};

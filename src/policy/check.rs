@@ -7,7 +7,9 @@ use sha2::{Digest, Sha256};
 use crate::{
     diagnostic::{Diagnostic, Severity},
     policy::{
-        Mode, Policy, Server, Site, catalogue, evidence,
+        Mode, Policy, Server, Site,
+        catalogue::{self, Open},
+        evidence,
         names::Names,
         server,
         shape::{At, Findings},
@@ -16,7 +18,7 @@ use crate::{
 };
 
 /// Reads a policy; it comes only without errors. The findings are in no particular order.
-pub(super) fn read(bytes: &[u8]) -> (Option<Policy>, Vec<Diagnostic>) {
+pub(super) fn read(bytes: &[u8], open: &mut Open<'_>) -> (Option<Policy>, Vec<Diagnostic>) {
     let root = match yaml::read(bytes) {
         Ok(root) => root,
         Err(finding) => return (None, vec![finding]),
@@ -28,18 +30,42 @@ pub(super) fn read(bytes: &[u8]) -> (Option<Policy>, Vec<Diagnostic>) {
         return (None, vec![finding]);
     }
     let mut findings = Findings::default();
-    let policy = sections(&At::root(&root), bytes, &mut findings);
+    let policy = sections(&At::root(&root), bytes, open, &mut findings);
     let refused = findings.0.iter().any(|finding| finding.severity == Severity::Error);
     (policy.filter(|_| !refused), findings.0)
 }
 
-fn sections(root: &At<'_>, bytes: &[u8], findings: &mut Findings) -> Option<Policy> {
-    const KEYS: [&str; 7] =
-        ["server", "violations", "evidence", "crawlers", "crawler_sets", "strict", "sites"];
+fn sections(
+    root: &At<'_>,
+    bytes: &[u8],
+    open: &mut Open<'_>,
+    findings: &mut Findings,
+) -> Option<Policy> {
+    const KEYS: [&str; 8] = [
+        "server",
+        "violations",
+        "evidence",
+        "catalogue",
+        "crawlers",
+        "crawler_sets",
+        "strict",
+        "sites",
+    ];
     let fields = root.fields(&KEYS, findings)?;
     let server = server::server(fields.take("server").as_ref(), findings);
     let violations = server::violations(fields.take("violations").as_ref(), findings);
-    let catalogue = Arc::new(catalogue::extended(fields.take("crawlers").as_ref(), findings));
+    let named = match fields.take("catalogue") {
+        // Without the crawlers that are meant, most of what follows would be findings about names.
+        Some(at) => Some(catalogue::named(&at, open, findings)?),
+        None => None,
+    };
+    let fingerprint = fingerprint([bytes, named.as_ref().map_or(&[], |named| &named.bytes)]);
+    let (catalogue_file, known) = match named {
+        Some(named) => (Some(named.path), named.file.crawlers),
+        None => (None, catalogue::built_in_file().crawlers),
+    };
+    let own = fields.take("crawlers");
+    let catalogue = Arc::new(catalogue::extended(known, own.as_ref(), findings));
     let strict = fields.take("strict").and_then(|at| at.boolean(findings)).unwrap_or(true);
     let names = Names::read(fields.take("crawler_sets").as_ref(), &catalogue, strict, findings);
     let evidence = evidence::read(fields.take("evidence").as_ref(), &names, findings);
@@ -53,7 +79,7 @@ fn sections(root: &At<'_>, bytes: &[u8], findings: &mut Findings) -> Option<Poli
         }
     }
     let sites = sites.into_iter().map(|(_, site)| site).collect();
-    Some(Policy { server, violations, evidence, catalogue, sites, fingerprint: fingerprint(bytes) })
+    Some(Policy { server, violations, evidence, catalogue_file, catalogue, sites, fingerprint })
 }
 
 /// An origin that is one of our own listeners would make every request run in a circle.
@@ -106,6 +132,8 @@ fn names_are_claims(site: &Site, at: &At<'_>, findings: &mut Findings) {
     }
 }
 
-fn fingerprint(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+fn fingerprint(files: [&[u8]; 2]) -> String {
+    let mut hash = Sha256::new();
+    files.into_iter().for_each(|bytes| hash.update(bytes));
+    hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect()
 }

@@ -3,12 +3,20 @@
 //! [`read`] turns bytes into a [`Policy`] whose every value is already meaningful, or into all the
 //! findings that stand against it, each with file, line, column and repair. It refuses to guess:
 //! an unknown key, a key written twice or a value of the wrong type is an error. The reference of
-//! all keys is in the README; [`DEFAULT_LISTEN`] and its neighbours are the defaults.
+//! all keys is in the README; [`DEFAULT_LISTEN`] and its neighbours are the defaults. The one other
+//! file that a policy can name, its catalogue, is opened by whoever asks ([`read_with`]).
 //!
 //! May use: diagnostic, escape, product_token, robots, robots_tag, crawlers.
 //! Must not know: how a request looks, what a rulebook is, any clock, file or socket.
 
-use std::{collections::HashSet, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    collections::HashSet,
+    io,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use ipnet::IpNet;
 
@@ -32,7 +40,11 @@ mod shape;
 mod sites;
 mod yaml;
 
-pub use catalogue::built_in as built_in_catalogue;
+pub use catalogue::{
+    BUILT_IN as BUILT_IN_CATALOGUE, MAX_BYTES as MAX_CATALOGUE_BYTES,
+    built_in as built_in_catalogue, built_in_file as built_in_catalogue_file,
+    read_file as read_catalogue_file,
+};
 pub use yaml::MAX_BYTES;
 
 /// Where the proxy listens when the policy does not say.
@@ -56,11 +68,14 @@ pub struct Policy {
     pub violations: Violations,
     /// What is looked at to tell crawlers from impostors; `None` is nothing.
     pub evidence: Option<Evidence>,
-    /// The built-in crawlers with the operator's own.
+    /// The file that stands in the place of the built-in catalogue; `None` is the built-in one.
+    pub catalogue_file: Option<PathBuf>,
+    /// The crawlers that are known, with the operator's own.
     pub catalogue: Arc<Catalogue>,
     /// The sites, in the policy's order; their hosts are distinct.
     pub sites: Vec<Site>,
-    /// The first 12 hexadecimal digits of the SHA-256 of the file's bytes.
+    /// The first 12 hexadecimal digits of the SHA-256 of the file's bytes, followed by those of the
+    /// catalogue file, where there is one.
     pub fingerprint: String,
 }
 
@@ -410,13 +425,23 @@ pub enum Slot {
     Path,
 }
 
-/// Reads a policy. The findings come in the order of their place; a policy comes with them only
-/// if none is an error.
+/// Reads a policy that names no other file. The findings come in the order of their place; a policy
+/// comes with them only if none is an error.
 ///
 /// `file` is the name that findings show.
 pub fn read(file: &str, bytes: &[u8]) -> (Option<Policy>, Vec<Diagnostic>) {
-    let (policy, mut findings) = check::read(bytes);
-    findings.sort_by_key(|finding| (finding.place.line, finding.place.column));
-    let findings = findings.into_iter().map(|finding| finding.in_file(file)).collect();
-    (policy, findings)
+    read_with(file, bytes, &mut |_| Err(io::Error::other("no other file is read here")))
+}
+
+/// Reads a policy as [`read`] does, and the catalogue that it names with `open`, which is asked once
+/// at most. Findings about that file show its name.
+pub fn read_with(
+    file: &str,
+    bytes: &[u8],
+    open: &mut dyn FnMut(&Path) -> io::Result<Vec<u8>>,
+) -> (Option<Policy>, Vec<Diagnostic>) {
+    let (policy, mut findings) = check::read(bytes, open);
+    findings.sort_by_key(|one| (one.place.file.is_some(), one.place.line, one.place.column));
+    let in_file = |one: Diagnostic| if one.place.file.is_some() { one } else { one.in_file(file) };
+    (policy, findings.into_iter().map(in_file).collect())
 }

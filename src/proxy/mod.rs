@@ -42,15 +42,17 @@ use crate::{
 };
 
 pub use self::{
-    evidence::{Asker, Verifier},
+    evidence::{Asker, Verifier, fetch_once},
+    files::{PolicyRead, read_catalogue_file, read_policy, read_policy_with},
     origins::Origins,
-    reload::{Outcome, Reloader, read_policy_file},
+    reload::{Outcome, Reloader},
     server::{Running, bind_check, start},
 };
 
 mod client; // who the client is, behind proxies that are trusted
 mod evidence; // who is really asking
 mod fields; // header fields of one hop
+mod files; // the policy and its catalogue on disk
 mod ledger; // who has read which robots.txt
 mod origins; // addresses of the origins, looked up in the background
 mod privacy; // how much of a client's address is recorded

@@ -2,11 +2,9 @@
 //! force and says so loudly.
 
 use std::{
-    fs::File,
-    io::Read,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{self, Arc},
     time::{Duration, SystemTime},
 };
 
@@ -22,9 +20,9 @@ use crate::{
     product_token::ProductToken,
 };
 
-use super::{evidence::Verifier, origins::Origins, serving::Serving};
+use super::{evidence::Verifier, files, origins::Origins, serving::Serving};
 
-/// How often the file is looked at. It counts as written when it is the same twice in a row, so a
+/// How often the files are looked at. One counts as written when it is the same twice in a row, so a
 /// half-written one is not read. One look costs less than the events of a folder in which a
 /// database is written too, and works across links, mounts and replaced folders.
 const LOOK: Duration = Duration::from_millis(250);
@@ -33,6 +31,8 @@ const LOOK: Duration = Duration::from_millis(250);
 #[derive(Debug)]
 pub struct Reloader {
     file: PathBuf,
+    /// The catalogue file that was last asked for, by a policy that was taken or refused.
+    catalogue_file: sync::Mutex<Option<PathBuf>>,
     in_force: Mutex<Policy>,
     serving: Arc<ArcSwap<Serving>>,
     origins: Arc<Origins>,
@@ -58,7 +58,8 @@ impl Reloader {
         origins: Arc<Origins>,
         metrics: Arc<Metrics>,
     ) -> Self {
-        Self { file, in_force: Mutex::new(policy), serving, origins, metrics }
+        let catalogue_file = sync::Mutex::new(policy.catalogue_file.clone());
+        Self { file, catalogue_file, in_force: Mutex::new(policy), serving, origins, metrics }
     }
 
     /// Where the origins' addresses are looked up.
@@ -102,15 +103,26 @@ impl Reloader {
         outcome
     }
 
+    /// The state of the policy file, and of its catalogue file where it has one.
+    fn state(&self) -> (State, State) {
+        let catalogue_file = self.catalogue_file.lock().ok().and_then(|file| file.clone());
+        (state(&self.file), catalogue_file.and_then(|file| state(&file)))
+    }
+
     /// The policy of the file, `None` where it is the one in force.
     fn read(&self, in_force: &Policy) -> Result<Option<Policy>, Vec<Diagnostic>> {
         let name = self.file.display().to_string();
-        let bytes = read_policy_file(&self.file).map_err(|error| {
+        let read = files::read_policy(&self.file).map_err(|error| {
             let finding = Diagnostic::error("policy.unreadable", error.to_string());
             vec![finding.in_file(&name).help("put the file back, or make it readable")]
         })?;
-        let (policy, findings) = policy::read(&name, &bytes);
-        let Some(policy) = policy else { return Err(findings) };
+        // A broken policy may not have come to its catalogue; what was watched is watched still.
+        if (read.policy.is_some() || read.catalogue_file.is_some())
+            && let Ok(mut catalogue_file) = self.catalogue_file.lock()
+        {
+            *catalogue_file = read.catalogue_file;
+        }
+        let Some(policy) = read.policy else { return Err(read.findings) };
         if policy.fingerprint == in_force.fingerprint {
             return Ok(None);
         }
@@ -144,7 +156,7 @@ impl Reloader {
         }
     }
 
-    /// Reloads whenever the file changes on disk or `hangup` says so. Ends with `hangup`.
+    /// Reloads whenever the policy or its catalogue changes on disk, or `hangup` says so. Ends with `hangup`.
     pub async fn watch(&self, mut hangup: mpsc::Receiver<()>) {
         let mut looks = tokio::time::interval(LOOK);
         let (mut seen, mut taken) = (None, None);
@@ -154,14 +166,14 @@ impl Reloader {
                     if told.is_none() {
                         return;
                     }
-                    taken = state(&self.file);
+                    taken = Some(self.state());
                     if self.reload(Timestamp::now()).await == Outcome::Unchanged {
                         self.metrics.reload("unchanged");
                         tracing::info!("policy unchanged");
                     }
                 }
                 _ = looks.tick() => {
-                    let now = state(&self.file);
+                    let now = Some(self.state());
                     if now == seen && now != taken {
                         taken = now;
                         self.reload(Timestamp::now()).await;
@@ -172,6 +184,10 @@ impl Reloader {
         }
     }
 }
+
+/// What tells one state of a file from another: which file, its size, when it was written. `None`
+/// where there is none.
+type State = Option<(u64, u64, SystemTime)>;
 
 /// Whether two policies ask for the same evidence about the same crawlers.
 fn is_same_evidence(a: &Policy, b: &Policy) -> bool {
@@ -194,26 +210,7 @@ fn published(
     })
 }
 
-/// The bytes of a policy file; of one that is larger than a policy may be, just enough to tell.
-///
-/// # Errors
-/// Where it can't be read.
-pub fn read_policy_file(file: &Path) -> std::io::Result<Vec<u8>> {
-    // Opening a named pipe would wait for somebody to write; one that the shell hands over is fine.
-    let is_handed_over = ["/dev/fd/", "/dev/stdin", "/proc/self/fd/"]
-        .iter()
-        .any(|folder| file.as_os_str().as_encoded_bytes().starts_with(folder.as_bytes()));
-    if !is_handed_over && !std::fs::metadata(file)?.is_file() {
-        return Err(std::io::Error::other("not a regular file"));
-    }
-    let mut bytes = Vec::new();
-    File::open(file)?.take(policy::MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
-/// What tells one state of a file from another: which file, its size, when it was written. `None`
-/// where there is none.
-fn state(file: &Path) -> Option<(u64, u64, SystemTime)> {
+fn state(file: &Path) -> State {
     let metadata = std::fs::metadata(file).ok()?;
     Some((metadata.ino(), metadata.len(), metadata.modified().ok()?))
 }

@@ -21,7 +21,7 @@ use crate::{
 };
 
 use self::{
-    fetch::Fetcher,
+    fetch::{Fetched, Fetcher, Terms, Validators},
     keys::{KeyKeeper, Keys, Signers},
     lists::{ListKeeper, Lists},
     names::{Names, Resolver},
@@ -72,13 +72,7 @@ impl Verifier {
     /// Where the policy names a file of authorities, or name servers, that can't be used.
     pub fn start(policy: &Policy, metrics: &Arc<Metrics>) -> Result<Option<Arc<Self>>, Diagnostic> {
         let Some(settings) = &policy.evidence else { return Ok(None) };
-        let authorities = settings.certificate_authorities.as_deref();
-        let resolver = match settings.name_servers.as_slice() {
-            [] => None,
-            servers => Some(Resolver::new(servers, LOOK_UP)?),
-        };
-        let fetcher = Fetcher::new(authorities, &settings.allow_addresses, resolver)
-            .map_err(|error| Diagnostic::error("evidence.certificate_authorities", error))?;
+        let fetcher = fetcher(settings)?;
         let (mut verifier, lists, keys) = Self::with_copies(policy, settings, metrics);
         let (refresh, metrics) = (settings.refresh, || Arc::clone(metrics));
         if settings.ip_ranges {
@@ -148,6 +142,41 @@ impl Verifier {
         };
         Standing::of([signature, ip_range, reverse_dns])
     }
+}
+
+/// What is at `url` now, of `octets` octets at most when decompressed; redirects are followed. It is
+/// fetched as evidence is, with the authorities, networks and name servers of a policy's section.
+///
+/// # Errors
+/// A sentence: the settings can't be used, the address is not fetched from, or there was no answer
+/// that counts.
+pub async fn fetch_once(
+    url: &str,
+    octets: usize,
+    settings: Option<&policy::Evidence>,
+) -> Result<Vec<u8>, String> {
+    let fetcher = match settings {
+        Some(settings) => fetcher(settings).map_err(|finding| finding.message)?,
+        None => Fetcher::new(None, &[], None)?,
+    };
+    let terms = Terms { octets, redirects: true };
+    match fetcher.fetch(url, &Validators::default(), terms).await {
+        Ok(Fetched::Fresh { octets, .. }) => Ok(octets),
+        Ok(Fetched::Unchanged) => {
+            Err("unchanged, though nothing was asked that could be".to_owned())
+        }
+        Err(failure) => Err(failure.to_string()),
+    }
+}
+
+fn fetcher(settings: &policy::Evidence) -> Result<Fetcher, Diagnostic> {
+    let authorities = settings.certificate_authorities.as_deref();
+    let resolver = match settings.name_servers.as_slice() {
+        [] => None,
+        servers => Some(Resolver::new(servers, LOOK_UP)?),
+    };
+    Fetcher::new(authorities, &settings.allow_addresses, resolver)
+        .map_err(|error| Diagnostic::error("evidence.certificate_authorities", error))
 }
 
 impl Fields for HeaderMap {

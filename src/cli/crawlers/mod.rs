@@ -1,18 +1,23 @@
-//! `beadle crawlers`: who is known, and who a User-Agent says it is.
+//! `beadle crawlers`: who is known, who a User-Agent says it is, and a newer state of that
+//! knowledge.
 
-use std::io::Write;
+use std::{io::Write, path::PathBuf};
 
 use serde::Serialize;
 
 use crate::{
-    cli::{Error, Exit, Format, input_lines, json},
+    cli::{Error, Exit, Format, input_lines, json, load},
     crawlers::{Catalogue, Class, Crawler, Name, Purpose, SiteNames},
     escape,
-    policy::built_in_catalogue,
+    policy::{built_in_catalogue, read_catalogue_file},
     product_token::ProductToken,
+    proxy,
 };
 
-/// Show the crawlers that are known, and identify User-Agents.
+mod evaluate;
+mod update;
+
+/// Show the crawlers that are known, identify User-Agents, and take a newer catalogue.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -23,6 +28,8 @@ pub(super) struct Args {
 enum Verb {
     /// Identify the User-Agents on standard input, one a line.
     Identify {
+        #[command(flatten)]
+        source: Source,
         /// How to print.
         #[arg(long, value_enum, default_value_t)]
         format: Format,
@@ -32,6 +39,8 @@ enum Verb {
         /// Only crawlers of this purpose.
         #[arg(long, value_name = "PURPOSE")]
         purpose: Option<String>,
+        #[command(flatten)]
+        source: Source,
         /// How to print.
         #[arg(long, value_enum, default_value_t)]
         format: Format,
@@ -41,18 +50,55 @@ enum Verb {
         /// Its product token or another of its names.
         #[arg(value_name = "NAME")]
         name: String,
+        #[command(flatten)]
+        source: Source,
         /// How to print.
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },
+    Evaluate(evaluate::Args),
+    Update(update::Args),
+}
+
+/// Whose knowledge is asked; the built-in catalogue without either.
+#[derive(Debug, clap::Args)]
+struct Source {
+    /// The crawlers of this policy: its catalogue, and its own.
+    #[arg(long, short, value_name = "FILE", conflicts_with = "catalogue")]
+    config: Option<PathBuf>,
+    /// The crawlers of this catalogue file.
+    #[arg(long, value_name = "FILE")]
+    catalogue: Option<PathBuf>,
+}
+
+impl Source {
+    fn read(&self) -> Result<Catalogue, Error> {
+        match (&self.config, &self.catalogue) {
+            (Some(file), _) => {
+                let (policy, _) = load(file)?;
+                Ok(Catalogue::clone(&policy.catalogue))
+            }
+            (None, Some(file)) => {
+                let name = file.display().to_string();
+                let bytes = proxy::read_catalogue_file(file)
+                    .map_err(|error| Error::Refused(format!("{name}: {error}")))?;
+                let read = read_catalogue_file(&name, &bytes).map_err(Error::Findings)?;
+                Catalogue::new(read.crawlers).map_err(Error::Findings)
+            }
+            (None, None) => Ok(built_in_catalogue()),
+        }
+    }
 }
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
-    let catalogue = built_in_catalogue();
     match &args.verb {
-        Verb::Identify { format } => identify(&catalogue, *format, out),
-        Verb::List { purpose, format } => list(&catalogue, purpose.as_deref(), *format, out),
-        Verb::Show { name, format } => show(&catalogue, name, *format, out),
+        Verb::Identify { source, format } => identify(&source.read()?, *format, out),
+        Verb::List { purpose, source, format } => {
+            list(&source.read()?, purpose.as_deref(), *format, out)
+        }
+        Verb::Show { name, source, format } => show(&source.read()?, name, *format, out),
+        Verb::Evaluate(args) => evaluate::run(args, out),
+        Verb::Update(args) => update::run(args, out),
     }
 }
 

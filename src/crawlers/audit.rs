@@ -1,0 +1,370 @@
+//! What a catalogue file must hold beyond what makes a catalogue.
+//!
+//! [`Catalogue::new`](super::Catalogue::new) sees to it that names are names and lead to one crawler
+//! each. Whatever is in a file that came from elsewhere is also fetched from, resolved and believed:
+//! a suffix that anybody's machine can have would confirm anybody, so it is refused here, and with
+//! it every address that could not be fetched from and every text that nobody would write.
+
+use std::collections::HashMap;
+
+use crate::{diagnostic::Diagnostic, escape};
+
+use super::{
+    entry::{CatalogueFile, Entry},
+    ranges::Format,
+    signature::AgentUrl,
+};
+
+/// The longest text of an entry, in octets: a name, an operator, an address, a pattern.
+const MAX_TEXT: usize = 2_048;
+/// The most items of a list of an entry.
+const MAX_ITEMS: usize = 200;
+
+/// Names that a provider gives to machines of its customers. No suffix in the catalogue may be one
+/// of them, or above or below one.
+const OF_CUSTOMERS: &[&str] = &[
+    ".1e100.net",
+    ".akamaitechnologies.com",
+    ".aliyuncs.com",
+    ".amazonaws.com",
+    ".azurewebsites.net",
+    ".bc.googleusercontent.com",
+    ".cloudapp.azure.com",
+    ".cloudapp.net",
+    ".cloudfront.net",
+    ".colocrossing.com",
+    ".contabo.net",
+    ".contaboserver.net",
+    ".digitalocean.com",
+    ".fastly.net",
+    ".githubusercontent.com",
+    ".herokuapp.com",
+    ".hetzner.com",
+    ".hinet.net",
+    ".hwclouds-dns.com",
+    ".kimsufi.com",
+    ".leaseweb.com",
+    ".leaseweb.net",
+    ".linode.com",
+    ".linodeusercontent.com",
+    ".on.aws",
+    ".online.net",
+    ".oraclecloud.com",
+    ".oraclevcn.com",
+    ".ovh.ca",
+    ".ovh.net",
+    ".ovh.us",
+    ".poneytelecom.eu",
+    ".rdns.cloud",
+    ".scaleway.com",
+    ".scw.cloud",
+    ".secureserver.net",
+    ".startdedicated.com",
+    ".upcloud.host",
+    ".vultr.com",
+    ".vultrusercontent.com",
+    ".workers.dev",
+    ".your-server.de",
+    ".yourvserver.net",
+];
+
+/// What registries sell names below, where it is two labels: `.co.uk`.
+const SECOND_LEVELS: [&str; 11] =
+    ["ac", "co", "com", "edu", "go", "gov", "gr", "ne", "net", "or", "org"];
+
+impl CatalogueFile {
+    /// Looks at the file as at one that came from elsewhere: a version that is a day, bounded
+    /// texts, addresses that can be fetched from, formats that are known, suffixes that are one
+    /// operator's alone, and no circle of crawlers that fall back to each other.
+    ///
+    /// That the entries make a catalogue is found out by [`Catalogue::new`](super::Catalogue::new).
+    pub fn audit(&self) -> Vec<Diagnostic> {
+        let mut findings = Vec::new();
+        if !is_day(&self.version) {
+            let shown = escape::bounded(self.version.as_bytes(), 32);
+            findings.push(
+                Diagnostic::error("catalogue.bad_version", format!("version '{shown}' is no day"))
+                    .help("write the day of the state of knowledge: \"2026-11-01\""),
+            );
+        }
+        for entry in &self.crawlers {
+            bounds(entry, &mut findings);
+            evidence(entry, &mut findings);
+            if let Some(url) = &entry.documentation
+                && !is_url(url, &["https://", "http://"])
+            {
+                let help = "write the address of a page: https://bots.example/about";
+                findings.push(refused("catalogue.bad_url", entry, url, "is no address", help));
+            }
+        }
+        circles(&self.crawlers, &mut findings);
+        findings
+    }
+}
+
+fn refused(code: &'static str, entry: &Entry, value: &str, what: &str, help: &str) -> Diagnostic {
+    let token = escape::bounded(entry.product_token.as_bytes(), 64);
+    let shown = escape::bounded(value.as_bytes(), 100);
+    Diagnostic::error(code, format!("'{shown}' of {token} {what}")).help(help)
+}
+
+fn bounds(entry: &Entry, findings: &mut Vec<Diagnostic>) {
+    let Entry {
+        product_token,
+        aliases,
+        operator,
+        documentation,
+        falls_back_to,
+        borrows,
+        phrases,
+        user_agent_pattern,
+        ip_ranges,
+        ip_format,
+        reverse_dns,
+        signature_agent,
+        purpose: _,
+        kind: _,
+        honours: _,
+        ignores_star: _,
+        status: _,
+        matching: _,
+    } = entry;
+    let lists = [aliases, falls_back_to, borrows, phrases, ip_ranges, reverse_dns];
+    let texts = [operator, documentation, user_agent_pattern, ip_format, signature_agent];
+    let longest = lists
+        .iter()
+        .flat_map(|list| list.iter())
+        .chain(texts.into_iter().flatten())
+        .chain([product_token])
+        .max_by_key(|text| text.len());
+    if let Some(text) = longest.filter(|text| text.len() > MAX_TEXT) {
+        let what = format!("is longer than {MAX_TEXT} octets");
+        findings.push(refused("catalogue.too_long", entry, text, &what, "shorten it"));
+    }
+    if let Some(list) = lists.iter().find(|list| list.len() > MAX_ITEMS) {
+        let first = list.first().map_or("", String::as_str);
+        let what = format!("begins a list of more than {MAX_ITEMS}");
+        findings.push(refused("catalogue.too_long", entry, first, &what, "shorten it"));
+    }
+}
+
+/// What is fetched, resolved and believed.
+fn evidence(entry: &Entry, findings: &mut Vec<Diagnostic>) {
+    for url in entry.ip_ranges.iter().filter(|url| !is_url(url, &["https://"])) {
+        let help = "write an https:// address with a host";
+        findings.push(refused("catalogue.bad_url", entry, url, "is not fetched from", help));
+    }
+    if let Some(name) = &entry.ip_format
+        && Format::named(name).is_none()
+    {
+        let help = "write json, text, geofeed or html, or leave it out: it is found out";
+        findings.push(refused("catalogue.bad_format", entry, name, "is no known format", help));
+    }
+    if let Some(agent) = &entry.signature_agent
+        && AgentUrl::new(agent).is_err()
+    {
+        let help = "write the https:// address that it names in Signature-Agent";
+        findings.push(refused("catalogue.bad_agent", entry, agent, "is no agent", help));
+    }
+    for suffix in entry.reverse_dns.iter().filter(|suffix| !is_of_one_operator(suffix)) {
+        let help = "name a domain of the operator that no customer has machines in";
+        let what = "is a suffix that anybody's machine can have";
+        findings.push(refused("catalogue.shared_suffix", entry, suffix, what, help));
+    }
+}
+
+/// One finding where there is a circle, at one of its crawlers. Those that fall back to nobody are
+/// taken out, then those that fall back to these alone, until none is left or all that are left
+/// lead into a circle.
+fn circles(entries: &[Entry], findings: &mut Vec<Diagnostic>) {
+    let names = entries.iter().enumerate().flat_map(|(number, entry)| {
+        let names = std::iter::once(&entry.product_token).chain(&entry.aliases);
+        names.map(move |name| (name.to_ascii_lowercase(), number))
+    });
+    let number_of: HashMap<String, usize> = names.collect();
+    let parents: Vec<Vec<usize>> = entries
+        .iter()
+        .map(|entry| {
+            let names = entry.falls_back_to.iter().map(|name| name.to_ascii_lowercase());
+            names.filter_map(|name| number_of.get(&name).copied()).collect()
+        })
+        .collect();
+    let mut children = vec![Vec::new(); entries.len()];
+    let mut waits_for: Vec<usize> = parents.iter().map(Vec::len).collect();
+    for (child, parents) in parents.iter().enumerate() {
+        for &parent in parents {
+            children.get_mut(parent).into_iter().for_each(|list| list.push(child));
+        }
+    }
+    let mut free: Vec<usize> =
+        (0..entries.len()).filter(|&n| waits_for.get(n) == Some(&0)).collect();
+    while let Some(number) = free.pop() {
+        for &child in children.get(number).into_iter().flatten() {
+            let Some(count) = waits_for.get_mut(child) else { continue };
+            *count -= 1;
+            if *count == 0 {
+                free.push(child);
+            }
+        }
+    }
+    let is_left = |number: usize| waits_for.get(number).is_some_and(|&count| count > 0);
+    let Some(mut at) = (0..entries.len()).find(|&number| is_left(number)) else { return };
+    // Each that is left falls back to one that is left, so as many steps end within the circle.
+    for _ in 0..entries.len() {
+        let next = parents.get(at).and_then(|list| list.iter().find(|&&number| is_left(number)));
+        at = next.copied().unwrap_or(at);
+    }
+    if let Some(entry) = entries.get(at) {
+        let what = "falls back to itself, perhaps through others";
+        let help = "take out one of the steps";
+        findings.push(refused("catalogue.circle", entry, &entry.product_token, what, help));
+    }
+}
+
+/// `2026-11-01`; compared as text, a later day is greater.
+fn is_day(text: &str) -> bool {
+    let mut parts = text.split('-');
+    let mut number = |digits: usize, most: u32| {
+        parts.next().is_some_and(|part| {
+            part.len() == digits
+                && part.bytes().all(|b| b.is_ascii_digit())
+                && part.parse().is_ok_and(|n: u32| (1..=most).contains(&n))
+        })
+    };
+    number(4, 9_999) && number(2, 12) && number(2, 31) && parts.next().is_none()
+}
+
+/// Whether it begins with one of these schemes, and names a host in printable ASCII.
+fn is_url(text: &str, schemes: &[&str]) -> bool {
+    let rest = schemes.iter().find_map(|scheme| text.strip_prefix(scheme));
+    rest.is_some_and(|rest| {
+        let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        host.contains('.') && !host.contains('@') && rest.bytes().all(|b| b.is_ascii_graphic())
+    })
+}
+
+/// Whether a suffix is a domain that somebody registered for himself.
+fn is_of_one_operator(suffix: &str) -> bool {
+    let suffix = suffix.to_ascii_lowercase();
+    let Some(name) = suffix.strip_prefix('.') else { return false };
+    let labels: Vec<&str> = name.split('.').collect();
+    let is_label = |label: &&str| {
+        !label.is_empty() && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+    };
+    let is_registered = match labels.as_slice() {
+        [] | [_] => false,
+        [second, top] => top.len() > 2 || !SECOND_LEVELS.contains(second),
+        _ => true,
+    };
+    let is_shared =
+        OF_CUSTOMERS.iter().any(|shared| shared.ends_with(&suffix) || suffix.ends_with(shared));
+    labels.iter().all(is_label) && is_registered && !is_shared
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn codes(entry: Entry) -> Vec<&'static str> {
+        let file = CatalogueFile { version: "2026-11-01".to_owned(), crawlers: vec![entry] };
+        file.audit().into_iter().map(|finding| finding.code).collect()
+    }
+
+    fn named(name: &str) -> Entry {
+        Entry { product_token: name.to_owned(), ..Entry::default() }
+    }
+
+    #[test]
+    fn ours_a_suffix_is_one_operators_alone() {
+        for (suffix, expected) in [
+            (".googlebot.com", true),
+            (".search.msn.com", true),
+            (".gae.googleusercontent.com", true),
+            (".crawl.amazonbot.amazon", true),
+            (".bbc.co.uk", true),
+            ("googlebot.com", false),
+            (".", false),
+            ("", false),
+            (".com", false),
+            (".co.uk", false),
+            (".com.br", false),
+            (".amazonaws.com", false),
+            (".eu-west-1.compute.amazonaws.com", false),
+            (".googleusercontent.com", false),
+            (".bc.googleusercontent.com", false),
+            (".1E100.net", false),
+            (".your-server.de", false),
+            ("..com", false),
+            (".a b.com", false),
+        ] {
+            assert_eq!(is_of_one_operator(suffix), expected, "{suffix}");
+            let entry = Entry { reverse_dns: vec![suffix.to_owned()], ..named("A") };
+            assert_eq!(codes(entry).is_empty(), expected, "{suffix}");
+        }
+    }
+
+    #[test]
+    fn ours_what_is_fetched_and_believed_is_looked_at() {
+        let text = |text: &str| Some(text.to_owned());
+        let lists = |url: &str| Entry { ip_ranges: vec![url.to_owned()], ..named("A") };
+        for (entry, expected) in [
+            (lists("https://bots.example/ips.json"), &[][..]),
+            (lists("http://bots.example/ips.json"), &["catalogue.bad_url"]),
+            (lists("https:///ips.json"), &["catalogue.bad_url"]),
+            (lists("https://a@bots.example/"), &["catalogue.bad_url"]),
+            (lists("file:///etc/passwd"), &["catalogue.bad_url"]),
+            (Entry { ip_format: text("html"), ..named("A") }, &[]),
+            (Entry { ip_format: text("pdf"), ..named("A") }, &["catalogue.bad_format"]),
+            (Entry { documentation: text("http://bots.example"), ..named("A") }, &[]),
+            (Entry { documentation: text("see the page"), ..named("A") }, &["catalogue.bad_url"]),
+            (Entry { signature_agent: text("https://bots.example"), ..named("A") }, &[]),
+            (
+                Entry { signature_agent: text("https://127.0.0.1"), ..named("A") },
+                &["catalogue.bad_agent"],
+            ),
+            (Entry { operator: Some("x".repeat(4_000)), ..named("A") }, &["catalogue.too_long"]),
+            (Entry { phrases: vec!["x".to_owned(); 500], ..named("A") }, &["catalogue.too_long"]),
+        ] {
+            assert_eq!(codes(entry.clone()), expected, "{entry:?}");
+        }
+    }
+
+    #[test]
+    fn ours_no_crawler_falls_back_to_itself_through_others() {
+        let falls = |name: &str, to: &[&str]| Entry {
+            falls_back_to: to.iter().map(|&name| name.to_owned()).collect(),
+            ..named(name)
+        };
+        let alias = |entry: Entry, name: &str| Entry { aliases: vec![name.to_owned()], ..entry };
+        for (crawlers, expected) in [
+            (vec![falls("A", &["B", "C"]), falls("B", &["C"]), falls("C", &[])], 0),
+            (vec![falls("A", &["B"]), falls("B", &["C"]), falls("C", &["a"])], 1),
+            (vec![falls("X", &["A"]), falls("A", &["B"]), falls("B", &["A"])], 1),
+            (vec![falls("A", &["B"]), alias(falls("B", &["C"]), "D"), falls("C", &["d"])], 1),
+            (vec![falls("A", &["Nobody"])], 0),
+        ] {
+            let file = CatalogueFile { version: "2026-11-01".to_owned(), crawlers };
+            let found = file.audit();
+            assert_eq!(found.len(), expected, "{found:?}");
+            assert!(found.iter().all(|finding| finding.code == "catalogue.circle"));
+        }
+    }
+
+    #[test]
+    fn ours_a_version_is_a_day() {
+        for (version, expected) in [
+            ("2026-11-01", true),
+            ("2026-13-01", false),
+            ("2026-11-32", false),
+            ("2026-11-1", false),
+            ("2026-11-01.2", false),
+            ("2026-11-01-1", false),
+            ("-026-11-01", false),
+            ("newest", false),
+            ("", false),
+        ] {
+            let file = CatalogueFile { version: version.to_owned(), crawlers: Vec::new() };
+            assert_eq!(file.audit().is_empty(), expected, "{version}");
+        }
+    }
+}
