@@ -36,8 +36,7 @@ pub(super) fn find(names: &Names, text: &[u8], word: &Word, hash: u64) -> Option
 #[inline]
 fn find_without_version(names: &Names, text: &[u8], word: &Word) -> Option<(u16, usize)> {
     let bytes = word.bytes(text);
-    let may_have_version = word.dotted || bytes.last().is_some_and(u8::is_ascii_digit);
-    if !may_have_version || bytes.first().is_none_or(u8::is_ascii_digit) {
+    if !word.may_have_version(text) || bytes.first().is_none_or(u8::is_ascii_digit) {
         return None;
     }
     let whole = |name: &[u8]| {

@@ -102,6 +102,25 @@ impl Names {
         self.rows.is_empty() && self.prefixes.is_empty()
     }
 
+    /// Whether a word of this [`hash()`] may be a name or begin with one; false for nearly all.
+    #[inline]
+    pub(super) fn may_know(&self, word: &[u8], hash: u64) -> bool {
+        self.may_hold(hash) || word.first().is_some_and(|first| self.may_begin(*first))
+    }
+
+    #[inline]
+    fn may_hold(&self, hash: u64) -> bool {
+        let bit = (hash >> (64 - FILTER_BITS)) as usize;
+        // An empty table has no filter, and nothing passes.
+        let bits = self.filter.get(bit / 64).copied().unwrap_or_default();
+        bits >> (bit % 64) & 1 == 1
+    }
+
+    #[inline]
+    fn may_begin(&self, first: u8) -> bool {
+        self.prefix_starts[usize::from(first / 64)] >> (first % 64) & 1 == 1
+    }
+
     /// What is known of a word, in any case of letters.
     #[inline]
     pub(super) fn find(&self, word: &[u8]) -> Option<&Row> {
@@ -114,10 +133,7 @@ impl Names {
         if word.len() < MIN_WORD || word.len() > MAX_WORD {
             return None;
         }
-        let bit = (hash >> (64 - FILTER_BITS)) as usize;
-        // An empty table has no filter, and nothing passes.
-        let bits = self.filter.get(bit / 64).copied().unwrap_or_default();
-        if bits >> (bit % 64) & 1 == 0 {
+        if !self.may_hold(hash) {
             return None;
         }
         self.probe(hash, word)
@@ -127,7 +143,7 @@ impl Names {
     #[inline]
     pub(super) fn find_prefix(&self, word: &[u8]) -> Option<Target> {
         let first = *word.first()?;
-        if self.prefix_starts[usize::from(first / 64)] >> (first % 64) & 1 == 0 {
+        if !self.may_begin(first) {
             return None;
         }
         let begins = |prefix: &[u8]| {

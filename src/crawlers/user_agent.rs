@@ -33,15 +33,19 @@ pub(super) fn scan<'a>(
     let had_names = !claim.is_empty();
     while let Some(word) = scan.next_word() {
         let mut end = word.end;
+        let bytes = word.bytes(text);
+        let hash = hash(bytes);
         if word.before(text) == Some(b'/') {
             if let Some(number) = find_in_version(catalogue.names(), word.bytes(text))
                 && let Some(crawler) = catalogue.at(number)
             {
                 claim.add(Name::Known(crawler));
             }
-        } else {
-            let hash = hash(word.bytes(text));
-            // Nearly every word is nobody's name, so its place is looked at last.
+        } else if word.may_have_version(text)
+            || catalogue.names().may_know(bytes, hash)
+            || site_names.names.may_know(bytes, hash)
+        {
+            // Nearly every word is nobody's name and has been seen off by now.
             if let Some((number, after)) = find(catalogue.names(), text, &word, hash) {
                 if scan.is_name_place(&word) {
                     if let Some(crawler) = catalogue.at(number) {

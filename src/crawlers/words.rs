@@ -96,6 +96,12 @@ impl Word {
         text.get(self.start..self.end).unwrap_or_default()
     }
 
+    /// Whether it holds a dot or ends in a digit: a version may be glued to a name.
+    #[inline]
+    pub(super) fn may_have_version(&self, text: &[u8]) -> bool {
+        self.dotted || self.bytes(text).last().is_some_and(u8::is_ascii_digit)
+    }
+
     pub(super) fn before(&self, text: &[u8]) -> Option<u8> {
         self.start.checked_sub(1).and_then(|at| text.get(at).copied())
     }
