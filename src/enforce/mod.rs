@@ -180,9 +180,10 @@ pub fn is_blank(user_agent: &[u8]) -> bool {
     matches!(user_agent.trim_ascii(), b"" | b"-")
 }
 
-/// Disallow before allow, block before log, a group before none.
-fn rank(decision: &Decision<'_>) -> (bool, Action, bool) {
-    (decision.access == Access::Disallow, decision.action, decision.judgement.is_some())
+/// Block before log before pass, then disallow before allow, a group before none. The action comes
+/// first: an impostor is refused where the rules allow, and no rule that is only logged may save it.
+fn rank(decision: &Decision<'_>) -> (Action, bool, bool) {
+    (decision.action, decision.access == Access::Disallow, decision.judgement.is_some())
 }
 
 const fn pass<'r>(reason: Reason, standing: Standing) -> Decision<'r> {
@@ -266,10 +267,14 @@ fn binds(enforcement: &Enforcement, class: Class) -> bool {
 fn mode_for(enforcement: &Enforcement, asking: Option<Asking<'_>>) -> Mode {
     let standing = asking.map_or(Standing::UNVERIFIABLE, |asking| asking.standing);
     let is_for = |one: &&Override| {
-        (one.standings.is_empty() || one.standings.contains(&standing.outcome))
+        is_for_outcome(one, standing.outcome)
             && (one.all || asking.is_some_and(|asking| names(one, asking.name)))
     };
     enforcement.overrides.iter().find(is_for).map_or(enforcement.mode, |one| one.mode)
+}
+
+fn is_for_outcome(one: &Override, outcome: Outcome) -> bool {
+    one.standings.is_empty() || one.standings.contains(&outcome)
 }
 
 fn names(one: &Override, name: crawlers::Name<'_>) -> bool {
@@ -326,7 +331,10 @@ fn judge<'r>(
 /// the policy neither names it where it blocks nor says that it may be.
 fn is_spared(enforcement: &Enforcement, Asking { name, standing }: Asking<'_>) -> bool {
     let is_search = |crawler: &Crawler| crawler.purpose() == Purpose::Search;
-    let is_named = |one: &Override| one.mode == Mode::Block && names(one, name);
+    // An override that blocks those who borrow the name says nothing of whom it belongs to.
+    let is_named = |one: &Override| {
+        one.mode == Mode::Block && is_for_outcome(one, standing.outcome) && names(one, name)
+    };
     standing.outcome == Outcome::Confirmed
         && name.known().is_some_and(is_search)
         && !enforcement.block_confirmed_search
