@@ -295,28 +295,34 @@ impl Signer {
     }
 }
 
+/// Writes the copy of a directory that an earlier start would have left.
+fn keep_keys(folder: &std::path::Path, agent: &str, signer: &Signer) {
+    let url = format!("{agent}/.well-known/http-message-signatures-directory");
+    let hash: String =
+        Sha256::digest(url).iter().take(8).map(|octet| format!("{octet:02x}")).collect();
+    std::fs::write(folder.join(format!("keys-{hash}")), &signer.directory)
+        .expect("the folder is ours");
+}
+
 #[test]
 fn a_signature_of_the_operator_confirms_and_one_of_somebody_else_contradicts() {
     const OWN: &str = "https://lists.invalid";
     const OTHER: &str = "https://others.invalid";
+    const ABSENT: &str = "https://absent.invalid";
     let (own, other) = (Signer::new(), Signer::new());
     let folder = tempfile::tempdir().expect("a folder");
     // The copies of an earlier start: no test reaches these hosts.
-    for (agent, signer) in [(OWN, &own), (OTHER, &other)] {
-        let url = format!("{agent}/.well-known/http-message-signatures-directory");
-        let hash: String =
-            Sha256::digest(url).iter().take(8).map(|octet| format!("{octet:02x}")).collect();
-        std::fs::write(folder.path().join(format!("keys-{hash}")), &signer.directory)
-            .expect("the folder is ours");
-    }
+    keep_keys(folder.path(), OWN, &own);
+    keep_keys(folder.path(), OTHER, &other);
     let origin = Origin::plain();
     let beadle = Setup::site(origin.port, ENFORCEMENT)
         .sections(&format!(
             "crawlers:\n  \
              - {{ product_token: ListBot, operator: Lists, signature_agent: \"{OWN}\" }}\n  \
              - {{ product_token: SisterBot, operator: Lists }}\n  \
-             - {{ product_token: OtherBot, operator: Others, signature_agent: \"{OTHER}\" }}\n\
-             evidence:\n  user_agents: [ListBot, SisterBot, OtherBot]\n  folder: {}\n",
+             - {{ product_token: OtherBot, operator: Others, signature_agent: \"{OTHER}\" }}\n  \
+             - {{ product_token: AbsentBot, operator: Absent, signature_agent: \"{ABSENT}\" }}\n\
+             evidence:\n  user_agents: [ListBot, SisterBot, OtherBot, AbsentBot]\n  folder: {}\n",
             folder.path().display()
         ))
         .start();
@@ -336,6 +342,9 @@ fn a_signature_of_the_operator_confirms_and_one_of_somebody_else_contradicts() {
         ("ListBot/1.0", own.fields(OWN, "elsewhere.example").to_vec(), "unverifiable", None),
         ("ListBot/1.0", other.fields(OWN, host).to_vec(), "unverifiable", None),
         ("ListBot/1.0", own.fields("https://third.invalid", host).to_vec(), "unverifiable", None),
+        // Keys that are not there leave open who signed, but nobody else's claim.
+        ("AbsentBot/1.0", own.fields(ABSENT, host).to_vec(), "unknown", None),
+        ("ListBot/1.0", own.fields(ABSENT, host).to_vec(), "unverifiable", None),
     ] {
         let before = beadle.metric("beadle_records_seen") as usize;
         let mut request = Request::get("/private/x").host(host).user_agent(user_agent);
@@ -351,6 +360,34 @@ fn a_signature_of_the_operator_confirms_and_one_of_somebody_else_contradicts() {
     for outcome in ["verified", "bad-signature", "unknown-key", "unknown-signer"] {
         let series = format!("beadle_signatures_total{{outcome=\"{outcome}\"}}");
         assert!(text.contains(&series), "{series} is missing in\n{text}");
+    }
+}
+
+#[test]
+fn a_signature_for_a_host_that_the_policy_does_not_name_proves_nothing() {
+    const OWN: &str = "https://lists.invalid";
+    let own = Signer::new();
+    let folder = tempfile::tempdir().expect("a folder");
+    keep_keys(folder.path(), OWN, &own);
+    let origin = Origin::plain();
+    let beadle = Setup::site(origin.port, &format!("    default: true\n{ENFORCEMENT}"))
+        .sections(&format!(
+            "crawlers:\n  - {{ product_token: ListBot, signature_agent: \"{OWN}\" }}\n\
+             evidence:\n  user_agents: [ListBot]\n  folder: {}\n",
+            folder.path().display()
+        ))
+        .start();
+    // Who received it there can send it on to whatever serves every host.
+    for (host, standing) in [("site.example", "confirmed"), ("liar.example", "unverifiable")] {
+        let before = beadle.metric("beadle_records_seen") as usize;
+        let mut request = Request::get("/private/x").host(host).user_agent("ListBot/1.0");
+        let fields = own.fields(OWN, host);
+        for (name, value) in &fields {
+            request = request.field(name, value);
+        }
+        assert_eq!(request.send(beadle.port).status, 200);
+        let record = beadle.records(before + 1).pop().expect("it is recorded");
+        assert_eq!(record["standing"], standing, "{host}");
     }
 }
 
