@@ -3,7 +3,12 @@
 //! A list that has suddenly lost most of its addresses is not believed at once. One that stays
 //! short is, in the end.
 
-use std::{collections::HashMap, net::IpAddr, sync::Arc};
+use std::{
+    collections::HashMap,
+    net::IpAddr,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use arc_swap::ArcSwap;
 
@@ -20,8 +25,9 @@ use super::{
     refresh::{Collection, Copies, Doubt},
 };
 
-/// A list that is much shorter than the copy in use is believed when it has come so many times.
-const PATIENCE: u32 = 3;
+/// A list that is much shorter than the copy in use is believed when it has stayed so for this long:
+/// who publishes half a list by mistake has noticed by then.
+const PATIENCE: Duration = Duration::from_secs(3 * 24 * 3_600);
 
 /// What requests ask.
 #[derive(Debug, Default)]
@@ -73,8 +79,8 @@ struct Kept {
     url: String,
     format: Option<Format>,
     list: Option<List>,
-    /// How often in a row one came that is too different to be believed at once.
-    doubts: u32,
+    /// Since when all that came was too different to be believed at once.
+    doubted_since: Option<Instant>,
 }
 
 impl ListKeeper {
@@ -94,7 +100,7 @@ impl ListKeeper {
                         let copy = copies.read(url);
                         let list =
                             copy.and_then(|copy| ranges::read(Some(Format::Rows), &copy).ok());
-                        kept.push(Kept { url: url.clone(), format, list, doubts: 0 });
+                        kept.push(Kept { url: url.clone(), format, list, doubted_since: None });
                         kept.len() - 1
                     });
                     ListId(u32::try_from(number).expect("a catalogue has fewer lists"))
@@ -138,19 +144,68 @@ impl Collection for ListKeeper {
         if let Some(old) = &kept.list
             && let Err(refusal) = ranges::sane_successor(old, &fresh)
         {
-            kept.doubts += 1;
-            if kept.doubts < PATIENCE {
+            let since = *kept.doubted_since.get_or_insert_with(Instant::now);
+            if since.elapsed() < PATIENCE {
                 return Err(doubt(refusal));
             }
         }
-        kept.doubts = 0;
+        kept.doubted_since = None;
         self.copies.write(&kept.url, format!("# {}\n{fresh}", kept.url).as_bytes());
         kept.list = Some(fresh);
         self.publish();
         Ok(())
     }
 
+    fn renew(&mut self, number: usize) {
+        if let Some(kept) = self.kept.get_mut(number) {
+            kept.doubted_since = None;
+        }
+    }
+
     fn has_copy(&self, number: usize) -> bool {
         self.kept.get(number).is_some_and(|kept| kept.list.is_some())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ours_a_list_that_has_shrunk_is_believed_when_it_stays_so() {
+        let prefixes = |count: usize| {
+            let lines: Vec<String> = (0..count).map(|n| format!("66.{n}.64.0/27")).collect();
+            lines.join("\n").into_bytes()
+        };
+        let kept = Kept { url: String::new(), format: None, list: None, doubted_since: None };
+        let copies = Copies::new(None, "ranges");
+        let (lists, of_crawler) = (Arc::default(), Arc::default());
+        let mut keeper = ListKeeper { lists, kept: vec![kept], of_crawler, copies };
+        let day = Duration::from_secs(24 * 3_600);
+        let pass = |keeper: &mut ListKeeper, time: Duration| {
+            for kept in &mut keeper.kept {
+                kept.doubted_since = kept.doubted_since.and_then(|since| since.checked_sub(time));
+            }
+        };
+        for (count, after, is_taken) in [
+            (100, Duration::ZERO, true),
+            // Tried again soon, and a few times: the server may be out of order for an hour.
+            (10, day, false),
+            (10, Duration::from_secs(60), false),
+            (10, Duration::from_secs(120), false),
+            (10, day, false),
+            // A good one in between begins the time anew.
+            (100, day, true),
+            (10, 9 * day, false),
+            (10, 2 * day, false),
+            (10, day, true),
+        ] {
+            pass(&mut keeper, after);
+            assert_eq!(keeper.take(0, prefixes(count)).is_ok(), is_taken, "{count} {after:?}");
+        }
+        assert!(keeper.take(0, prefixes(2)).is_err());
+        keeper.renew(0);
+        pass(&mut keeper, 9 * day);
+        assert!(keeper.take(0, prefixes(2)).is_err(), "what came before was taken back");
     }
 }

@@ -47,6 +47,9 @@ pub(super) trait Collection: Send + 'static {
     /// Puts fresh octets in the place of the copy in use, if they can be believed.
     fn take(&mut self, number: usize, octets: Vec<u8>) -> Result<(), Doubt>;
 
+    /// The source still has the copy in use.
+    fn renew(&mut self, _number: usize) {}
+
     /// Whether there is a copy in use.
     fn has_copy(&self, number: usize) -> bool;
 }
@@ -110,7 +113,10 @@ impl Source {
         refresh: Duration,
     ) -> (&'static str, Duration) {
         let outcome = match fetched {
-            Ok(Fetched::Unchanged) => Ok(("unchanged", None)),
+            Ok(Fetched::Unchanged) => {
+                collection.renew(number);
+                Ok(("unchanged", None))
+            }
             Ok(Fetched::Fresh { octets, validators, max_age }) => {
                 collection.take(number, octets).map(|()| {
                     self.validators = validators;
