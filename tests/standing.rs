@@ -31,7 +31,11 @@ const ENFORCEMENT: &str = "    robots_txt:\n      groups:\n        \
 
 /// A policy with a crawler of our own whose evidence is at local servers.
 fn setup(origin: &Origin, crawler: &str, evidence: &str) -> Setup {
-    Setup::site(origin.port, ENFORCEMENT)
+    setup_for(origin, ENFORCEMENT, crawler, evidence)
+}
+
+fn setup_for(origin: &Origin, site: &str, crawler: &str, evidence: &str) -> Setup {
+    Setup::site(origin.port, site)
         .sections(&format!(
             "crawlers:\n  - {{ product_token: ListBot, operator: Lists, purpose: search, {crawler} }}\n\
              evidence:\n  user_agents: [ListBot]\n  allow_addresses: [127.0.0.0/8]\n{evidence}"
@@ -108,6 +112,27 @@ fn an_address_in_the_published_list_confirms_and_another_contradicts() {
     ] {
         assert!(text.contains(series), "{series} is missing in\n{text}");
     }
+}
+
+#[test]
+fn an_impostor_is_told_why_it_is_refused() {
+    let rules = "    robots_txt:\n      groups:\n        - { user_agents: [\"*\"], allow: [/page] }\n    \
+                 enforcement:\n      impostors: block\n";
+    let told = |own: &str| {
+        let (origin, list) = (Origin::plain(), list(GOOD));
+        let site = format!("{rules}{own}");
+        let beadle = setup_for(&origin, &site, &crawler(&list), "").start();
+        wait_for_fetch(&beadle, "fresh");
+        let request = Request::get("/page").host("site.example").user_agent("ListBot/1.0");
+        let answer = request.field("X-Forwarded-For", "8.8.8.8").send(beadle.port);
+        assert_eq!(answer.status, 403);
+        answer.text()
+    };
+    let text = told("");
+    assert!(text.contains("says that it comes from ListBot"), "{text}");
+    assert!(!text.contains("disallow") && !text.contains("/page"), "no rule is why:\n{text}");
+    let text = told("      block: { body: \"{product_token}|{rule}|{line}\" }\n");
+    assert_eq!(text, "ListBot||");
 }
 
 /// Waits until a list was fetched with this outcome.

@@ -24,6 +24,14 @@ The rules of {host} disallow it:
 Decision {id}
 ";
 
+/// What is told to who is refused for a borrowed name, whatever the rules say.
+const DEFAULT_IMPOSTOR_BODY: &str = "\
+The User-Agent of this request says that it comes from {product_token}. What the
+operator of {product_token} publishes says that it does not.
+
+Decision {id}
+";
+
 const MODES: [(&str, Mode); 3] = [("off", Mode::Off), ("log", Mode::Log), ("block", Mode::Block)];
 
 const SLOTS: [(&str, Slot); 7] = [
@@ -63,6 +71,8 @@ pub(super) fn read(
             status: 403,
             content_type: "text/plain; charset=utf-8".to_owned(),
             body: parse_template(DEFAULT_BODY).expect("the default body has known slots only"),
+            impostor_body: parse_template(DEFAULT_IMPOSTOR_BODY)
+                .expect("the default body has known slots only"),
         },
         star_binds: STAR_BINDS.to_vec(),
         impostors: None,
@@ -165,7 +175,10 @@ fn block(at: &At<'_>, block: &mut Block, findings: &mut Findings) {
         fields.take("body").and_then(|at| at.text(findings).map(|text| (at, text)))
     {
         match parse_template(text) {
-            Ok(body) => block.body = body,
+            Ok(body) => {
+                block.impostor_body = body.clone();
+                block.body = body;
+            }
             Err(slot) => {
                 let known: Vec<String> =
                     SLOTS.iter().map(|(name, _)| format!("{{{name}}}")).collect();

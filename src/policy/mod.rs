@@ -376,6 +376,8 @@ pub struct Block {
     pub content_type: String,
     /// The body, in pieces.
     pub body: Template,
+    /// The body for a client that is proven not to be who it says: no rule is why it is refused.
+    pub impostor_body: Template,
 }
 
 /// A text with places to fill in.

@@ -134,7 +134,8 @@ impl Proxy {
             return Ok(None);
         }
         let block = &site.enforcement.block;
-        let body = record::block_body(block, judgement, self.scheme(session), &circumstances);
+        let scheme = self.scheme(session);
+        let body = record::block_body(block, judgement, decision.reason, scheme, &circumstances);
         Answer::block(block, body)?.tagged(site, target.letter()).map(Some)
     }
 
