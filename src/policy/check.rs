@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use crate::{
     diagnostic::{Diagnostic, Severity},
     policy::{
-        Mode, Policy, Server, Site, catalogue, evidence,
+        Evidence, Mode, Policy, Server, Site, catalogue, evidence,
         names::Names,
         server,
         shape::{At, Findings},
@@ -48,7 +48,7 @@ fn sections(root: &At<'_>, bytes: &[u8], findings: &mut Findings) -> Option<Poli
     let sites = sites::read(&sites_at, &names, findings);
     for (at, site) in &sites {
         no_loop(site, &server, at, findings);
-        if evidence.is_none() {
+        if !evidence.as_ref().is_some_and(Evidence::looks_at_anything) {
             names_are_claims(site, at, findings);
         }
     }

@@ -112,6 +112,18 @@ pub(super) fn read(
     }
     let impostors = fields.take("impostors").and_then(|at| at.choice(&MODES[1..], findings));
     enforcement.impostors = impostors;
+    let is_off = |mode| mode == Mode::Off;
+    if impostors.is_some()
+        && is_off(enforcement.mode)
+        && enforcement.overrides.iter().all(|one| is_off(one.mode))
+    {
+        let message = "'impostors' does nothing where the mode is off: nobody is judged";
+        findings.add(
+            fields.at(),
+            Diagnostic::warning("policy.idle_impostors", message)
+                .help("set 'mode: log', or remove 'impostors'"),
+        );
+    }
     if let Some(at) = fields.take("block_confirmed_search") {
         enforcement.block_confirmed_search = at.boolean(findings).unwrap_or(false);
     }
@@ -252,12 +264,16 @@ fn refuse_to_block_everybody(
     fields: &Fields<'_>,
     findings: &mut Findings,
 ) {
-    let blocks_star = enforcement
-        .overrides
-        .iter()
-        .find(|one| one.all && one.standings.is_empty())
-        .map_or(enforcement.mode, |one| one.mode)
-        == Mode::Block;
+    let blocks = |outcome: Outcome| {
+        let is_for = |one: &&Override| {
+            one.all && (one.standings.is_empty() || one.standings.contains(&outcome))
+        };
+        let first = enforcement.overrides.iter().find(is_for);
+        first.map_or(enforcement.mode, |one| one.mode) == Mode::Block
+    };
+    // Unknown is every search engine until it was looked at, and where nothing is.
+    let blocks_star =
+        blocks(Outcome::Unknown) || (blocks(Outcome::Unverifiable) && blocks(Outcome::Confirmed));
     if blocks_star && closes_everything(&robots_txt.file) {
         let at = fields.at();
         let message = "this blocks every crawler from the whole site";

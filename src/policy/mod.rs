@@ -189,6 +189,12 @@ pub struct Evidence {
 }
 
 impl Evidence {
+    /// Whether any evidence about any crawler is looked at.
+    pub fn looks_at_anything(&self) -> bool {
+        (self.ip_ranges || self.reverse_dns || self.signatures)
+            && self.user_agents.as_ref().is_none_or(|some| !some.is_empty())
+    }
+
     /// Whether evidence about a crawler is looked at.
     pub fn is_about(&self, crawler: &Crawler) -> bool {
         self.user_agents.as_ref().is_none_or(|some| some.contains(crawler.product_token()))
