@@ -130,7 +130,8 @@ impl std::fmt::Debug for Judgement<'_> {
 /// nobody can choose the laxer group by naming two. A claim of more names than are kept is judged
 /// by every group there is.
 ///
-/// `standing` tells what is known of the claim to be this crawler; it is asked once for each name.
+/// `standing` tells what is known of the claim to be this crawler; it is asked once for each name,
+/// but not for one that another crawler of the claim is known to borrow.
 /// `is_nameless` tells whether the request has no User-Agent worth the name: such a client is
 /// bound by `*` where the site says so, one with an unknown User-Agent is not.
 pub fn decide<'r>(
@@ -140,9 +141,9 @@ pub fn decide<'r>(
     is_nameless: bool,
     target: &robots::Target<'_>,
 ) -> Decision<'r> {
-    let of_name = |name: crawlers::Name<'r>| Asking {
-        name,
-        standing: name.known().map_or(Standing::UNVERIFIABLE, &standing),
+    let of_name = |name: crawlers::Name<'r>| {
+        let known = name.known().filter(|crawler| !claim.is_borrowed(crawler));
+        Asking { name, standing: known.map_or(Standing::UNVERIFIABLE, &standing) }
     };
     if target.is_robots_txt() {
         // Who reads the rules first is looked at before it asks for anything else.

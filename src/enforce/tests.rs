@@ -273,6 +273,18 @@ fn ours_an_impostor_is_treated_as_the_site_asks_wherever_it_goes() {
     // Another name beside it, that a rule forbids the path and the site only logs, is no help.
     let decided = decided_as(|_| by(Contradicted), &blocked, "Googlebot/2.1 BadBot/1.0", "/x");
     assert_eq!(decided, "block claim.contradicted Googlebot");
+    // A messenger that sends a well-known name beside its own does not say that it is that one.
+    let published = |crawler: &Crawler| match crawler.publishes_evidence() {
+        true => by(Contradicted),
+        false => by(Unverifiable),
+    };
+    let kakao = "facebookexternalhit/1.1; kakaotalk-scrap/1.0; +https://devtalk.kakao.com/";
+    for (user_agent, expected) in [
+        (kakao, "pass robots.allow kakaotalk-scrap"),
+        ("facebookexternalhit/1.1", "block claim.contradicted facebookexternalhit"),
+    ] {
+        assert_eq!(decided_as(published, &blocked, user_agent, "/x"), expected, "{user_agent}");
+    }
     // Bound by no group at all, and still no Perplexity.
     let decided = decided_as(|_| by(Contradicted), &blocked, "Perplexity-User/1.0", "/x");
     assert_eq!(decided, "block claim.contradicted Perplexity-User");
