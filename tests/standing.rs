@@ -135,6 +135,30 @@ fn an_impostor_is_told_why_it_is_refused() {
     assert_eq!(text, "ListBot||");
 }
 
+#[test]
+fn an_address_that_is_a_trusted_proxys_own_says_nothing_of_the_client() {
+    let (origin, list) = (Origin::plain(), list(GOOD));
+    let beadle = Setup::site(origin.port, ENFORCEMENT)
+        .sections(&format!(
+            "crawlers:\n  - {{ product_token: ListBot, {} }}\n\
+             evidence: {{ user_agents: [ListBot], allow_addresses: [127.0.0.0/8] }}\n",
+            crawler(&list)
+        ))
+        .server("  trusted_proxies: [127.0.0.1, 8.8.4.0/24, 66.249.66.1]\n")
+        .start();
+    wait_for_fetch(&beadle, "fresh");
+    for (address, said) in [
+        ("8.8.8.8", "contradicted"),
+        ("8.8.8.8, 8.8.4.4", "contradicted"),
+        ("8.8.4.4", "unknown"),
+        ("unknown, 8.8.4.4", "unknown"),
+        ("66.249.66.1", "unknown"),
+        ("10.0.0.1", "unknown"),
+    ] {
+        assert_eq!(record(&beadle, address)["standing"], said, "{address}");
+    }
+}
+
 /// Waits until a list was fetched with this outcome.
 fn wait_for_fetch(beadle: &Beadle, outcome: &str) {
     let series =

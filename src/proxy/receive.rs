@@ -164,7 +164,10 @@ impl Proxy {
             target: request.raw_path(),
             fields: &request.headers,
         };
-        Asker::new(self.client_ip(session), is_ours.then_some(message))
+        // A proxy that is trusted and tells nobody else's address asks for somebody.
+        let address = self.client_ip(session);
+        let is_clients = !client::is_trusted(address, &self.trusted);
+        Asker::new(is_clients.then_some(address), is_ours.then_some(message))
     }
 
     fn client_ip(&self, session: &Session) -> IpAddr {

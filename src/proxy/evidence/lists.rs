@@ -48,10 +48,6 @@ type OfCrawler = HashMap<Box<str>, Box<[ListId]>>;
 impl Lists {
     /// What the lists of `crawler` say of an address.
     pub(super) fn answer(&self, crawler: &Crawler, address: IpAddr) -> Answer {
-        // A network of the operator's own: some proxy of his hides who asks.
-        if !ranges::is_public(address) {
-            return Answer::NotYet;
-        }
         let current = self.current.load();
         let Some(lists) = current.of_crawler.get(crawler.product_token().key()) else {
             return Answer::Nothing;

@@ -12,7 +12,7 @@ use tokio::task::AbortHandle;
 
 use crate::{
     crawlers::{
-        Answer, Crawler, Standing,
+        Answer, Crawler, Standing, ranges,
         signature::{Fields, Message},
     },
     diagnostic::Diagnostic,
@@ -51,15 +51,18 @@ pub struct Verifier {
 /// Who asks: what one request tells of its sender beside a name.
 #[expect(missing_debug_implementations, reason = "a message is no value to be shown")]
 pub struct Asker<'a> {
-    address: IpAddr,
+    /// Absent where it is not the client's own.
+    address: Option<IpAddr>,
     message: Option<Message<'a>>,
     /// Found out once, whatever names the request claims.
     signers: OnceCell<Signers>,
 }
 
 impl<'a> Asker<'a> {
-    /// The sender of a message.
-    pub fn new(address: IpAddr, message: Option<Message<'a>>) -> Self {
+    /// The sender of a message. Without an address, or with one that no client on the Internet has,
+    /// some proxy hides who asks: that says nothing of anybody.
+    pub fn new(address: Option<IpAddr>, message: Option<Message<'a>>) -> Self {
+        let address = address.filter(|address| ranges::is_public(*address));
         Self { address, message, signers: OnceCell::new() }
     }
 }
@@ -134,17 +137,17 @@ impl Verifier {
         };
         let signature = if settings.signatures { signature() } else { Answer::Nothing };
         // What is published and not looked at leaves the question open.
-        let ip_range = match crawler.ip_ranges() {
-            [] => Answer::Nothing,
-            _ if settings.ip_ranges => self.lists.answer(crawler, asker.address),
+        let ip_range = match (asker.address, crawler.ip_ranges()) {
+            (_, []) => Answer::Nothing,
+            (Some(address), _) if settings.ip_ranges => self.lists.answer(crawler, address),
             _ => Answer::NotYet,
         };
         // No name server is asked about those who are confirmed already.
         let names = self.names.as_ref().filter(|_| ![signature, ip_range].contains(&Answer::Yes));
-        let reverse_dns = match (names, crawler.reverse_dns()) {
-            (_, []) => Answer::Nothing,
-            (Some(names), suffixes) => names.answer(asker.address, suffixes),
-            (None, _) => Answer::NotYet,
+        let reverse_dns = match (names, asker.address, crawler.reverse_dns()) {
+            (_, _, []) => Answer::Nothing,
+            (Some(names), Some(address), suffixes) => names.answer(address, suffixes),
+            _ => Answer::NotYet,
         };
         Standing::of([signature, ip_range, reverse_dns])
     }
