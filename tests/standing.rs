@@ -9,7 +9,7 @@ mod name_server;
 
 use std::{
     io::Write,
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
 use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD, Engine as _};
@@ -281,6 +281,16 @@ fn the_last_good_copy_outlives_a_restart_and_a_list_that_has_shrunk() {
         assert_eq!(standing(&beadle, "66.77.64.9"), json!(["confirmed", "ip-range"]), "{outcome}");
         assert_eq!(standing(&beadle, "8.8.8.8"), json!(["contradicted", "ip-range"]), "{outcome}");
     }
+    // Of a list that nobody could fetch for a month, who knows whether it is whole.
+    let month = Duration::from_secs(30 * 24 * 3_600);
+    for copy in std::fs::read_dir(folder.path()).expect("the folder is ours") {
+        let file = std::fs::File::options().write(true).open(copy.expect("an entry").path());
+        let aged = file.and_then(|file| file.set_modified(SystemTime::now() - month));
+        aged.expect("the copy is ours");
+    }
+    let beadle = setup(&origin, &crawler, &evidence).start();
+    assert_eq!(standing(&beadle, "66.77.64.9"), json!(["confirmed", "ip-range"]));
+    assert_eq!(record(&beadle, "8.8.8.8")["standing"], "unknown");
 }
 
 #[test]

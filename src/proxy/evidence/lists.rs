@@ -1,13 +1,14 @@
 //! The published lists of addresses: the last good ones in one table, swapped whole.
 //!
 //! A list that has suddenly lost most of its addresses is not believed at once. One that stays
-//! short is, in the end.
+//! short is, in the end. One that could not be had for long still confirms, and contradicts nobody:
+//! its crawler may have got other addresses since.
 
 use std::{
     collections::HashMap,
     net::IpAddr,
     sync::Arc,
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
 use arc_swap::ArcSwap;
@@ -29,6 +30,10 @@ use super::{
 /// who publishes half a list by mistake has noticed by then.
 const PATIENCE: Duration = Duration::from_secs(3 * 24 * 3_600);
 
+/// For so long after its source last had a list, an address that is not in it is none of its
+/// crawler's. Twice the longest refresh.
+const COMPLETE: Duration = Duration::from_secs(14 * 24 * 3_600);
+
 /// What requests ask.
 #[derive(Debug, Default)]
 pub(super) struct Lists {
@@ -38,8 +43,10 @@ pub(super) struct Lists {
 /// The lists of all crawlers, compiled.
 #[derive(Debug, Default)]
 struct Compiled {
-    table: Table,
+    table: Arc<Table>,
     of_crawler: Arc<OfCrawler>,
+    /// When the source of each list last had it.
+    seen: Vec<Option<SystemTime>>,
 }
 
 /// The lists of each crawler that has any, by its key.
@@ -54,9 +61,21 @@ impl Lists {
         };
         match current.table.membership(lists, address) {
             Membership::Listed => Answer::Yes,
-            Membership::Unlisted => Answer::No,
-            Membership::Undecided => Answer::NotYet,
+            Membership::Unlisted if current.are_complete(lists, SystemTime::now()) => Answer::No,
+            Membership::Unlisted | Membership::Undecided => Answer::NotYet,
         }
+    }
+}
+
+impl Compiled {
+    /// Whether these lists are new enough to tell who is not in them.
+    fn are_complete(&self, lists: &[ListId], now: SystemTime) -> bool {
+        lists.iter().all(|list| {
+            let seen = self.seen.get(list.0 as usize).copied().flatten();
+            // A copy from the future tells of a clock that was set back, not of age.
+            let age = |seen| now.duration_since(seen).unwrap_or_default();
+            seen.is_some_and(|seen| age(seen) < COMPLETE)
+        })
     }
 }
 
@@ -75,6 +94,8 @@ struct Kept {
     url: String,
     format: Option<Format>,
     list: Option<List>,
+    /// When the source last had it.
+    seen: Option<SystemTime>,
     /// Since when all that came was too different to be believed at once.
     doubted_since: Option<Instant>,
 }
@@ -93,10 +114,11 @@ impl ListKeeper {
                 .map(|url| {
                     let known = kept.iter().position(|list| list.url == *url);
                     let number = known.unwrap_or_else(|| {
-                        let copy = copies.read(url);
+                        let (list, seen) = (copies.read(url), copies.modified(url));
                         let list =
-                            copy.and_then(|copy| ranges::read(Some(Format::Rows), &copy).ok());
-                        kept.push(Kept { url: url.clone(), format, list, doubted_since: None });
+                            list.and_then(|copy| ranges::read(Some(Format::Rows), &copy).ok());
+                        let url = url.clone();
+                        kept.push(Kept { url, format, list, seen, doubted_since: None });
                         kept.len() - 1
                     });
                     ListId(u32::try_from(number).expect("a catalogue has fewer lists"))
@@ -107,20 +129,24 @@ impl ListKeeper {
             }
         }
         let keeper = Self { lists, kept, of_crawler: Arc::new(of_crawler), copies };
-        keeper.publish();
+        keeper.compile();
         keeper
     }
 
     /// Compiles what is there for requests to ask.
-    fn publish(&self) {
+    fn compile(&self) {
         let present = self
             .kept
             .iter()
             .zip(0..)
             .filter_map(|(kept, number)| kept.list.as_ref().map(|list| (ListId(number), list)));
-        let table = Table::new(present);
+        self.publish(Arc::new(Table::new(present)));
+    }
+
+    fn publish(&self, table: Arc<Table>) {
         let of_crawler = Arc::clone(&self.of_crawler);
-        self.lists.current.store(Arc::new(Compiled { table, of_crawler }));
+        let seen = self.kept.iter().map(|kept| kept.seen).collect();
+        self.lists.current.store(Arc::new(Compiled { table, of_crawler, seen }));
     }
 }
 
@@ -148,14 +174,18 @@ impl Collection for ListKeeper {
         kept.doubted_since = None;
         self.copies.write(&kept.url, format!("# {}\n{fresh}", kept.url).as_bytes());
         kept.list = Some(fresh);
-        self.publish();
+        kept.seen = Some(SystemTime::now());
+        self.compile();
         Ok(())
     }
 
     fn renew(&mut self, number: usize) {
         if let Some(kept) = self.kept.get_mut(number) {
             kept.doubted_since = None;
+            kept.seen = Some(SystemTime::now());
+            self.copies.touch(&kept.url);
         }
+        self.publish(Arc::clone(&self.lists.current.load().table));
     }
 
     fn has_copy(&self, number: usize) -> bool {
@@ -173,7 +203,8 @@ mod tests {
             let lines: Vec<String> = (0..count).map(|n| format!("66.{n}.64.0/27")).collect();
             lines.join("\n").into_bytes()
         };
-        let kept = Kept { url: String::new(), format: None, list: None, doubted_since: None };
+        let (url, format, list, seen) = (String::new(), None, None, None);
+        let kept = Kept { url, format, list, seen, doubted_since: None };
         let copies = Copies::new(None, "ranges");
         let (lists, of_crawler) = (Arc::default(), Arc::default());
         let mut keeper = ListKeeper { lists, kept: vec![kept], of_crawler, copies };
@@ -203,5 +234,24 @@ mod tests {
         keeper.renew(0);
         pass(&mut keeper, 9 * day);
         assert!(keeper.take(0, prefixes(2)).is_err(), "what came before was taken back");
+    }
+    #[test]
+    fn ours_an_old_list_still_confirms_and_contradicts_nobody() {
+        let day = Duration::from_secs(24 * 3_600);
+        let now = SystemTime::UNIX_EPOCH + 1_000 * day;
+        let seen =
+            vec![Some(now), Some(now - 13 * day), Some(now - 15 * day), None, Some(now + day)];
+        let compiled = Compiled { seen, ..Compiled::default() };
+        for (lists, is_complete) in [
+            (&[0_u32, 1][..], true),
+            (&[4], true),
+            (&[2], false),
+            (&[0, 2], false),
+            (&[3], false),
+            (&[9], false),
+        ] {
+            let lists: Vec<ListId> = lists.iter().copied().map(ListId).collect();
+            assert_eq!(compiled.are_complete(&lists, now), is_complete, "{lists:?}");
+        }
     }
 }
