@@ -155,8 +155,10 @@ pub fn decide<'r>(
     // By which program a crawler comes counts only where the site has rules for the program.
     let by_programs =
         claim.programs().filter_map(|program| judge_program(site, of_name(program), target));
-    let by_all = site.edition.matcher().scopes().filter(|_| claim.is_crowded()).map(|group| {
-        judge(site, claim.primary().map(of_name), group, strictest_mode(&site.enforcement), target)
+    let by_all = claim.primary().filter(|_| claim.is_crowded()).into_iter().flat_map(|name| {
+        let (asking, mode) = (of_name(name), strictest_mode(&site.enforcement));
+        let groups = site.edition.matcher().scopes();
+        groups.map(move |group| judge(site, Some(asking), group, mode, target))
     });
     let strictest = by_tokens
         .chain(by_programs)
