@@ -88,7 +88,13 @@ impl Reloader {
                 let rulebook = Rulebook::compile(&policy, now, Some(&previous.rulebook));
                 let serving = Serving::new(rulebook, verifier, &self.origins, &self.metrics);
                 self.origins.look_up_new().await;
+                let is_retired = match (&previous.verifier, &serving.verifier) {
+                    (Some(old), Some(new)) => !Arc::ptr_eq(old, new),
+                    (old, _) => old.is_some(),
+                };
                 self.serving.store(Arc::new(serving));
+                // Whoever is still connected keeps it for as long as he stays.
+                previous.verifier.iter().filter(|_| is_retired).for_each(|old| old.retire());
                 let is_served = |name: &str| policy.sites.iter().any(|site| site.name() == name);
                 let gone = in_force.sites.iter().map(policy::Site::name);
                 gone.filter(|name| !is_served(name))

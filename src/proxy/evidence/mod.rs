@@ -122,6 +122,12 @@ impl Verifier {
         )
     }
 
+    /// Ends the fetching, for a successor does it. Requests that are under way, and connections that
+    /// stay open for long, ask what is in memory.
+    pub fn retire(&self) {
+        self.tasks.iter().for_each(AbortHandle::abort);
+    }
+
     /// What is known of a client that claims to be `crawler`.
     pub fn standing(&self, crawler: &Crawler, asker: &Asker<'_>) -> Standing {
         let settings = &self.settings;
@@ -161,6 +167,30 @@ impl Fields for HeaderMap {
 
 impl Drop for Verifier {
     fn drop(&mut self) {
-        self.tasks.iter().for_each(AbortHandle::abort);
+        self.retire();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn ours_a_verifier_that_is_retired_fetches_no_more() {
+        let text = "crawlers: [{ product_token: ListBot, ip_ranges: [\"https://a.invalid/x\"], \
+                    signature_agent: \"https://a.invalid\" }]\n\
+                    evidence: { user_agents: [ListBot], reverse_dns: false }\n\
+                    sites: [{ hosts: [a.example], origin: \"http://127.0.0.1:1\" }]\n";
+        let (policy, findings) = policy::read("test.yaml", text.as_bytes());
+        let policy = policy.unwrap_or_else(|| panic!("{findings:?}"));
+        let verifier = Verifier::start(&policy, &Arc::default()).expect("nothing is wrong");
+        let verifier = verifier.expect("the policy asks for one");
+        assert_eq!(verifier.tasks.len(), 2);
+        tokio::task::yield_now().await;
+        assert!(!verifier.tasks.iter().any(AbortHandle::is_finished));
+        verifier.retire();
+        while !verifier.tasks.iter().all(AbortHandle::is_finished) {
+            tokio::task::yield_now().await;
+        }
     }
 }
