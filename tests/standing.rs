@@ -9,7 +9,7 @@ mod name_server;
 
 use std::{
     io::Write,
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
 use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD, Engine as _};
@@ -31,7 +31,11 @@ const ENFORCEMENT: &str = "    robots_txt:\n      groups:\n        \
 
 /// A policy with a crawler of our own whose evidence is at local servers.
 fn setup(origin: &Origin, crawler: &str, evidence: &str) -> Setup {
-    Setup::site(origin.port, ENFORCEMENT)
+    setup_for(origin, ENFORCEMENT, crawler, evidence)
+}
+
+fn setup_for(origin: &Origin, site: &str, crawler: &str, evidence: &str) -> Setup {
+    Setup::site(origin.port, site)
         .sections(&format!(
             "crawlers:\n  - {{ product_token: ListBot, operator: Lists, purpose: search, {crawler} }}\n\
              evidence:\n  user_agents: [ListBot]\n  allow_addresses: [127.0.0.0/8]\n{evidence}"
@@ -107,6 +111,51 @@ fn an_address_in_the_published_list_confirms_and_another_contradicts() {
         r#"beadle_evidence_fetches_total{evidence="ip-range",outcome="fresh"} 1"#,
     ] {
         assert!(text.contains(series), "{series} is missing in\n{text}");
+    }
+}
+
+#[test]
+fn an_impostor_is_told_why_it_is_refused() {
+    let rules = "    robots_txt:\n      groups:\n        - { user_agents: [\"*\"], allow: [/page] }\n    \
+                 enforcement:\n      impostors: block\n";
+    let told = |own: &str| {
+        let (origin, list) = (Origin::plain(), list(GOOD));
+        let site = format!("{rules}{own}");
+        let beadle = setup_for(&origin, &site, &crawler(&list), "").start();
+        wait_for_fetch(&beadle, "fresh");
+        let request = Request::get("/page").host("site.example").user_agent("ListBot/1.0");
+        let answer = request.field("X-Forwarded-For", "8.8.8.8").send(beadle.port);
+        assert_eq!(answer.status, 403);
+        answer.text()
+    };
+    let text = told("");
+    assert!(text.contains("says that it comes from ListBot"), "{text}");
+    assert!(!text.contains("disallow") && !text.contains("/page"), "no rule is why:\n{text}");
+    let text = told("      block: { body: \"{product_token}|{rule}|{line}\" }\n");
+    assert_eq!(text, "ListBot||");
+}
+
+#[test]
+fn an_address_that_is_a_trusted_proxys_own_says_nothing_of_the_client() {
+    let (origin, list) = (Origin::plain(), list(GOOD));
+    let beadle = Setup::site(origin.port, ENFORCEMENT)
+        .sections(&format!(
+            "crawlers:\n  - {{ product_token: ListBot, {} }}\n\
+             evidence: {{ user_agents: [ListBot], allow_addresses: [127.0.0.0/8] }}\n",
+            crawler(&list)
+        ))
+        .server("  trusted_proxies: [127.0.0.1, 8.8.4.0/24, 66.249.66.1]\n")
+        .start();
+    wait_for_fetch(&beadle, "fresh");
+    for (address, said) in [
+        ("8.8.8.8", "contradicted"),
+        ("8.8.8.8, 8.8.4.4", "contradicted"),
+        ("8.8.4.4", "unknown"),
+        ("unknown, 8.8.4.4", "unknown"),
+        ("66.249.66.1", "unknown"),
+        ("10.0.0.1", "unknown"),
+    ] {
+        assert_eq!(record(&beadle, address)["standing"], said, "{address}");
     }
 }
 
@@ -232,6 +281,16 @@ fn the_last_good_copy_outlives_a_restart_and_a_list_that_has_shrunk() {
         assert_eq!(standing(&beadle, "66.77.64.9"), json!(["confirmed", "ip-range"]), "{outcome}");
         assert_eq!(standing(&beadle, "8.8.8.8"), json!(["contradicted", "ip-range"]), "{outcome}");
     }
+    // Of a list that nobody could fetch for a month, who knows whether it is whole.
+    let month = Duration::from_secs(30 * 24 * 3_600);
+    for copy in std::fs::read_dir(folder.path()).expect("the folder is ours") {
+        let file = std::fs::File::options().write(true).open(copy.expect("an entry").path());
+        let aged = file.and_then(|file| file.set_modified(SystemTime::now() - month));
+        aged.expect("the copy is ours");
+    }
+    let beadle = setup(&origin, &crawler, &evidence).start();
+    assert_eq!(standing(&beadle, "66.77.64.9"), json!(["confirmed", "ip-range"]));
+    assert_eq!(record(&beadle, "8.8.8.8")["standing"], "unknown");
 }
 
 #[test]
@@ -295,28 +354,34 @@ impl Signer {
     }
 }
 
+/// Writes the copy of a directory that an earlier start would have left.
+fn keep_keys(folder: &std::path::Path, agent: &str, signer: &Signer) {
+    let url = format!("{agent}/.well-known/http-message-signatures-directory");
+    let hash: String =
+        Sha256::digest(url).iter().take(8).map(|octet| format!("{octet:02x}")).collect();
+    std::fs::write(folder.join(format!("keys-{hash}")), &signer.directory)
+        .expect("the folder is ours");
+}
+
 #[test]
 fn a_signature_of_the_operator_confirms_and_one_of_somebody_else_contradicts() {
     const OWN: &str = "https://lists.invalid";
     const OTHER: &str = "https://others.invalid";
+    const ABSENT: &str = "https://absent.invalid";
     let (own, other) = (Signer::new(), Signer::new());
     let folder = tempfile::tempdir().expect("a folder");
     // The copies of an earlier start: no test reaches these hosts.
-    for (agent, signer) in [(OWN, &own), (OTHER, &other)] {
-        let url = format!("{agent}/.well-known/http-message-signatures-directory");
-        let hash: String =
-            Sha256::digest(url).iter().take(8).map(|octet| format!("{octet:02x}")).collect();
-        std::fs::write(folder.path().join(format!("keys-{hash}")), &signer.directory)
-            .expect("the folder is ours");
-    }
+    keep_keys(folder.path(), OWN, &own);
+    keep_keys(folder.path(), OTHER, &other);
     let origin = Origin::plain();
     let beadle = Setup::site(origin.port, ENFORCEMENT)
         .sections(&format!(
             "crawlers:\n  \
              - {{ product_token: ListBot, operator: Lists, signature_agent: \"{OWN}\" }}\n  \
              - {{ product_token: SisterBot, operator: Lists }}\n  \
-             - {{ product_token: OtherBot, operator: Others, signature_agent: \"{OTHER}\" }}\n\
-             evidence:\n  user_agents: [ListBot, SisterBot, OtherBot]\n  folder: {}\n",
+             - {{ product_token: OtherBot, operator: Others, signature_agent: \"{OTHER}\" }}\n  \
+             - {{ product_token: AbsentBot, operator: Absent, signature_agent: \"{ABSENT}\" }}\n\
+             evidence:\n  user_agents: [ListBot, SisterBot, OtherBot, AbsentBot]\n  folder: {}\n",
             folder.path().display()
         ))
         .start();
@@ -336,6 +401,9 @@ fn a_signature_of_the_operator_confirms_and_one_of_somebody_else_contradicts() {
         ("ListBot/1.0", own.fields(OWN, "elsewhere.example").to_vec(), "unverifiable", None),
         ("ListBot/1.0", other.fields(OWN, host).to_vec(), "unverifiable", None),
         ("ListBot/1.0", own.fields("https://third.invalid", host).to_vec(), "unverifiable", None),
+        // Keys that are not there leave open who signed, but nobody else's claim.
+        ("AbsentBot/1.0", own.fields(ABSENT, host).to_vec(), "unknown", None),
+        ("ListBot/1.0", own.fields(ABSENT, host).to_vec(), "unverifiable", None),
     ] {
         let before = beadle.metric("beadle_records_seen") as usize;
         let mut request = Request::get("/private/x").host(host).user_agent(user_agent);
@@ -351,6 +419,34 @@ fn a_signature_of_the_operator_confirms_and_one_of_somebody_else_contradicts() {
     for outcome in ["verified", "bad-signature", "unknown-key", "unknown-signer"] {
         let series = format!("beadle_signatures_total{{outcome=\"{outcome}\"}}");
         assert!(text.contains(&series), "{series} is missing in\n{text}");
+    }
+}
+
+#[test]
+fn a_signature_for_a_host_that_the_policy_does_not_name_proves_nothing() {
+    const OWN: &str = "https://lists.invalid";
+    let own = Signer::new();
+    let folder = tempfile::tempdir().expect("a folder");
+    keep_keys(folder.path(), OWN, &own);
+    let origin = Origin::plain();
+    let beadle = Setup::site(origin.port, &format!("    default: true\n{ENFORCEMENT}"))
+        .sections(&format!(
+            "crawlers:\n  - {{ product_token: ListBot, signature_agent: \"{OWN}\" }}\n\
+             evidence:\n  user_agents: [ListBot]\n  folder: {}\n",
+            folder.path().display()
+        ))
+        .start();
+    // Who received it there can send it on to whatever serves every host.
+    for (host, standing) in [("site.example", "confirmed"), ("liar.example", "unverifiable")] {
+        let before = beadle.metric("beadle_records_seen") as usize;
+        let mut request = Request::get("/private/x").host(host).user_agent("ListBot/1.0");
+        let fields = own.fields(OWN, host);
+        for (name, value) in &fields {
+            request = request.field(name, value);
+        }
+        assert_eq!(request.send(beadle.port).status, 200);
+        let record = beadle.records(before + 1).pop().expect("it is recorded");
+        assert_eq!(record["standing"], standing, "{host}");
     }
 }
 

@@ -176,9 +176,9 @@ fn by_policy(
     let rulebook = Rulebook::compile(&policy, Timestamp::UNIX_EPOCH, None);
     // By the copies of what was fetched; nothing is looked up for an explanation.
     let verifier = args.client_ip.and_then(|_| Verifier::at_rest(&policy));
-    let standing = |crawler: &Crawler| match (&verifier, args.client_ip) {
-        (Some(verifier), Some(address)) => verifier.standing(crawler, &Asker::new(address, None)),
-        _ => Standing::unexamined(crawler),
+    let standing = |crawler: &Crawler| match &verifier {
+        Some(verifier) => verifier.standing(crawler, &Asker::new(args.client_ip, None)),
+        None => Standing::unexamined(crawler),
     };
     for text in &args.targets {
         let site = site_of(&rulebook, text)?;

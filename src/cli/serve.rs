@@ -66,8 +66,11 @@ pub(super) fn run(args: &Args) -> Result<Exit, Error> {
         let finding = format!("{finding:#}");
         tracing::warn!(finding, "policy");
     }
-    let service = control.block_on(Service::start(policy, file))?;
-    control.block_on(service.run(signals))
+    let ended = control.block_on(async { Service::start(policy, file).await?.run(signals).await });
+    // The system's resolver can't be told to stop: where no name server answers, the end would wait
+    // for it.
+    control.shutdown_background();
+    ended
 }
 
 /// The runtime of everything that is not a request: signals, look-ups, reloads, admin pages.

@@ -107,6 +107,13 @@ impl<'a> Claim<'a> {
         self.truncated
     }
 
+    /// Whether a crawler's name stands here because another one always sends it beside its own: that
+    /// is no claim to be it.
+    pub fn is_borrowed(&self, crawler: &Crawler) -> bool {
+        let mut known = self.tokens().filter_map(Name::known);
+        known.any(|other| other.borrows_from(crawler))
+    }
+
     pub(super) fn add(&mut self, name: Name<'a>) {
         if self.tokens().any(|other| other.is_same(name)) {
             return;

@@ -152,7 +152,7 @@ impl Crawler {
                 .help("begin it with a letter or digit and write printable ASCII"),
             );
         }
-        for suffix in entry.reverse_dns.iter().filter(|suffix| !suffix.starts_with('.')) {
+        for suffix in entry.reverse_dns.iter().filter(|suffix| !is_suffix(suffix)) {
             findings.push(
                 Diagnostic::error(
                     "crawlers.bad_suffix",
@@ -161,7 +161,7 @@ impl Crawler {
                         escape::text(suffix.as_bytes())
                     ),
                 )
-                .help("begin it with a dot, so that it ends a whole label"),
+                .help("begin it with a dot and end it without: '.bots.example'"),
             );
         }
         Some(Self { product_token, aliases, falls_back_to, borrows, entry })
@@ -202,6 +202,15 @@ fn token(name: &str, findings: &mut Vec<Diagnostic>) -> Option<ProductToken> {
         );
     }
     token
+}
+
+/// Labels with a dot before each: any other text would end no name at all.
+fn is_suffix(suffix: &str) -> bool {
+    let is_label = |label: &str| {
+        !label.is_empty()
+            && label.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
+    };
+    suffix.strip_prefix('.').is_some_and(|labels| labels.split('.').all(is_label))
 }
 
 fn can_be_looked_for(phrase: &str) -> bool {

@@ -293,7 +293,7 @@ fn ours_a_catalogue_is_refused_with_every_finding() {
         { "product_token": "One", "aliases": ["Uno"] },
         { "product_token": "UNO" },
         { "product_token": "Two", "falls_back_to": ["Three"], "borrows": ["two"] },
-        { "product_token": "Four", "phrases": ["(four)"], "reverse_dns": ["example.org"] },
+        { "product_token": "Four", "phrases": ["(four)"], "reverse_dns": ["example.org", ".example.org."] },
     ]))
     .expect_err("five findings");
     let codes: Vec<&str> = findings.iter().map(|finding| finding.code).collect();
@@ -302,6 +302,7 @@ fn ours_a_catalogue_is_refused_with_every_finding() {
         [
             "crawlers.bad_token",
             "crawlers.bad_phrase",
+            "crawlers.bad_suffix",
             "crawlers.bad_suffix",
             "crawlers.duplicate_name",
             "crawlers.unknown_reference",

@@ -130,7 +130,8 @@ impl std::fmt::Debug for Judgement<'_> {
 /// nobody can choose the laxer group by naming two. A claim of more names than are kept is judged
 /// by every group there is.
 ///
-/// `standing` tells what is known of the claim to be this crawler; it is asked once for each name.
+/// `standing` tells what is known of the claim to be this crawler; it is asked once for each name,
+/// but not for one that another crawler of the claim is known to borrow.
 /// `is_nameless` tells whether the request has no User-Agent worth the name: such a client is
 /// bound by `*` where the site says so, one with an unknown User-Agent is not.
 pub fn decide<'r>(
@@ -140,9 +141,9 @@ pub fn decide<'r>(
     is_nameless: bool,
     target: &robots::Target<'_>,
 ) -> Decision<'r> {
-    let of_name = |name: crawlers::Name<'r>| Asking {
-        name,
-        standing: name.known().map_or(Standing::UNVERIFIABLE, &standing),
+    let of_name = |name: crawlers::Name<'r>| {
+        let known = name.known().filter(|crawler| !claim.is_borrowed(crawler));
+        Asking { name, standing: known.map_or(Standing::UNVERIFIABLE, &standing) }
     };
     if target.is_robots_txt() {
         // Who reads the rules first is looked at before it asks for anything else.
@@ -154,8 +155,10 @@ pub fn decide<'r>(
     // By which program a crawler comes counts only where the site has rules for the program.
     let by_programs =
         claim.programs().filter_map(|program| judge_program(site, of_name(program), target));
-    let by_all = site.edition.matcher().scopes().filter(|_| claim.is_crowded()).map(|group| {
-        judge(site, claim.primary().map(of_name), group, strictest_mode(&site.enforcement), target)
+    let by_all = claim.primary().filter(|_| claim.is_crowded()).into_iter().flat_map(|name| {
+        let (asking, mode) = (of_name(name), strictest_mode(&site.enforcement));
+        let groups = site.edition.matcher().scopes();
+        groups.map(move |group| judge(site, Some(asking), group, mode, target))
     });
     let strictest = by_tokens
         .chain(by_programs)
@@ -180,9 +183,10 @@ pub fn is_blank(user_agent: &[u8]) -> bool {
     matches!(user_agent.trim_ascii(), b"" | b"-")
 }
 
-/// Disallow before allow, block before log, a group before none.
-fn rank(decision: &Decision<'_>) -> (bool, Action, bool) {
-    (decision.access == Access::Disallow, decision.action, decision.judgement.is_some())
+/// Block before log before pass, then disallow before allow, a group before none. The action comes
+/// first: an impostor is refused where the rules allow, and no rule that is only logged may save it.
+fn rank(decision: &Decision<'_>) -> (Action, bool, bool) {
+    (decision.action, decision.access == Access::Disallow, decision.judgement.is_some())
 }
 
 const fn pass<'r>(reason: Reason, standing: Standing) -> Decision<'r> {
@@ -266,10 +270,14 @@ fn binds(enforcement: &Enforcement, class: Class) -> bool {
 fn mode_for(enforcement: &Enforcement, asking: Option<Asking<'_>>) -> Mode {
     let standing = asking.map_or(Standing::UNVERIFIABLE, |asking| asking.standing);
     let is_for = |one: &&Override| {
-        (one.standings.is_empty() || one.standings.contains(&standing.outcome))
+        is_for_outcome(one, standing.outcome)
             && (one.all || asking.is_some_and(|asking| names(one, asking.name)))
     };
     enforcement.overrides.iter().find(is_for).map_or(enforcement.mode, |one| one.mode)
+}
+
+fn is_for_outcome(one: &Override, outcome: Outcome) -> bool {
+    one.standings.is_empty() || one.standings.contains(&outcome)
 }
 
 fn names(one: &Override, name: crawlers::Name<'_>) -> bool {
@@ -326,7 +334,10 @@ fn judge<'r>(
 /// the policy neither names it where it blocks nor says that it may be.
 fn is_spared(enforcement: &Enforcement, Asking { name, standing }: Asking<'_>) -> bool {
     let is_search = |crawler: &Crawler| crawler.purpose() == Purpose::Search;
-    let is_named = |one: &Override| one.mode == Mode::Block && names(one, name);
+    // An override that blocks those who borrow the name says nothing of whom it belongs to.
+    let is_named = |one: &Override| {
+        one.mode == Mode::Block && is_for_outcome(one, standing.outcome) && names(one, name)
+    };
     standing.outcome == Outcome::Confirmed
         && name.known().is_some_and(is_search)
         && !enforcement.block_confirmed_search

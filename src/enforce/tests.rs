@@ -270,6 +270,22 @@ fn ours_an_impostor_is_treated_as_the_site_asks_wherever_it_goes() {
         let decided = decided_as(|_| by(outcome), rulebook, "Googlebot/2.1", target);
         assert_eq!(decided, expected, "{outcome:?} {target}");
     }
+    // Another name beside it, that a rule forbids the path and the site only logs, is no help.
+    let decided = decided_as(|_| by(Contradicted), &blocked, "Googlebot/2.1 BadBot/1.0", "/x");
+    assert_eq!(decided, "block claim.contradicted Googlebot");
+    // A messenger that sends a well-known name beside its own does not say that it is that one.
+    let published = |crawler: &Crawler| match crawler.product_token().key() == "facebookexternalhit"
+    {
+        true => by(Contradicted),
+        false => by(Unverifiable),
+    };
+    let kakao = "facebookexternalhit/1.1; kakaotalk-scrap/1.0; +https://devtalk.kakao.com/";
+    for (user_agent, expected) in [
+        (kakao, "pass robots.allow kakaotalk-scrap"),
+        ("facebookexternalhit/1.1", "block claim.contradicted facebookexternalhit"),
+    ] {
+        assert_eq!(decided_as(published, &blocked, user_agent, "/x"), expected, "{user_agent}");
+    }
     // Bound by no group at all, and still no Perplexity.
     let decided = decided_as(|_| by(Contradicted), &blocked, "Perplexity-User/1.0", "/x");
     assert_eq!(decided, "block claim.contradicted Perplexity-User");
@@ -300,11 +316,17 @@ fn ours_a_proven_search_engine_is_not_shut_out_by_a_rule_for_everybody() {
     let told = rulebook("{ mode: block, block_confirmed_search: true }");
     let named = rulebook("{ mode: log, overrides: [{ user_agents: [DuckDuckBot], mode: block }] }");
     let all = rulebook("{ overrides: [{ user_agents: [\"*\"], mode: block }] }");
+    let fakes = rulebook(
+        "{ mode: block, overrides: [{ user_agents: [DuckDuckBot], standing: contradicted, \
+         mode: block }] }",
+    );
     for (rulebook, user_agent, outcome, target, expected) in [
         (&plain, "DuckDuckBot/1", Outcome::Confirmed, "/private/x", "log robots.disallow.spared"),
         (&plain, "DuckDuckBot/1", Outcome::Unknown, "/private/x", "block robots.disallow"),
         (&plain, "DuckDuckBot/1", Outcome::Contradicted, "/private/x", "block robots.disallow"),
         (&all, "DuckDuckBot/1", Outcome::Confirmed, "//private/x", "log robots.disallow.spared"),
+        // Those who borrow its name are named, not itself.
+        (&fakes, "DuckDuckBot/1", Outcome::Confirmed, "/private/x", "log robots.disallow.spared"),
         (&told, "DuckDuckBot/1", Outcome::Confirmed, "/private/x", "block robots.disallow"),
         (&named, "DuckDuckBot/1", Outcome::Confirmed, "/private/x", "block robots.disallow"),
         // A rule that names it is meant for it.

@@ -7,7 +7,9 @@ use std::{
 };
 
 use crate::{
-    crawlers::{Catalogue, CatalogueFile, Entry, Kind, check_pattern},
+    crawlers::{
+        Catalogue, CatalogueFile, Entry, Kind, check_pattern, ranges::Format, signature::AgentUrl,
+    },
     diagnostic::Diagnostic,
     escape,
     policy::{
@@ -205,10 +207,10 @@ fn entry(at: &At<'_>, findings: &mut Findings) -> Option<Entry> {
     let mut text = |key: &str| fields.take(key).and_then(|at| at.text(findings).map(str::to_owned));
     let (operator, documentation) = (text("operator"), text("documentation"));
     let user_agent_pattern = text("user_agent_pattern");
-    let ip_format = text("ip_format");
+    let ip_format = fields.take("ip_format").and_then(|at| ip_format(&at, findings));
     let lists = fields.list("ip_ranges", findings);
     let ip_ranges = lists.iter().filter_map(|at| address(at, findings)).collect();
-    let signature_agent = fields.take("signature_agent").and_then(|at| address(&at, findings));
+    let signature_agent = fields.take("signature_agent").and_then(|at| agent(&at, findings));
     if let (Some(at), Some(pattern)) = (fields.take("user_agent_pattern"), &user_agent_pattern)
         && let Err(finding) = check_pattern(pattern)
     {
@@ -254,6 +256,31 @@ fn address(at: &At<'_>, findings: &mut Findings) -> Option<String> {
             Diagnostic::warning("policy.plain_http", message)
                 .help("write https://; http:// is fetched from evidence.allow_addresses only"),
         );
+    }
+    Some(text.to_owned())
+}
+
+/// The form of a list. One that is not known is found out, so it is no fault.
+fn ip_format(at: &At<'_>, findings: &mut Findings) -> Option<String> {
+    let text = at.text(findings)?.trim();
+    if Format::named(text).is_none() {
+        let message = format!("'{}' is no form of a list", shown(text));
+        findings.add(
+            at,
+            Diagnostic::warning("policy.unknown_format", message)
+                .help("write json, text, geofeed or html, or leave it out to have it found out"),
+        );
+    }
+    Some(text.to_owned())
+}
+
+/// Where the keys of a signer are found.
+fn agent(at: &At<'_>, findings: &mut Findings) -> Option<String> {
+    let text = at.text(findings)?.trim();
+    if let Err(reason) = AgentUrl::new(text) {
+        let message = format!("'{}' can't be a Signature-Agent: {reason}", shown(text));
+        findings.refuse(at, message, "write for example https://bots.example");
+        return None;
     }
     Some(text.to_owned())
 }

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use crate::{
     diagnostic::{Diagnostic, Severity},
     policy::{
-        Mode, Policy, Server, Site,
+        Evidence, Mode, Policy, Server, Site,
         catalogue::{self, Open},
         evidence,
         names::Names,
@@ -74,7 +74,7 @@ fn sections(
     let sites = sites::read(&sites_at, &names, findings);
     for (at, site) in &sites {
         no_loop(site, &server, at, findings);
-        if evidence.is_none() {
+        if !evidence.as_ref().is_some_and(Evidence::looks_at_anything) {
             names_are_claims(site, at, findings);
         }
     }

@@ -24,6 +24,14 @@ The rules of {host} disallow it:
 Decision {id}
 ";
 
+/// What is told to who is refused for a borrowed name, whatever the rules say.
+const DEFAULT_IMPOSTOR_BODY: &str = "\
+The User-Agent of this request says that it comes from {product_token}. What the
+operator of {product_token} publishes says that it does not.
+
+Decision {id}
+";
+
 const MODES: [(&str, Mode); 3] = [("off", Mode::Off), ("log", Mode::Log), ("block", Mode::Block)];
 
 const SLOTS: [(&str, Slot); 7] = [
@@ -63,6 +71,8 @@ pub(super) fn read(
             status: 403,
             content_type: "text/plain; charset=utf-8".to_owned(),
             body: parse_template(DEFAULT_BODY).expect("the default body has known slots only"),
+            impostor_body: parse_template(DEFAULT_IMPOSTOR_BODY)
+                .expect("the default body has known slots only"),
         },
         star_binds: STAR_BINDS.to_vec(),
         impostors: None,
@@ -102,6 +112,18 @@ pub(super) fn read(
     }
     let impostors = fields.take("impostors").and_then(|at| at.choice(&MODES[1..], findings));
     enforcement.impostors = impostors;
+    let is_off = |mode| mode == Mode::Off;
+    if impostors.is_some()
+        && is_off(enforcement.mode)
+        && enforcement.overrides.iter().all(|one| is_off(one.mode))
+    {
+        let message = "'impostors' does nothing where the mode is off: nobody is judged";
+        findings.add(
+            fields.at(),
+            Diagnostic::warning("policy.idle_impostors", message)
+                .help("set 'mode: log', or remove 'impostors'"),
+        );
+    }
     if let Some(at) = fields.take("block_confirmed_search") {
         enforcement.block_confirmed_search = at.boolean(findings).unwrap_or(false);
     }
@@ -165,7 +187,10 @@ fn block(at: &At<'_>, block: &mut Block, findings: &mut Findings) {
         fields.take("body").and_then(|at| at.text(findings).map(|text| (at, text)))
     {
         match parse_template(text) {
-            Ok(body) => block.body = body,
+            Ok(body) => {
+                block.impostor_body = body.clone();
+                block.body = body;
+            }
             Err(slot) => {
                 let known: Vec<String> =
                     SLOTS.iter().map(|(name, _)| format!("{{{name}}}")).collect();
@@ -239,12 +264,16 @@ fn refuse_to_block_everybody(
     fields: &Fields<'_>,
     findings: &mut Findings,
 ) {
-    let blocks_star = enforcement
-        .overrides
-        .iter()
-        .find(|one| one.all && one.standings.is_empty())
-        .map_or(enforcement.mode, |one| one.mode)
-        == Mode::Block;
+    let blocks = |outcome: Outcome| {
+        let is_for = |one: &&Override| {
+            one.all && (one.standings.is_empty() || one.standings.contains(&outcome))
+        };
+        let first = enforcement.overrides.iter().find(is_for);
+        first.map_or(enforcement.mode, |one| one.mode) == Mode::Block
+    };
+    // Unknown is every search engine until it was looked at, and where nothing is.
+    let blocks_star =
+        blocks(Outcome::Unknown) || (blocks(Outcome::Unverifiable) && blocks(Outcome::Confirmed));
     if blocks_star && closes_everything(&robots_txt.file) {
         let at = fields.at();
         let message = "this blocks every crawler from the whole site";

@@ -3,12 +3,16 @@
 use std::{
     collections::HashSet,
     net::{IpAddr, SocketAddr},
+    path::PathBuf,
     time::Duration,
 };
 
+use ipnet::IpNet;
+
 use crate::{
+    crawlers::Crawler,
     policy::{
-        DEFAULT_EVIDENCE_REFRESH, Evidence,
+        DEFAULT_EVIDENCE_REFRESH,
         names::{Names, Selection},
         server::{network, path},
         shape::{At, Findings, shown},
@@ -19,6 +23,42 @@ use crate::{
 const HOUR: Duration = Duration::from_secs(3_600);
 /// Where name servers listen.
 const DNS_PORT: u16 = 53;
+
+/// The `evidence` section.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Evidence {
+    /// The crawlers it is looked at for; `None` is all.
+    pub user_agents: Option<HashSet<ProductToken>>,
+    /// Whether published lists of addresses are fetched and looked at.
+    pub ip_ranges: bool,
+    /// Whether addresses are resolved to names and back.
+    pub reverse_dns: bool,
+    /// Whether signatures of requests are verified, with keys that are fetched.
+    pub signatures: bool,
+    /// Where the last good copies are kept; `None` is in memory only.
+    pub folder: Option<PathBuf>,
+    /// After how long lists are fetched again.
+    pub refresh: Duration,
+    /// Who resolves names; empty is whom the system asks.
+    pub name_servers: Vec<SocketAddr>,
+    /// A PEM file of authorities that are trusted beside the public ones.
+    pub certificate_authorities: Option<PathBuf>,
+    /// Networks that may be fetched from although they are not public.
+    pub allow_addresses: Vec<IpNet>,
+}
+
+impl Evidence {
+    /// Whether any evidence about any crawler is looked at.
+    pub fn looks_at_anything(&self) -> bool {
+        (self.ip_ranges || self.reverse_dns || self.signatures)
+            && self.user_agents.as_ref().is_none_or(|some| !some.is_empty())
+    }
+
+    /// Whether evidence about a crawler is looked at.
+    pub fn is_about(&self, crawler: &Crawler) -> bool {
+        self.user_agents.as_ref().is_none_or(|some| some.contains(crawler.product_token()))
+    }
+}
 
 /// Reads the section; without one, nothing is fetched and nothing looked up.
 pub(super) fn read(

@@ -21,7 +21,7 @@ use std::{
 use ipnet::IpNet;
 
 use crate::{
-    crawlers::{Catalogue, Class, Crawler, Outcome},
+    crawlers::{Catalogue, Class, Outcome},
     diagnostic::Diagnostic,
     product_token::ProductToken,
     robots,
@@ -45,6 +45,7 @@ pub use catalogue::{
     built_in as built_in_catalogue, built_in_file as built_in_catalogue_file,
     read_file as read_catalogue_file,
 };
+pub use evidence::Evidence;
 pub use yaml::MAX_BYTES;
 
 /// Where the proxy listens when the policy does not say.
@@ -178,36 +179,6 @@ pub enum ClientIp {
     Network,
     /// A hash with a key that changes each day and is never written down.
     Hash,
-}
-
-/// The `evidence` section.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Evidence {
-    /// The crawlers it is looked at for; `None` is all.
-    pub user_agents: Option<HashSet<ProductToken>>,
-    /// Whether published lists of addresses are fetched and looked at.
-    pub ip_ranges: bool,
-    /// Whether addresses are resolved to names and back.
-    pub reverse_dns: bool,
-    /// Whether signatures of requests are verified, with keys that are fetched.
-    pub signatures: bool,
-    /// Where the last good copies are kept; `None` is in memory only.
-    pub folder: Option<PathBuf>,
-    /// After how long lists are fetched again.
-    pub refresh: Duration,
-    /// Who resolves names; empty is whom the system asks.
-    pub name_servers: Vec<SocketAddr>,
-    /// A PEM file of authorities that are trusted beside the public ones.
-    pub certificate_authorities: Option<PathBuf>,
-    /// Networks that may be fetched from although they are not public.
-    pub allow_addresses: Vec<IpNet>,
-}
-
-impl Evidence {
-    /// Whether evidence about a crawler is looked at.
-    pub fn is_about(&self, crawler: &Crawler) -> bool {
-        self.user_agents.as_ref().is_none_or(|some| some.contains(crawler.product_token()))
-    }
 }
 
 /// Where JSON lines go.
@@ -391,6 +362,8 @@ pub struct Block {
     pub content_type: String,
     /// The body, in pieces.
     pub body: Template,
+    /// The body for a client that is proven not to be who it says: no rule is why it is refused.
+    pub impostor_body: Template,
 }
 
 /// A text with places to fill in.

@@ -60,7 +60,9 @@ impl Proxy {
         let is_nameless = values().all(enforce::is_blank);
         let asker = OnceCell::new();
         let standing = |crawler: &Crawler| match &serving.verifier {
-            Some(verifier) => verifier.standing(crawler, asker.get_or_init(|| self.asker(session))),
+            Some(verifier) => {
+                verifier.standing(crawler, asker.get_or_init(|| self.asker(session, serving)))
+            }
             None => Standing::unexamined(crawler),
         };
         let decision = enforce::decide(site, &claim, standing, is_nameless, &target);
@@ -132,7 +134,8 @@ impl Proxy {
             return Ok(None);
         }
         let block = &site.enforcement.block;
-        let body = record::block_body(block, judgement, self.scheme(session), &circumstances);
+        let scheme = self.scheme(session);
+        let body = record::block_body(block, judgement, decision.reason, scheme, &circumstances);
         Answer::block(block, body)?.tagged(site, target.letter()).map(Some)
     }
 
@@ -143,8 +146,12 @@ impl Proxy {
     }
 
     /// What the request tells of its sender, as it was received.
-    fn asker<'a>(&self, session: &'a Session) -> Asker<'a> {
+    fn asker<'a>(&self, session: &'a Session, serving: &Serving) -> Asker<'a> {
         let request = session.req_header();
+        // A signature is good for the host that it covers. One made for a host that the policy does
+        // not name was received by somebody else, who may have sent it on to the default site.
+        let host = request::host(request).ok().flatten();
+        let is_ours = host.is_some_and(|host| serving.rulebook.site_of_host(&host).is_some());
         let authority = request.headers.get(header::HOST).map_or(&b""[..], HeaderValue::as_bytes);
         let scheme = match self.scheme(session) {
             "https" => Scheme::Https,
@@ -157,7 +164,10 @@ impl Proxy {
             target: request.raw_path(),
             fields: &request.headers,
         };
-        Asker::new(self.client_ip(session), Some(message))
+        // A proxy that is trusted and tells nobody else's address asks for somebody.
+        let address = self.client_ip(session);
+        let is_clients = !client::is_trusted(address, &self.trusted);
+        Asker::new(is_clients.then_some(address), is_ours.then_some(message))
     }
 
     fn client_ip(&self, session: &Session) -> IpAddr {

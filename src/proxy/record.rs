@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use crate::{
     crawlers::{self, Claim},
-    enforce::{Decision, Judgement, Site},
+    enforce::{Decision, Judgement, Reason, Site},
     escape,
     policy::{self, Piece, Slot},
     violations::{self, Robots, RobotsRead, Text, Violation},
@@ -81,13 +81,18 @@ pub(super) fn name<'r>(judgement: &Judgement<'r>) -> &'r str {
 pub(super) fn block_body(
     block: &policy::Block,
     judgement: &Judgement<'_>,
+    reason: Reason,
     scheme: &str,
     at: &Circumstances<'_>,
 ) -> String {
     let is_html = block.content_type.trim_start().to_ascii_lowercase().starts_with("text/html");
-    let rule = judgement.rule;
+    let (template, rule) = match reason {
+        // The rule may even allow what was asked for.
+        Reason::Impostor => (&block.impostor_body, None),
+        _ => (&block.body, judgement.rule),
+    };
     let mut body = String::new();
-    for piece in &block.body.0 {
+    for piece in &template.0 {
         let value = match piece {
             Piece::Text(text) => {
                 body.push_str(text);

@@ -89,7 +89,13 @@ impl Reloader {
                 let rulebook = Rulebook::compile(&policy, now, Some(&previous.rulebook));
                 let serving = Serving::new(rulebook, verifier, &self.origins, &self.metrics);
                 self.origins.look_up_new().await;
+                let is_retired = match (&previous.verifier, &serving.verifier) {
+                    (Some(old), Some(new)) => !Arc::ptr_eq(old, new),
+                    (old, _) => old.is_some(),
+                };
                 self.serving.store(Arc::new(serving));
+                // Whoever is still connected keeps it for as long as he stays.
+                previous.verifier.iter().filter(|_| is_retired).for_each(|old| old.retire());
                 let is_served = |name: &str| policy.sites.iter().any(|site| site.name() == name);
                 let gone = in_force.sites.iter().map(policy::Site::name);
                 gone.filter(|name| !is_served(name))
@@ -194,14 +200,23 @@ fn is_same_evidence(a: &Policy, b: &Policy) -> bool {
     a.evidence == b.evidence && published(a).eq(published(b))
 }
 
+/// A crawler, who runs it, and what is published of it: lists and their form, suffixes, an agent.
+type Published<'p> = (
+    &'p ProductToken,
+    Option<&'p str>,
+    &'p [String],
+    Option<&'p str>,
+    &'p [String],
+    Option<&'p str>,
+);
+
 /// What the operators of a policy's crawlers publish to tell them by.
-fn published(
-    policy: &Policy,
-) -> impl Iterator<Item = (&ProductToken, &[String], Option<&str>, &[String], Option<&str>)> {
+fn published(policy: &Policy) -> impl Iterator<Item = Published<'_>> {
     let publish = policy.catalogue.iter().filter(|crawler| crawler.publishes_evidence());
     publish.map(|crawler| {
         (
             crawler.product_token(),
+            crawler.operator(),
             crawler.ip_ranges(),
             crawler.ip_format(),
             crawler.reverse_dns(),
@@ -213,4 +228,33 @@ fn published(
 fn state(file: &Path) -> State {
     let metadata = std::fs::metadata(file).ok()?;
     Some((metadata.ino(), metadata.len(), metadata.modified().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ours_evidence_is_the_same_only_where_it_is_of_the_same_crawlers_and_operators() {
+        let policy = |evidence: &str, crawler: &str| {
+            let text = format!(
+                "evidence: {{ {evidence} }}\ncrawlers: [{{ product_token: ListBot, {crawler} }}]\n\
+                 sites: [{{ hosts: [a.example], origin: \"http://127.0.0.1:1\" }}]\n"
+            );
+            let (policy, findings) = policy::read("test.yaml", text.as_bytes());
+            policy.unwrap_or_else(|| panic!("{findings:?}"))
+        };
+        let (agent, other) = ("signature_agent: \"https://a.example\"", "https://b.example");
+        let before = policy("", &format!("operator: One, {agent}"));
+        for (evidence, crawler, is_same) in [
+            ("", format!("operator: One, purpose: search, {agent}"), true),
+            // Whose signatures speak for which crawlers goes by the operator.
+            ("", format!("operator: Two, {agent}"), false),
+            ("", format!("operator: One, signature_agent: \"{other}\""), false),
+            ("refresh: 2d", format!("operator: One, {agent}"), false),
+        ] {
+            let after = policy(evidence, &crawler);
+            assert_eq!(is_same_evidence(&before, &after), is_same, "{evidence} {crawler}");
+        }
+    }
 }

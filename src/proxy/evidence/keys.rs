@@ -43,8 +43,8 @@ struct Directory {
 pub(super) struct Signers {
     /// The numbers of the directories with whose keys it is signed.
     proven: Vec<usize>,
-    /// A known signer's keys are not there yet.
-    is_open: bool,
+    /// Those whose keys are not there yet, of signatures that are not wrong by themselves.
+    open: Vec<usize>,
 }
 
 impl Keys {
@@ -100,13 +100,15 @@ impl Keys {
                 metrics.signature("unknown-signer");
                 continue;
             };
-            let keys = directory.keys.load();
-            let Some(keys) = keys.as_ref() else {
-                signers.is_open = true;
+            let (keys, none) = (directory.keys.load(), KeySet::default());
+            let known = Option::as_ref(&keys);
+            let among = known.unwrap_or(&none);
+            let outcome = signature::verify(signature, message, among, now.as_second(), &limits);
+            if known.is_none() && outcome == Outcome::Unverified(Reason::UnknownKey) {
+                signers.open.push(number);
                 metrics.signature("keys-not-there");
                 continue;
-            };
-            let outcome = signature::verify(signature, message, keys, now.as_second(), &limits);
+            }
             metrics.signature(outcome.reason().map_or("verified", Reason::as_str));
             if outcome == Outcome::Verified {
                 signers.proven.push(number);
@@ -116,7 +118,8 @@ impl Keys {
     }
 
     /// Whether those who signed are `crawler`, or run by whoever runs it. A signature of somebody
-    /// else speaks against the claim; one that proves nothing doesn't.
+    /// else speaks against the claim; one that proves nothing doesn't. The keys of somebody else
+    /// may be missing: they could not speak for the claim, so nobody gains by naming them.
     pub(super) fn answer(&self, crawler: &Crawler, signers: &Signers) -> Answer {
         let is_theirs = |number: &usize| {
             let Some(directory) = self.directories.get(*number) else { return false };
@@ -127,9 +130,10 @@ impl Keys {
         };
         if signers.proven.iter().any(is_theirs) {
             Answer::Yes
-        } else if signers.is_open {
+        } else if signers.open.iter().any(is_theirs) {
             Answer::NotYet
-        } else if signers.proven.is_empty() {
+        } else if signers.proven.is_empty() || !crawler.publishes_evidence() {
+            // Whoever publishes nothing may well send through a platform that signs for itself.
             Answer::Nothing
         } else {
             Answer::No

@@ -1,9 +1,15 @@
 //! The published lists of addresses: the last good ones in one table, swapped whole.
 //!
 //! A list that has suddenly lost most of its addresses is not believed at once. One that stays
-//! short is, in the end.
+//! short is, in the end. One that could not be had for long still confirms, and contradicts nobody:
+//! its crawler may have got other addresses since.
 
-use std::{collections::HashMap, net::IpAddr, sync::Arc};
+use std::{
+    collections::HashMap,
+    net::IpAddr,
+    sync::Arc,
+    time::{Duration, Instant, SystemTime},
+};
 
 use arc_swap::ArcSwap;
 
@@ -20,8 +26,13 @@ use super::{
     refresh::{Collection, Copies, Doubt},
 };
 
-/// A list that is much shorter than the copy in use is believed when it has come so many times.
-const PATIENCE: u32 = 3;
+/// A list that is much shorter than the copy in use is believed when it has stayed so for this long:
+/// who publishes half a list by mistake has noticed by then.
+const PATIENCE: Duration = Duration::from_secs(3 * 24 * 3_600);
+
+/// For so long after its source last had a list, an address that is not in it is none of its
+/// crawler's. Twice the longest refresh.
+const COMPLETE: Duration = Duration::from_secs(14 * 24 * 3_600);
 
 /// What requests ask.
 #[derive(Debug, Default)]
@@ -32,8 +43,10 @@ pub(super) struct Lists {
 /// The lists of all crawlers, compiled.
 #[derive(Debug, Default)]
 struct Compiled {
-    table: Table,
+    table: Arc<Table>,
     of_crawler: Arc<OfCrawler>,
+    /// When the source of each list last had it.
+    seen: Vec<Option<SystemTime>>,
 }
 
 /// The lists of each crawler that has any, by its key.
@@ -42,19 +55,27 @@ type OfCrawler = HashMap<Box<str>, Box<[ListId]>>;
 impl Lists {
     /// What the lists of `crawler` say of an address.
     pub(super) fn answer(&self, crawler: &Crawler, address: IpAddr) -> Answer {
-        // A network of the operator's own: some proxy of his hides who asks.
-        if !ranges::is_public(address) {
-            return Answer::NotYet;
-        }
         let current = self.current.load();
         let Some(lists) = current.of_crawler.get(crawler.product_token().key()) else {
             return Answer::Nothing;
         };
         match current.table.membership(lists, address) {
             Membership::Listed => Answer::Yes,
-            Membership::Unlisted => Answer::No,
-            Membership::Undecided => Answer::NotYet,
+            Membership::Unlisted if current.are_complete(lists, SystemTime::now()) => Answer::No,
+            Membership::Unlisted | Membership::Undecided => Answer::NotYet,
         }
+    }
+}
+
+impl Compiled {
+    /// Whether these lists are new enough to tell who is not in them.
+    fn are_complete(&self, lists: &[ListId], now: SystemTime) -> bool {
+        lists.iter().all(|list| {
+            let seen = self.seen.get(list.0 as usize).copied().flatten();
+            // A copy from the future tells of a clock that was set back, not of age.
+            let age = |seen| now.duration_since(seen).unwrap_or_default();
+            seen.is_some_and(|seen| age(seen) < COMPLETE)
+        })
     }
 }
 
@@ -73,8 +94,10 @@ struct Kept {
     url: String,
     format: Option<Format>,
     list: Option<List>,
-    /// How often in a row one came that is too different to be believed at once.
-    doubts: u32,
+    /// When the source last had it.
+    seen: Option<SystemTime>,
+    /// Since when all that came was too different to be believed at once.
+    doubted_since: Option<Instant>,
 }
 
 impl ListKeeper {
@@ -91,10 +114,11 @@ impl ListKeeper {
                 .map(|url| {
                     let known = kept.iter().position(|list| list.url == *url);
                     let number = known.unwrap_or_else(|| {
-                        let copy = copies.read(url);
+                        let (list, seen) = (copies.read(url), copies.modified(url));
                         let list =
-                            copy.and_then(|copy| ranges::read(Some(Format::Rows), &copy).ok());
-                        kept.push(Kept { url: url.clone(), format, list, doubts: 0 });
+                            list.and_then(|copy| ranges::read(Some(Format::Rows), &copy).ok());
+                        let url = url.clone();
+                        kept.push(Kept { url, format, list, seen, doubted_since: None });
                         kept.len() - 1
                     });
                     ListId(u32::try_from(number).expect("a catalogue has fewer lists"))
@@ -105,20 +129,24 @@ impl ListKeeper {
             }
         }
         let keeper = Self { lists, kept, of_crawler: Arc::new(of_crawler), copies };
-        keeper.publish();
+        keeper.compile();
         keeper
     }
 
     /// Compiles what is there for requests to ask.
-    fn publish(&self) {
+    fn compile(&self) {
         let present = self
             .kept
             .iter()
             .zip(0..)
             .filter_map(|(kept, number)| kept.list.as_ref().map(|list| (ListId(number), list)));
-        let table = Table::new(present);
+        self.publish(Arc::new(Table::new(present)));
+    }
+
+    fn publish(&self, table: Arc<Table>) {
         let of_crawler = Arc::clone(&self.of_crawler);
-        self.lists.current.store(Arc::new(Compiled { table, of_crawler }));
+        let seen = self.kept.iter().map(|kept| kept.seen).collect();
+        self.lists.current.store(Arc::new(Compiled { table, of_crawler, seen }));
     }
 }
 
@@ -138,19 +166,92 @@ impl Collection for ListKeeper {
         if let Some(old) = &kept.list
             && let Err(refusal) = ranges::sane_successor(old, &fresh)
         {
-            kept.doubts += 1;
-            if kept.doubts < PATIENCE {
+            let since = *kept.doubted_since.get_or_insert_with(Instant::now);
+            if since.elapsed() < PATIENCE {
                 return Err(doubt(refusal));
             }
         }
-        kept.doubts = 0;
+        kept.doubted_since = None;
         self.copies.write(&kept.url, format!("# {}\n{fresh}", kept.url).as_bytes());
         kept.list = Some(fresh);
-        self.publish();
+        kept.seen = Some(SystemTime::now());
+        self.compile();
         Ok(())
+    }
+
+    fn renew(&mut self, number: usize) {
+        if let Some(kept) = self.kept.get_mut(number) {
+            kept.doubted_since = None;
+            kept.seen = Some(SystemTime::now());
+            self.copies.touch(&kept.url);
+        }
+        self.publish(Arc::clone(&self.lists.current.load().table));
     }
 
     fn has_copy(&self, number: usize) -> bool {
         self.kept.get(number).is_some_and(|kept| kept.list.is_some())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ours_a_list_that_has_shrunk_is_believed_when_it_stays_so() {
+        let prefixes = |count: usize| {
+            let lines: Vec<String> = (0..count).map(|n| format!("66.{n}.64.0/27")).collect();
+            lines.join("\n").into_bytes()
+        };
+        let (url, format, list, seen) = (String::new(), None, None, None);
+        let kept = Kept { url, format, list, seen, doubted_since: None };
+        let copies = Copies::new(None, "ranges");
+        let (lists, of_crawler) = (Arc::default(), Arc::default());
+        let mut keeper = ListKeeper { lists, kept: vec![kept], of_crawler, copies };
+        let day = Duration::from_secs(24 * 3_600);
+        let pass = |keeper: &mut ListKeeper, time: Duration| {
+            for kept in &mut keeper.kept {
+                kept.doubted_since = kept.doubted_since.and_then(|since| since.checked_sub(time));
+            }
+        };
+        for (count, after, is_taken) in [
+            (100, Duration::ZERO, true),
+            // Tried again soon, and a few times: the server may be out of order for an hour.
+            (10, day, false),
+            (10, Duration::from_secs(60), false),
+            (10, Duration::from_secs(120), false),
+            (10, day, false),
+            // A good one in between begins the time anew.
+            (100, day, true),
+            (10, 9 * day, false),
+            (10, 2 * day, false),
+            (10, day, true),
+        ] {
+            pass(&mut keeper, after);
+            assert_eq!(keeper.take(0, prefixes(count)).is_ok(), is_taken, "{count} {after:?}");
+        }
+        assert!(keeper.take(0, prefixes(2)).is_err());
+        keeper.renew(0);
+        pass(&mut keeper, 9 * day);
+        assert!(keeper.take(0, prefixes(2)).is_err(), "what came before was taken back");
+    }
+    #[test]
+    fn ours_an_old_list_still_confirms_and_contradicts_nobody() {
+        let day = Duration::from_secs(24 * 3_600);
+        let now = SystemTime::UNIX_EPOCH + 1_000 * day;
+        let seen =
+            vec![Some(now), Some(now - 13 * day), Some(now - 15 * day), None, Some(now + day)];
+        let compiled = Compiled { seen, ..Compiled::default() };
+        for (lists, is_complete) in [
+            (&[0_u32, 1][..], true),
+            (&[4], true),
+            (&[2], false),
+            (&[0, 2], false),
+            (&[3], false),
+            (&[9], false),
+        ] {
+            let lists: Vec<ListId> = lists.iter().copied().map(ListId).collect();
+            assert_eq!(compiled.are_complete(&lists, now), is_complete, "{lists:?}");
+        }
     }
 }

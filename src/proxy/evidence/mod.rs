@@ -12,7 +12,7 @@ use tokio::task::AbortHandle;
 
 use crate::{
     crawlers::{
-        Answer, Crawler, Standing,
+        Answer, Crawler, Standing, ranges,
         signature::{Fields, Message},
     },
     diagnostic::Diagnostic,
@@ -51,16 +51,30 @@ pub struct Verifier {
 /// Who asks: what one request tells of its sender beside a name.
 #[expect(missing_debug_implementations, reason = "a message is no value to be shown")]
 pub struct Asker<'a> {
-    address: IpAddr,
+    /// Absent where it is not the client's own.
+    address: Option<IpAddr>,
     message: Option<Message<'a>>,
     /// Found out once, whatever names the request claims.
     signers: OnceCell<Signers>,
 }
 
 impl<'a> Asker<'a> {
-    /// The sender of a message.
-    pub fn new(address: IpAddr, message: Option<Message<'a>>) -> Self {
+    /// The sender of a message. Without an address, or with one that no client on the Internet has,
+    /// some proxy hides who asks: that says nothing of anybody.
+    pub fn new(address: Option<IpAddr>, message: Option<Message<'a>>) -> Self {
+        let address = address.filter(|address| ranges::is_public(*address));
         Self { address, message, signers: OnceCell::new() }
+    }
+}
+
+impl Asker<'_> {
+    /// Whether a signature came with the message, right or wrong.
+    fn is_signed(&self) -> bool {
+        let mut is_signed = false;
+        if let Some(message) = &self.message {
+            message.fields.each_line("signature", &mut |_| is_signed = true);
+        }
+        is_signed
     }
 }
 
@@ -113,6 +127,12 @@ impl Verifier {
         )
     }
 
+    /// Ends the fetching, for a successor does it. Requests that are under way, and connections that
+    /// stay open for long, ask what is in memory.
+    pub fn retire(&self) {
+        self.tasks.iter().for_each(AbortHandle::abort);
+    }
+
     /// What is known of a client that claims to be `crawler`.
     pub fn standing(&self, crawler: &Crawler, asker: &Asker<'_>) -> Standing {
         let settings = &self.settings;
@@ -126,19 +146,23 @@ impl Verifier {
                 .get_or_init(|| self.keys.signers(message, Timestamp::now(), &self.metrics));
             self.keys.answer(crawler, signers)
         };
-        let signature = if settings.signatures { signature() } else { Answer::Nothing };
+        let signature = match crawler.signature_agent() {
+            _ if settings.signatures => signature(),
+            Some(_) if asker.is_signed() => Answer::NotYet,
+            _ => Answer::Nothing,
+        };
         // What is published and not looked at leaves the question open.
-        let ip_range = match crawler.ip_ranges() {
-            [] => Answer::Nothing,
-            _ if settings.ip_ranges => self.lists.answer(crawler, asker.address),
+        let ip_range = match (asker.address, crawler.ip_ranges()) {
+            (_, []) => Answer::Nothing,
+            (Some(address), _) if settings.ip_ranges => self.lists.answer(crawler, address),
             _ => Answer::NotYet,
         };
         // No name server is asked about those who are confirmed already.
         let names = self.names.as_ref().filter(|_| ![signature, ip_range].contains(&Answer::Yes));
-        let reverse_dns = match (names, crawler.reverse_dns()) {
-            (_, []) => Answer::Nothing,
-            (Some(names), suffixes) => names.answer(asker.address, suffixes),
-            (None, _) => Answer::NotYet,
+        let reverse_dns = match (names, asker.address, crawler.reverse_dns()) {
+            (_, _, []) => Answer::Nothing,
+            (Some(names), Some(address), suffixes) => names.answer(address, suffixes),
+            _ => Answer::NotYet,
         };
         Standing::of([signature, ip_range, reverse_dns])
     }
@@ -187,6 +211,30 @@ impl Fields for HeaderMap {
 
 impl Drop for Verifier {
     fn drop(&mut self) {
-        self.tasks.iter().for_each(AbortHandle::abort);
+        self.retire();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn ours_a_verifier_that_is_retired_fetches_no_more() {
+        let text = "crawlers: [{ product_token: ListBot, ip_ranges: [\"https://a.invalid/x\"], \
+                    signature_agent: \"https://a.invalid\" }]\n\
+                    evidence: { user_agents: [ListBot], reverse_dns: false }\n\
+                    sites: [{ hosts: [a.example], origin: \"http://127.0.0.1:1\" }]\n";
+        let (policy, findings) = policy::read("test.yaml", text.as_bytes());
+        let policy = policy.unwrap_or_else(|| panic!("{findings:?}"));
+        let verifier = Verifier::start(&policy, &Arc::default()).expect("nothing is wrong");
+        let verifier = verifier.expect("the policy asks for one");
+        assert_eq!(verifier.tasks.len(), 2);
+        tokio::task::yield_now().await;
+        assert!(!verifier.tasks.iter().any(AbortHandle::is_finished));
+        verifier.retire();
+        while !verifier.tasks.iter().all(AbortHandle::is_finished) {
+            tokio::task::yield_now().await;
+        }
     }
 }

@@ -29,7 +29,7 @@ use std::{
 use tokio::{sync::mpsc, task::JoinSet};
 
 use crate::{
-    crawlers::{Answer, Evidence},
+    crawlers::{Answer, Evidence, ranges},
     diagnostic::Diagnostic,
     metrics::{Counter, Metrics},
 };
@@ -193,22 +193,12 @@ impl Endings {
 }
 
 /// Whether the public DNS can have a name for an address: it is not of a private network, this
-/// machine, a link, a group or a range held back (RFC 6890). The ranges of documentation are let
-/// through; nobody has them.
+/// machine, a link, a group, a translator (RFC 6052) or a range held back (RFC 6890). The ranges of
+/// documentation are let through; nobody has them.
 fn is_public(address: IpAddr) -> bool {
-    match address {
-        IpAddr::V4(v4) => {
-            let [first, second, ..] = v4.octets();
-            let is_shared = first == 100 && second & 0xC0 == 64; // RFC 6598: 100.64.0.0/10
-            let is_unicast = (1..224).contains(&first);
-            is_unicast && !is_shared && !v4.is_private() && !v4.is_loopback() && !v4.is_link_local()
-        }
-        IpAddr::V6(v6) => {
-            !v6.is_loopback()
-                && !v6.is_unspecified()
-                && !v6.is_unique_local()
-                && !v6.is_unicast_link_local()
-                && !v6.is_multicast()
-        }
-    }
+    let is_documentation = match address {
+        IpAddr::V4(v4) => v4.is_documentation(),
+        IpAddr::V6(v6) => matches!(v6.segments(), [0x2001, 0xdb8, ..]),
+    };
+    is_documentation || ranges::is_public(address)
 }

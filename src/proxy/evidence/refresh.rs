@@ -5,9 +5,10 @@
 use std::{
     cmp::Reverse,
     collections::BinaryHeap,
+    fs::File,
     path::{Path, PathBuf},
     sync::Arc,
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
 use sha2::{Digest, Sha256};
@@ -46,6 +47,9 @@ pub(super) trait Collection: Send + 'static {
 
     /// Puts fresh octets in the place of the copy in use, if they can be believed.
     fn take(&mut self, number: usize, octets: Vec<u8>) -> Result<(), Doubt>;
+
+    /// The source still has the copy in use.
+    fn renew(&mut self, _number: usize) {}
 
     /// Whether there is a copy in use.
     fn has_copy(&self, number: usize) -> bool;
@@ -110,7 +114,10 @@ impl Source {
         refresh: Duration,
     ) -> (&'static str, Duration) {
         let outcome = match fetched {
-            Ok(Fetched::Unchanged) => Ok(("unchanged", None)),
+            Ok(Fetched::Unchanged) => {
+                collection.renew(number);
+                Ok(("unchanged", None))
+            }
             Ok(Fetched::Fresh { octets, validators, max_age }) => {
                 collection.take(number, octets).map(|()| {
                     self.validators = validators;
@@ -154,6 +161,20 @@ impl Copies {
     /// The copy of what was at `url`.
     pub(super) fn read(&self, url: &str) -> Option<Vec<u8>> {
         std::fs::read(self.path(url)?).ok()
+    }
+
+    /// When the source of the copy last had it.
+    pub(super) fn modified(&self, url: &str) -> Option<SystemTime> {
+        std::fs::metadata(self.path(url)?).ok()?.modified().ok()
+    }
+
+    /// Notes that the source still has what the copy is of.
+    pub(super) fn touch(&self, url: &str) {
+        let Some(path) = self.path(url) else { return };
+        let file = File::options().write(true).open(&path);
+        if let Err(error) = file.and_then(|file| file.set_modified(SystemTime::now())) {
+            tracing::warn!(%error, path = %path.display(), "a copy can't be kept");
+        }
     }
 
     /// Writes a copy beside the old one and puts it in its place.

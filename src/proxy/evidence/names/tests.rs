@@ -285,6 +285,9 @@ async fn ours_no_address_of_a_private_network_is_looked_up() {
         "fd00::1",
         "ff02::1",
         "::ffff:10.1.2.3",
+        "198.18.0.1",
+        "64:ff9b::808:808",
+        "2002:808:808::1",
     ] {
         assert_eq!(names.answer(ip(address), &of_a()), Answer::Nothing, "{address}");
     }
