@@ -379,9 +379,10 @@ fn a_signature_of_the_operator_confirms_and_one_of_somebody_else_contradicts() {
             "crawlers:\n  \
              - {{ product_token: ListBot, operator: Lists, signature_agent: \"{OWN}\" }}\n  \
              - {{ product_token: SisterBot, operator: Lists }}\n  \
+             - {{ product_token: SoleBot, operator: Sole }}\n  \
              - {{ product_token: OtherBot, operator: Others, signature_agent: \"{OTHER}\" }}\n  \
              - {{ product_token: AbsentBot, operator: Absent, signature_agent: \"{ABSENT}\" }}\n\
-             evidence:\n  user_agents: [ListBot, SisterBot, OtherBot, AbsentBot]\n  folder: {}\n",
+             evidence:\n  user_agents: [ListBot, SisterBot, SoleBot, OtherBot, AbsentBot]\n  folder: {}\n",
             folder.path().display()
         ))
         .start();
@@ -396,6 +397,8 @@ fn a_signature_of_the_operator_confirms_and_one_of_somebody_else_contradicts() {
         ("ListBot/1.0", own.fields(OWN, host).to_vec(), "confirmed", Some("signature")),
         ("SisterBot/1.0", own.fields(OWN, host).to_vec(), "confirmed", Some("signature")),
         ("ListBot/1.0", other.fields(OTHER, host).to_vec(), "contradicted", Some("signature")),
+        // Who publishes nothing may send through a platform that signs for itself.
+        ("SoleBot/1.0", other.fields(OTHER, host).to_vec(), "unverifiable", None),
         ("ListBot/1.0", none(), "unverifiable", None),
         ("ListBot/1.0", tampered(), "unverifiable", None),
         ("ListBot/1.0", own.fields(OWN, "elsewhere.example").to_vec(), "unverifiable", None),
@@ -499,4 +502,21 @@ fn a_dead_name_server_and_a_dead_list_cost_no_time_and_make_no_impostor() {
         assert_eq!(record["reason"], "robots.disallow");
         assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
     }
+}
+
+#[test]
+fn what_the_policy_does_not_look_at_is_held_against_nobody() {
+    let (origin, list, own) = (Origin::plain(), list(GOOD), Signer::new());
+    let crawler = format!("{}, signature_agent: \"https://lists.invalid\"", crawler(&list));
+    let beadle = setup(&origin, &crawler, "  signatures: false\n").start();
+    assert_eq!(standing(&beadle, "8.8.8.8"), json!(["contradicted", "ip-range"]));
+    // It may well be the operator's own signature.
+    let before = beadle.metric("beadle_records_seen") as usize;
+    let mut request = Request::get("/private/x").host("site.example").user_agent("ListBot/1.0");
+    for (name, value) in own.fields("https://lists.invalid", "site.example") {
+        request = request.field(name, &value);
+    }
+    request.field("X-Forwarded-For", "8.8.8.8").send(beadle.port);
+    let record = beadle.records(before + 1).pop().expect("it is recorded");
+    assert_eq!((&record["standing"], &record["evidence"]), (&json!("unknown"), &Value::Null));
 }
