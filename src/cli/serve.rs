@@ -311,17 +311,23 @@ fn announce(policy: &Policy) {
         let mode = site.enforcement.mode.as_str();
         let overrides: Vec<String> = site.enforcement.overrides.iter().map(shown).collect();
         let overrides = Some(overrides.join(", ")).filter(|text| !text.is_empty());
-        tracing::info!(site = site.name(), origin = %origin, mode, overrides, "serving");
+        let impostors = site.enforcement.impostors.map(policy::Mode::as_str);
+        tracing::info!(site = site.name(), origin = %origin, mode, overrides, impostors, "serving");
     }
 }
 
-/// `block for 97 crawlers`
+/// `block for 97 crawlers`, `log for all (unknown)`
 fn shown(one: &policy::Override) -> String {
     let mode = one.mode.as_str();
-    match one.tokens.len() {
-        _ if one.all => format!("{mode} for all"),
-        1 => format!("{mode} for 1 crawler"),
-        several => format!("{mode} for {several} crawlers"),
+    let whom = match one.tokens.len() {
+        _ if one.all => "all".to_owned(),
+        1 => "1 crawler".to_owned(),
+        several => format!("{several} crawlers"),
+    };
+    let standings: Vec<&str> = one.standings.iter().map(|outcome| outcome.as_str()).collect();
+    match standings.as_slice() {
+        [] => format!("{mode} for {whom}"),
+        some => format!("{mode} for {whom} ({})", some.join(", ")),
     }
 }
 

@@ -137,7 +137,14 @@ impl Source {
                 self.failures = self.failures.saturating_add(1);
                 let (url, evidence) = (&self.url, C::EVIDENCE.as_str());
                 let last_good_copy = collection.has_copy(number);
-                tracing::warn!(url, evidence, code, error, last_good_copy, "not taken");
+                tracing::warn!(
+                    url,
+                    evidence,
+                    code,
+                    error,
+                    last_good_copy,
+                    "what a crawler's operator publishes is not taken"
+                );
                 (code, wait.min(refresh))
             }
         }
