@@ -155,6 +155,7 @@ fn cases<'a>(rulebook: &'a Rulebook, site: &'a Site, requests: &'a Requests) -> 
     vec![
         Case::new("baseline: User-Agent looked up in a `HashMap`", look_up),
         Case::new("identify: browsers", identify_all(browsers())),
+        Case::new("identify: one of 64 KiB", identify_all(vec!["word ".repeat(13_108)])),
         Case::new("isbot: browsers", isbot(browsers())),
         Case::new("woothee: browsers", woothee(browsers())),
         Case::new("identify: crawlers and tools", identify_all(crawlers())),

@@ -81,11 +81,12 @@ fn write_group(f: &mut fmt::Formatter<'_>, group: &Group, last: bool) -> fmt::Re
 
 fn write_records(f: &mut fmt::Formatter<'_>, records: &[Record]) -> fmt::Result {
     records.iter().try_for_each(|record| {
+        let name = one_line(&record.name).replace(':', "%3A");
         // A byte order mark that came to stand first in the file would be skipped.
-        let name = encoded(&record.name, |c| is_break(c) || matches!(c, '#' | ':' | '\u{feff}'));
-        let read = name.replace("%EF%BB%BF", "");
-        match Key::of(read.trim_matches([' ', '\t']).as_bytes()) {
-            Key::Other => write_line(f, &name, &one_line(&record.value)),
+        match Key::of(name.trim_matches([' ', '\t', '\u{feff}']).as_bytes()) {
+            Key::Other => {
+                write_line(f, &name.replace('\u{feff}', "%EF%BB%BF"), &one_line(&record.value))
+            }
             Key::UserAgent | Key::Rule(_) => Ok(()),
         }
     })

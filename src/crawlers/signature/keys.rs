@@ -45,7 +45,7 @@ impl KeySet {
     /// The most keys that a directory may have.
     pub const MAX_KEYS: usize = 100;
 
-    /// Reads a directory: a JWK Set, or a single JWK, as some publish.
+    /// Reads a directory: a JWK Set. A single JWK, as some publish, is none.
     ///
     /// A key is left out where it is of another type, is not for signatures or is malformed
     /// (RFC 7517 §5). `kid` is not looked at: a key is named by its thumbprint (RFC 7638), which is
@@ -59,13 +59,8 @@ impl KeySet {
         }
         let read: Value =
             serde_json::from_slice(directory).map_err(|_| Reason::DirectoryMalformed)?;
-        let keys = match &read {
-            Value::Object(members) => match members.get("keys") {
-                Some(Value::Array(keys)) => keys.as_slice(),
-                None if members.contains_key("kty") => std::slice::from_ref(&read),
-                _ => return Err(Reason::DirectoryMalformed),
-            },
-            _ => return Err(Reason::DirectoryMalformed),
+        let Some(Value::Array(keys)) = read.get("keys") else {
+            return Err(Reason::DirectoryMalformed);
         };
         if keys.len() > Self::MAX_KEYS {
             return Err(Reason::DirectoryTooLarge);
