@@ -520,3 +520,16 @@ fn what_the_policy_does_not_look_at_is_held_against_nobody() {
     let record = beadle.records(before + 1).pop().expect("it is recorded");
     assert_eq!((&record["standing"], &record["evidence"]), (&json!("unknown"), &Value::Null));
 }
+
+#[test]
+fn who_borrows_a_name_has_not_read_the_rules_for_its_owner() {
+    let (origin, list) = (Origin::plain(), list(GOOD));
+    let beadle = setup(&origin, &crawler(&list), "").start();
+    assert_eq!(standing(&beadle, "66.249.64.3"), json!(["confirmed", "ip-range"]));
+    for (address, state) in [("8.8.8.8", "never"), ("66.249.64.3", "current")] {
+        let robots_txt = Request::get("/robots.txt").user_agent("ListBot/1.0");
+        let answer = robots_txt.field("X-Forwarded-For", address).send(beadle.port);
+        assert_eq!(answer.status, 200, "open to everybody");
+        assert_eq!(record(&beadle, "66.249.64.3")["robots_read"]["state"], state, "{address}");
+    }
+}

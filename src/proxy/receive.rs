@@ -8,7 +8,7 @@ use pingora::{http::RequestHeader, proxy::Session};
 
 use crate::{
     crawlers::{
-        Claim, Crawler, Standing,
+        Claim, Crawler, Outcome, Standing,
         signature::{Message, Scheme},
     },
     enforce::{self, Action, Decision, Rulebook, Site},
@@ -73,21 +73,25 @@ impl Proxy {
         exchange.class = claim.class();
         exchange.action = decision.action;
         match (decision.reason, decision.action) {
-            (enforce::Reason::RobotsTxt, _) => self.publish(session, site, &claim).map(Some),
+            (enforce::Reason::RobotsTxt, _) => {
+                self.publish(session, site, &claim, decision.standing).map(Some)
+            }
             (_, Action::Pass) => Ok(None),
             _ => self.act(session, exchange, site, &claim, &decision, &target),
         }
     }
 
-    /// robots.txt, and the note that these crawlers have read it.
+    /// robots.txt, and the note that these crawlers have read it; who only borrows a name has not
+    /// read it for the one it belongs to.
     fn publish(
         &self,
         session: &Session,
         site: &Site,
         claim: &Claim<'_>,
+        standing: Standing,
     ) -> pingora::Result<Answer> {
         let request = session.req_header();
-        if request.method == Method::GET {
+        if request.method == Method::GET && standing.outcome != Outcome::Contradicted {
             for name in claim.tokens() {
                 let fetch = self.ledger.note(site, name, Timestamp::now());
                 fetch.into_iter().for_each(|fetch| self.sink.fetched(fetch));
