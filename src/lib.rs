@@ -21,7 +21,8 @@
 //! - *policy*: the operator's file, read and validated.
 //! - *site*: the hosts that share an origin, rules and enforcement.
 //! - *product token*: the name a crawler looks for in robots.txt (RFC 9309 §2.2.1).
-//! - *claim*: what a User-Agent says of its sender; *standing*: what is known about the claim.
+//! - *claim*: what a User-Agent says of its sender; *evidence*: what its operator publishes to tell
+//!   its requests from others'; *standing*: what that says of the claim.
 //! - *edition*: one published state of a site's robots.txt, named by its hash.
 //! - *rulebook*: a policy compiled for serving, swapped whole.
 //! - *verdict*: allow or disallow, with the rule; *decision*: verdict, action and reason.
@@ -35,7 +36,7 @@ pub mod product_token; // a crawler's name
 pub mod robots; // robots.txt: read, written, matched
 pub mod robots_tag; // Robots-Tag, X-Robots-Tag and their meta elements: read, written, merged
 
-pub mod crawlers; // who is known, and who a User-Agent says it is
+pub mod crawlers; // who is known, who a User-Agent says it is, and what would prove it
 
 pub mod policy; // the operator's file as meaningful values
 

@@ -1,7 +1,7 @@
 //! The request path on pingora, phase by phase.
 //!
 //! ```text
-//! request_filter    admit, host, site ─▶ claim ─▶ decide ─▶ own answers, act ─▶ forward
+//! request_filter    admit, host, site ─▶ claim, standing ─▶ decide ─▶ own answers, act ─▶ forward
 //! upstream_peer     an address of the site's origin, every timeout set
 //! response_filter   hop-by-hop fields out, tags merged in
 //! logging           counted; recorded once, with the final status
