@@ -36,7 +36,7 @@ pub(super) fn scan<'a>(
         let bytes = word.bytes(text);
         let hash = hash(bytes);
         if word.before(text) == Some(b'/') {
-            if let Some(number) = find_in_version(catalogue.names(), word.bytes(text))
+            if let Some(number) = find_in_version(catalogue.names(), bytes)
                 && let Some(crawler) = catalogue.at(number)
             {
                 claim.add(Name::Known(crawler));

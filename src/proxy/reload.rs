@@ -75,8 +75,9 @@ impl Reloader {
             Ok(None) => Outcome::Unchanged,
             Ok(Some(policy)) => {
                 let previous = self.serving.load_full();
+                let is_kept = is_same_evidence(&policy, &in_force);
                 let verifier = match &previous.verifier {
-                    kept if is_same_evidence(&policy, &in_force) => kept.clone(),
+                    verifier if is_kept => verifier.clone(),
                     _ => match Verifier::start(&policy, &self.metrics) {
                         Ok(verifier) => verifier,
                         Err(finding) => {
@@ -89,13 +90,9 @@ impl Reloader {
                 let rulebook = Rulebook::compile(&policy, now, Some(&previous.rulebook));
                 let serving = Serving::new(rulebook, verifier, &self.origins, &self.metrics);
                 self.origins.look_up_new().await;
-                let is_retired = match (&previous.verifier, &serving.verifier) {
-                    (Some(old), Some(new)) => !Arc::ptr_eq(old, new),
-                    (old, _) => old.is_some(),
-                };
                 self.serving.store(Arc::new(serving));
                 // Whoever is still connected keeps it for as long as he stays.
-                previous.verifier.iter().filter(|_| is_retired).for_each(|old| old.retire());
+                previous.verifier.iter().filter(|_| !is_kept).for_each(|old| old.retire());
                 let is_served = |name: &str| policy.sites.iter().any(|site| site.name() == name);
                 let gone = in_force.sites.iter().map(policy::Site::name);
                 gone.filter(|name| !is_served(name))
@@ -162,7 +159,8 @@ impl Reloader {
         }
     }
 
-    /// Reloads whenever the policy or its catalogue changes on disk, or `hangup` says so. Ends with `hangup`.
+    /// Reloads whenever the policy or its catalogue changes on disk, or `hangup` says so. Ends with
+    /// `hangup`.
     pub async fn watch(&self, mut hangup: mpsc::Receiver<()>) {
         let mut looks = tokio::time::interval(LOOK);
         let (mut seen, mut taken) = (None, None);

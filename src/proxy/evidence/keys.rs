@@ -93,9 +93,8 @@ impl Keys {
                     continue;
                 }
             };
-            let known = self.directories.iter().position(|directory| directory.url == url);
-            let Some((number, directory)) =
-                known.and_then(|number| Some((number, self.directories.get(number)?)))
+            let mut directories = self.directories.iter().enumerate();
+            let Some((number, directory)) = directories.find(|(_, directory)| directory.url == url)
             else {
                 metrics.signature("unknown-signer");
                 continue;

@@ -235,6 +235,7 @@ mod tests {
         pass(&mut keeper, 9 * day);
         assert!(keeper.take(0, prefixes(2)).is_err(), "what came before was taken back");
     }
+
     #[test]
     fn ours_an_old_list_still_confirms_and_contradicts_nobody() {
         let day = Duration::from_secs(24 * 3_600);
