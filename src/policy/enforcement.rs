@@ -1,4 +1,4 @@
-//! The `enforcement` section: what happens to violations, and how a refusal is answered.
+//! The `enforcement` section: what happens to violations.
 
 use std::collections::HashSet;
 
@@ -6,43 +6,14 @@ use crate::{
     crawlers::{Class, Outcome},
     diagnostic::Diagnostic,
     policy::{
-        Block, Enforcement, Mode, Override, Piece, RobotsTxt, Slot, Template,
+        Block, Enforcement, Mode, Override, RobotsTxt, block,
         names::{Names, Selection},
-        shape::{At, Fields, Findings, shown},
+        shape::{At, Fields, Findings},
     },
     robots,
 };
 
-/// What a refused crawler is told when the policy has no text of its own.
-const DEFAULT_BODY: &str = "\
-{product_token} is not allowed to fetch this page.
-
-The rules of {host} disallow it:
-  {rule}
-  (line {line} of {robots_txt})
-
-Decision {id}
-";
-
-/// What is told to who is refused for a borrowed name, whatever the rules say.
-const DEFAULT_IMPOSTOR_BODY: &str = "\
-The User-Agent of this request says that it comes from {product_token}. What the
-operator of {product_token} publishes says that it does not.
-
-Decision {id}
-";
-
 const MODES: [(&str, Mode); 3] = [("off", Mode::Off), ("log", Mode::Log), ("block", Mode::Block)];
-
-const SLOTS: [(&str, Slot); 7] = [
-    ("product_token", Slot::ProductToken),
-    ("rule", Slot::Rule),
-    ("line", Slot::Line),
-    ("robots_txt", Slot::RobotsTxt),
-    ("id", Slot::Id),
-    ("host", Slot::Host),
-    ("path", Slot::Path),
-];
 
 /// The classes that `*` binds unless the policy says otherwise: whoever crawls or is automatic,
 /// and who does not say what it is. A person's browser is never among them.
@@ -67,13 +38,7 @@ pub(super) fn read(
     let mut enforcement = Enforcement {
         mode: Mode::Log,
         overrides: Vec::new(),
-        block: Block {
-            status: 403,
-            content_type: "text/plain; charset=utf-8".to_owned(),
-            body: parse_template(DEFAULT_BODY).expect("the default body has known slots only"),
-            impostor_body: parse_template(DEFAULT_IMPOSTOR_BODY)
-                .expect("the default body has known slots only"),
-        },
+        block: Block::default(),
         star_binds: STAR_BINDS.to_vec(),
         impostors: None,
         block_confirmed_search: false,
@@ -105,7 +70,7 @@ pub(super) fn read(
         enforcement.overrides.push(one);
     }
     if let Some(at) = fields.take("block") {
-        block(&at, &mut enforcement.block, findings);
+        block::read(&at, &mut enforcement.block, findings);
     }
     if let Some(at) = fields.take("star_binds") {
         enforcement.star_binds = star_binds(&at, findings);
@@ -155,52 +120,6 @@ fn one_override(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> Opti
     Some(Override { tokens, all, standings, mode: mode? })
 }
 
-fn block(at: &At<'_>, block: &mut Block, findings: &mut Findings) {
-    let Some(fields) = at.fields(&["status", "content_type", "body"], findings) else { return };
-    if let Some(at) = fields.take("status") {
-        match at.integer(100..=599, findings) {
-            Some(status @ (403 | 404 | 410 | 429 | 451)) => {
-                block.status = u16::try_from(status).unwrap_or(block.status);
-            }
-            Some(other) => findings.refuse(
-                &at,
-                format!("{other} does not tell a crawler that it is refused"),
-                "write 403, 404, 410, 429 or 451",
-            ),
-            None => {}
-        }
-    }
-    if let Some((at, text)) =
-        fields.take("content_type").and_then(|at| at.text(findings).map(|text| (at, text)))
-    {
-        if text.is_empty() || text.bytes().any(|b| !(b' '..=b'~').contains(&b)) {
-            findings.refuse(
-                &at,
-                "not a header value",
-                "write for example text/html; charset=utf-8",
-            );
-        } else {
-            block.content_type = text.to_owned();
-        }
-    }
-    if let Some((at, text)) =
-        fields.take("body").and_then(|at| at.text(findings).map(|text| (at, text)))
-    {
-        match parse_template(text) {
-            Ok(body) => {
-                block.impostor_body = body.clone();
-                block.body = body;
-            }
-            Err(slot) => {
-                let known: Vec<String> =
-                    SLOTS.iter().map(|(name, _)| format!("{{{name}}}")).collect();
-                let message = format!("unknown place '{{{}}}'", shown(&slot));
-                findings.refuse(&at, message, format!("the places are {}", known.join(", ")));
-            }
-        }
-    }
-}
-
 fn star_binds(at: &At<'_>, findings: &mut Findings) -> Vec<Class> {
     const CLASSES: [(&str, Class); 4] = [
         ("crawler", Class::Crawler),
@@ -219,41 +138,6 @@ fn star_binds(at: &At<'_>, findings: &mut Findings) -> Vec<Class> {
             item.choice(&CLASSES, findings)
         })
         .collect()
-}
-
-/// The text with its `{slots}`; `{{` and `}}` stand for one brace. `Err` is an unknown slot's name.
-fn parse_template(text: &str) -> Result<Template, String> {
-    let mut pieces = Vec::new();
-    let mut literal = String::new();
-    let mut rest = text;
-    while let Some(at) = rest.find(['{', '}']) {
-        literal.push_str(&rest[..at]);
-        let (brace, after) = rest[at..].split_at(1);
-        if let Some(after) = after.strip_prefix(brace) {
-            literal.push_str(brace);
-            rest = after;
-            continue;
-        }
-        if brace == "}" {
-            literal.push_str(brace);
-            rest = after;
-            continue;
-        }
-        let Some((name, after)) = after.split_once('}') else {
-            return Err(after.chars().take(20).collect());
-        };
-        let slot = SLOTS.iter().find(|(known, _)| *known == name).map(|(_, slot)| *slot);
-        if !literal.is_empty() {
-            pieces.push(Piece::Text(std::mem::take(&mut literal)));
-        }
-        pieces.push(Piece::Slot(slot.ok_or_else(|| name.to_owned())?));
-        rest = after;
-    }
-    literal.push_str(rest);
-    if !literal.is_empty() {
-        pieces.push(Piece::Text(literal));
-    }
-    Ok(Template(pieces))
 }
 
 /// Rules for `*` that leave nothing open, enforced by blocking, take a site out of every
@@ -294,26 +178,4 @@ fn closes_everything(file: &robots::RobotsTxt) -> bool {
             verdict.access == robots::Access::Disallow
         })
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_template_is_text_and_known_slots() {
-        let text = |t: &str| Piece::Text(t.to_owned());
-        for (template, expected) in [
-            ("plain", Ok(vec![text("plain")])),
-            ("a {id} b", Ok(vec![text("a "), Piece::Slot(Slot::Id), text(" b")])),
-            ("{host}{path}", Ok(vec![Piece::Slot(Slot::Host), Piece::Slot(Slot::Path)])),
-            ("{{literal}} {x}}", Err("x".to_owned())),
-            ("{{literal}} } {{", Ok(vec![text("{literal} } {")])),
-            ("", Ok(vec![])),
-            ("{nobody}", Err("nobody".to_owned())),
-            ("{open", Err("open".to_owned())),
-        ] {
-            assert_eq!(parse_template(template), expected.map(Template), "{template:?}");
-        }
-    }
 }

@@ -28,6 +28,7 @@ use crate::{
     robots_tag::RobotsTag,
 };
 
+mod block;
 mod catalogue;
 mod check;
 mod enforcement;
@@ -40,6 +41,7 @@ mod shape;
 mod sites;
 mod yaml;
 
+pub use block::{Block, Piece, Slot, Template};
 pub use catalogue::{
     BUILT_IN as BUILT_IN_CATALOGUE, MAX_BYTES as MAX_CATALOGUE_BYTES,
     built_in as built_in_catalogue, built_in_file as built_in_catalogue_file,
@@ -351,51 +353,6 @@ pub struct Override {
     pub standings: Vec<Outcome>,
     /// What happens to their violations.
     pub mode: Mode,
-}
-
-/// How a refused request is answered.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Block {
-    /// 403, 404, 410, 429 or 451.
-    pub status: u16,
-    /// `Content-Type` of the body.
-    pub content_type: String,
-    /// The body, in pieces.
-    pub body: Template,
-    /// The body for a client that is proven not to be who it says: no rule is why it is refused.
-    pub impostor_body: Template,
-}
-
-/// A text with places to fill in.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Template(pub Vec<Piece>);
-
-/// A piece of a [`Template`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece {
-    /// As it stands.
-    Text(String),
-    /// To be filled in.
-    Slot(Slot),
-}
-
-/// What a [`Template`] can say about a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Slot {
-    /// `{product_token}`: the crawler's name.
-    ProductToken,
-    /// `{rule}`: the rule as robots.txt has it, `Disallow: /private/`.
-    Rule,
-    /// `{line}`: the rule's line in robots.txt.
-    Line,
-    /// `{robots_txt}`: the URL of robots.txt.
-    RobotsTxt,
-    /// `{id}`: the decision's id, to be found in the records.
-    Id,
-    /// `{host}`: the host asked for.
-    Host,
-    /// `{path}`: the path asked for.
-    Path,
 }
 
 /// Reads a policy that names no other file. The findings come in the order of their place; a policy

@@ -1,0 +1,194 @@
+//! The `block` section of an enforcement: how a refusal is answered.
+
+use crate::policy::shape::{At, Findings, shown};
+
+/// How a refused request is answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// 403, 404, 410, 429 or 451.
+    pub status: u16,
+    /// `Content-Type` of the body.
+    pub content_type: String,
+    /// The body, in pieces.
+    pub body: Template,
+    /// The body for a client that is proven not to be who it says: no rule is why it is refused.
+    pub impostor_body: Template,
+}
+
+/// A text with places to fill in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Template(pub Vec<Piece>);
+
+/// A piece of a [`Template`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// As it stands.
+    Text(String),
+    /// To be filled in.
+    Slot(Slot),
+}
+
+/// What a [`Template`] can say about a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slot {
+    /// `{product_token}`: the crawler's name.
+    ProductToken,
+    /// `{rule}`: the rule as robots.txt has it, `Disallow: /private/`.
+    Rule,
+    /// `{line}`: the rule's line in robots.txt.
+    Line,
+    /// `{robots_txt}`: the URL of robots.txt.
+    RobotsTxt,
+    /// `{id}`: the decision's id, to be found in the records.
+    Id,
+    /// `{host}`: the host asked for.
+    Host,
+    /// `{path}`: the path asked for.
+    Path,
+}
+
+/// What a refused crawler is told when the policy has no text of its own.
+const DEFAULT_BODY: &str = "\
+{product_token} is not allowed to fetch this page.
+
+The rules of {host} disallow it:
+  {rule}
+  (line {line} of {robots_txt})
+
+Decision {id}
+";
+
+/// What is told to who is refused for a borrowed name, whatever the rules say.
+const DEFAULT_IMPOSTOR_BODY: &str = "\
+The User-Agent of this request says that it comes from {product_token}. What the
+operator of {product_token} publishes says that it does not.
+
+Decision {id}
+";
+
+const SLOTS: [(&str, Slot); 7] = [
+    ("product_token", Slot::ProductToken),
+    ("rule", Slot::Rule),
+    ("line", Slot::Line),
+    ("robots_txt", Slot::RobotsTxt),
+    ("id", Slot::Id),
+    ("host", Slot::Host),
+    ("path", Slot::Path),
+];
+
+impl Default for Block {
+    fn default() -> Self {
+        let template =
+            |text| parse_template(text).expect("the default bodies have known slots only");
+        Self {
+            status: 403,
+            content_type: "text/plain; charset=utf-8".to_owned(),
+            body: template(DEFAULT_BODY),
+            impostor_body: template(DEFAULT_IMPOSTOR_BODY),
+        }
+    }
+}
+
+/// Reads the section into `block`, whose values stay where the section says nothing.
+pub(super) fn read(at: &At<'_>, block: &mut Block, findings: &mut Findings) {
+    let Some(fields) = at.fields(&["status", "content_type", "body"], findings) else { return };
+    if let Some(at) = fields.take("status") {
+        match at.integer(100..=599, findings) {
+            Some(status @ (403 | 404 | 410 | 429 | 451)) => {
+                block.status = u16::try_from(status).unwrap_or(block.status);
+            }
+            Some(other) => findings.refuse(
+                &at,
+                format!("{other} does not tell a crawler that it is refused"),
+                "write 403, 404, 410, 429 or 451",
+            ),
+            None => {}
+        }
+    }
+    if let Some((at, text)) =
+        fields.take("content_type").and_then(|at| at.text(findings).map(|text| (at, text)))
+    {
+        if text.is_empty() || text.bytes().any(|b| !(b' '..=b'~').contains(&b)) {
+            findings.refuse(
+                &at,
+                "not a header value",
+                "write for example text/html; charset=utf-8",
+            );
+        } else {
+            block.content_type = text.to_owned();
+        }
+    }
+    if let Some((at, text)) =
+        fields.take("body").and_then(|at| at.text(findings).map(|text| (at, text)))
+    {
+        match parse_template(text) {
+            Ok(body) => {
+                block.impostor_body = body.clone();
+                block.body = body;
+            }
+            Err(slot) => {
+                let known: Vec<String> =
+                    SLOTS.iter().map(|(name, _)| format!("{{{name}}}")).collect();
+                let message = format!("unknown place '{{{}}}'", shown(&slot));
+                findings.refuse(&at, message, format!("the places are {}", known.join(", ")));
+            }
+        }
+    }
+}
+
+/// The text with its `{slots}`; `{{` and `}}` stand for one brace. `Err` is an unknown slot's name.
+fn parse_template(text: &str) -> Result<Template, String> {
+    let mut pieces = Vec::new();
+    let mut literal = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(['{', '}']) {
+        literal.push_str(&rest[..at]);
+        let (brace, after) = rest[at..].split_at(1);
+        if let Some(after) = after.strip_prefix(brace) {
+            literal.push_str(brace);
+            rest = after;
+            continue;
+        }
+        if brace == "}" {
+            literal.push_str(brace);
+            rest = after;
+            continue;
+        }
+        let Some((name, after)) = after.split_once('}') else {
+            return Err(after.chars().take(20).collect());
+        };
+        let slot = SLOTS.iter().find(|(known, _)| *known == name).map(|(_, slot)| *slot);
+        if !literal.is_empty() {
+            pieces.push(Piece::Text(std::mem::take(&mut literal)));
+        }
+        pieces.push(Piece::Slot(slot.ok_or_else(|| name.to_owned())?));
+        rest = after;
+    }
+    literal.push_str(rest);
+    if !literal.is_empty() {
+        pieces.push(Piece::Text(literal));
+    }
+    Ok(Template(pieces))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_template_is_text_and_known_slots() {
+        let text = |t: &str| Piece::Text(t.to_owned());
+        for (template, expected) in [
+            ("plain", Ok(vec![text("plain")])),
+            ("a {id} b", Ok(vec![text("a "), Piece::Slot(Slot::Id), text(" b")])),
+            ("{host}{path}", Ok(vec![Piece::Slot(Slot::Host), Piece::Slot(Slot::Path)])),
+            ("{{literal}} {x}}", Err("x".to_owned())),
+            ("{{literal}} } {{", Ok(vec![text("{literal} } {")])),
+            ("", Ok(vec![])),
+            ("{nobody}", Err("nobody".to_owned())),
+            ("{open", Err("open".to_owned())),
+        ] {
+            assert_eq!(parse_template(template), expected.map(Template), "{template:?}");
+        }
+    }
+}
