@@ -271,7 +271,7 @@ fn ours_the_record_says_whether_the_crawler_had_read_the_rule() {
     // A restart forgets nothing that was read.
     wait_for("the fetch in the database", || {
         let database = rusqlite::Connection::open(beadle.folder().join("beadle.db")).ok()?;
-        database.query_row("SELECT at FROM fetches", [], |row| row.get::<_, i64>(0)).ok()
+        database.query_row("SELECT last FROM fetches", [], |row| row.get::<_, i64>(0)).ok()
     });
     let beadle = beadle.restarted();
     assert_eq!(state(&beadle, "BadBot/1.0")["state"], "current", "the first edition is back");

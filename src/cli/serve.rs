@@ -281,6 +281,7 @@ fn open_store(
         }),
         queue: settings.queue,
         retention: Some(settings.retention),
+        ..Settings::default()
     })
     .map_err(refused)?;
     let fetches = match &settings.database {

@@ -37,7 +37,7 @@ impl Ledger {
     pub(super) fn remembering(fetches: Vec<Fetch>) -> Self {
         let entry = |fetch: Fetch| {
             let key = key(&fetch.site, &fetch.product_token);
-            (key, (fetch.edition.to_string(), fetch.at))
+            (key, (fetch.edition.to_string(), fetch.last))
         };
         let named = RwLock::new(fetches.into_iter().map(entry).collect());
         Self { named, declared: RwLock::default() }
@@ -56,8 +56,13 @@ impl Ledger {
         (!is_made_up).then(|| Fetch {
             site: site.name.as_str().into(),
             product_token: token.into(),
+            network: Text::word("-"),
+            standing: Text::word("unknown"),
             edition: edition.into(),
-            at,
+            first: at,
+            last: at,
+            count: 1,
+            interval: None,
         })
     }
 

@@ -6,12 +6,16 @@
 //! finds no room on the way is counted exactly ([`Overflow`]). This room judges nothing, and every
 //! text in a record is bounded and escaped by its type ([`Text`]), so that no caller can forget it.
 //!
+//! The database keeps what the judgement needs after a restart as well: every [`Edition`] of a
+//! site's robots.txt, byte for byte, files that are [`Held`] back, and who fetched what ([`Fetch`]).
+//!
 //! May use: diagnostic, escape, product_token. Must not know: policy, enforce, proxy, admin, cli.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 pub use self::{
+    edition::{Edition, Fetch, Held},
     error::{Error, Obstacle},
     filter::{Filter, Listing},
     overflow::Overflow,
@@ -21,10 +25,12 @@ pub use self::{
     text::{Text, redact_query},
 };
 
+mod edition; // a site's robots.txt through time: published, held back, fetched
 mod error; // what can be wrong with a database or a log, with the repair
 mod filter; // which records are asked for, the same for both ways of keeping them
 pub mod jsonl; // JSON lines: one record a line, read back with a filter
 mod log; // where the lines go: a file or standard output
+mod notes; // what waits for the database besides records
 mod overflow; // what was not kept, counted by name
 mod queue; // bounded, with exact accounts
 mod retention; // how many old records may go, and when
@@ -128,20 +134,6 @@ pub enum ReadState {
     Older,
     /// It fetched that one and went on.
     Current,
-}
-
-/// A crawler fetched a site's robots.txt. The latest of each site and token is kept in the
-/// database, so that [`RobotsRead`] survives a restart.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fetch {
-    /// The site, by the name that the policy gives it.
-    pub site: Text,
-    /// Who fetched.
-    pub product_token: Text,
-    /// What was fetched, by its hash.
-    pub edition: Text,
-    /// When.
-    pub at: Timestamp,
 }
 
 impl ReadState {

@@ -6,12 +6,12 @@
 //! records.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::VecDeque,
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
-use crate::violations::{Error, Fetch, Overflow, Text, Violation, overflow::Tally};
+use crate::violations::{Error, Overflow, Violation, notes::Notes, overflow::Tally};
 
 /// The most records in one transaction, or one write.
 pub(super) const BATCH: usize = 256;
@@ -19,8 +19,6 @@ pub(super) const BATCH: usize = 256;
 const LINGER: Duration = Duration::from_millis(100);
 /// The most bytes of records that wait.
 const BYTES: usize = 32 << 20;
-/// The most fetches that wait, one for each site and product token.
-const FETCHES: usize = 4096;
 /// While the queue stays full, what it could not hold is written down this often.
 const OVERFLOW_INTERVAL: Duration = Duration::from_secs(10);
 /// However often it fills, that is logged this often at most.
@@ -52,7 +50,7 @@ pub enum Health {
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     pub(super) records: Arc<[Arc<Violation>]>,
-    pub(super) fetches: Vec<Fetch>,
+    pub(super) notes: Notes,
     pub(super) overflow: Vec<Overflow>,
 }
 
@@ -82,7 +80,11 @@ struct State {
     bytes: usize,
     /// What the writer has taken and not yet answered for.
     taken: Arc<[Arc<Violation>]>,
-    fetches: HashMap<(Text, Text), Fetch>,
+    notes: Notes,
+    /// How many editions the writer has taken and not yet answered for.
+    taken_editions: usize,
+    /// How many editions found no room, or were given up.
+    lost_editions: usize,
     seen: u64,
     stored: u64,
     dropped: u64,
@@ -147,18 +149,26 @@ impl Queue {
         }
     }
 
-    /// Takes the fetch, in place of an earlier one of the same site and product token.
-    pub(super) fn push_fetch(&self, fetch: Fetch) {
+    /// Takes a note; `note` says how many editions had to make room for it.
+    pub(super) fn push_note(&self, note: impl FnOnce(&mut Notes) -> usize) {
         let mut state = self.lock();
-        let name = (fetch.site.clone(), fetch.product_token.clone());
-        // One that is lost makes the judgement after a restart milder, never harder.
-        if state.fetches.len() < FETCHES || state.fetches.contains_key(&name) {
-            state.fetches.insert(name, fetch);
+        if state.phase != Phase::Open {
+            return;
         }
+        let lost = note(&mut state.notes);
+        let is_news = lost > 0 && state.lost_editions == 0;
+        state.lost_editions += lost;
         let is_awaited = state.wake_at == 1;
         drop(state);
         if is_awaited {
             self.wake.notify_one();
+        }
+        if is_news {
+            tracing::error!(
+                code = "store.editions_lost",
+                lane = self.target,
+                "too many editions of robots.txt wait to be written: the oldest are not kept"
+            );
         }
     }
 
@@ -182,8 +192,9 @@ impl Queue {
         let is_due = state.waiting.is_empty()
             || state.owed_since.is_some_and(|since| since.elapsed() >= OVERFLOW_INTERVAL);
         let overflow = if is_due { state.settle() } else { Vec::new() };
-        let fetches = state.fetches.drain().map(|(_, fetch)| fetch).collect();
-        Order::Write(Batch { records: Arc::clone(&state.taken), fetches, overflow })
+        let notes = std::mem::take(&mut state.notes);
+        state.taken_editions = notes.editions().len();
+        Order::Write(Batch { records: Arc::clone(&state.taken), notes, overflow })
     }
 
     /// The records taken are written and acknowledged.
@@ -192,6 +203,7 @@ impl Queue {
         // Empty where they were given up meanwhile, so that none is counted twice.
         let taken = std::mem::take(&mut state.taken);
         state.stored += taken.len() as u64;
+        state.taken_editions = 0;
         drop(state);
         let weight: usize = taken.iter().map(|violation| violation.weight()).sum();
         let mut state = self.lock();
@@ -266,6 +278,7 @@ impl Queue {
         state.abandon();
         state.phase = Phase::Finished;
         let dropped = state.owed.sum();
+        let editions = std::mem::take(&mut state.lost_editions);
         drop(state);
         self.finished.notify_all();
         if dropped > 0 {
@@ -274,6 +287,14 @@ impl Queue {
                 lane = self.target,
                 dropped,
                 "violations were not kept"
+            );
+        }
+        if editions > 0 {
+            tracing::error!(
+                code = "store.editions_lost",
+                lane = self.target,
+                editions,
+                "editions of robots.txt were not kept: the history lacks them"
             );
         }
     }
@@ -316,7 +337,7 @@ impl Queue {
 
 impl State {
     fn has_work(&self) -> bool {
-        !(self.waiting.is_empty() && self.fetches.is_empty() && self.owed.is_empty())
+        !(self.waiting.is_empty() && self.notes.is_empty() && self.owed.is_empty())
     }
 
     /// Whether the last word about a full queue is long enough ago for another.
@@ -352,7 +373,8 @@ impl State {
             self.drop_record(violation);
         }
         self.bytes = 0;
-        self.fetches.clear();
+        self.lost_editions += std::mem::take(&mut self.taken_editions);
+        self.lost_editions += std::mem::take(&mut self.notes).editions().len();
         self.phase = Phase::Abandoned;
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Records go in passes some minutes apart, each pass in small transactions between which new
 //! records are written. A pass takes at most a twentieth of what there is, and none is made right
-//! after the wall clock has moved by itself.
+//! after the wall clock has moved by itself. Fetches and editions of robots.txt go by the same
+//! passes, but an edition that a crawler may still be going by stays, however short the retention.
 
 use std::time::{Duration, Instant};
 
@@ -22,6 +23,8 @@ const LEEWAY: Duration = Duration::from_secs(3600);
 #[derive(Debug)]
 pub(super) struct Retention {
     keep: Duration,
+    /// How long a replaced edition stays at least.
+    window: Duration,
     /// When to look next.
     next: Instant,
     /// Both clocks, when they were last compared.
@@ -30,16 +33,21 @@ pub(super) struct Retention {
     allowance: Option<u64>,
 }
 
-/// What may be removed in one transaction: records from before `before`, `limit` of them.
+/// What may be removed in one transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Piece {
+    /// Records from before this time.
     pub(super) before: Timestamp,
+    /// Editions that were replaced before this time, which is no later.
+    pub(super) replaced_before: Timestamp,
+    /// So many of each.
     pub(super) limit: u64,
 }
 
 impl Retention {
-    pub(super) fn new(keep: Duration, now: Instant, wall: Timestamp) -> Self {
-        Self { keep, next: now + FIRST, compared: (now, wall), allowance: None }
+    /// Keeps records for `keep`, and replaced editions for `window` at least.
+    pub(super) fn new(keep: Duration, window: Duration, now: Instant, wall: Timestamp) -> Self {
+        Self { keep, window, next: now + FIRST, compared: (now, wall), allowance: None }
     }
 
     /// How long there is nothing to do.
@@ -62,8 +70,10 @@ impl Retention {
         }
         let allowance = self.allowance.unwrap_or_else(|| (records / SHARE).max(PIECE));
         self.allowance = Some(allowance);
-        let before = wall.checked_sub(self.keep).unwrap_or(Timestamp::MIN);
-        Some(Piece { before, limit: allowance.min(PIECE) })
+        let back = |time: Duration| wall.checked_sub(time).unwrap_or(Timestamp::MIN);
+        let before = back(self.keep);
+        let replaced_before = before.min(back(self.window));
+        Some(Piece { before, replaced_before, limit: allowance.min(PIECE) })
     }
 
     /// So many of that piece have gone.
@@ -118,7 +128,7 @@ mod tests {
             (200_000, 200_000, 10_000),
             (3, 1_000_000, 3),
         ] {
-            let mut retention = Retention::new(90 * DAY, now, wall);
+            let mut retention = Retention::new(90 * DAY, DAY, now, wall);
             assert_eq!(pass(&mut retention, now, wall, old, all), 0, "not right at the start");
             let (now, wall) = (now + FIRST, wall + FIRST);
             assert_eq!(pass(&mut retention, now, wall, old, all), gone);
@@ -130,17 +140,23 @@ mod tests {
     fn r6_a_clock_that_moved_removes_nothing_at_once() {
         let (start, wall) = (Instant::now(), Timestamp::UNIX_EPOCH + 20_000 * DAY);
         for moved in [wall + 365 * DAY, wall - 365 * DAY, Timestamp::UNIX_EPOCH, Timestamp::MAX] {
-            let mut retention = Retention::new(90 * DAY, start, wall);
+            let mut retention = Retention::new(90 * DAY, DAY, start, wall);
             assert_eq!(pass(&mut retention, start + FIRST, moved, 9000, 9000), 0);
             assert_eq!(retention.rest(start + FIRST), INTERVAL);
         }
     }
 
     #[test]
-    fn what_is_younger_than_the_retention_is_no_piece() {
+    fn what_is_younger_than_the_retention_or_the_cache_window_is_no_piece() {
         let (start, wall) = (Instant::now(), Timestamp::UNIX_EPOCH + 400 * DAY);
-        let mut retention = Retention::new(90 * DAY, start, wall);
-        let piece = retention.piece(start + FIRST, wall, 1).expect("a pass is due");
-        assert_eq!(piece.before, wall - 90 * DAY);
+        for (keep, window, before, replaced_before) in [
+            (90 * DAY, DAY, wall - 90 * DAY, wall - 90 * DAY),
+            (DAY / 2, DAY, wall - DAY / 2, wall - DAY),
+            (DAY, Duration::MAX, wall - DAY, Timestamp::MIN),
+        ] {
+            let mut retention = Retention::new(keep, window, start, wall);
+            let piece = retention.piece(start + FIRST, wall, 1).expect("a pass is due");
+            assert_eq!((piece.before, piece.replaced_before), (before, replaced_before));
+        }
     }
 }

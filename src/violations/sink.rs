@@ -10,11 +10,15 @@ use std::{
     time::{Duration, Instant},
 };
 
+use jiff::Timestamp;
+
 use crate::violations::{
-    Counts, Error, Fetch, Health, Overflow, Violation,
+    Counts, Edition, Error, Fetch, Health, Held, Overflow, Text, Violation,
     error::Obstacle,
     log::Log,
+    notes::Notes,
     queue::Queue,
+    retention::Retention,
     store::Appender,
     writer::{self, Target},
 };
@@ -31,6 +35,9 @@ pub struct Settings {
     /// How long records stay in the database; `None` keeps them all. Logs are for the operator
     /// to rotate: a log that was moved away is begun anew.
     pub retention: Option<Duration>,
+    /// The longest time that a crawler may go by an edition after it was replaced (RFC 9309 §2.4):
+    /// the database keeps those of this time, however short the retention is.
+    pub editions: Duration,
 }
 
 /// Where JSON lines go.
@@ -61,13 +68,21 @@ struct Lane {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { database: None, log: None, queue: Self::QUEUE, retention: None }
+        Self {
+            database: None,
+            log: None,
+            queue: Self::QUEUE,
+            retention: None,
+            editions: Self::EDITIONS,
+        }
     }
 }
 
 impl Settings {
     /// How many records may wait, where the policy does not say.
     pub const QUEUE: usize = 8192;
+    /// How long a replaced edition is kept at least, where the policy does not say: a day.
+    pub const EDITIONS: Duration = Duration::from_secs(86_400);
 }
 
 impl Sink {
@@ -77,12 +92,14 @@ impl Sink {
     /// # Errors
     /// Where a file cannot be opened and written, or is not ours; the error names the repair.
     pub fn start(settings: Settings) -> Result<Self, Error> {
-        let Settings { database, log, queue, retention } = settings;
+        let Settings { database, log, queue, retention, editions } = settings;
         let log = match log {
             Some(LogTarget::File(path)) => Some(Log::open(&path)?),
             Some(LogTarget::Stdout) => Some(Log::stdout()?),
             None => None,
         };
+        let (now, wall) = (Instant::now(), Timestamp::now());
+        let retention = retention.map(|keep| Retention::new(keep, editions, now, wall));
         let database = database.map(|path| Appender::open(&path, retention)).transpose()?;
         let has_database = database.is_some();
         let log = log.map(|log| Lane::start("log", queue, log)).transpose()?;
@@ -103,10 +120,43 @@ impl Sink {
         self.main.queue.push(violation);
     }
 
-    /// Notes that a crawler fetched a robots.txt; kept where there is a database. Never waits.
+    /// Notes what is known of a crawler's fetches of a robots.txt; kept where there is a database.
+    /// Never waits.
     pub fn fetched(&self, fetch: Fetch) {
+        self.note(|notes| {
+            notes.fetched(fetch);
+            0
+        });
+    }
+
+    /// Notes that a site publishes the edition from [`Edition::from`] on, which ends the one before
+    /// it; [`Edition::until`] is not looked at. Publishing what is in force already changes
+    /// nothing, also where another instance did it. Kept where there is a database. Never waits.
+    pub fn published(&self, edition: Edition) {
+        self.note(|notes| notes.published(edition));
+    }
+
+    /// Notes that a file is held back, in place of what was held for the site before. A
+    /// confirmation of the same file stays, one of another is gone; [`Held::accepted`] is not
+    /// looked at. Kept where there is a database. Never waits.
+    pub fn held(&self, held: Held) {
+        self.note(|notes| {
+            notes.held(held);
+            0
+        });
+    }
+
+    /// Notes that nothing is held back for the site any more. Never waits.
+    pub fn released(&self, site: Text) {
+        self.note(|notes| {
+            notes.released(site);
+            0
+        });
+    }
+
+    fn note(&self, note: impl FnOnce(&mut Notes) -> usize) {
         if self.has_database {
-            self.main.queue.push_fetch(fetch);
+            self.main.queue.push_note(note);
         }
     }
 

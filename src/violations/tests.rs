@@ -1,7 +1,6 @@
 use std::{
     fs,
     path::Path,
-    process::{Command, Stdio},
     sync::Arc,
     thread,
     time::{Duration, Instant},
@@ -10,6 +9,8 @@ use std::{
 use proptest::prelude::*;
 
 use super::*;
+
+mod killed;
 
 /// A record like others, told apart by its number: of one of three tokens, two sites and actions.
 pub(super) fn violation(number: u64) -> Violation {
@@ -44,6 +45,41 @@ pub(super) fn violation(number: u64) -> Violation {
             group: Text::list(["GPTBot", "CCBot"]),
         },
         robots_read: RobotsRead { state: ReadState::Never, edition: None, at: None },
+    }
+}
+
+/// An edition as it is published, told by its id and its time.
+pub(super) fn edition(site: &'static str, id: &'static str, from: i64) -> Edition {
+    Edition {
+        site: Text::word(site),
+        id: Text::word(id),
+        sha256: Text::word(id),
+        bytes: format!("User-agent: {id}\nDisallow: /\n").into_bytes(),
+        source: Text::word("policy"),
+        from: Timestamp::from_second(from).expect("a time"),
+        until: None,
+    }
+}
+
+/// A first fetch.
+pub(super) fn fetch(
+    site: &'static str,
+    product_token: &'static str,
+    network: &'static str,
+    edition: &'static str,
+    at: i64,
+) -> Fetch {
+    let at = Timestamp::from_second(at).expect("a time");
+    Fetch {
+        site: Text::word(site),
+        product_token: Text::word(product_token),
+        network: Text::word(network),
+        standing: Text::word("confirmed"),
+        edition: Text::word(edition),
+        first: at,
+        last: at,
+        count: 1,
+        interval: None,
     }
 }
 
@@ -366,54 +402,5 @@ fn lines_that_are_no_records_are_passed_over_and_counted() {
         (Path::new("/dev/zero"), Obstacle::NoRegularFile),
     ] {
         assert_eq!(jsonl::read(path, &Filter::default()).expect_err("refused").obstacle, obstacle);
-    }
-}
-
-#[test]
-fn r6_a_process_that_was_killed_keeps_what_it_acknowledged() {
-    let folder = tempfile::tempdir().expect("a folder");
-    for _ in 0..3 {
-        let before = fs::read_to_string(folder.path().join("acknowledged")).unwrap_or_default();
-        let mut child = Command::new(std::env::current_exe().expect("this test"))
-            .args(["--ignored", "--exact", "--test-threads=1"])
-            .arg(format!(
-                "{}::writes_until_it_is_killed",
-                module_path!().split_once("::").expect("a crate").1
-            ))
-            .env("BEADLE_TEST_FOLDER", folder.path())
-            .stdout(Stdio::null())
-            .spawn()
-            .expect("it starts");
-        eventually("acknowledged", || {
-            let now = fs::read_to_string(folder.path().join("acknowledged")).unwrap_or_default();
-            now != before && now.parse::<u64>().is_ok_and(|count| count >= 200)
-        });
-        child.kill().expect("it runs");
-        child.wait().expect("it ends");
-        let acknowledged = fs::read_to_string(folder.path().join("acknowledged")).expect("a count");
-        let acknowledged = acknowledged.parse::<usize>().expect("whole, as it is renamed");
-        drop(Sink::start(settings(folder.path())).expect("both open again, checked"));
-        let (rows, lines) = listed(folder.path(), &Filter::default());
-        assert!(rows.records.len() >= acknowledged, "{} < {acknowledged}", rows.records.len());
-        assert!(rows.records.is_sorted_by(|a, b| a.0 < b.0));
-        assert!(lines.records.len() >= acknowledged && lines.unreadable <= 3);
-    }
-}
-
-/// The other side of the test above, in a process of its own.
-#[test]
-#[ignore = "runs until it is killed"]
-fn writes_until_it_is_killed() {
-    let Some(folder) = std::env::var_os("BEADLE_TEST_FOLDER") else { return };
-    let folder = Path::new(&folder);
-    let sink = Sink::start(settings(folder)).expect("a sink");
-    let (rows, lines) = listed(folder, &Filter::default());
-    let before = rows.records.len().min(lines.records.len()) as u64;
-    for number in before.. {
-        sink.record(violation(number + u64::from(std::process::id()) * 1_000_000));
-        let stored = sink.counts().stored.min(sink.log_counts().map_or(0, |c| c.stored));
-        fs::write(folder.join("next"), (before + stored).to_string()).expect("written");
-        fs::rename(folder.join("next"), folder.join("acknowledged")).expect("renamed");
-        thread::sleep(Duration::from_micros(200));
     }
 }

@@ -25,14 +25,12 @@ pub(in crate::violations) struct Appender {
 }
 
 impl Appender {
-    /// Opens the database, which keeps records for `retention`.
+    /// Opens the database; without a retention it keeps everything.
     pub(in crate::violations) fn open(
         path: &Path,
-        retention: Option<Duration>,
+        retention: Option<Retention>,
     ) -> Result<Self, Error> {
         let store = Store::open(path)?;
-        let retention =
-            retention.map(|keep| Retention::new(keep, Instant::now(), Timestamp::now()));
         Ok(Self { path: path.to_owned(), store: Some(store), identity: identity(path), retention })
     }
 
@@ -47,7 +45,7 @@ impl Appender {
         if identity(&self.path) != self.identity {
             return Err(Error::new(&self.path, Obstacle::Displaced));
         }
-        store.add(records, &batch.fetches, &batch.overflow)
+        store.add(records, &batch.notes, &batch.overflow)
     }
 
     /// Removes a piece of what is too old.
@@ -61,7 +59,7 @@ impl Appender {
             return Ok(());
         };
         if let Some(piece) = retention.piece(now, Timestamp::now(), store.extent()?) {
-            let count = store.prune(piece.before, piece.limit)?;
+            let count = store.prune(piece)?;
             retention.removed(piece, count, now);
         }
         Ok(())

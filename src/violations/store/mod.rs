@@ -1,4 +1,5 @@
-//! The SQLite database of violations: its schema, the transaction that adds to it, and retention.
+//! The SQLite database of violations and of what they are judged by: the transaction that adds to
+//! it.
 //!
 //! Write-ahead logging, so that readers hinder nobody, and `synchronous = FULL`, so that a record
 //! that was acknowledged survives a power cut. No other file of the program knows SQLite.
@@ -12,10 +13,14 @@ use rusqlite::{
 };
 
 pub(super) use self::append::Appender;
-use crate::violations::{Error, Fetch, Obstacle, Overflow, Text, Violation};
+use crate::violations::{Error, Obstacle, Overflow, Text, Violation, notes::Notes};
 
 mod append; // the writer's target
+mod editions; // what robots.txt was, and when
+mod fetches; // who read it
+mod held; // what is not published until somebody confirms it
 mod open; // what may be opened, and the schema's versions
+mod prune; // what goes when it is too old
 mod query; // the questions
 
 /// The columns of a record, in the order of its fields.
@@ -32,84 +37,26 @@ pub struct Store {
 }
 
 impl Store {
-    /// Adds all of it or nothing. A record or a fetch that is there already is left alone, so that
-    /// a batch may be added again after a failure that left its fate open.
+    /// Adds all of it or nothing. What is there already is left alone, so that a batch may be
+    /// added again after a failure that left its fate open.
     pub(super) fn add<'a>(
         &mut self,
         records: impl IntoIterator<Item = &'a Violation>,
-        fetches: &[Fetch],
+        notes: &Notes,
         overflow: &[Overflow],
     ) -> Result<(), Error> {
+        let records: Vec<_> = records.into_iter().collect();
         self.attempt(|connection| {
             let transaction =
                 connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            {
-                let mut insert = transaction.prepare_cached(&format!(
-                    "INSERT INTO violations ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, \
-                     ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING"
-                ))?;
-                for violation in records {
-                    insert_violation(&mut insert, violation)?;
-                }
-                let mut upsert = transaction.prepare_cached(
-                    "INSERT INTO fetches (site, product_token, edition, at) VALUES (?, ?, ?, ?) \
-                     ON CONFLICT (site, product_token) DO UPDATE \
-                     SET edition = excluded.edition, at = excluded.at WHERE excluded.at >= at",
-                )?;
-                for Fetch { site, product_token, edition, at } in fetches {
-                    upsert.execute(params![site, product_token, edition, at.as_millisecond()])?;
-                }
-                let mut insert = transaction.prepare_cached(
-                    "INSERT INTO overflow (site, product_token, rule, count, first, last) \
-                     VALUES (?, ?, ?, ?, ?, ?)",
-                )?;
-                for Overflow { site, product_token, rule, count, first, last } in overflow {
-                    let (first, last) = (first.as_millisecond(), last.as_millisecond());
-                    insert.execute(params![
-                        site,
-                        product_token,
-                        rule,
-                        count.cast_signed(),
-                        first,
-                        last
-                    ])?;
-                }
-            }
+            insert_records(&transaction, &records)?;
+            editions::publish(&transaction, notes.editions())?;
+            editions::mention(&transaction, &records)?;
+            held::hold(&transaction, notes.holdings())?;
+            fetches::add(&transaction, notes.fetches())?;
+            insert_overflow(&transaction, overflow)?;
             transaction.commit()
         })
-    }
-
-    /// Removes up to `limit` of the records from before `before`, the first written first, and
-    /// what else is as old; says how many records went.
-    pub(super) fn prune(&mut self, before: Timestamp, limit: u64) -> Result<u64, Error> {
-        let (before, limit) = (before.as_millisecond(), limit.cast_signed());
-        self.attempt(|connection| {
-            let transaction =
-                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let removed = transaction.execute(
-                "DELETE FROM violations WHERE sequence IN \
-                 (SELECT sequence FROM violations WHERE time < ? ORDER BY time LIMIT ?)",
-                [before, limit],
-            )?;
-            for sql in [
-                "DELETE FROM overflow WHERE rowid IN \
-                 (SELECT rowid FROM overflow WHERE last < ? LIMIT ?)",
-                "DELETE FROM fetches WHERE rowid IN \
-                 (SELECT rowid FROM fetches WHERE at < ? LIMIT ?)",
-            ] {
-                transaction.execute(sql, [before, limit])?;
-            }
-            transaction.commit()?;
-            Ok(removed as u64)
-        })
-    }
-
-    /// About how many records there are: exact but for those that were removed out of order.
-    pub(super) fn extent(&mut self) -> Result<u64, Error> {
-        let sql = "SELECT coalesce((SELECT max(sequence) FROM violations) \
-                   - (SELECT min(sequence) FROM violations) + 1, 0)";
-        let extent: i64 = self.attempt(|connection| connection.query_row(sql, [], |r| r.get(0)))?;
-        Ok(extent.unsigned_abs())
     }
 
     fn attempt<T>(
@@ -120,7 +67,27 @@ impl Store {
     }
 }
 
-fn insert_violation(
+fn insert_records(connection: &Connection, records: &[&Violation]) -> rusqlite::Result<()> {
+    let mut insert = connection.prepare_cached(&format!(
+        "INSERT INTO violations ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, \
+         ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING"
+    ))?;
+    records.iter().try_for_each(|violation| insert_record(&mut insert, violation))
+}
+
+fn insert_overflow(connection: &Connection, overflow: &[Overflow]) -> rusqlite::Result<()> {
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO overflow (site, product_token, rule, count, first, last) \
+         VALUES (?, ?, ?, ?, ?, ?)",
+    )?;
+    for Overflow { site, product_token, rule, count, first, last } in overflow {
+        let (first, last) = (first.as_millisecond(), last.as_millisecond());
+        insert.execute(params![site, product_token, rule, count.cast_signed(), first, last])?;
+    }
+    Ok(())
+}
+
+fn insert_record(
     insert: &mut rusqlite::Statement<'_>,
     violation: &Violation,
 ) -> rusqlite::Result<()> {

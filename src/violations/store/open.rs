@@ -13,12 +13,15 @@ use crate::violations::{
 /// "BEAD": tells our databases from those of other programs.
 const APPLICATION_ID: i64 = 0x4245_4144;
 /// What makes a database of version n - 1 one of version n (`PRAGMA user_version`).
-const MIGRATIONS: [&str; 2] =
-    [include_str!("schema.sql"), "ALTER TABLE violations ADD COLUMN evidence TEXT"];
+const MIGRATIONS: [&str; 3] = [
+    include_str!("schema.sql"),
+    "ALTER TABLE violations ADD COLUMN evidence TEXT",
+    include_str!("editions.sql"),
+];
 /// How long to wait for another process's lock.
 const BUSY: Duration = Duration::from_millis(250);
-/// How long a reader may wait for one.
-const READER_BUSY: Duration = Duration::from_secs(5);
+/// How long a reader, or an operator's command, may wait for one.
+pub(super) const READER_BUSY: Duration = Duration::from_secs(5);
 /// Up to this size a database is checked whole when it is opened; that takes less than a second.
 const CHECKED_SIZE: u64 = 64 << 20;
 
@@ -55,16 +58,30 @@ impl Store {
     /// Opens an existing database to ask it.
     ///
     /// # Errors
-    /// Where it does not exist, cannot be read, or is not ours.
+    /// Where it does not exist, cannot be read, is not ours, or was not yet brought up to date.
     pub fn open_read_only(path: &Path) -> Result<Self, Error> {
+        Self::open_found(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
+    }
+
+    /// Opens an existing database to change something in it beside the process that serves, for
+    /// which it may wait ([`Self::accept`]).
+    ///
+    /// # Errors
+    /// Where it does not exist, cannot be read, is not ours, or was not yet brought up to date.
+    pub fn open_existing(path: &Path) -> Result<Self, Error> {
+        let mut store = Self::open_found(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        store.attempt(|connection| connection.pragma_update(None, "synchronous", "full"))?;
+        Ok(store)
+    }
+
+    fn open_found(path: &Path, access: OpenFlags) -> Result<Self, Error> {
         match std::fs::metadata(path) {
             Ok(found) if !found.is_file() => return Err(Error::new(path, Obstacle::NoRegularFile)),
             Ok(found) if found.len() == 0 => return Err(Error::new(path, Obstacle::NoFile)),
             Ok(_) => {}
             Err(error) => return Err(Error::from_io(path, &error)),
         }
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let store = Self::connect(path, flags, READER_BUSY)?;
+        let store = Self::connect(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX, READER_BUSY)?;
         match store.version()? {
             0 => Err(Error::new(path, Obstacle::Foreign)),
             older if older < MIGRATIONS.len() => Err(Error::new(path, Obstacle::Older)),

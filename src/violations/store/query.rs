@@ -3,13 +3,13 @@
 
 use jiff::Timestamp;
 use rusqlite::{
-    OptionalExtension, Row, params_from_iter,
+    OptionalExtension, Params, Row, params_from_iter,
     types::{FromSql, FromSqlError, Type, Value},
 };
 
 use super::{COLUMNS, Store, from_sqlite};
 use crate::violations::{
-    Error, Fetch, Filter, Listing, Overflow, ReadState, Robots, RobotsRead, Text, Violation,
+    Error, Filter, Listing, Overflow, ReadState, Robots, RobotsRead, Text, Violation,
 };
 
 /// Conditions on records, and the values bound in them.
@@ -70,17 +70,6 @@ impl Store {
         Ok(last.flatten().unwrap_or(0).unsigned_abs())
     }
 
-    /// The latest fetch of each site's robots.txt by each crawler.
-    ///
-    /// # Errors
-    /// Where the database cannot be read.
-    pub fn fetches(&self) -> Result<Vec<Fetch>, Error> {
-        self.all("SELECT site, product_token, edition, at FROM fetches", |row| {
-            let at = time(row.get(3)?, 3)?;
-            Ok(Fetch { site: row.get(0)?, product_token: row.get(1)?, edition: row.get(2)?, at })
-        })
-    }
-
     /// What was not kept in detail, over all runs, the most first.
     ///
     /// # Errors
@@ -89,7 +78,7 @@ impl Store {
         let sql = "SELECT site, product_token, rule, sum(count), min(first), max(last) \
                    FROM overflow GROUP BY site, product_token, rule \
                    ORDER BY sum(count) DESC, site, product_token, rule";
-        self.all(sql, |row| {
+        self.all(sql, [], |row| {
             Ok(Overflow {
                 site: row.get(0)?,
                 product_token: row.get(1)?,
@@ -101,12 +90,13 @@ impl Store {
         })
     }
 
-    fn all<T>(
+    pub(super) fn all<T>(
         &self,
         sql: &str,
+        bound: impl Params,
         read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>, Error> {
-        let found = || self.connection.prepare_cached(sql)?.query_map([], read)?.collect();
+        let found = || self.connection.prepare_cached(sql)?.query_map(bound, read)?.collect();
         let found: rusqlite::Result<_> = found();
         found.map_err(|error| from_sqlite(&self.path, error))
     }
@@ -213,7 +203,7 @@ fn violation(row: &Row<'_>) -> rusqlite::Result<(u64, Violation)> {
     Ok((sequence.unsigned_abs(), violation))
 }
 
-fn time(milliseconds: i64, column: usize) -> rusqlite::Result<Timestamp> {
+pub(super) fn time(milliseconds: i64, column: usize) -> rusqlite::Result<Timestamp> {
     Timestamp::from_millisecond(milliseconds).map_err(|error| unreadable(column, error))
 }
 

@@ -3,11 +3,13 @@ use std::{fs, path::Path, sync::Arc, time::Duration};
 use jiff::Timestamp;
 use rusqlite::Connection;
 
-use super::{Appender, Store};
+use super::{Appender, Store, insert_records};
 use crate::violations::{
     Counts, Error, Fetch, Filter, Health, LogTarget, Obstacle, Settings, Sink, Text,
+    notes::Notes,
     queue::Batch,
-    tests::{eventually, violation},
+    retention::Piece,
+    tests::{edition, eventually, fetch, violation},
     writer::Target,
 };
 
@@ -42,11 +44,50 @@ fn ours_a_database_of_an_older_version_is_brought_up_to_date_by_its_writer() {
     assert_eq!(error.code(), "store.older");
     assert!(error.to_string().contains("beadle serve"), "{error}");
     let mut store = Store::open(&file).expect("a database");
-    store.add([&violation(0)], &[], &[]).expect("added");
+    store.add([&violation(0)], &Notes::default(), &[]).expect("added");
     drop(store);
     let store = Store::open_read_only(&file).expect("it is up to date");
     let found = store.query(&Filter::default()).expect("rows").records;
     assert_eq!(found[0].1, violation(0));
+}
+
+#[test]
+fn ours_what_an_older_version_knew_of_fetches_and_editions_is_kept() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("beadle.db");
+    let connection = Connection::open(&file).expect("a file");
+    connection.execute_batch(include_str!("schema.sql")).expect("it runs");
+    let sql = "ALTER TABLE violations ADD COLUMN evidence TEXT;
+        PRAGMA application_id = 0x42454144; PRAGMA user_version = 2;
+        INSERT INTO fetches VALUES ('b', 'CCBot', 'ff', 2000), ('a', 'GPTBot', '00', 1500)";
+    connection.execute_batch(sql).expect("it runs");
+    let mut old = violation(0);
+    old.robots_read.edition = Some(Text::word("beef"));
+    insert_records(&connection, &[&old]).expect("the columns are the same");
+    drop(connection);
+    let error = Store::open_read_only(&file).expect_err("nothing is changed by reading");
+    assert_eq!(error.obstacle, Obstacle::Older);
+    let error = Store::open_existing(&file).expect_err("nor by a command");
+    assert_eq!(error.obstacle, Obstacle::Older);
+    let mut store = Store::open(&file).expect("a database");
+    let unknown = |fetch| Fetch { standing: Text::word("unknown"), ..fetch };
+    let mut expected =
+        [unknown(fetch("a", "GPTBot", "-", "00", 0)), unknown(fetch("b", "CCBot", "-", "ff", 2))];
+    expected[0].first = Timestamp::from_millisecond(1500).expect("a time");
+    expected[0].last = expected[0].first;
+    assert_eq!(store.fetches().expect("rows"), expected);
+    assert_eq!(store.query(&Filter::default()).expect("rows").records[0].1, old);
+    assert_eq!((store.editions(None, None), store.held()), (Ok(vec![]), Ok(vec![])));
+    // What the old record names stays for as long as the record does.
+    let mut notes = Notes::default();
+    for (id, from) in [("beef", 1), ("cafe", 2), ("00", 3)] {
+        notes.published(edition("a", id, from));
+    }
+    store.add([], &notes, &[]).expect("added");
+    let before = old.time;
+    store.prune(Piece { before, replaced_before: before, limit: 9 }).expect("pruned");
+    let kept: Vec<_> = store.editions(None, None).expect("rows");
+    assert_eq!(kept.iter().map(|e| e.id.as_str()).collect::<Vec<_>>(), ["beef", "00"]);
 }
 
 #[test]
@@ -67,7 +108,9 @@ fn s144_what_is_no_database_of_ours_is_refused_and_left_alone() {
         connection.execute_batch(sql).expect("it runs");
     }
     let mut store = Store::open(&file("damaged")).expect("a database");
-    store.add((0..500).map(violation).collect::<Vec<_>>().iter(), &[], &[]).expect("added");
+    store
+        .add((0..500).map(violation).collect::<Vec<_>>().iter(), &Notes::default(), &[])
+        .expect("added");
     drop(store);
     let mut bytes = fs::read(file("damaged")).expect("a file");
     let half = bytes.len() / 2;
@@ -153,33 +196,41 @@ fn s145_overflow_is_written_down_once_there_is_room() {
 }
 
 #[test]
-fn the_latest_fetch_of_each_crawler_survives_a_restart() {
+fn the_latest_fetch_of_each_crawler_from_each_network_survives_a_restart() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("beadle.db");
-    let fetch = |site, token, edition, second| Fetch {
-        site: Text::word(site),
-        product_token: Text::word(token),
-        edition: Text::word(edition),
-        at: Timestamp::from_second(second).expect("a time"),
+    let later = |token, network, count: u64, last| Fetch {
+        first: Timestamp::from_second(10).expect("a time"),
+        count,
+        interval: Some(Duration::from_secs(3600)),
+        standing: Text::word("contradicted"),
+        ..fetch("a", token, network, "2", last)
     };
     for fetches in [
         vec![
-            fetch("a", "GPTBot", "1", 10),
-            fetch("b", "GPTBot", "1", 11),
-            fetch("a", "CCBot", "1", 12),
+            fetch("a", "GPTBot", "192.0.2.0/24", "1", 10),
+            fetch("b", "GPTBot", "192.0.2.0/24", "1", 11),
+            fetch("a", "GPTBot", "2001:db8::/48", "1", 12),
+            fetch("a", "CCBot", "-", "1", 13),
         ],
-        vec![fetch("a", "gptbot", "2", 20), fetch("a", "CCBot", "0", 5)],
+        vec![
+            Fetch { first: Timestamp::UNIX_EPOCH, ..later("gptbot", "192.0.2.0/24", 7, 20) },
+            fetch("a", "CCBot", "-", "0", 5),
+            later("GPTBot", "198.51.100.0/24", u64::MAX, 30),
+        ],
     ] {
         let sink = sink(&path, 10);
         fetches.into_iter().for_each(|fetch| sink.fetched(fetch));
         sink.close(Duration::from_secs(9));
     }
-    let mut fetches = Store::open_read_only(&path).expect("a database").fetches().expect("rows");
-    fetches.sort_by_key(|fetch| fetch.at);
+    let fetches = Store::open_read_only(&path).expect("a database").fetches().expect("rows");
+    let earlier = Timestamp::from_second(5).expect("a time");
     let expected = [
-        fetch("b", "GPTBot", "1", 11),
-        fetch("a", "CCBot", "1", 12),
-        fetch("a", "GPTBot", "2", 20),
+        fetch("b", "GPTBot", "192.0.2.0/24", "1", 11),
+        fetch("a", "GPTBot", "2001:db8::/48", "1", 12),
+        Fetch { first: earlier, ..fetch("a", "CCBot", "-", "1", 13) },
+        Fetch { first: Timestamp::UNIX_EPOCH, ..later("GPTBot", "192.0.2.0/24", 7, 20) },
+        later("GPTBot", "198.51.100.0/24", i64::MAX.unsigned_abs(), 30),
     ];
     assert_eq!(fetches, expected);
 }
@@ -233,15 +284,19 @@ fn pruning_takes_the_oldest_and_never_gives_a_sequence_number_twice() {
     let mut store = Store::open(&path).expect("a database");
     let add = |store: &mut Store, numbers: std::ops::Range<u64>| {
         let records: Vec<_> = numbers.map(violation).collect();
-        store.add(&records, &[], &[]).expect("added");
+        store.add(&records, &Notes::default(), &[]).expect("added");
+    };
+    let piece = |number, limit| {
+        let before = violation(number).time;
+        Piece { before, replaced_before: before, limit }
     };
     add(&mut store, 0..10);
     assert_eq!(store.extent(), Ok(10));
-    assert_eq!(store.prune(violation(5).time, 3), Ok(3));
-    assert_eq!(store.prune(violation(5).time, 9), Ok(2));
-    assert_eq!(store.prune(violation(5).time, 9), Ok(0));
+    assert_eq!(store.prune(piece(5, 3)), Ok(3));
+    assert_eq!(store.prune(piece(5, 9)), Ok(2));
+    assert_eq!(store.prune(piece(5, 9)), Ok(0));
     assert_eq!(store.extent(), Ok(5));
-    assert_eq!(store.prune(Timestamp::MAX, 99), Ok(5));
+    assert_eq!(store.prune(piece(1_000_000, 99)), Ok(5));
     assert_eq!((store.extent(), store.last_sequence()), (Ok(0), Ok(0)));
     add(&mut store, 10..11);
     assert_eq!(store.last_sequence(), Ok(11));

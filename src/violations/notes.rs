@@ -1,0 +1,147 @@
+//! What waits for the database besides records: fetches, published editions, files held back.
+//!
+//! There is little of it, and each kind is bounded by what it is for: of fetches and of held files
+//! only the latest word counts, of editions every one.
+
+use std::collections::{HashMap, VecDeque};
+
+use crate::violations::{Edition, Fetch, Held, Text};
+
+/// The most fetches that wait, one for each site, product token and network.
+const FETCHES: usize = 16_384;
+/// The most editions that wait; more than a policy has sites, which all publish at the start.
+const EDITIONS: usize = 16_384;
+/// The most bytes of editions that wait.
+const EDITION_BYTES: usize = 64 << 20;
+
+/// Notes in the order in which they must be written: within a kind, the order of arrival.
+#[derive(Debug, Default)]
+pub(super) struct Notes {
+    fetches: HashMap<[Text; 3], Fetch>,
+    editions: VecDeque<Edition>,
+    edition_bytes: usize,
+    holdings: HashMap<Text, Holding>,
+}
+
+/// What became of a site's held file.
+#[derive(Debug, Default)]
+pub(super) struct Holding {
+    /// Whether what was held before is released. A file that is held again after that needs a
+    /// confirmation of its own, so this is not forgotten when one is.
+    pub(super) is_released: bool,
+    /// What is held since.
+    pub(super) held: Option<Held>,
+}
+
+impl Notes {
+    pub(super) fn is_empty(&self) -> bool {
+        self.fetches.is_empty() && self.editions.is_empty() && self.holdings.is_empty()
+    }
+
+    /// Takes the fetch in place of an earlier one of the same crawler and network.
+    pub(super) fn fetched(&mut self, mut fetch: Fetch) {
+        let name = [&fetch.site, &fetch.product_token, &fetch.network].map(Text::clone);
+        if let Some(known) = self.fetches.get_mut(&name) {
+            fetch.first = fetch.first.min(known.first);
+            if known.last <= fetch.last {
+                *known = fetch;
+            } else {
+                known.first = fetch.first;
+            }
+        } else if self.fetches.len() < FETCHES {
+            self.fetches.insert(name, fetch);
+        }
+        // One that is lost makes the judgement after a restart milder, never harder: a crawler that
+        // was not seen to fetch may be holding whatever was in force in the cache window.
+    }
+
+    /// Takes the edition; says how many earlier ones had to make room for it.
+    pub(super) fn published(&mut self, edition: Edition) -> usize {
+        self.edition_bytes += edition.bytes.len();
+        self.editions.push_back(edition);
+        let mut lost = 0;
+        // The newest stays, however large: what is in force must not be missing.
+        while self.editions.len() > EDITIONS
+            || (self.edition_bytes > EDITION_BYTES && self.editions.len() > 1)
+        {
+            let first = self.editions.pop_front();
+            self.edition_bytes -= first.map_or(0, |edition| edition.bytes.len());
+            lost += 1;
+        }
+        lost
+    }
+
+    /// Takes the held file. There is one for each site at most, as there is in the proxy's memory.
+    pub(super) fn held(&mut self, held: Held) {
+        let holding = self.holdings.entry(held.site.clone()).or_default();
+        holding.held = Some(held);
+    }
+
+    /// Notes that nothing is held for the site any more.
+    pub(super) fn released(&mut self, site: Text) {
+        self.holdings.insert(site, Holding { is_released: true, held: None });
+    }
+
+    pub(super) fn fetches(&self) -> impl Iterator<Item = &Fetch> {
+        self.fetches.values()
+    }
+
+    /// The editions in the order in which they were published.
+    pub(super) fn editions(&self) -> impl ExactSizeIterator<Item = &Edition> {
+        self.editions.iter()
+    }
+
+    pub(super) fn holdings(&self) -> impl Iterator<Item = (&Text, &Holding)> {
+        self.holdings.iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+    use crate::violations::tests::{edition, fetch};
+
+    #[test]
+    fn ours_of_fetches_the_latest_word_waits_and_the_first_time_is_kept() {
+        let mut notes = Notes::default();
+        for (edition, first, last) in [("a", 5, 20), ("b", 7, 30), ("c", 1, 10)] {
+            notes.fetched(Fetch {
+                first: Timestamp::from_second(first).expect("a time"),
+                ..fetch("s", "GPTBot", "192.0.2.0/24", edition, last)
+            });
+        }
+        let waiting: Vec<_> = notes.fetches().collect();
+        let first = Timestamp::from_second(1).expect("a time");
+        assert_eq!(waiting, [&Fetch { first, ..fetch("s", "GPTBot", "192.0.2.0/24", "b", 30) }]);
+    }
+
+    #[test]
+    fn ours_fetches_from_made_up_networks_are_bounded() {
+        let mut notes = Notes::default();
+        for number in 0..FETCHES + 100 {
+            let network = Text::from(number.to_string());
+            notes.fetched(Fetch { network, ..fetch("s", "GPTBot", "-", "a", 1) });
+        }
+        notes.fetched(fetch("s", "GPTBot", "0", "b", 2));
+        assert_eq!(notes.fetches().count(), FETCHES);
+        assert_eq!(notes.fetches().filter(|fetch| fetch.edition == "b").count(), 1);
+    }
+
+    #[test]
+    fn ours_of_editions_the_newest_are_kept_in_bounded_memory() {
+        let mut notes = Notes::default();
+        let large = |number| Edition { bytes: vec![b'#'; 1 << 20], ..edition("s", "x", number) };
+        let lost: usize = (0..70).map(|number| notes.published(large(number))).sum();
+        assert_eq!((lost, notes.editions().len()), (6, 64));
+        assert_eq!(notes.editions().next().map(|e| e.from), Some(large(6).from));
+        let huge = Edition { bytes: vec![b'#'; EDITION_BYTES + 1], ..edition("s", "x", 99) };
+        assert_eq!(notes.published(huge), 64, "the newest is never the one that goes");
+        assert_eq!(notes.editions().len(), 1);
+
+        let mut notes = Notes::default();
+        let small = |number| notes.published(edition("s", "x", number));
+        assert_eq!((0..EDITIONS as i64 + 5).map(small).sum::<usize>(), 5);
+    }
+}

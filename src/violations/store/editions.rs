@@ -1,0 +1,164 @@
+//! Editions of robots.txt: the bytes once, and the periods in which each was in force for a site.
+//!
+//! Several instances may publish to one database, a batch may come twice, and a clock may go back:
+//! whatever comes, a site has at most one period without an end, and its periods don't overlap.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::{Store, query::time};
+use crate::violations::{Edition, Error, Text, Violation};
+
+/// An edition in force for a site, with the columns in the order in which [`edition`] reads them.
+const PERIODS: &str = "SELECT site, id, sha256, bytes, source, from_, until_ \
+    FROM edition_periods JOIN editions ON id = edition";
+
+/// The period that has no end yet.
+struct InForce {
+    sequence: i64,
+    edition: Text,
+    from: i64,
+}
+
+impl Store {
+    /// The editions of a site, or of all, each as often as it has been in force, in the order in
+    /// which they came into force. With `since`, those alone that are still in force or were at
+    /// that time or later.
+    ///
+    /// # Errors
+    /// Where the database cannot be read.
+    pub fn editions(
+        &self,
+        site: Option<&str>,
+        since: Option<Timestamp>,
+    ) -> Result<Vec<Edition>, Error> {
+        let sql = format!(
+            "{PERIODS} WHERE (?1 IS NULL OR site = ?1) \
+             AND (?2 IS NULL OR until_ IS NULL OR until_ >= ?2) ORDER BY from_, sequence"
+        );
+        self.all(&sql, params![site, since.map(Timestamp::as_millisecond)], edition)
+    }
+
+    /// The editions whose id begins with `prefix`, each once, in the order of their ids; of a site
+    /// alone where one is given. Each comes with the period that began last. None where the prefix
+    /// is empty, or has anything but hexadecimal digits in it.
+    ///
+    /// # Errors
+    /// Where the database cannot be read.
+    pub fn editions_by_id(&self, prefix: &str, site: Option<&str>) -> Result<Vec<Edition>, Error> {
+        if prefix.is_empty() || !prefix.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Ok(Vec::new());
+        }
+        // Nothing in it means anything to GLOB but the star.
+        let pattern = format!("{}*", prefix.to_ascii_lowercase());
+        let sql = format!(
+            "{PERIODS} WHERE id GLOB ?1 AND (?2 IS NULL OR site = ?2) \
+             ORDER BY id, from_ DESC, sequence DESC"
+        );
+        let mut found: Vec<Edition> = self.all(&sql, params![pattern, site], edition)?;
+        found.dedup_by(|next, kept| next.id == kept.id);
+        Ok(found)
+    }
+}
+
+/// Writes the editions in the order in which they were published.
+pub(super) fn publish<'a>(
+    connection: &Connection,
+    editions: impl Iterator<Item = &'a Edition>,
+) -> rusqlite::Result<()> {
+    let mut sequences: BTreeMap<String, Vec<&Edition>> = BTreeMap::new();
+    for edition in editions {
+        sequences.entry(edition.site.to_ascii_lowercase()).or_default().push(edition);
+    }
+    for sequence in sequences.values_mut() {
+        sequence.dedup_by(|next, kept| next.id == kept.id);
+        let mut in_force = in_force(connection, sequence)?;
+        if let ([_, .., last], Some(found)) = (sequence.as_slice(), &in_force)
+            && last.id == found.edition
+            && last.from.as_millisecond() == found.from
+        {
+            continue; // the batch came before: the way from its first edition has been gone
+        }
+        for edition in sequence {
+            if in_force.as_ref().is_none_or(|found| found.edition != edition.id) {
+                in_force = Some(replace(connection, in_force, edition)?);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Notes the time of the last record that names each edition.
+pub(super) fn mention(connection: &Connection, records: &[&Violation]) -> rusqlite::Result<()> {
+    let mut last: BTreeMap<&Text, Timestamp> = BTreeMap::new();
+    for Violation { time, robots, robots_read, .. } in records {
+        for edition in [Some(&robots.edition), robots_read.edition.as_ref()].into_iter().flatten() {
+            let latest = last.entry(edition).or_insert(*time);
+            *latest = (*latest).max(*time);
+        }
+    }
+    let mut upsert = connection.prepare_cached(
+        "INSERT INTO edition_mentions (edition, last) VALUES (?, ?) ON CONFLICT (edition) \
+         DO UPDATE SET last = excluded.last WHERE excluded.last > last",
+    )?;
+    for (edition, last) in last {
+        upsert.execute(params![edition, last.as_millisecond()])?;
+    }
+    Ok(())
+}
+
+/// The period of the sequence's site that has no end.
+fn in_force(connection: &Connection, sequence: &[&Edition]) -> rusqlite::Result<Option<InForce>> {
+    let Some(Edition { site, .. }) = sequence.first() else { return Ok(None) };
+    let sql = "SELECT sequence, edition, from_ FROM edition_periods \
+               WHERE site = ? AND until_ IS NULL";
+    let read = |row: &Row<'_>| {
+        Ok(InForce { sequence: row.get(0)?, edition: row.get(1)?, from: row.get(2)? })
+    };
+    connection.prepare_cached(sql)?.query_row([site], read).optional()
+}
+
+/// Ends the period that was in force, and begins the edition's.
+fn replace(
+    connection: &Connection,
+    replaced: Option<InForce>,
+    edition: &Edition,
+) -> rusqlite::Result<InForce> {
+    let mut from = edition.from.as_millisecond();
+    if let Some(replaced) = replaced {
+        // A clock that went back must not end a period before it began.
+        from = from.max(replaced.from);
+        connection
+            .prepare_cached("UPDATE edition_periods SET until_ = ? WHERE sequence = ?")?
+            .execute([from, replaced.sequence])?;
+    }
+    connection
+        .prepare_cached(
+            "INSERT INTO editions (id, sha256, bytes) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+        )?
+        .execute(params![edition.id, edition.sha256, edition.bytes])?;
+    connection
+        .prepare_cached(
+            "INSERT INTO edition_periods (site, edition, source, from_) VALUES (?, ?, ?, ?)",
+        )?
+        .execute(params![edition.site, edition.id, edition.source, from])?;
+    let sequence = connection.last_insert_rowid();
+    Ok(InForce { sequence, edition: edition.id.clone(), from })
+}
+
+fn edition(row: &Row<'_>) -> rusqlite::Result<Edition> {
+    Ok(Edition {
+        site: row.get(0)?,
+        id: row.get(1)?,
+        sha256: row.get(2)?,
+        bytes: row.get(3)?,
+        source: row.get(4)?,
+        from: time(row.get(5)?, 5)?,
+        until: row.get::<_, Option<i64>>(6)?.map(|until| time(until, 6)).transpose()?,
+    })
+}
+
+#[cfg(test)]
+mod tests;

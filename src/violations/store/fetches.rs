@@ -1,0 +1,69 @@
+//! The ledger of fetches: who read which robots.txt, from where, and how often.
+
+use std::time::Duration;
+
+use rusqlite::{Connection, params};
+
+use super::{Store, query::time};
+use crate::violations::{Error, Fetch};
+
+/// The most fetches that are read at the start. Networks cost a client little, so there may be any
+/// number in the database; what is left out only makes the judgement milder.
+const READ: u64 = 65_536;
+
+impl Store {
+    /// What is known of fetches, for each site, crawler and network; the latest 65,536 of them,
+    /// the last fetched last.
+    ///
+    /// # Errors
+    /// Where the database cannot be read.
+    pub fn fetches(&self) -> Result<Vec<Fetch>, Error> {
+        let sql = "SELECT site, product_token, network, standing, edition, first, last, count, \
+                   interval FROM (SELECT * FROM fetches ORDER BY last DESC LIMIT ?) ORDER BY last";
+        self.all(sql, [READ.cast_signed()], |row| {
+            let interval: Option<i64> = row.get(8)?;
+            Ok(Fetch {
+                site: row.get(0)?,
+                product_token: row.get(1)?,
+                network: row.get(2)?,
+                standing: row.get(3)?,
+                edition: row.get(4)?,
+                first: time(row.get(5)?, 5)?,
+                last: time(row.get(6)?, 6)?,
+                count: row.get::<_, i64>(7)?.unsigned_abs(),
+                interval: interval.map(|seconds| Duration::from_secs(seconds.unsigned_abs())),
+            })
+        })
+    }
+}
+
+/// Writes the fetches; of two words on the same the later one counts, and the first time stays.
+pub(super) fn add<'a>(
+    connection: &Connection,
+    fetches: impl Iterator<Item = &'a Fetch>,
+) -> rusqlite::Result<()> {
+    let mut upsert = connection.prepare_cached(
+        "INSERT INTO fetches (site, product_token, network, standing, edition, first, last, \
+         count, interval) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) \
+         ON CONFLICT (site, product_token, network) DO UPDATE \
+         SET first = min(first, excluded.first), last = max(last, excluded.last), \
+         standing = iif(excluded.last >= last, excluded.standing, standing), \
+         edition = iif(excluded.last >= last, excluded.edition, edition), \
+         count = iif(excluded.last >= last, excluded.count, count), \
+         interval = iif(excluded.last >= last, excluded.interval, interval)",
+    )?;
+    for fetch in fetches {
+        upsert.execute(params![
+            fetch.site,
+            fetch.product_token,
+            fetch.network,
+            fetch.standing,
+            fetch.edition,
+            fetch.first.as_millisecond(),
+            fetch.last.as_millisecond(),
+            i64::try_from(fetch.count).unwrap_or(i64::MAX),
+            fetch.interval.map(|interval| i64::try_from(interval.as_secs()).unwrap_or(i64::MAX)),
+        ])?;
+    }
+    Ok(())
+}

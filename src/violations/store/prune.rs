@@ -1,0 +1,57 @@
+//! What goes when it is too old: records, and with them the editions that only they needed.
+
+use rusqlite::TransactionBehavior;
+
+use super::Store;
+use crate::violations::{Error, retention::Piece};
+
+/// An edition stays for as long as a record that names it, so that what forbade a request, and what
+/// its crawler had read, can be shown as long as the request itself. Records go the oldest first:
+/// those that named an edition are gone when the last of them is older than all that are left.
+const FORGET_MENTIONS: &str = "DELETE FROM edition_mentions WHERE edition IN \
+    (SELECT edition FROM edition_mentions \
+     WHERE last < coalesce((SELECT min(time) FROM violations), last + 1) LIMIT ?)";
+const END_PERIODS: &str = "DELETE FROM edition_periods WHERE sequence IN \
+    (SELECT sequence FROM edition_periods WHERE until_ < ? \
+     AND edition NOT IN (SELECT edition FROM edition_mentions) ORDER BY until_ LIMIT ?)";
+const DROP_EDITIONS: &str = "DELETE FROM editions WHERE id IN \
+    (SELECT id FROM editions WHERE id NOT IN (SELECT edition FROM edition_periods) LIMIT ?)";
+
+impl Store {
+    /// Removes a piece of what is too old, the first written first; says how many records went.
+    /// An edition that is in force never goes.
+    pub(in crate::violations) fn prune(&mut self, piece: Piece) -> Result<u64, Error> {
+        let (before, limit) = (piece.before.as_millisecond(), piece.limit.cast_signed());
+        self.attempt(|connection| {
+            let transaction =
+                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let removed = transaction.execute(
+                "DELETE FROM violations WHERE sequence IN \
+                 (SELECT sequence FROM violations WHERE time < ? ORDER BY time LIMIT ?)",
+                [before, limit],
+            )?;
+            for sql in [
+                "DELETE FROM overflow WHERE rowid IN \
+                 (SELECT rowid FROM overflow WHERE last < ? LIMIT ?)",
+                "DELETE FROM fetches WHERE rowid IN \
+                 (SELECT rowid FROM fetches WHERE last < ? LIMIT ?)",
+            ] {
+                transaction.execute(sql, [before, limit])?;
+            }
+            transaction.execute(FORGET_MENTIONS, [limit])?;
+            let replaced_before = piece.replaced_before.as_millisecond();
+            transaction.execute(END_PERIODS, [replaced_before, limit])?;
+            transaction.execute(DROP_EDITIONS, [limit])?;
+            transaction.commit()?;
+            Ok(removed as u64)
+        })
+    }
+
+    /// About how many records there are: exact but for those that were removed out of order.
+    pub(super) fn extent(&mut self) -> Result<u64, Error> {
+        let sql = "SELECT coalesce((SELECT max(sequence) FROM violations) \
+                   - (SELECT min(sequence) FROM violations) + 1, 0)";
+        let extent: i64 = self.attempt(|connection| connection.query_row(sql, [], |r| r.get(0)))?;
+        Ok(extent.unsigned_abs())
+    }
+}
