@@ -51,6 +51,7 @@ pub use self::{
 
 mod client; // who the client is, behind proxies that are trusted
 mod evidence; // who is really asking
+mod fetching; // what fetches of our own share
 mod fields; // header fields of one hop
 mod files; // the policy and its catalogue on disk
 mod ledger; // who has read which robots.txt
