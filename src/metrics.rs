@@ -32,6 +32,8 @@ pub struct Metrics {
     evidence_fetches: IntCounterVec,
     signatures: IntCounterVec,
     evidence_lookups: IntCounterVec,
+    origin_robots_fetches: IntCounterVec,
+    origin_robots_held: IntGaugeVec,
     policy: IntGaugeVec,
     /// Time to identify and judge one request, in seconds.
     pub decision_seconds: Histogram,
@@ -121,6 +123,19 @@ impl Metrics {
             "Names of addresses looked up, by evidence and outcome.",
             &["evidence", "outcome"],
         )?;
+        let origin_robots_fetches = counters(
+            "beadle_origin_robots_fetches_total",
+            "Fetches of the origin's own robots.txt, by site and outcome.",
+            &["site", "outcome"],
+        )?;
+        let origin_robots_held = IntGaugeVec::new(
+            Opts::new(
+                "beadle_origin_robots_held",
+                "Whether a robots.txt of the origin that closes the whole site is held back.",
+            ),
+            &["site"],
+        )?;
+        registry.register(Box::new(origin_robots_held.clone()))?;
         let policy = IntGaugeVec::new(
             Opts::new("beadle_policy_info", "The policy in force, by fingerprint."),
             &["fingerprint"],
@@ -149,6 +164,8 @@ impl Metrics {
             evidence_fetches,
             signatures,
             evidence_lookups,
+            origin_robots_fetches,
+            origin_robots_held,
             policy,
             decision_seconds,
             origin_failures,
@@ -211,9 +228,33 @@ impl Metrics {
         self.evidence_lookups.with_label_values(&[evidence, outcome])
     }
 
+    /// Counts a fetch of an origin's own robots.txt: `rules`, `no_rules`, `unchanged`, or why it is
+    /// not taken.
+    pub fn origin_robots_fetch(&self, site: &str, outcome: &str) {
+        self.origin_robots_fetches.with_label_values(&[site, outcome]).inc();
+    }
+
+    /// Says whether an origin's robots.txt is held back.
+    pub fn origin_robots_held(&self, site: &str, is_held: bool) {
+        self.origin_robots_held.with_label_values(&[site]).set(i64::from(is_held));
+    }
+
+    /// Takes a site whose origin is no longer asked for its robots.txt out of the exposition.
+    pub fn forget_origin_robots_held(&self, site: &str) {
+        // It may be gone already; then it is as it should be.
+        let _ = self.origin_robots_held.remove_label_values(&[site]);
+    }
+
     /// Takes the series of a site that is no longer served out of the exposition.
     pub fn forget_site(&self, site: &str) {
-        for counters in [&self.requests, &self.violations, &self.invalid_tag_lines, &self.claims] {
+        self.forget_origin_robots_held(site);
+        for counters in [
+            &self.requests,
+            &self.violations,
+            &self.invalid_tag_lines,
+            &self.claims,
+            &self.origin_robots_fetches,
+        ] {
             for family in counters.collect() {
                 for series in family.get_metric() {
                     let labels: HashMap<&str, &str> =
@@ -277,6 +318,13 @@ mod tests {
         }
         assert!(!text.contains("aaa"));
         metrics.requests("b.example", "crawler", "block").inc();
+        metrics.origin_robots_fetch("a.example", "rules");
+        metrics.origin_robots_held("a.example", true);
+        assert!(
+            metrics
+                .exposition(RecordCounts::default())
+                .contains(r#"beadle_origin_robots_held{site="a.example"} 1"#)
+        );
         metrics.forget_site("a.example");
         let text = metrics.exposition(RecordCounts::default());
         assert!(text.contains("b.example") && !text.contains("a.example"), "{text}");

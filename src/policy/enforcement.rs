@@ -158,7 +158,7 @@ fn refuse_to_block_everybody(
     // Unknown is every search engine until it was looked at, and where nothing is.
     let blocks_star =
         blocks(Outcome::Unknown) || (blocks(Outcome::Unverifiable) && blocks(Outcome::Confirmed));
-    if blocks_star && closes_everything(&robots_txt.file) {
+    if blocks_star && robots::closes_everything(&robots_txt.file) {
         let at = fields.at();
         let message = "this blocks every crawler from the whole site";
         findings.add(
@@ -167,15 +167,4 @@ fn refuse_to_block_everybody(
                 .help("add 'allow_block_all: true' here if that is meant, or set 'mode: log'"),
         );
     }
-}
-
-/// Whether the rules for `*` leave neither the first page open nor one that no rule speaks of.
-fn closes_everything(file: &robots::RobotsTxt) -> bool {
-    let matcher = robots::Matcher::new(file);
-    matcher.star().is_some_and(|star| {
-        [&b"/"[..], b"/some-page-or-other"].into_iter().all(|path| {
-            let verdict = matcher.verdict_letter(star, &robots::Target::new(path));
-            verdict.access == robots::Access::Disallow
-        })
-    })
 }

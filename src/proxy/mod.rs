@@ -51,9 +51,11 @@ pub use self::{
 
 mod client; // who the client is, behind proxies that are trusted
 mod evidence; // who is really asking
+mod fetching; // what fetches of our own share
 mod fields; // header fields of one hop
 mod files; // the policy and its catalogue on disk
 mod ledger; // who has read which robots.txt
+pub mod origin_rules; // the robots.txt of the origins themselves
 mod origins; // addresses of the origins, looked up in the background
 mod privacy; // how much of a client's address is recorded
 mod receive; // a request admitted, judged, answered here or sent on

@@ -266,6 +266,17 @@ impl Matcher {
     }
 }
 
+/// Whether the rules for `*` leave neither the first page open nor one that no rule speaks of.
+pub fn closes_everything(robots: &RobotsTxt) -> bool {
+    let matcher = Matcher::new(robots);
+    matcher.star().is_some_and(|star| {
+        [&b"/"[..], b"/some-page-or-other"].into_iter().all(|path| {
+            let verdict = matcher.verdict_letter(star, &Target::new(path));
+            verdict.access == Access::Disallow
+        })
+    })
+}
+
 /// The rules of groups that have the same names.
 #[derive(Debug)]
 struct RuleSet {

@@ -121,7 +121,7 @@ mod tests;
 
 use crate::{diagnostic::Diagnostic, escape};
 
-pub use matcher::{Access, Explanation, Form, Match, Matcher, Scope, Verdict};
+pub use matcher::{Access, Explanation, Form, Match, Matcher, Scope, Verdict, closes_everything};
 pub use parse::{LEAST_BYTES, MAX_BYTES, MAX_FINDINGS, ReadOptions, parse, parse_with};
 pub use path::{Forms, Target};
 pub use pattern::Pattern;

@@ -14,22 +14,17 @@ use std::{
 
 use ipnet::IpNet;
 use reqwest::{
-    Certificate, Client, Response, StatusCode, Url,
+    Certificate, Client, StatusCode, Url,
     dns::{Addrs, Name, Resolve, Resolving},
-    header::{self, HeaderMap, HeaderValue},
     redirect,
 };
 
-use crate::crawlers::ranges;
+use crate::{
+    crawlers::ranges,
+    proxy::fetching::{self, Broken, Validators},
+};
 
 use super::names::Resolver;
-
-/// Everything, from the name to the last octet.
-const DEADLINE: Duration = Duration::from_secs(20);
-const CONNECT: Duration = Duration::from_secs(5);
-/// Redirects that are followed, where any are.
-const REDIRECTS: usize = 5;
-const USER_AGENT: &str = concat!("beadle/", env!("CARGO_PKG_VERSION"));
 
 /// Fetches. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -37,13 +32,6 @@ pub(super) struct Fetcher {
     following: Client,
     staying: Client,
     allowed: Arc<[IpNet]>,
-}
-
-/// What makes a request conditional (RFC 9110 §13), as the server said it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Validators {
-    pub(super) etag: Option<HeaderValue>,
-    pub(super) last_modified: Option<HeaderValue>,
 }
 
 /// What is asked of an answer.
@@ -144,18 +132,10 @@ impl Fetcher {
                 return Err(shown(&"no certificate", path));
             }
         }
-        // The proxy has installed one already, unless it is not the one who asks.
-        let _ = rustls::crypto::ring::default_provider().install_default();
         let allowed: Arc<[IpNet]> = allowed.into();
         let hosts = Arc::new(Hosts { allowed: Arc::clone(&allowed), resolver });
         let build = |policy| {
-            let builder = Client::builder()
-                .user_agent(USER_AGENT)
-                .timeout(DEADLINE)
-                .connect_timeout(CONNECT)
-                .pool_max_idle_per_host(0)
-                .no_proxy()
-                .referer(false)
+            let builder = fetching::client(fetching::PRODUCT)
                 .redirect(policy)
                 .dns_resolver(Arc::clone(&hosts));
             let builder = match certificates.is_empty() {
@@ -167,7 +147,7 @@ impl Fetcher {
         let follow = {
             let allowed = Arc::clone(&allowed);
             redirect::Policy::custom(move |attempt| {
-                if attempt.previous().len() > REDIRECTS {
+                if attempt.previous().len() > fetching::REDIRECTS {
                     return attempt.error(Failure::Redirects);
                 }
                 // From HTTPS to HTTP is a way for anybody in between to write the list.
@@ -190,27 +170,16 @@ impl Fetcher {
         let url = Url::parse(url).map_err(|_| Failure::Address)?;
         check(&url, &self.allowed)?;
         let client = if terms.redirects { &self.following } else { &self.staying };
-        let mut request = client.get(url);
-        for (name, value) in [
-            (header::IF_NONE_MATCH, &validators.etag),
-            (header::IF_MODIFIED_SINCE, &validators.last_modified),
-        ] {
-            if let Some(value) = value {
-                request = request.header(name, value);
-            }
-        }
+        let request = validators.make_conditional(client.get(url));
         let response = request.send().await.map_err(transport)?;
         match response.status() {
             StatusCode::NOT_MODIFIED if *validators != Validators::default() => {
                 Ok(Fetched::Unchanged)
             }
             StatusCode::OK => {
-                let validators = Validators {
-                    etag: response.headers().get(header::ETAG).cloned(),
-                    last_modified: response.headers().get(header::LAST_MODIFIED).cloned(),
-                };
-                let max_age = max_age(response.headers());
-                let octets = body(response, terms.octets).await?;
+                let validators = Validators::of(response.headers());
+                let max_age = fetching::max_age(response.headers());
+                let octets = fetching::body(response, terms.octets).await?;
                 Ok(Fetched::Fresh { octets, validators, max_age })
             }
             status => Err(Failure::Status(status)),
@@ -243,41 +212,24 @@ fn is_open(address: IpAddr, allowed: &[IpNet]) -> bool {
     ranges::is_public(address) || allowed.iter().any(|network| network.contains(&address))
 }
 
-async fn body(mut response: Response, most: usize) -> Result<Vec<u8>, Failure> {
-    let mut octets = Vec::new();
-    // Counted as they come, decompressed: what a small answer grows to is of no interest.
-    while let Some(chunk) = response.chunk().await.map_err(transport)? {
-        if octets.len() + chunk.len() > most {
-            return Err(Failure::TooLarge);
-        }
-        octets.extend_from_slice(&chunk);
-    }
-    Ok(octets)
-}
-
-fn max_age(headers: &HeaderMap) -> Option<Duration> {
-    let text = headers.get(header::CACHE_CONTROL)?.to_str().ok()?;
-    let seconds = text.split(',').find_map(|part| {
-        part.trim().to_ascii_lowercase().strip_prefix("max-age=")?.trim_matches('"').parse().ok()
-    })?;
-    Some(Duration::from_secs(seconds))
-}
-
-/// A failure in words, with what caused it: the outermost says only that there was one.
 fn transport(error: reqwest::Error) -> Failure {
-    let mut text = error.to_string();
-    let mut cause = std::error::Error::source(&error);
-    while let Some(inner) = cause {
-        match inner.downcast_ref() {
-            Some(Failure::Private) => return Failure::Private,
-            Some(Failure::Address) => return Failure::Address,
-            Some(Failure::Redirects) => return Failure::Redirects,
-            _ => {}
+    // What was refused here is told by what caused the error.
+    let refused = fetching::causes(&error).find_map(|cause| match cause.downcast_ref() {
+        Some(Failure::Private) => Some(Failure::Private),
+        Some(Failure::Address) => Some(Failure::Address),
+        Some(Failure::Redirects) => Some(Failure::Redirects),
+        _ => None,
+    });
+    refused.unwrap_or_else(|| Failure::Transport(fetching::first_cause(&error)))
+}
+
+impl From<Broken> for Failure {
+    fn from(broken: Broken) -> Self {
+        match broken {
+            Broken::TooLarge => Self::TooLarge,
+            Broken::Transport(error) => transport(error),
         }
-        text = inner.to_string();
-        cause = inner.source();
     }
-    Failure::Transport(text)
 }
 
 /// Resolves hosts, and leaves out the addresses that may not be connected to.

@@ -18,10 +18,11 @@ use crate::{
     diagnostic::Diagnostic,
     metrics::Metrics,
     policy::{self, Policy},
+    proxy::fetching::Validators,
 };
 
 use self::{
-    fetch::{Fetched, Fetcher, Terms, Validators},
+    fetch::{Fetched, Fetcher, Terms},
     keys::{KeyKeeper, Keys, Signers},
     lists::{ListKeeper, Lists},
     names::{Names, Resolver},

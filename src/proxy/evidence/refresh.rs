@@ -3,8 +3,6 @@
 //! What can't be fetched or can't be believed changes nothing: the copy in use stays in use.
 
 use std::{
-    cmp::Reverse,
-    collections::BinaryHeap,
     fs::File,
     path::{Path, PathBuf},
     sync::Arc,
@@ -12,21 +10,19 @@ use std::{
 };
 
 use sha2::{Digest, Sha256};
-use tokio::{
-    task::JoinSet,
-    time::{Instant, sleep_until},
+
+use crate::{
+    crawlers::Evidence,
+    metrics::Metrics,
+    proxy::fetching::{self, Fetching, Sources, Validators},
 };
 
-use crate::{crawlers::Evidence, metrics::Metrics};
-
-use super::fetch::{Failure, Fetched, Fetcher, Terms, Validators};
+use super::fetch::{Failure, Fetched, Fetcher, Terms};
 
 /// After a failure a source is tried again after this long, and then after twice as long each time.
 const RETRY: Duration = Duration::from_secs(60);
 /// More would be longer than any refresh.
 const MOST_DOUBLINGS: u32 = 16;
-/// How many sources are fetched at the same time.
-const AT_ONCE: usize = 4;
 /// A server that says less is asked no more often.
 const LEAST_AGE: Duration = Duration::from_secs(300);
 
@@ -57,39 +53,44 @@ pub(super) trait Collection: Send + 'static {
 
 /// Fetches for as long as it is let: every source at once, then each when its time has come.
 pub(super) async fn run<C: Collection>(
-    mut collection: C,
+    collection: C,
     refresh: Duration,
     fetcher: Fetcher,
     metrics: Arc<Metrics>,
 ) {
-    let mut sources: Vec<Source> = collection.urls().into_iter().map(Source::new).collect();
-    let start = Instant::now();
-    let mut due: BinaryHeap<Reverse<(Instant, usize)>> =
-        (0..sources.len()).map(|number| Reverse((start, number))).collect();
-    let mut under_way: JoinSet<(usize, Result<Fetched, Failure>)> = JoinSet::new();
-    loop {
-        let next = match due.peek() {
-            Some(Reverse((at, _))) if under_way.len() < AT_ONCE => Some(*at),
-            _ => None,
-        };
-        tokio::select! {
-            Some(Ok((number, fetched))) = under_way.join_next() => {
-                let Some(source) = sources.get_mut(number) else { continue };
-                let (outcome, wait) = source.settle(number, fetched, &mut collection, refresh);
-                metrics.evidence_fetch(C::EVIDENCE.as_str(), outcome);
-                due.push(Reverse((Instant::now() + wait, number)));
-            }
-            () = sleep_until(next.unwrap_or(start)), if next.is_some() => {
-                let Some(Reverse((_, number))) = due.pop() else { continue };
-                let Some(source) = sources.get(number) else { continue };
-                let (url, validators) = (source.url.clone(), source.validators.clone());
-                let fetcher = fetcher.clone();
-                under_way.spawn(async move {
-                    (number, fetcher.fetch(&url, &validators, C::TERMS).await)
-                });
-            }
-            else => return, // there is no source
-        }
+    let sources = collection.urls().into_iter().map(Source::new).collect();
+    fetching::keep_fetching(Refresh { collection, sources, refresh, fetcher, metrics }).await;
+}
+
+/// A collection with its sources.
+struct Refresh<C> {
+    collection: C,
+    sources: Vec<Source>,
+    refresh: Duration,
+    fetcher: Fetcher,
+    metrics: Arc<Metrics>,
+}
+
+impl<C: Collection> Sources for Refresh<C> {
+    type Fetched = Result<Fetched, Failure>;
+    const AT_ONCE: usize = 4;
+
+    fn count(&self) -> usize {
+        self.sources.len()
+    }
+
+    fn fetch(&self, number: usize) -> Option<Fetching<Self::Fetched>> {
+        let source = self.sources.get(number)?;
+        let (url, validators) = (source.url.clone(), source.validators.clone());
+        let fetcher = self.fetcher.clone();
+        Some(Box::pin(async move { fetcher.fetch(&url, &validators, C::TERMS).await }))
+    }
+
+    fn settle(&mut self, number: usize, fetched: Self::Fetched) -> Option<Duration> {
+        let source = self.sources.get_mut(number)?;
+        let (outcome, wait) = source.settle(number, fetched, &mut self.collection, self.refresh);
+        self.metrics.evidence_fetch(C::EVIDENCE.as_str(), outcome);
+        Some(wait)
     }
 }
 
