@@ -363,11 +363,13 @@ fn the_defaults_of_the_reference_are_those_of_the_program() {
     }
     let days = policy::DEFAULT_RETENTION.as_secs() / 86_400;
     let hours = policy::DEFAULT_ROBOTS_MAX_AGE.as_secs() / 3_600;
+    let window = policy::DEFAULT_CACHE_WINDOW.as_secs() / 3_600;
     for row in [
         format!("| `{}` | where requests are taken |", policy::DEFAULT_LISTEN),
         format!("| `admin` | `address:port` or `\"off\"` | `{}` |", policy::DEFAULT_ADMIN),
         format!("| `retention` | time, `1h` to `3650d` | `{days}d` |"),
         format!("| `max_age` | time, `1s` to `1d` | `{hours}h` |"),
+        format!("| `cache_window` | time, `0s` to `7d` | `{window}h` |"),
     ] {
         assert!(README.contains(&row), "{row}");
     }

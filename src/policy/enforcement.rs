@@ -13,6 +13,27 @@ use crate::{
     robots,
 };
 
+/// What happens to a request that the newest robots.txt disallows, and an older one that the crawler
+/// may still go by allows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Grace {
+    /// It passes, and is counted.
+    #[default]
+    Count,
+    /// It is a violation like any other.
+    Enforce,
+}
+
+impl Grace {
+    /// The word in the policy.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Count => "count",
+            Self::Enforce => "enforce",
+        }
+    }
+}
+
 const MODES: [(&str, Mode); 3] = [("off", Mode::Off), ("log", Mode::Log), ("block", Mode::Block)];
 
 /// The classes that `*` binds unless the policy says otherwise: whoever crawls or is automatic,
@@ -26,7 +47,7 @@ pub(super) fn read(
     names: &Names<'_>,
     findings: &mut Findings,
 ) -> Enforcement {
-    const KEYS: [&str; 7] = [
+    const KEYS: [&str; 8] = [
         "mode",
         "overrides",
         "block",
@@ -34,6 +55,7 @@ pub(super) fn read(
         "impostors",
         "block_confirmed_search",
         "allow_block_all",
+        "grace",
     ];
     let mut enforcement = Enforcement {
         mode: Mode::Log,
@@ -42,6 +64,7 @@ pub(super) fn read(
         star_binds: STAR_BINDS.to_vec(),
         impostors: None,
         block_confirmed_search: false,
+        grace: Grace::default(),
     };
     let Some(fields) = at.and_then(|at| at.fields(&KEYS, findings)) else { return enforcement };
     if let Some(mode) = fields.take("mode").and_then(|at| at.choice(&MODES, findings)) {
@@ -91,6 +114,10 @@ pub(super) fn read(
     }
     if let Some(at) = fields.take("block_confirmed_search") {
         enforcement.block_confirmed_search = at.boolean(findings).unwrap_or(false);
+    }
+    if let Some(at) = fields.take("grace") {
+        let choices = [Grace::Count, Grace::Enforce].map(|grace| (grace.as_str(), grace));
+        enforcement.grace = at.choice(&choices, findings).unwrap_or_default();
     }
     let allow_block_all =
         fields.take("allow_block_all").and_then(|at| at.boolean(findings)).unwrap_or(false);

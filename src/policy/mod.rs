@@ -33,6 +33,7 @@ mod catalogue;
 mod check;
 mod enforcement;
 mod evidence;
+mod groups;
 mod names;
 mod robots_tag_rules;
 mod robots_txt;
@@ -47,7 +48,9 @@ pub use catalogue::{
     built_in as built_in_catalogue, built_in_file as built_in_catalogue_file,
     read_file as read_catalogue_file,
 };
+pub use enforcement::Grace;
 pub use evidence::Evidence;
+pub use robots_txt::Source;
 pub use yaml::MAX_BYTES;
 
 /// Where the proxy listens when the policy does not say.
@@ -59,6 +62,9 @@ pub const DEFAULT_RETENTION: Duration = Duration::from_secs(90 * 86_400);
 /// `Cache-Control: max-age` of robots.txt when the policy does not say. RFC 9309 §2.4 lets
 /// crawlers keep the file for up to 24 hours.
 pub const DEFAULT_ROBOTS_MAX_AGE: Duration = Duration::from_secs(3_600);
+/// How long a crawler may go by the robots.txt that it fetched when the policy does not say: 24
+/// hours (RFC 9309 §2.4).
+pub const DEFAULT_CACHE_WINDOW: Duration = Duration::from_secs(86_400);
 /// After how long published lists are fetched again when the policy does not say: 24 hours.
 pub const DEFAULT_EVIDENCE_REFRESH: Duration = Duration::from_secs(86_400);
 
@@ -263,12 +269,22 @@ impl std::fmt::Display for Origin {
 /// The `robots_txt` section.
 #[derive(Clone, Debug)]
 pub struct RobotsTxt {
-    /// The file as values, ready to be written.
+    /// The policy's own file as values, ready to be written; without groups where the origin's is
+    /// published as it is.
     pub file: robots::RobotsTxt,
     /// For each group of `file` in order, for each rule in order: the line in the policy.
     pub rule_lines: Vec<Vec<u32>>,
     /// `Cache-Control: max-age`.
     pub max_age: Duration,
+    /// Whose rules are published.
+    pub source: Source,
+    /// For each group of `file`: whether it stands in the place of what the origin's file says to
+    /// those it names. Counts where the two are merged.
+    pub overriding: Vec<bool>,
+    /// How long a crawler may go by what it fetched (RFC 9309 §2.4).
+    pub cache_window: Duration,
+    /// Whether an origin's file that closes the whole site to `*` is taken without asking.
+    pub accept_full_disallow: bool,
 }
 
 /// One entry of the `robots_tag` section.
@@ -318,6 +334,8 @@ pub struct Enforcement {
     pub impostors: Option<Mode>,
     /// Whether rules for `*` alone may block a search engine that is proven to be one.
     pub block_confirmed_search: bool,
+    /// What happens to requests that the newest robots.txt alone disallows.
+    pub grace: Grace,
 }
 
 /// What happens to a violation.

@@ -4,7 +4,7 @@ use crate::{
     diagnostic::Diagnostic,
     policy::{
         MediaRange, StatusRange, TagRule,
-        robots_txt::pattern,
+        groups::pattern,
         shape::{At, Fields, Findings, closest, shown},
         yaml::Value,
     },

@@ -1,20 +1,42 @@
-//! The `robots_txt` section: the operator's groups as the file that will be published.
+//! The `robots_txt` section: whose rules are published, and the operator's own as a file. Its groups
+//! are read next door.
 
-use std::collections::HashMap;
+use std::time::Duration;
 
 use crate::{
     diagnostic::Diagnostic,
     policy::{
-        DEFAULT_ROBOTS_MAX_AGE, RobotsTxt,
-        names::{Names, Selection, distinct},
+        DEFAULT_CACHE_WINDOW, DEFAULT_ROBOTS_MAX_AGE, RobotsTxt,
+        groups::Groups,
+        names::Names,
         shape::{At, Fields, Findings, shown},
         yaml::Value,
     },
-    product_token::ProductToken,
-    robots::{self, Directive},
+    robots,
 };
 
-use std::time::Duration;
+/// Whose rules a site publishes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Source {
+    /// The policy's; the origin's own file is not read.
+    #[default]
+    Policy,
+    /// The origin's, as they are.
+    Origin,
+    /// Both, put together by crawler.
+    Merge,
+}
+
+impl Source {
+    /// The word in the policy.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Policy => "policy",
+            Self::Origin => "origin",
+            Self::Merge => "merge",
+        }
+    }
+}
 
 /// What every published file says about itself.
 const HEADER: [&str; 2] = [
@@ -32,25 +54,60 @@ impl Default for RobotsTxt {
             },
             rule_lines: Vec::new(),
             max_age: DEFAULT_ROBOTS_MAX_AGE,
+            source: Source::default(),
+            overriding: Vec::new(),
+            cache_window: DEFAULT_CACHE_WINDOW,
+            accept_full_disallow: false,
         }
     }
 }
 
 /// Reads the section.
 pub(super) fn read(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> RobotsTxt {
-    const KEYS: [&str; 5] = ["source", "groups", "sitemaps", "records", "max_age"];
+    const KEYS: [&str; 7] = [
+        "source",
+        "groups",
+        "sitemaps",
+        "records",
+        "max_age",
+        "cache_window",
+        "accept_full_disallow",
+    ];
     let mut robots_txt = RobotsTxt::default();
     let Some(fields) = at.fields(&KEYS, findings) else { return robots_txt };
-    source(&fields, findings);
+    if let Some(at) = fields.take("source") {
+        let choices = [Source::Policy, Source::Origin, Source::Merge];
+        let choices = choices.map(|source| (source.as_str(), source));
+        // Nothing else is wrong with a word that is none: to a merged file all keys are of use.
+        robots_txt.source = at.choice(&choices, findings).unwrap_or(Source::Merge);
+    }
     if let Some(at) = fields.take("max_age") {
         let range = Duration::from_secs(1)..=Duration::from_secs(86_400);
         robots_txt.max_age = at.duration(range, findings).unwrap_or(robots_txt.max_age);
+    }
+    if let Some(at) = fields.take("cache_window") {
+        let range = Duration::ZERO..=Duration::from_secs(7 * 86_400);
+        robots_txt.cache_window = at.duration(range, findings).unwrap_or(robots_txt.cache_window);
+        if robots_txt.cache_window < robots_txt.max_age {
+            let message = "shorter than 'max_age': crawlers are told to keep the file for longer";
+            findings.add(
+                &at,
+                Diagnostic::note("policy.short_cache_window", message)
+                    .help("set 'max_age' to no more than this"),
+            );
+        }
+    }
+    if let Some(at) = fields.take("accept_full_disallow") {
+        robots_txt.accept_full_disallow = at.boolean(findings).unwrap_or(false);
+    }
+    if robots_txt.source == Source::Origin {
+        refuse_rules(&fields, findings);
     }
     robots_txt.file.records = records(&fields, false, findings);
     for at in fields.list("sitemaps", findings) {
         robots_txt.file.records.extend(sitemap(&at, findings));
     }
-    let mut groups = Groups::default();
+    let mut groups = Groups::new(robots_txt.source);
     for at in fields.list("groups", findings) {
         groups.read(&at, names, findings);
     }
@@ -58,7 +115,9 @@ pub(super) fn read(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> R
     robots_txt.file.records.extend(groups.global_records);
     robots_txt.file.groups = groups.groups;
     robots_txt.rule_lines = groups.rule_lines;
-    if fields.take("groups").is_none_or(|at| at.node.is_empty_list()) {
+    robots_txt.overriding = groups.overriding;
+    let has_groups = fields.take("groups").is_some_and(|at| !at.node.is_empty_list());
+    if robots_txt.source == Source::Policy && !has_groups {
         warn_without_rules(at, findings);
     }
     let size = robots_txt.file.to_string().len();
@@ -79,219 +138,23 @@ pub(super) fn warn_without_rules(at: &At<'_>, findings: &mut Findings) {
     let message = "the origin's own robots.txt is replaced by one without rules";
     findings.add(
         at,
-        Diagnostic::warning("policy.no_rules", message)
-            .help("copy its rules into robots_txt.groups; '- user_agents: [\"*\"]' allows all"),
+        Diagnostic::warning("policy.no_rules", message).help(
+            "write 'robots_txt: { source: origin }' to publish its rules, 'source: merge' to add \
+             some; or write all rules in robots_txt.groups, where '- user_agents: [\"*\"]' allows \
+             everything",
+        ),
     );
 }
 
-fn source(fields: &Fields<'_>, findings: &mut Findings) {
-    let Some(at) = fields.take("source") else { return };
-    if at.node.is_text("origin") || at.node.is_text("merge") {
-        let help = "write 'source: policy'; the origin's own file is not read in this version";
-        findings.refuse(&at, "not available", help);
-        return;
+/// Rules of the policy beside a file that is published as it is: whoever wrote them believes that
+/// they hold.
+fn refuse_rules(fields: &Fields<'_>, findings: &mut Findings) {
+    for key in ["groups", "sitemaps", "records"] {
+        let Some(at) = fields.take(key).filter(|at| !at.node.is_empty_list()) else { continue };
+        let message = "not published: 'source: origin' takes the origin's file as it is";
+        let help = format!("write 'source: merge' to publish both, or remove '{key}'");
+        findings.refuse_as("policy.not_published", &at, message, help);
     }
-    at.choice(&[("policy", ())], findings);
-}
-
-/// The groups read so far.
-#[derive(Default)]
-struct Groups {
-    groups: Vec<robots::Group>,
-    rule_lines: Vec<Vec<u32>>,
-    /// Records that an operator wrote into a group but that speak of the whole site.
-    global_records: Vec<robots::Record>,
-    /// For each name the policy lines of the groups that have it.
-    named_at: HashMap<String, Vec<(u32, u32)>>,
-    /// The names in the order in which they were met.
-    order: Vec<String>,
-}
-
-impl Groups {
-    fn read(&mut self, at: &At<'_>, names: &Names<'_>, findings: &mut Findings) {
-        const KEYS: [&str; 5] = ["user_agents", "disallow", "allow", "crawl_delay", "records"];
-        let Some(fields) = at.fields(&KEYS, findings) else { return };
-        let Some(user_agents) =
-            fields.require("user_agents", "write '[\"*\"]' or the crawlers' names", findings)
-        else {
-            return;
-        };
-        let mut group = robots::Group::default();
-        self.user_agents(&user_agents, &mut group, names, findings);
-        // Readers of the old, first-match kind find the exception before the rule.
-        let mut places = rules(Directive::Allow, "allow", &fields, &mut group, findings);
-        places.extend(rules(Directive::Disallow, "disallow", &fields, &mut group, findings));
-        allow_wins(&group, &places, findings);
-        group.records.extend(crawl_delay(&fields, findings));
-        for record in records(&fields, true, findings) {
-            let records =
-                if record.is_global() { &mut self.global_records } else { &mut group.records };
-            records.push(record);
-        }
-        if !group.user_agents.is_empty() {
-            self.groups.push(group);
-            self.rule_lines.push(places.into_iter().map(|(line, _)| line).collect());
-        }
-    }
-
-    fn user_agents(
-        &mut self,
-        at: &At<'_>,
-        group: &mut robots::Group,
-        names: &Names<'_>,
-        findings: &mut Findings,
-    ) {
-        let items = at.items(findings);
-        if items.is_empty() && matches!(at.node.value, Value::List(_)) {
-            findings.refuse(at, "names nobody", "write '[\"*\"]' or the crawlers' names");
-        }
-        let (mut star, mut tokens): (bool, Vec<ProductToken>) = (false, Vec::new());
-        for item in items {
-            let Some(selection) = names.select(&item, findings) else { continue };
-            match selection {
-                Selection::Star => star = true,
-                Selection::Tokens(selected) => {
-                    if let Some(written) = item.text(findings).filter(|text| text.contains(':')) {
-                        group.comment.push(format!("{written}, {} crawlers", selected.len()));
-                    }
-                    tokens.extend(selected);
-                }
-            }
-        }
-        let place = (at.node.line, at.node.column);
-        let all = star.then(|| "*".to_owned());
-        let tokens = distinct(tokens);
-        for name in all.into_iter().chain(tokens.iter().map(|token| token.as_str().to_owned())) {
-            match robots::UserAgent::new(&name) {
-                Ok(user_agent) => group.user_agents.push(user_agent),
-                Err(finding) => findings.push(finding.at(place.0, place.1)),
-            }
-            let key = name.to_ascii_lowercase();
-            if !self.named_at.contains_key(&key) {
-                self.order.push(name);
-            }
-            self.named_at.entry(key).or_default().push(place);
-        }
-    }
-
-    /// One name in several groups: crawlers take them for one (§2.2.1), which an operator who
-    /// meant an exception does not expect.
-    fn report_merged(&self, findings: &mut Findings) {
-        let mut reported = Vec::new();
-        for name in &self.order {
-            let places =
-                self.named_at.get(&name.to_ascii_lowercase()).map_or(&[][..], Vec::as_slice);
-            let [first, .., last] = places else { continue };
-            if reported.contains(&(first, last)) {
-                continue;
-            }
-            reported.push((first, last));
-            let message = format!(
-                "'{}' stands in the groups of lines {} and {}: crawlers merge them into one",
-                shown(name),
-                first.0,
-                last.0
-            );
-            findings.push(
-                Diagnostic::warning("policy.merged_groups", message)
-                    .at(last.0, last.1)
-                    .help("name it in one group only, unless both groups' rules are meant"),
-            );
-        }
-    }
-}
-
-/// Reads a list of path patterns into the group; returns each rule's line and column in the policy.
-fn rules(
-    directive: Directive,
-    key: &str,
-    fields: &Fields<'_>,
-    group: &mut robots::Group,
-    findings: &mut Findings,
-) -> Vec<(u32, u32)> {
-    let mut places = Vec::new();
-    for at in fields.list(key, findings) {
-        let Some(text) = at.text(findings) else { continue };
-        if let Some(pattern) = pattern(text, &at, findings) {
-            match robots::Rule::new(directive, pattern) {
-                Ok(rule) => {
-                    if rule.pattern != pattern {
-                        let message = format!("written as '{}'", rule.pattern);
-                        findings.add(&at, Diagnostic::note("policy.percent_encoded", message));
-                    }
-                    group.rules.push(rule);
-                    places.push((at.node.line, at.node.column));
-                }
-                Err(finding) => findings.add(&at, finding),
-            }
-        }
-    }
-    places
-}
-
-/// The path that somebody meant who wrote a URL, a query or a name.
-fn meant_path(text: &str) -> String {
-    match (text.split_once("://"), text.strip_prefix('?')) {
-        (Some((_, rest)), _) => rest.find('/').map_or("/", |at| &rest[at..]).to_owned(),
-        (None, Some(_)) => format!("/*{text}"),
-        (None, None) => format!("/{text}"),
-    }
-}
-
-/// What a pattern must be before it is a rule: a path, not empty, and what it seems to be.
-pub(super) fn pattern<'t>(text: &'t str, at: &At<'_>, findings: &mut Findings) -> Option<&'t str> {
-    if text.is_empty() {
-        findings.refuse(at, "an empty path matches nothing", "leave the entry out");
-        return None;
-    }
-    if !text.starts_with(['/', '*']) {
-        let message = format!("'{}' does not begin with '/' or '*'", shown(text));
-        findings.refuse(at, message, format!("write '{}'", shown(&meant_path(text))));
-        return None;
-    }
-    if text.trim_end_matches('$').contains('$') {
-        let message = format!("a '$' inside '{}' stands for itself", shown(text));
-        findings.add(
-            at,
-            Diagnostic::warning("policy.inner_dollar", message)
-                .help("write it last to anchor the end, or as %24 if the character is meant"),
-        );
-    }
-    Some(text)
-}
-
-/// The same path allowed and disallowed: allow wins (§2.2.2), so one of the two is idle.
-fn allow_wins(group: &robots::Group, places: &[(u32, u32)], findings: &mut Findings) {
-    let allowed: Vec<&str> = group
-        .rules
-        .iter()
-        .filter(|rule| rule.directive == Directive::Allow)
-        .map(|rule| rule.pattern.as_str())
-        .collect();
-    for (rule, (line, column)) in group.rules.iter().zip(places) {
-        if rule.directive == Directive::Disallow && allowed.contains(&rule.pattern.as_str()) {
-            let message =
-                format!("'{}' is both allowed and disallowed: allow wins", shown(&rule.pattern));
-            findings.push(
-                Diagnostic::warning("policy.allow_wins", message)
-                    .at(*line, *column)
-                    .help("remove one of the two (RFC 9309 section 2.2.2)"),
-            );
-        }
-    }
-}
-
-fn crawl_delay(fields: &Fields<'_>, findings: &mut Findings) -> Option<robots::Record> {
-    let at = fields.take("crawl_delay")?;
-    let seconds = match &at.node.value {
-        Value::Integer(n) if (0..=86_400).contains(n) => n.to_string(),
-        Value::Float(n) if (0.0..=86_400.0).contains(n) => n.to_string(),
-        _ => {
-            findings.refuse(&at, "not a number of seconds", "write a number from 0 to 86400");
-            return None;
-        }
-    };
-    robots::Record::new("Crawl-delay", &seconds).ok()
 }
 
 fn sitemap(at: &At<'_>, findings: &mut Findings) -> Option<robots::Record> {
@@ -308,7 +171,11 @@ fn sitemap(at: &At<'_>, findings: &mut Findings) -> Option<robots::Record> {
 }
 
 /// `records`, a list of `Name: value`; of a group or of the site.
-fn records(fields: &Fields<'_>, in_group: bool, findings: &mut Findings) -> Vec<robots::Record> {
+pub(super) fn records(
+    fields: &Fields<'_>,
+    in_group: bool,
+    findings: &mut Findings,
+) -> Vec<robots::Record> {
     let mut records = Vec::new();
     for item in fields.take("records").map_or_else(Vec::new, |at| at.items(findings)) {
         if let Value::Text(text) = &item.node.value {
@@ -349,4 +216,77 @@ fn records(fields: &Fields<'_>, in_group: bool, findings: &mut Findings) -> Vec<
         }
     }
     records
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::{self, Enforcement, Grace, Site};
+
+    fn site(rest: &str) -> (Option<Site>, Vec<&'static str>) {
+        let head = "sites:\n  - hosts: [a.example]\n    origin: http://127.0.0.1:3000\n";
+        let (policy, findings) = policy::read("beadle.yaml", format!("{head}{rest}").as_bytes());
+        let site = policy.and_then(|policy| policy.sites.into_iter().next());
+        (site, findings.into_iter().map(|finding| finding.code).collect())
+    }
+
+    const GROUPS: &str = "groups: [{ user_agents: [GPTBot], disallow: [/] }, \
+                          { user_agents: [CCBot], disallow: [/], override: true }]";
+
+    #[test]
+    fn ours_a_site_says_whose_rules_it_publishes() {
+        let (site, findings) = site(&format!(
+            "    robots_txt: {{ source: merge, {GROUPS}, cache_window: 0s, max_age: 1s, \
+             accept_full_disallow: true }}\n    enforcement: {{ grace: enforce }}\n"
+        ));
+        assert_eq!(findings, ["policy.short_cache_window"]);
+        let Site { robots_txt, enforcement: Enforcement { grace, .. }, .. } = site.expect("fine");
+        assert_eq!(robots_txt.source, Source::Merge);
+        assert_eq!(robots_txt.overriding, [false, true]);
+        assert_eq!(robots_txt.cache_window, Duration::ZERO);
+        assert!(robots_txt.accept_full_disallow);
+        assert_eq!(grace, Grace::Enforce);
+    }
+
+    #[test]
+    fn ours_without_a_word_the_policy_is_the_source_and_a_day_the_window() {
+        let (site, findings) = site("");
+        assert_eq!(findings, ["policy.no_rules"]);
+        let Site { robots_txt, enforcement, .. } = site.expect("a warning");
+        assert_eq!((robots_txt.source, enforcement.grace), (Source::Policy, Grace::Count));
+        assert_eq!(robots_txt.cache_window, DEFAULT_CACHE_WINDOW);
+        assert!(!robots_txt.accept_full_disallow && robots_txt.overriding.is_empty());
+    }
+
+    #[test]
+    fn ours_what_the_source_makes_idle_is_reported() {
+        for (robots_txt, expected) in [
+            ("source: policy", &["policy.no_rules"][..]),
+            ("source: origin", &[]),
+            ("source: origin, groups: [], cache_window: 7d", &[]),
+            ("source: merge", &[]),
+            (&format!("source: merge, {GROUPS}"), &[]),
+            (&format!("source: policy, {GROUPS}"), &["policy.nothing_to_override"]),
+            (&format!("source: origin, {GROUPS}"), &["policy.not_published"]),
+            ("source: origin, records: [{ License: https://e.com/l }]", &["policy.not_published"]),
+            ("source: both", &["policy.bad_value"]),
+            ("source: merge, cache_window: 8d", &["policy.bad_value"]),
+        ] {
+            let (site, findings) = site(&format!("    robots_txt: {{ {robots_txt} }}\n"));
+            assert_eq!(findings, expected, "{robots_txt}");
+            let is_refused = ["policy.not_published", "policy.bad_value"];
+            assert_eq!(site.is_none(), findings.iter().any(|code| is_refused.contains(code)));
+        }
+    }
+
+    #[test]
+    fn ours_an_origin_that_may_close_everything_is_not_known_here() {
+        let block = "    enforcement: { mode: block }\n";
+        let closed = "groups: [{ user_agents: [\"*\"], disallow: [/] }]";
+        let (_, findings) =
+            site(&format!("    robots_txt: {{ source: merge, {closed} }}\n{block}"));
+        assert!(findings.contains(&"policy.blocks_everybody"), "{findings:?}");
+        let (site, findings) = site(&format!("    robots_txt: {{ source: origin }}\n{block}"));
+        assert!(site.is_some(), "{findings:?}");
+    }
 }

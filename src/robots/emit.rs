@@ -61,7 +61,8 @@ impl Blocks {
     }
 }
 
-fn closes(record: &Record) -> bool {
+/// Whether a record closes the file where only such stand behind it.
+pub(super) fn closes(record: &Record) -> bool {
     record.is_global() && !record.name.eq_ignore_ascii_case("license")
 }
 

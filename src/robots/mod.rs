@@ -78,6 +78,8 @@
 //! | file read | [`MAX_BYTES`], 512 KiB | ends at the last line that is whole; `robots.too_long` |
 //! | file that every crawler reads | [`LEAST_BYTES`], 500 KiB (§2.5) | is read, `robots.too_long` |
 //! | findings | [`MAX_FINDINGS`], 1,000 | are counted |
+//! | file merged | [`LEAST_BYTES`] | is refused: `robots.merged_too_long` |
+//! | differences | [`MAX_DIFFERENCES`], 1,000 | are counted |
 //! | path judged | [`path::MAX_LENGTH`], 64 KiB | is not looked at |
 //!
 //! A line, a pattern and the number of groups, rules and stars have no limit of their own. Reading
@@ -101,13 +103,21 @@
 //! for line numbers, the empty `Disallow` that keeps a group without rules apart from the next, and
 //! a record of the whole site that was put into a group.
 //!
+//! # Two files
+//!
+//! [`merge`] makes one file of the origin's and the operator's own, by what crawlers read in them;
+//! [`differences`] tells what two files say otherwise, by crawler and path.
+//!
 //! May use: `diagnostic`, `escape`, `sfv`. Must not know: clocks, sockets, policies, crawlers.
 
+mod difference;
 mod emit;
 mod key;
 mod lint;
 mod matcher;
+mod merge;
 mod name;
+mod naming;
 mod normal;
 mod parse;
 pub mod path;
@@ -121,7 +131,9 @@ mod tests;
 
 use crate::{diagnostic::Diagnostic, escape};
 
+pub use difference::{Difference, Differences, Judged, MAX_DIFFERENCES, differences};
 pub use matcher::{Access, Explanation, Form, Match, Matcher, Scope, Verdict, closes_everything};
+pub use merge::{Merged, Side, Source, merge};
 pub use parse::{LEAST_BYTES, MAX_BYTES, MAX_FINDINGS, ReadOptions, parse, parse_with};
 pub use path::{Forms, Target};
 pub use pattern::Pattern;

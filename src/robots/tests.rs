@@ -1,6 +1,8 @@
 //! The room as a whole: the RFC's examples, foreign files, writing and reading, and the matcher
 //! held against one that is obviously right.
 
+mod differing;
+mod merging;
 mod reading;
 mod twin;
 mod writing;

@@ -1,0 +1,241 @@
+//! The `groups` of a site's robots.txt: whom they are for, and their rules.
+
+use std::collections::HashMap;
+
+use crate::{
+    diagnostic::Diagnostic,
+    policy::{
+        Source,
+        names::{Names, Selection, distinct},
+        robots_txt::records,
+        shape::{At, Fields, Findings, shown},
+        yaml::Value,
+    },
+    product_token::ProductToken,
+    robots::{self, Directive},
+};
+
+/// The groups read so far.
+#[derive(Default)]
+pub(super) struct Groups {
+    source: Source,
+    pub(super) groups: Vec<robots::Group>,
+    pub(super) rule_lines: Vec<Vec<u32>>,
+    pub(super) overriding: Vec<bool>,
+    /// Records that an operator wrote into a group but that speak of the whole site.
+    pub(super) global_records: Vec<robots::Record>,
+    /// For each name the policy lines of the groups that have it.
+    named_at: HashMap<String, Vec<(u32, u32)>>,
+    /// The names in the order in which they were met.
+    order: Vec<String>,
+}
+
+impl Groups {
+    /// None yet, for a site with rules of this source.
+    pub(super) fn new(source: Source) -> Self {
+        Self { source, ..Self::default() }
+    }
+
+    pub(super) fn read(&mut self, at: &At<'_>, names: &Names<'_>, findings: &mut Findings) {
+        const KEYS: [&str; 6] =
+            ["user_agents", "disallow", "allow", "crawl_delay", "records", "override"];
+        let Some(fields) = at.fields(&KEYS, findings) else { return };
+        let Some(user_agents) =
+            fields.require("user_agents", "write '[\"*\"]' or the crawlers' names", findings)
+        else {
+            return;
+        };
+        let mut group = robots::Group::default();
+        self.user_agents(&user_agents, &mut group, names, findings);
+        // Readers of the old, first-match kind find the exception before the rule.
+        let mut places = rules(Directive::Allow, "allow", &fields, &mut group, findings);
+        places.extend(rules(Directive::Disallow, "disallow", &fields, &mut group, findings));
+        allow_wins(&group, &places, findings);
+        group.records.extend(crawl_delay(&fields, findings));
+        for record in records(&fields, true, findings) {
+            let records =
+                if record.is_global() { &mut self.global_records } else { &mut group.records };
+            records.push(record);
+        }
+        let overrides = self.overrides(&fields, findings);
+        if !group.user_agents.is_empty() {
+            self.groups.push(group);
+            self.overriding.push(overrides);
+            self.rule_lines.push(places.into_iter().map(|(line, _)| line).collect());
+        }
+    }
+
+    /// Whether the group stands in the place of what the origin's file says to those it names.
+    fn overrides(&self, fields: &Fields<'_>, findings: &mut Findings) -> bool {
+        let Some(at) = fields.take("override") else { return false };
+        let overrides = at.boolean(findings).unwrap_or(false);
+        if overrides && self.source == Source::Policy {
+            let message = "there is nothing to override: the policy's rules are the only ones";
+            findings.add(
+                &at,
+                Diagnostic::warning("policy.nothing_to_override", message)
+                    .help("remove it, or set 'source: merge' to add to the origin's rules"),
+            );
+        }
+        overrides
+    }
+
+    fn user_agents(
+        &mut self,
+        at: &At<'_>,
+        group: &mut robots::Group,
+        names: &Names<'_>,
+        findings: &mut Findings,
+    ) {
+        let items = at.items(findings);
+        if items.is_empty() && matches!(at.node.value, Value::List(_)) {
+            findings.refuse(at, "names nobody", "write '[\"*\"]' or the crawlers' names");
+        }
+        let (mut star, mut tokens): (bool, Vec<ProductToken>) = (false, Vec::new());
+        for item in items {
+            let Some(selection) = names.select(&item, findings) else { continue };
+            match selection {
+                Selection::Star => star = true,
+                Selection::Tokens(selected) => {
+                    if let Some(written) = item.text(findings).filter(|text| text.contains(':')) {
+                        group.comment.push(format!("{written}, {} crawlers", selected.len()));
+                    }
+                    tokens.extend(selected);
+                }
+            }
+        }
+        let place = (at.node.line, at.node.column);
+        let all = star.then(|| "*".to_owned());
+        let tokens = distinct(tokens);
+        for name in all.into_iter().chain(tokens.iter().map(|token| token.as_str().to_owned())) {
+            match robots::UserAgent::new(&name) {
+                Ok(user_agent) => group.user_agents.push(user_agent),
+                Err(finding) => findings.push(finding.at(place.0, place.1)),
+            }
+            let key = name.to_ascii_lowercase();
+            if !self.named_at.contains_key(&key) {
+                self.order.push(name);
+            }
+            self.named_at.entry(key).or_default().push(place);
+        }
+    }
+
+    /// One name in several groups: crawlers take them for one (§2.2.1), which an operator who
+    /// meant an exception does not expect.
+    pub(super) fn report_merged(&self, findings: &mut Findings) {
+        let mut reported = Vec::new();
+        for name in &self.order {
+            let places =
+                self.named_at.get(&name.to_ascii_lowercase()).map_or(&[][..], Vec::as_slice);
+            let [first, .., last] = places else { continue };
+            if reported.contains(&(first, last)) {
+                continue;
+            }
+            reported.push((first, last));
+            let message = format!(
+                "'{}' stands in the groups of lines {} and {}: crawlers merge them into one",
+                shown(name),
+                first.0,
+                last.0
+            );
+            findings.push(
+                Diagnostic::warning("policy.merged_groups", message)
+                    .at(last.0, last.1)
+                    .help("name it in one group only, unless both groups' rules are meant"),
+            );
+        }
+    }
+}
+
+/// Reads a list of path patterns into the group; returns each rule's line and column in the policy.
+fn rules(
+    directive: Directive,
+    key: &str,
+    fields: &Fields<'_>,
+    group: &mut robots::Group,
+    findings: &mut Findings,
+) -> Vec<(u32, u32)> {
+    let mut places = Vec::new();
+    for at in fields.list(key, findings) {
+        let Some(text) = at.text(findings) else { continue };
+        if let Some(pattern) = pattern(text, &at, findings) {
+            match robots::Rule::new(directive, pattern) {
+                Ok(rule) => {
+                    if rule.pattern != pattern {
+                        let message = format!("written as '{}'", rule.pattern);
+                        findings.add(&at, Diagnostic::note("policy.percent_encoded", message));
+                    }
+                    group.rules.push(rule);
+                    places.push((at.node.line, at.node.column));
+                }
+                Err(finding) => findings.add(&at, finding),
+            }
+        }
+    }
+    places
+}
+
+/// The path that somebody meant who wrote a URL, a query or a name.
+fn meant_path(text: &str) -> String {
+    match (text.split_once("://"), text.strip_prefix('?')) {
+        (Some((_, rest)), _) => rest.find('/').map_or("/", |at| &rest[at..]).to_owned(),
+        (None, Some(_)) => format!("/*{text}"),
+        (None, None) => format!("/{text}"),
+    }
+}
+
+/// What a pattern must be before it is a rule: a path, not empty, and what it seems to be.
+pub(super) fn pattern<'t>(text: &'t str, at: &At<'_>, findings: &mut Findings) -> Option<&'t str> {
+    if text.is_empty() {
+        findings.refuse(at, "an empty path matches nothing", "leave the entry out");
+        return None;
+    }
+    if !text.starts_with(['/', '*']) {
+        let message = format!("'{}' does not begin with '/' or '*'", shown(text));
+        findings.refuse(at, message, format!("write '{}'", shown(&meant_path(text))));
+        return None;
+    }
+    if text.trim_end_matches('$').contains('$') {
+        let message = format!("a '$' inside '{}' stands for itself", shown(text));
+        findings.add(
+            at,
+            Diagnostic::warning("policy.inner_dollar", message)
+                .help("write it last to anchor the end, or as %24 if the character is meant"),
+        );
+    }
+    Some(text)
+}
+
+/// The same path allowed and disallowed: allow wins (§2.2.2), so one of the two is idle.
+fn allow_wins(group: &robots::Group, places: &[(u32, u32)], findings: &mut Findings) {
+    let allowed: Vec<&str> = group
+        .rules
+        .iter()
+        .filter(|rule| rule.directive == Directive::Allow)
+        .map(|rule| rule.pattern.as_str())
+        .collect();
+    for (rule, (line, column)) in group.rules.iter().zip(places) {
+        if rule.directive == Directive::Disallow && allowed.contains(&rule.pattern.as_str()) {
+            let message =
+                format!("'{}' is both allowed and disallowed: allow wins", shown(&rule.pattern));
+            findings.push(
+                Diagnostic::warning("policy.allow_wins", message)
+                    .at(*line, *column)
+                    .help("remove one of the two (RFC 9309 section 2.2.2)"),
+            );
+        }
+    }
+}
+
+fn crawl_delay(fields: &Fields<'_>, findings: &mut Findings) -> Option<robots::Record> {
+    let at = fields.take("crawl_delay")?;
+    let seconds = match &at.node.value {
+        Value::Integer(n) if (0..=86_400).contains(n) => n.to_string(),
+        Value::Float(n) if (0.0..=86_400.0).contains(n) => n.to_string(),
+        _ => {
+            findings.refuse(&at, "not a number of seconds", "write a number from 0 to 86400");
+            return None;
+        }
+    };
+    robots::Record::new("Crawl-delay", &seconds).ok()
+}
