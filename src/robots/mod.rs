@@ -109,6 +109,7 @@ mod lint;
 mod matcher;
 mod name;
 mod normal;
+mod pace;
 mod parse;
 pub mod path;
 pub mod pattern;
@@ -122,6 +123,7 @@ mod tests;
 use crate::{diagnostic::Diagnostic, escape};
 
 pub use matcher::{Access, Explanation, Form, Match, Matcher, Scope, Verdict};
+pub use pace::{Pace, PaceRecord, Span};
 pub use parse::{LEAST_BYTES, MAX_BYTES, MAX_FINDINGS, ReadOptions, parse, parse_with};
 pub use path::{Forms, Target};
 pub use pattern::Pattern;
