@@ -347,7 +347,8 @@ fn is_spared(enforcement: &Enforcement, Asking { name, standing }: Asking<'_>) -
 const fn action_of(mode: Mode) -> Action {
     match mode {
         Mode::Off => Action::Pass,
-        Mode::Log => Action::Log,
+        // What is slowed down is who comes too soon, whatever it asks for.
+        Mode::Log | Mode::Throttle => Action::Log,
         Mode::Block => Action::Block,
     }
 }

@@ -33,6 +33,7 @@ mod catalogue;
 mod check;
 mod enforcement;
 mod evidence;
+mod ladder;
 mod names;
 mod robots_tag_rules;
 mod robots_txt;
@@ -48,6 +49,7 @@ pub use catalogue::{
     read_file as read_catalogue_file,
 };
 pub use evidence::Evidence;
+pub use ladder::{Breaker, Ladder, PaceMode, Share};
 pub use yaml::MAX_BYTES;
 
 /// Where the proxy listens when the policy does not say.
@@ -305,8 +307,16 @@ pub struct StatusRange {
 /// The `enforcement` section.
 #[derive(Clone, Debug)]
 pub struct Enforcement {
-    /// What happens to a violation that no override names.
+    /// What happens to a violation that no override names; on the ladder, at its bottom.
     pub mode: Mode,
+    /// By which a crawler that no override names goes from rung to rung; `None` where `mode` alone
+    /// says what happens.
+    pub ladder: Option<Ladder>,
+    /// When nothing is refused any more; `None` is never.
+    pub breaker: Option<Breaker>,
+    /// What happens to a request that comes sooner than the crawler has promised; `None` leaves it
+    /// to the mode.
+    pub crawl_delay: Option<PaceMode>,
     /// Exceptions by crawler; the first that names the crawler wins.
     pub overrides: Vec<Override>,
     /// How a block is answered.
@@ -327,6 +337,8 @@ pub enum Mode {
     Off,
     /// It is recorded and passes.
     Log,
+    /// The same, and who comes sooner than it has promised is told to wait.
+    Throttle,
     /// It is recorded and refused.
     Block,
 }
@@ -337,6 +349,7 @@ impl Mode {
         match self {
             Self::Off => "off",
             Self::Log => "log",
+            Self::Throttle => "throttle",
             Self::Block => "block",
         }
     }
