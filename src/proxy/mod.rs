@@ -55,6 +55,7 @@ mod fields; // header fields of one hop
 mod files; // the policy and its catalogue on disk
 mod ledger; // who has read which robots.txt
 mod origins; // addresses of the origins, looked up in the background
+pub mod pace; // how fast each crawler comes, over all its addresses
 mod privacy; // how much of a client's address is recorded
 mod receive; // a request admitted, judged, answered here or sent on
 mod record; // a decision written down
