@@ -34,6 +34,11 @@ pub struct Metrics {
     evidence_lookups: IntCounterVec,
     origin_robots_fetches: IntCounterVec,
     origin_robots_held: IntGaugeVec,
+    crawl_delay_requests: IntCounterVec,
+    ladder_steps: IntCounterVec,
+    ladder_rung: IntGaugeVec,
+    breaker_openings: IntCounterVec,
+    breaker_open: IntGaugeVec,
     policy: IntGaugeVec,
     /// Time to identify and judge one request, in seconds.
     pub decision_seconds: Histogram,
@@ -128,19 +133,43 @@ impl Metrics {
             "Fetches of the origin's own robots.txt, by site and outcome.",
             &["site", "outcome"],
         )?;
-        let origin_robots_held = IntGaugeVec::new(
-            Opts::new(
-                "beadle_origin_robots_held",
-                "Whether a robots.txt of the origin that closes the whole site is held back.",
-            ),
+        let crawl_delay_requests = counters(
+            "beadle_crawl_delay_requests_total",
+            "Requests of crawlers that are measured by a pace, by whether they kept it.",
+            &["site", "product_token", "outcome"],
+        )?;
+        let ladder_steps = counters(
+            "beadle_ladder_steps_total",
+            "Steps of crawlers on the ladder, up and down.",
+            &["site", "direction"],
+        )?;
+        let breaker_openings = counters(
+            "beadle_breaker_openings_total",
+            "How often the breaker opened, by reason.",
+            &["site", "reason"],
+        )?;
+        let gauges = |name: &str, help: &str, labels: &[&str]| {
+            let gauges = IntGaugeVec::new(Opts::new(name, help), labels)?;
+            registry.register(Box::new(gauges.clone()))?;
+            prometheus::Result::Ok(gauges)
+        };
+        let origin_robots_held = gauges(
+            "beadle_origin_robots_held",
+            "Whether a robots.txt of the origin that closes the whole site is held back.",
             &["site"],
         )?;
-        registry.register(Box::new(origin_robots_held.clone()))?;
-        let policy = IntGaugeVec::new(
-            Opts::new("beadle_policy_info", "The policy in force, by fingerprint."),
-            &["fingerprint"],
+        let ladder_rung = gauges(
+            "beadle_ladder_rung",
+            "Where a crawler stands on the ladder: 0 observe, 1 throttle, 2 block.",
+            &["site", "product_token", "standing"],
         )?;
-        registry.register(Box::new(policy.clone()))?;
+        let breaker_open = gauges(
+            "beadle_breaker_open",
+            "1 while the breaker is open, so that nothing is refused.",
+            &["site"],
+        )?;
+        let policy =
+            gauges("beadle_policy_info", "The policy in force, by fingerprint.", &["fingerprint"])?;
         let decision_seconds = Histogram::with_opts(
             HistogramOpts::new(
                 "beadle_decision_duration_seconds",
@@ -166,6 +195,11 @@ impl Metrics {
             evidence_lookups,
             origin_robots_fetches,
             origin_robots_held,
+            crawl_delay_requests,
+            ladder_steps,
+            ladder_rung,
+            breaker_openings,
+            breaker_open,
             policy,
             decision_seconds,
             origin_failures,
@@ -245,6 +279,47 @@ impl Metrics {
         let _ = self.origin_robots_held.remove_label_values(&[site]);
     }
 
+    /// Counts a request of a crawler that is measured by a pace. `product_token` is a known one or
+    /// [`OTHER_TOKEN`].
+    pub fn pace(&self, site: &str, product_token: &str, is_kept: bool) {
+        let outcome = if is_kept { "kept" } else { "broken" };
+        self.crawl_delay_requests.with_label_values(&[site, product_token, outcome]).inc();
+    }
+
+    /// Counts a step of a crawler, `up` or `down`, and says where it stands now: 0 to 2. At the
+    /// bottom it is no longer shown. `product_token` is a known one, or [`OTHER_TOKEN`], of which
+    /// only the steps are counted.
+    pub fn ladder_step(
+        &self,
+        site: &str,
+        product_token: &str,
+        standing: &str,
+        direction: &str,
+        rung: i64,
+    ) {
+        self.ladder_steps.with_label_values(&[site, direction]).inc();
+        let labels = [site, product_token, standing];
+        if product_token == OTHER_TOKEN {
+            return;
+        }
+        self.ladder_rung.with_label_values(&labels).set(rung);
+        if rung == 0 {
+            // It is there: it was set a line above.
+            let _ = self.ladder_rung.remove_label_values(&labels);
+        }
+    }
+
+    /// Counts that a site's breaker opened, and why.
+    pub fn breaker_opened(&self, site: &str, reason: &str) {
+        self.breaker_openings.with_label_values(&[site, reason]).inc();
+        self.breaker_open(site).set(1);
+    }
+
+    /// Whether a site's breaker is open: 1 or 0; to be kept, not looked up for each request.
+    pub fn breaker_open(&self, site: &str) -> Gauge {
+        self.breaker_open.with_label_values(&[site])
+    }
+
     /// Takes the series of a site that is no longer served out of the exposition.
     pub fn forget_site(&self, site: &str) {
         self.forget_origin_robots_held(site);
@@ -254,17 +329,14 @@ impl Metrics {
             &self.invalid_tag_lines,
             &self.claims,
             &self.origin_robots_fetches,
+            &self.crawl_delay_requests,
+            &self.ladder_steps,
+            &self.breaker_openings,
         ] {
-            for family in counters.collect() {
-                for series in family.get_metric() {
-                    let labels: HashMap<&str, &str> =
-                        series.get_label().iter().map(|pair| (pair.name(), pair.value())).collect();
-                    if labels.get("site") == Some(&site) {
-                        // It may be gone already; then it is as it should be.
-                        let _ = counters.remove(&labels);
-                    }
-                }
-            }
+            forget(counters, site, |labels| counters.remove(labels));
+        }
+        for gauges in [&self.ladder_rung, &self.breaker_open] {
+            forget(gauges, site, |labels| gauges.remove(labels));
         }
     }
 
@@ -289,6 +361,24 @@ impl Metrics {
     }
 }
 
+/// Removes each series of a site from a family.
+fn forget(
+    family: &impl Collector,
+    site: &str,
+    remove: impl Fn(&HashMap<&str, &str>) -> prometheus::Result<()>,
+) {
+    for family in family.collect() {
+        for series in family.get_metric() {
+            let labels: HashMap<&str, &str> =
+                series.get_label().iter().map(|pair| (pair.name(), pair.value())).collect();
+            if labels.get("site") == Some(&site) {
+                // It may be gone already; then it is as it should be.
+                let _ = remove(&labels);
+            }
+        }
+    }
+}
+
 impl Default for Metrics {
     fn default() -> Self {
         Self::new()
@@ -304,12 +394,23 @@ mod tests {
         let metrics = Metrics::new();
         metrics.requests("a.example", "crawler", "block").inc();
         metrics.violation("a.example", OTHER_TOKEN, "robots.disallow", "log");
+        metrics.pace("a.example", "GPTBot", false);
+        metrics.ladder_step("a.example", "GPTBot", "confirmed", "up", 1);
+        metrics.ladder_step("a.example", "bingbot", "confirmed", "up", 1);
+        metrics.ladder_step("a.example", "bingbot", "confirmed", "down", 0);
+        metrics.ladder_step("a.example", OTHER_TOKEN, "unverifiable", "up", 1);
+        metrics.breaker_opened("a.example", "share");
         metrics.policy("aaa");
         metrics.policy("bbb");
         let text = metrics.exposition(RecordCounts { seen: 3, stored: 2, dropped: 1, queued: 0 });
         for line in [
             r#"beadle_requests_total{action="block",class="crawler",site="a.example"} 1"#,
             r#"beadle_policy_info{fingerprint="bbb"} 1"#,
+            r#"beadle_crawl_delay_requests_total{outcome="broken",product_token="GPTBot",site="a.example"} 1"#,
+            r#"beadle_ladder_rung{product_token="GPTBot",site="a.example",standing="confirmed"} 1"#,
+            r#"beadle_ladder_steps_total{direction="up",site="a.example"} 3"#,
+            r#"beadle_breaker_openings_total{reason="share",site="a.example"} 1"#,
+            r#"beadle_breaker_open{site="a.example"} 1"#,
             "beadle_records_seen 3",
             "beadle_records_dropped 1",
             "# TYPE beadle_decision_duration_seconds histogram",
@@ -317,6 +418,7 @@ mod tests {
             assert!(text.contains(line), "{line} is missing in\n{text}");
         }
         assert!(!text.contains("aaa"));
+        assert!(!text.contains("bingbot"), "who stands at the bottom is not shown");
         metrics.requests("b.example", "crawler", "block").inc();
         metrics.origin_robots_fetch("a.example", "rules");
         metrics.origin_robots_held("a.example", true);

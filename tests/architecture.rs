@@ -31,13 +31,14 @@ const KNOWS: [(&str, &[&str]); 10] = [
 ];
 
 /// Which places an external crate has; everywhere else it is unknown.
-const CRATES: [(&str, &[&str]); 21] = [
+const CRATES: [(&str, &[&str]); 22] = [
     ("pingora", &["proxy/"]),
     ("async_trait", &["proxy/"]),
     ("arc_swap", &["proxy/"]),
     ("rustls", &["proxy/"]),
     ("bytes", &["proxy/"]),
     ("uuid", &["proxy/"]),
+    ("governor", &["proxy/pace.rs"]),
     ("getrandom", &["proxy/privacy.rs"]),
     ("rusqlite", &["violations/store/"]),
     ("clap", &["cli/"]),

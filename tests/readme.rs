@@ -310,6 +310,8 @@ fn every_key_of_the_policy_is_in_the_reference() {
         format!("{site}    enforcement: {{ {ODD} }}\n"),
         format!("{site}    enforcement: {{ overrides: [{{ {ODD} }}] }}\n"),
         format!("{site}    enforcement: {{ block: {{ {ODD} }} }}\n"),
+        format!("{site}    enforcement: {{ ladder: {{ {ODD} }} }}\n"),
+        format!("{site}    enforcement: {{ breaker: {{ {ODD} }} }}\n"),
     ] {
         std::fs::write(folder.path().join("beadle.yaml"), &policy).expect("it is writable");
         let output = Command::new(PROGRAM)

@@ -188,6 +188,7 @@ fn by_policy(
         let decision = enforce::decide(site, &claim, standing, is_nameless, &target);
         let status = match decision.action {
             Action::Block => site.enforcement.block.status,
+            Action::Throttle => 429,
             Action::Pass | Action::Log => 200,
         };
         let tags = site.tags.select(target.letter(), status, None);

@@ -38,7 +38,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
     /// Only those that were answered so.
-    #[arg(long, value_parser = ["log", "block"])]
+    #[arg(long, value_parser = ["log", "throttle", "block"])]
     action: Option<String>,
     /// Only this one: the decision id that a refused client was told.
     #[arg(long, value_name = "ID")]

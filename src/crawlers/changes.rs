@@ -128,7 +128,8 @@ fn facts(entry: &Entry) -> [Fact; 18] {
         decides("purpose", word(purpose)),
         decides("kind", word(kind)),
         tells("documentation", text(documentation.as_deref())),
-        tells("honours", word(honours)),
+        // Who says that it keeps to Crawl-delay is held to it.
+        decides("honours", word(honours)),
         decides("falls_back_to", list(falls_back_to)),
         decides("ignores_star", word(ignores_star)),
         decides("borrows", list(borrows)),

@@ -192,6 +192,9 @@ pub struct Honours {
     /// The `Crawl-delay` record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub crawl_delay: Option<CrawlDelay>,
+    /// The `Crawl-delay` of `*` too, where the group that names it has none.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub crawl_delay_of_star: bool,
 }
 
 /// How far a crawler says that it follows robots rules.

@@ -15,12 +15,18 @@ use crate::{
 };
 
 pub use self::{
+    breaker::{Breaker, Opened, Why},
     edition::Edition,
+    ladder::{Climber, Ladder, Move, Rung, Step},
+    pace::{Held, held, promised},
     rulebook::{Rulebook, Site},
     tags::{TagFields, Tags},
 };
 
+mod breaker; // when nothing is refused any more
 mod edition; // one published robots.txt: its bytes, its hash, its matcher
+mod ladder; // a crawler goes from rung to rung by its own violations
+mod pace; // how fast a crawler may come
 mod rulebook; // policy -> sites by host, swapped whole
 mod tags; // the Robots-Tag rules of a site, prepared
 
@@ -34,19 +40,22 @@ pub enum Action {
     Pass,
     /// It goes on and is recorded.
     Log,
+    /// It came too soon: it is told to wait, and recorded.
+    Throttle,
     /// It is refused and recorded.
     Block,
 }
 
 impl Action {
     /// Every action, the mildest first.
-    pub const ALL: [Self; 3] = [Self::Pass, Self::Log, Self::Block];
+    pub const ALL: [Self; 4] = [Self::Pass, Self::Log, Self::Throttle, Self::Block];
 
     /// The action as written in records and metrics.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Pass => "pass",
             Self::Log => "log",
+            Self::Throttle => "throttle",
             Self::Block => "block",
         }
     }
@@ -67,6 +76,12 @@ pub enum Reason {
     /// Whatever the rules say: the client is proven not to be who it says, and the site asks that
     /// such are recorded or refused.
     Impostor,
+    /// It came sooner than the crawler has promised to the rules.
+    TooSoon,
+    /// It came sooner than the crawler may on its rung of the ladder.
+    Slowed,
+    /// It would be refused, but the site's breaker is open.
+    BreakerOpen,
     /// The site's rules are off for this crawler.
     Off,
     /// Nothing in the file is for this client: no group names it, and `*` does not bind it.
@@ -84,6 +99,9 @@ impl Reason {
             Self::Evasion => "robots.disallow.evasion",
             Self::Spared => "robots.disallow.spared",
             Self::Impostor => "claim.contradicted",
+            Self::TooSoon => "robots.crawl_delay",
+            Self::Slowed => "ladder.throttle",
+            Self::BreakerOpen => "breaker.open",
             Self::Off => "enforcement.off",
             Self::Unbound => "robots.unbound",
             Self::RobotsTxt => "robots.robots_txt",
@@ -183,7 +201,7 @@ pub fn is_blank(user_agent: &[u8]) -> bool {
     matches!(user_agent.trim_ascii(), b"" | b"-")
 }
 
-/// Block before log before pass, then disallow before allow, a group before none. The action comes
+/// Block before throttle before log before pass, then disallow before allow, a group before none. The action comes
 /// first: an impostor is refused where the rules allow, and no rule that is only logged may save it.
 fn rank(decision: &Decision<'_>) -> (Action, bool, bool) {
     (decision.action, decision.access == Access::Disallow, decision.judgement.is_some())
@@ -347,7 +365,8 @@ fn is_spared(enforcement: &Enforcement, Asking { name, standing }: Asking<'_>) -
 const fn action_of(mode: Mode) -> Action {
     match mode {
         Mode::Off => Action::Pass,
-        Mode::Log => Action::Log,
+        // What is slowed down is who comes too soon, whatever it asks for.
+        Mode::Log | Mode::Throttle => Action::Log,
         Mode::Block => Action::Block,
     }
 }

@@ -110,6 +110,7 @@ fn no_loop(site: &Site, server: &Server, at: &At<'_>, findings: &mut Findings) {
 fn names_are_claims(site: &Site, at: &At<'_>, findings: &mut Findings) {
     let enforcement = &site.enforcement;
     let blocks = enforcement.mode == Mode::Block
+        || enforcement.ladder.is_some()
         || enforcement.overrides.iter().any(|one| one.mode == Mode::Block);
     let asks = enforcement.impostors.is_some()
         || enforcement.overrides.iter().any(|one| !one.standings.is_empty());

@@ -6,7 +6,7 @@ use crate::{
     crawlers::{Class, Outcome},
     diagnostic::Diagnostic,
     policy::{
-        Block, Enforcement, Mode, Override, RobotsTxt, block,
+        Block, Enforcement, Mode, Override, RobotsTxt, block, ladder,
         names::{Names, Selection},
         shape::{At, Fields, Findings},
     },
@@ -34,7 +34,18 @@ impl Grace {
     }
 }
 
-const MODES: [(&str, Mode); 3] = [("off", Mode::Off), ("log", Mode::Log), ("block", Mode::Block)];
+const MODES: [(&str, Mode); 4] =
+    [("off", Mode::Off), ("log", Mode::Log), ("throttle", Mode::Throttle), ("block", Mode::Block)];
+/// Of a site; `None` is the ladder.
+const SITE_MODES: [(&str, Option<Mode>); 5] = [
+    ("off", Some(Mode::Off)),
+    ("log", Some(Mode::Log)),
+    ("throttle", Some(Mode::Throttle)),
+    ("block", Some(Mode::Block)),
+    ("ladder", None),
+];
+/// Of impostors, who have promised no pace.
+const IMPOSTOR_MODES: [(&str, Mode); 2] = [("log", Mode::Log), ("block", Mode::Block)];
 
 /// The classes that `*` binds unless the policy says otherwise: whoever crawls or is automatic,
 /// and who does not say what it is. A person's browser is never among them.
@@ -47,7 +58,7 @@ pub(super) fn read(
     names: &Names<'_>,
     findings: &mut Findings,
 ) -> Enforcement {
-    const KEYS: [&str; 8] = [
+    const KEYS: [&str; 11] = [
         "mode",
         "overrides",
         "block",
@@ -56,9 +67,15 @@ pub(super) fn read(
         "block_confirmed_search",
         "allow_block_all",
         "grace",
+        "ladder",
+        "breaker",
+        "crawl_delay",
     ];
     let mut enforcement = Enforcement {
         mode: Mode::Log,
+        ladder: None,
+        breaker: None,
+        crawl_delay: None,
         overrides: Vec::new(),
         block: Block::default(),
         star_binds: STAR_BINDS.to_vec(),
@@ -67,9 +84,9 @@ pub(super) fn read(
         grace: Grace::default(),
     };
     let Some(fields) = at.and_then(|at| at.fields(&KEYS, findings)) else { return enforcement };
-    if let Some(mode) = fields.take("mode").and_then(|at| at.choice(&MODES, findings)) {
-        enforcement.mode = mode;
-    }
+    let mode = fields.take("mode").and_then(|at| at.choice(&SITE_MODES, findings));
+    enforcement.mode = mode.flatten().unwrap_or(Mode::Log);
+    ladder::read(&fields, mode == Some(None), &mut enforcement, findings);
     for at in fields.list("overrides", findings) {
         let Some(one) = one_override(&at, names, findings) else { continue };
         // An override for some standings leaves the crawler in the others to those that follow.
@@ -98,7 +115,7 @@ pub(super) fn read(
     if let Some(at) = fields.take("star_binds") {
         enforcement.star_binds = star_binds(&at, findings);
     }
-    let impostors = fields.take("impostors").and_then(|at| at.choice(&MODES[1..], findings));
+    let impostors = fields.take("impostors").and_then(|at| at.choice(&IMPOSTOR_MODES, findings));
     enforcement.impostors = impostors;
     let is_off = |mode| mode == Mode::Off;
     if impostors.is_some()
@@ -131,7 +148,7 @@ fn one_override(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> Opti
     let fields = at.fields(&["user_agents", "standing", "mode"], findings)?;
     let who = fields.require("user_agents", "write for example [set:ai]", findings);
     let mode = fields
-        .require("mode", "write off, log or block", findings)
+        .require("mode", "write off, log, throttle or block", findings)
         .and_then(|at| at.choice(&MODES, findings));
     let (mut tokens, mut all) = (HashSet::new(), false);
     for item in who?.items(findings) {
@@ -180,7 +197,9 @@ fn refuse_to_block_everybody(
             one.all && (one.standings.is_empty() || one.standings.contains(&outcome))
         };
         let first = enforcement.overrides.iter().find(is_for);
-        first.map_or(enforcement.mode, |one| one.mode) == Mode::Block
+        // Whoever violates such rules climbs to the top of the ladder.
+        let by_site = enforcement.ladder.map_or(enforcement.mode, |_| Mode::Block);
+        first.map_or(by_site, |one| one.mode) == Mode::Block
     };
     // Unknown is every search engine until it was looked at, and where nothing is.
     let blocks_star =

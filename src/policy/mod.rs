@@ -34,6 +34,7 @@ mod check;
 mod enforcement;
 mod evidence;
 mod groups;
+mod ladder;
 mod names;
 mod robots_tag_rules;
 mod robots_txt;
@@ -50,6 +51,7 @@ pub use catalogue::{
 };
 pub use enforcement::Grace;
 pub use evidence::Evidence;
+pub use ladder::{Breaker, Ladder, PaceMode, Share};
 pub use robots_txt::Source;
 pub use yaml::MAX_BYTES;
 
@@ -321,8 +323,16 @@ pub struct StatusRange {
 /// The `enforcement` section.
 #[derive(Clone, Debug)]
 pub struct Enforcement {
-    /// What happens to a violation that no override names.
+    /// What happens to a violation that no override names; on the ladder, at its bottom.
     pub mode: Mode,
+    /// By which a crawler that no override names goes from rung to rung; `None` where `mode` alone
+    /// says what happens.
+    pub ladder: Option<Ladder>,
+    /// When nothing is refused any more; `None` is never.
+    pub breaker: Option<Breaker>,
+    /// What happens to a request that comes sooner than the crawler has promised; `None` leaves it
+    /// to the mode.
+    pub crawl_delay: Option<PaceMode>,
     /// Exceptions by crawler; the first that names the crawler wins.
     pub overrides: Vec<Override>,
     /// How a block is answered.
@@ -345,6 +355,8 @@ pub enum Mode {
     Off,
     /// It is recorded and passes.
     Log,
+    /// The same, and who comes sooner than it has promised is told to wait.
+    Throttle,
     /// It is recorded and refused.
     Block,
 }
@@ -355,6 +367,7 @@ impl Mode {
         match self {
             Self::Off => "off",
             Self::Log => "log",
+            Self::Throttle => "throttle",
             Self::Block => "block",
         }
     }

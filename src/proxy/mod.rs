@@ -57,6 +57,7 @@ mod files; // the policy and its catalogue on disk
 mod ledger; // who has read which robots.txt
 pub mod origin_rules; // the robots.txt of the origins themselves
 mod origins; // addresses of the origins, looked up in the background
+pub mod pace; // how fast each crawler comes, over all its addresses
 mod privacy; // how much of a client's address is recorded
 mod receive; // a request admitted, judged, answered here or sent on
 mod record; // a decision written down

@@ -29,7 +29,7 @@ pub(super) struct ServingSite {
     pub(super) origin: policy::Origin,
     pub(super) addresses: Arc<Addresses>,
     /// By class and action, looked up once: a request only adds one.
-    requests: [[Counter; 3]; 5],
+    requests: [[Counter; Action::ALL.len()]; CLASSES.len()],
     /// In the order of [`STANDINGS`].
     claims: [Counter; STANDINGS.len()],
 }

@@ -25,6 +25,7 @@ use std::{
 
 use super::{
     Directive, RobotsTxt, Rule, name,
+    pace::PaceRecord,
     path::{Target, is_robots_txt},
     pattern::{Pattern, Shape},
     trie::{self, Literal, Trie},
@@ -198,6 +199,11 @@ impl Matcher {
         tokens.filter(|token| known.insert(token.to_ascii_lowercase())).collect()
     }
 
+    /// The record that asks for the strictest pace at a minute of the day (UTC, 0 to 1439).
+    pub fn pace(&self, scope: Scope, minute_of_day: u16) -> Option<&PaceRecord> {
+        PaceRecord::strictest(self.sets_of(scope).flat_map(|set| &set.paces), minute_of_day)
+    }
+
     /// Judges `target` in all its forms: the letter, and if that is allowed, what an origin may
     /// see. The strictest counts.
     pub fn verdict(&self, scope: Scope, target: &Target<'_>) -> Verdict<'_> {
@@ -283,6 +289,7 @@ struct RuleSet {
     tokens: Vec<Box<str>>,
     /// By precedence: a rule's place here is its rank.
     rules: Vec<Ranked>,
+    paces: Vec<PaceRecord>,
     search: Search,
 }
 
@@ -338,7 +345,8 @@ impl RuleSet {
             })
             .collect();
         let search = Search::new(compiled.into_iter().map(|(_, pattern)| pattern).collect());
-        Self { tokens, rules, search }
+        let paces = PaceRecord::that_matter(groups().flat_map(|group| &group.records));
+        Self { tokens, rules, paces, search }
     }
 
     fn best(&self, path: &[u8]) -> Option<&Ranked> {
