@@ -25,6 +25,7 @@ pub struct Metrics {
     registry: Registry,
     requests: IntCounterVec,
     violations: IntCounterVec,
+    grace: IntCounterVec,
     refusals: IntCounterVec,
     invalid_tag_lines: IntCounterVec,
     reloads: IntCounterVec,
@@ -92,6 +93,11 @@ impl Metrics {
             "beadle_violations_total",
             "Violations of robots.txt rules by site, product token, reason and action.",
             &["site", "product_token", "reason", "action"],
+        )?;
+        let grace = counters(
+            "beadle_grace_total",
+            "Requests that only the newest robots.txt disallows, of crawlers that may not know it yet.",
+            &["site", "product_token"],
         )?;
         let refusals = counters(
             "beadle_refusals_total",
@@ -186,6 +192,7 @@ impl Metrics {
         Ok(Self {
             requests,
             violations,
+            grace,
             refusals,
             invalid_tag_lines,
             reloads,
@@ -224,6 +231,11 @@ impl Metrics {
     /// Counts a violation. `product_token` is a known one, [`OTHER_TOKEN`] or [`NO_TOKEN`].
     pub fn violation(&self, site: &str, product_token: &str, reason: &str, action: &str) {
         self.violations.with_label_values(&[site, product_token, reason, action]).inc();
+    }
+
+    /// Counts a request that only the newest edition disallows. `product_token` as in a violation.
+    pub fn grace(&self, site: &str, product_token: &str) {
+        self.grace.with_label_values(&[site, product_token]).inc();
     }
 
     /// Counts a request that was refused before it was judged.
@@ -326,6 +338,7 @@ impl Metrics {
         for counters in [
             &self.requests,
             &self.violations,
+            &self.grace,
             &self.invalid_tag_lines,
             &self.claims,
             &self.origin_robots_fetches,

@@ -266,7 +266,7 @@ fn a_running_proxy_takes_a_newer_catalogue_by_itself_and_keeps_the_last_good_one
         fs::rename(new, &file).expect("the folder is ours");
     };
     put(&built_in("2098-01-01", ""));
-    let settings = "    robots_txt:\n      groups:\n        - { user_agents: [\"purpose:ai-training\"], \
+    let settings = "    robots_txt:\n      cache_window: 0s\n      groups:\n        - { user_agents: [\"purpose:ai-training\"], \
                     disallow: [/] }\n    enforcement: { mode: block }\n";
     let beadle = Setup::site(origin.port, settings)
         .sections(&format!("catalogue: {}\n", file.display()))

@@ -5,8 +5,7 @@
 
 use allocation_counter::{AllocationInfo, measure};
 use beadle::{
-    crawlers::Standing,
-    enforce::{self, Rulebook},
+    enforce::{self, Moment, Rulebook},
     policy,
     robots::{self, Matcher, Target},
 };
@@ -42,7 +41,8 @@ fn ours_a_usual_request_is_identified_judged_and_tagged_without_allocating() {
             let claim = rulebook.catalogue().identify(user_agent, &site.names);
             let target = Target::new(target.as_bytes());
             let is_blank = enforce::is_blank(user_agent);
-            enforce::decide(site, &claim, Standing::unexamined, is_blank, &target);
+            let asked = enforce::Asked { claim: &claim, is_nameless: is_blank, target: &target };
+            enforce::decide(site, asked, &Moment::at(Timestamp::UNIX_EPOCH));
             site.tags.select(target.letter(), 200, Some(b"text/html"));
         });
         assert_eq!(count, 0, "{} {target}", user_agent.escape_ascii());

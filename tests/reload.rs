@@ -22,7 +22,7 @@ fn setup(origin: &Origin, path: &str) -> Setup {
     Setup::site(
         origin.port,
         &format!(
-            "    robots_txt: {{ groups: [{{ user_agents: [BadBot], disallow: [{path}] }}] }}\n    \
+            "    robots_txt: {{ cache_window: 0s, groups: [{{ user_agents: [BadBot], disallow: [{path}] }}] }}\n    \
              enforcement: {{ mode: block }}\n"
         ),
     )
@@ -197,6 +197,7 @@ fn r26_a_file_that_is_written_piece_by_piece_is_taken_when_it_is_whole() {
         origin.port,
         "    enforcement: { mode: block }
     robots_txt:
+      cache_window: 0s
       groups:
         - user_agents: [BadBot]
           disallow:

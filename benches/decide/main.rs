@@ -10,8 +10,8 @@
 use std::{collections::HashMap, hint::black_box};
 
 use beadle::{
-    crawlers::{Class, Standing},
-    enforce::{self, Action, Reason, Rulebook, Site},
+    crawlers::Class,
+    enforce::{self, Action, Moment, Reason, Rulebook, Site},
     policy,
     robots::{Access, Target},
     robots_tag,
@@ -94,8 +94,9 @@ fn outcome(
     let user_agent = user_agent.as_bytes();
     let claim = rulebook.catalogue().identify(user_agent, &site.names);
     let target = Target::new(target.as_bytes());
-    let decision =
-        enforce::decide(site, &claim, Standing::unexamined, enforce::is_blank(user_agent), &target);
+    let is_nameless = enforce::is_blank(user_agent);
+    let asked = enforce::Asked { claim: &claim, is_nameless, target: &target };
+    let decision = enforce::decide(site, asked, &Moment::at(Timestamp::UNIX_EPOCH));
     (claim.class(), decision.access, decision.reason, decision.action)
 }
 

@@ -23,6 +23,7 @@ mod check;
 mod crawlers;
 mod demo;
 mod explain;
+mod memory;
 mod robots;
 mod serve;
 mod tags;

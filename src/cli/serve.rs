@@ -19,11 +19,11 @@ use tracing_subscriber::{EnvFilter, fmt, prelude::*};
 
 use crate::{
     admin,
-    cli::{ConfigFile, Error, Exit, load},
+    cli::{ConfigFile, Error, Exit, load, memory},
     diagnostic::Severity,
     metrics::Metrics,
     policy::{self, Policy},
-    proxy::{self, Proxy, Reloader, Running, Verifier},
+    proxy::{self, Proxy, Reloader, Remembered, Running, Verifier},
     violations::{LogTarget, Settings, Sink, Store},
 };
 
@@ -158,7 +158,7 @@ impl Service {
     pub(super) async fn start(policy: Policy, file: &Path) -> Result<Self, Error> {
         proxy::bind_check(&policy.server).map_err(Error::Findings)?;
         let metrics = Arc::new(Metrics::new());
-        let (sink, fetches) = open_store(&policy.violations)?;
+        let (sink, remembered) = open_store(&policy)?;
         let server = policy.server.clone();
         announce(&policy);
         let ready = Arc::new(AtomicBool::new(false));
@@ -178,15 +178,16 @@ impl Service {
         let verifier = Verifier::start(&policy, &metrics).map_err(|finding| {
             Error::Findings(vec![finding.in_file(&file.display().to_string())])
         })?;
-        let (proxy, reloader) = Proxy::new(
+        let started = Proxy::start(
             policy,
             file.to_owned(),
             saved_at(file),
             Arc::clone(&sink),
-            fetches,
+            remembered,
             verifier,
             Arc::clone(&metrics),
         );
+        let (proxy, reloader) = started.await.map_err(|finding| Error::Findings(vec![finding]))?;
         reloader.origins().look_up().await;
         let running = proxy::start(&server, proxy, metrics)
             .map_err(|finding| Error::Findings(vec![finding]))?;
@@ -207,6 +208,8 @@ impl Service {
         let (hangups, hangup) = mpsc::channel(1);
         let reloader = Arc::clone(&self.reloader);
         tokio::spawn(async move { reloader.watch(hangup).await });
+        let reloader = Arc::clone(&self.reloader);
+        tokio::spawn(async move { reloader.follow_origins().await });
         let reloader = Arc::clone(&self.reloader);
         let every = self.lookup;
         tokio::spawn(async move {
@@ -256,9 +259,8 @@ fn saved_at(file: &Path) -> Timestamp {
     saved.filter(|saved| *saved <= now).unwrap_or(now)
 }
 
-fn open_store(
-    settings: &policy::Violations,
-) -> Result<(Arc<Sink>, Vec<crate::violations::Fetch>), Error> {
+fn open_store(policy: &Policy) -> Result<(Arc<Sink>, Remembered), Error> {
+    let settings = &policy.violations;
     let refused = |error: crate::violations::Error| Error::Refused(error.to_string());
     let log = match &settings.log {
         Some(policy::Log::File(file)) => Some(file),
@@ -281,16 +283,18 @@ fn open_store(
         }),
         queue: settings.queue,
         retention: Some(settings.retention),
-        ..Settings::default()
+        editions: memory::longest_window(policy),
     })
     .map_err(refused)?;
-    let fetches = match &settings.database {
+    let start = memory::start(policy, Timestamp::now());
+    let remembered = match &settings.database {
         Some(file) => {
-            Store::open_read_only(file).and_then(|store| store.fetches()).map_err(refused)?
+            let store = Store::open_read_only(file).map_err(refused)?;
+            Remembered::read(&store, start).map_err(refused)?
         }
-        None => Vec::new(),
+        None => Remembered::default(),
     };
-    Ok((Arc::new(sink), fetches))
+    Ok((Arc::new(sink), remembered))
 }
 
 /// One line for each listener and site, and the policy's fingerprint.

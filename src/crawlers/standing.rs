@@ -83,6 +83,11 @@ impl Outcome {
             Self::Unknown => "unknown",
         }
     }
+
+    /// The outcome of that word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|outcome| outcome.as_str() == word)
+    }
 }
 
 /// What is known about a claim, and by what.

@@ -3,46 +3,101 @@
 //! The matcher is compiled from these very bytes, read back as a crawler reads them, so that
 //! nobody can be held to a rule that was not published.
 
-use jiff::Timestamp;
+use std::{
+    fmt,
+    sync::atomic::{AtomicBool, Ordering},
+};
+
 use sha2::{Digest, Sha256};
 
-use crate::{policy, robots};
+use crate::robots;
 
 /// A published robots.txt.
 #[derive(Debug)]
 pub struct Edition {
     bytes: Vec<u8>,
-    id: String,
+    sha256: String,
+    id: EditionId,
+    file: robots::RobotsTxt,
     matcher: robots::Matcher,
-    /// The policy's line for each robots.txt line that holds a rule, ascending.
-    origins: Vec<(u32, u32)>,
-    max_age: u64,
-    since: Timestamp,
+    /// Where each line that holds a rule comes from, ascending.
+    sources: Vec<(u32, RuleSource)>,
+    /// Of one that only fills in until the site's rules are known: whether somebody was given it.
+    provisional: Option<AtomicBool>,
+}
+
+/// An edition's name: the first 64 bits of the SHA-256 of its bytes, written as 16 hexadecimal
+/// digits. The same bytes have the same name, wherever and whenever they are published.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EditionId(u64);
+
+/// Where a published rule comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RuleSource {
+    /// The policy, in this line.
+    Policy(u32),
+    /// The origin's own robots.txt, in this line.
+    Origin(u32),
 }
 
 impl Edition {
-    /// Writes the file and reads it back. It counts as published at `now`, or since when the same
-    /// bytes were already in force as `previous`.
-    pub fn publish(
-        robots_txt: &policy::RobotsTxt,
-        now: Timestamp,
-        previous: Option<&Self>,
+    /// The edition that consists of these bytes, of which nobody knows more.
+    pub fn of_bytes(bytes: Vec<u8>) -> Self {
+        Self::of(bytes, |_| Vec::new())
+    }
+
+    /// Writes the file and reads it back; `sources` tells where its rules come from, by group and
+    /// rule.
+    pub fn written(file: &robots::RobotsTxt, sources: &[Vec<RuleSource>]) -> Self {
+        Self::of(file.to_string().into_bytes(), |read_back| {
+            let groups = read_back.groups.iter().zip(sources);
+            let rules = groups.flat_map(|(group, sources)| group.rules.iter().zip(sources));
+            rules.map(|(rule, source)| (rule.line, *source)).collect()
+        })
+    }
+
+    /// The origin's own file, as it is.
+    pub fn of_origin(bytes: Vec<u8>) -> Self {
+        Self::of(bytes, |read| {
+            let rules = read.groups.iter().flat_map(|group| &group.rules);
+            rules.map(|rule| (rule.line, RuleSource::Origin(rule.line))).collect()
+        })
+    }
+
+    fn of(
+        bytes: Vec<u8>,
+        sources: impl FnOnce(&robots::RobotsTxt) -> Vec<(u32, RuleSource)>,
     ) -> Self {
-        let bytes = robots_txt.file.to_string().into_bytes();
-        let (read_back, _) = robots::parse(&bytes);
-        let rules = read_back.groups.iter().zip(&robots_txt.rule_lines);
-        let mut origins: Vec<(u32, u32)> = rules
-            .flat_map(|(group, lines)| {
-                group.rules.iter().map(|rule| rule.line).zip(lines.iter().copied())
-            })
-            .collect();
-        origins.sort_unstable();
-        let id: String =
-            Sha256::digest(&bytes).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-        let matcher = robots::Matcher::new(&read_back);
-        let since =
-            previous.filter(|edition| edition.id == id).map_or(now, |edition| edition.since);
-        Self { bytes, id, matcher, origins, max_age: robots_txt.max_age.as_secs(), since }
+        let (file, _) = robots::parse(&bytes);
+        let digest = Sha256::digest(&bytes);
+        let id = digest.iter().take(8).fold(0, |id, &octet| id << 8 | u64::from(octet));
+        let sha256 = digest.iter().map(|octet| format!("{octet:02x}")).collect();
+        let mut sources = sources(&file);
+        sources.sort_unstable();
+        let matcher = robots::Matcher::new(&file);
+        Self { bytes, sha256, id: EditionId(id), file, matcher, sources, provisional: None }
+    }
+
+    /// The same, filling in until the site's rules are known.
+    pub fn provisional(self) -> Self {
+        Self { provisional: Some(AtomicBool::new(false)), ..self }
+    }
+
+    /// Whether it only fills in until the site's rules are known.
+    pub const fn is_provisional(&self) -> bool {
+        self.provisional.is_some()
+    }
+
+    /// Notes that somebody was given it.
+    pub fn was_given(&self) {
+        if let Some(given) = &self.provisional {
+            given.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether somebody may hold it: of one that fills in, whether it was given to anybody.
+    pub(super) fn may_be_held(&self) -> bool {
+        self.provisional.as_ref().is_none_or(|given| given.load(Ordering::Relaxed))
     }
 
     /// The file.
@@ -50,15 +105,19 @@ impl Edition {
         &self.bytes
     }
 
-    /// The edition's name: the first 16 hexadecimal digits of the SHA-256 of its bytes. Also its
-    /// entity tag.
-    pub fn id(&self) -> &str {
-        &self.id
+    /// The edition's name. Also its entity tag.
+    pub const fn id(&self) -> EditionId {
+        self.id
     }
 
-    /// Since when it is in force.
-    pub const fn since(&self) -> Timestamp {
-        self.since
+    /// The SHA-256 of its bytes, as 64 hexadecimal digits.
+    pub fn sha256(&self) -> &str {
+        &self.sha256
+    }
+
+    /// The file as it is read.
+    pub const fn file(&self) -> &robots::RobotsTxt {
+        &self.file
     }
 
     /// The rules, compiled.
@@ -66,14 +125,50 @@ impl Edition {
         &self.matcher
     }
 
-    /// `Cache-Control: max-age`, in seconds.
-    pub const fn max_age(&self) -> u64 {
-        self.max_age
+    /// Where the rule in this line of the file comes from; `None` where that is not known.
+    pub fn source(&self, robots_line: u32) -> Option<RuleSource> {
+        let at = self.sources.binary_search_by_key(&robots_line, |(line, _)| *line).ok()?;
+        self.sources.get(at).map(|(_, source)| *source)
     }
+}
 
-    /// The policy's line for a rule of the file.
-    pub fn policy_line(&self, robots_line: u32) -> Option<u32> {
-        let at = self.origins.binary_search_by_key(&robots_line, |(line, _)| *line).ok()?;
-        self.origins.get(at).map(|(_, policy_line)| *policy_line)
+impl EditionId {
+    /// The name in its written form; `None` for anything but 16 hexadecimal digits.
+    pub fn parse(text: &str) -> Option<Self> {
+        let is_written = text.len() == 16 && text.bytes().all(|b| b.is_ascii_hexdigit());
+        u64::from_str_radix(text, 16).ok().filter(|_| is_written).map(Self)
+    }
+}
+
+impl fmt::Display for EditionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+impl fmt::Display for RuleSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Policy(line) => write!(f, "policy line {line}"),
+            Self::Origin(line) => write!(f, "origin's line {line}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_bytes_are_the_same_edition() {
+        let text = "User-agent: *\nDisallow: /a\n";
+        let edition = Edition::of_bytes(text.into());
+        // printf 'User-agent: *\nDisallow: /a\n' | sha256sum
+        assert_eq!(edition.id(), Edition::of_origin(text.into()).id());
+        assert_eq!(edition.id().to_string(), edition.sha256()[..16]);
+        assert_eq!(EditionId::parse(&edition.id().to_string()), Some(edition.id()));
+        for text in ["", "abc", "+123456789abcdef", "0123456789abcdefg"] {
+            assert_eq!(EditionId::parse(text), None, "{text}");
+        }
     }
 }

@@ -1,12 +1,12 @@
 //! A policy compiled for serving: sites by host, each with its edition, its tags and its actions.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use jiff::Timestamp;
 
 use crate::{
     crawlers::{Catalogue, SiteNames},
-    enforce::{Edition, Tags},
+    enforce::{Edition, History, Tags, Timeline},
     policy::{self, Host, Policy},
     product_token::ProductToken,
 };
@@ -30,8 +30,14 @@ pub struct Site {
     pub name: String,
     /// Where its requests go.
     pub origin: policy::Origin,
-    /// What crawlers are told, and judged by.
-    pub edition: Edition,
+    /// Whose rules it publishes.
+    pub source: policy::Source,
+    /// What crawlers are told and were told before.
+    pub timeline: Timeline,
+    /// How long crawlers may use what they are told: `Cache-Control: max-age`.
+    pub max_age: Duration,
+    /// How long they are judged by it (RFC 9309 §2.4).
+    pub cache_window: Duration,
     /// The names of its groups and overrides that are in no catalogue.
     pub names: SiteNames,
     /// The tags it sets.
@@ -43,12 +49,15 @@ pub struct Site {
 impl Rulebook {
     /// Compiles a policy, in force from `now` on in place of `previous`.
     pub fn compile(policy: &Policy, now: Timestamp, previous: Option<&Self>) -> Self {
-        let before =
-            |name: &str| previous.and_then(|book| book.sites.iter().find(|site| site.name == name));
+        Self::compile_with(policy, &mut History::after(previous, now))
+    }
+
+    /// Compiles a policy with what was before, and with what the origins say.
+    pub fn compile_with(policy: &Policy, history: &mut History<'_>) -> Self {
         let sites: Vec<Site> = policy
             .sites
             .iter()
-            .map(|site| Site::compile(site, &policy.catalogue, now, before(site.name())))
+            .map(|site| Site::compile(site, &policy.catalogue, history))
             .collect();
         let (mut by_host, mut by_suffix) = (HashMap::new(), Vec::new());
         for (number, site) in policy.sites.iter().enumerate() {
@@ -111,23 +120,28 @@ impl Rulebook {
 }
 
 impl Site {
-    fn compile(
-        site: &policy::Site,
-        catalogue: &Catalogue,
-        now: Timestamp,
-        previous: Option<&Self>,
-    ) -> Self {
-        let groups = site.robots_txt.file.groups.iter();
+    fn compile(site: &policy::Site, catalogue: &Catalogue, history: &mut History<'_>) -> Self {
+        let timeline = history.timeline(site);
+        let edition = timeline.current();
+        let groups = edition.file().groups.iter();
+        let names = groups.flat_map(|group| group.user_agents.iter().map(|ua| ua.name.as_str()));
         let overrides = site.enforcement.overrides.iter();
         let overridden = overrides.flat_map(|one| one.tokens.iter().map(ProductToken::as_str));
-        let names = groups.flat_map(|group| group.user_agents.iter().map(|ua| ua.name.as_str()));
         Self {
             name: site.name().to_owned(),
             origin: site.origin.clone(),
-            edition: Edition::publish(&site.robots_txt, now, previous.map(|site| &site.edition)),
             names: SiteNames::new(catalogue, names.filter(|name| *name != "*").chain(overridden)),
             tags: Tags::compile(&site.robots_tag, site.robots_tag_legacy),
             enforcement: site.enforcement.clone(),
+            source: site.robots_txt.source,
+            max_age: site.robots_txt.max_age,
+            cache_window: site.robots_txt.cache_window,
+            timeline,
         }
+    }
+
+    /// What crawlers are told, and judged by.
+    pub fn edition(&self) -> &Edition {
+        self.timeline.current()
     }
 }

@@ -3,7 +3,12 @@
 use jiff::Timestamp;
 
 use super::*;
-use crate::{diagnostic::Severity, policy, robots::Target};
+use crate::{
+    crawlers::{self, Crawler, Outcome, Standing},
+    diagnostic::Severity,
+    policy,
+    robots::Target,
+};
 
 const GROUPS: &str = r#"
       groups:
@@ -42,10 +47,25 @@ fn decided_as(
     let (_, site) = rulebook.site(Some("a.example")).expect("the only site");
     let claim = rulebook.catalogue().identify(user_agent.as_bytes(), &site.names);
     let is_nameless = is_blank(user_agent.as_bytes());
-    let decision = decide(site, &claim, standing, is_nameless, &Target::new(target.as_bytes()));
+    let target = Target::new(target.as_bytes());
+    let asked = Asked { claim: &claim, is_nameless, target: &target };
+    let decision = decide(site, asked, &Standings(standing));
     let name = decision.judgement.and_then(|judgement| judgement.name);
     let name = name.map_or("-", crawlers::Name::as_str);
     format!("{} {} {name}", decision.action.as_str(), decision.reason.as_str())
+}
+
+/// A knowledge of standings alone.
+struct Standings<F>(F);
+
+impl<F: Fn(&Crawler) -> Standing> Knowledge for Standings<F> {
+    fn moment(&self) -> Moment {
+        Moment::at(Timestamp::UNIX_EPOCH)
+    }
+
+    fn standing(&self, crawler: &Crawler) -> Standing {
+        self.0(crawler)
+    }
 }
 
 const FIREFOX: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0";
@@ -202,14 +222,15 @@ fn ours_the_policy_says_whom_the_star_binds() {
 fn a_rule_remembers_where_it_came_from() {
     let rulebook = rulebook("{ mode: log }");
     let (_, site) = rulebook.site(Some("a.example")).expect("the only site");
-    let text = String::from_utf8_lossy(site.edition.bytes()).into_owned();
+    let text = String::from_utf8_lossy(site.edition().bytes()).into_owned();
     let line_of = |rule: &str| {
         let at = text.lines().position(|line| line == rule).expect(rule);
         u32::try_from(at + 1).expect("a short file")
     };
-    assert_eq!(site.edition.policy_line(line_of("Disallow: /private/")), Some(7));
-    assert_eq!(site.edition.policy_line(line_of("Disallow: /no-chat/")), Some(11));
-    assert_eq!(site.edition.policy_line(1), None);
+    let source = |line| site.edition().source(line);
+    assert_eq!(source(line_of("Disallow: /private/")), Some(RuleSource::Policy(7)));
+    assert_eq!(source(line_of("Disallow: /no-chat/")), Some(RuleSource::Policy(11)));
+    assert_eq!(source(1), None);
 }
 
 #[test]

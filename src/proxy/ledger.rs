@@ -1,153 +1,363 @@
-//! Who has read which robots.txt: the last edition that each crawler fetched of each site.
+//! Who has read which robots.txt, from which network, and when.
 //!
-//! Kept in memory and, through the violations room, in the database, so that it survives a
-//! restart. It is kept by claim: nobody proves here that a fetch came from whom it says. Names that
-//! only clients make up are kept apart and in memory only, so that they can't crowd out the others.
+//! Kept in memory, bounded, and through the violations room in the database, so that it survives a
+//! restart. A fetch counts for whom it claims to come from, unless that is proven wrong; for a
+//! crawler that is proven to be itself, only proven fetches and those of its own network do. Names
+//! that only clients make up are kept apart and in memory only, so that they can't crowd out the
+//! others.
 
 use std::{
-    collections::HashMap,
+    collections::BTreeMap,
     sync::{PoisonError, RwLock},
+    time::Duration,
 };
 
 use jiff::Timestamp;
 
 use crate::{
-    crawlers::Name,
-    enforce::Site,
+    crawlers::{Name, Outcome},
+    enforce::{EditionId, Holding, Site},
     violations::{Fetch, ReadState, RobotsRead, Text},
 };
 
-/// How many made-up names are remembered. When there are more, all of them are forgotten.
-const MAX_DECLARED: usize = 4_096;
+use super::network::Network;
 
-/// Site and name, in lower case, with what was fetched last and when.
-type Fetches = HashMap<(String, String), (String, Timestamp)>;
+/// How many pairs of crawler and network are kept; beyond, the quarter that fetched longest ago is
+/// forgotten. Who is forgotten is judged by all editions of the window.
+const MAX_NAMED: usize = 100_000;
+/// The same for names that clients make up.
+const MAX_DECLARED: usize = 4_096;
+/// How many networks of one crawler are kept at a site, so that one doesn't crowd out the others.
+const MAX_NETWORKS: usize = 4_096;
 
 /// The fetches seen so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Ledger {
-    /// Of crawlers that the catalogue or the site names: there are only so many.
-    named: RwLock<Fetches>,
+    /// Of crawlers that the catalogue or a site names.
+    named: RwLock<Book>,
     /// Of names that only clients give themselves.
-    declared: RwLock<Fetches>,
+    declared: RwLock<Book>,
+}
+
+/// Who fetches, as far as it is known.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reader {
+    pub(super) network: Network,
+    pub(super) outcome: Outcome,
+}
+
+#[derive(Debug)]
+struct Book {
+    /// By site and by name, in lower case.
+    sites: BTreeMap<String, BTreeMap<Box<str>, Fetches>>,
+    pairs: usize,
+    max: usize,
+}
+
+/// The fetches of one crawler at one site.
+#[derive(Debug)]
+struct Fetches {
+    /// By network, ascending.
+    networks: Vec<(Network, Entry)>,
+    /// When each edition that some network fetched last was fetched last.
+    latest: Vec<Latest>,
+}
+
+/// The fetches from one network; times in milliseconds.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    edition: EditionId,
+    first: i64,
+    last: i64,
+    count: u32,
+    /// The usual time between two, in seconds; 0 before there were two.
+    interval: u32,
+    outcome: Outcome,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Latest {
+    edition: EditionId,
+    at: i64,
+    /// The same of proven fetches; the least number where there is none.
+    confirmed_at: i64,
+}
+
+impl Default for Ledger {
+    fn default() -> Self {
+        let book = |max| RwLock::new(Book { sites: BTreeMap::new(), pairs: 0, max });
+        Self { named: book(MAX_NAMED), declared: book(MAX_DECLARED) }
+    }
 }
 
 impl Ledger {
     /// What was seen before a restart.
     pub(super) fn remembering(fetches: Vec<Fetch>) -> Self {
-        let entry = |fetch: Fetch| {
-            let key = key(&fetch.site, &fetch.product_token);
-            (key, (fetch.edition.to_string(), fetch.last))
-        };
-        let named = RwLock::new(fetches.into_iter().map(entry).collect());
-        Self { named, declared: RwLock::default() }
+        let ledger = Self::default();
+        let mut book = write(&ledger.named);
+        for fetch in fetches {
+            let Some(edition) = EditionId::parse(&fetch.edition) else { continue };
+            let entry = Entry {
+                edition,
+                first: fetch.first.as_millisecond(),
+                last: fetch.last.as_millisecond(),
+                count: u32::try_from(fetch.count).unwrap_or(u32::MAX),
+                interval: fetch
+                    .interval
+                    .map_or(0, |gap| u32::try_from(gap.as_secs()).unwrap_or(u32::MAX)),
+                outcome: Outcome::from_word(&fetch.standing).unwrap_or(Outcome::Unknown),
+            };
+            book.put(&fetch.site, &fetch.product_token, Network::parse(&fetch.network), entry);
+        }
+        drop(book);
+        ledger
     }
 
     /// Notes that somebody fetched a site's robots.txt; returns the note where it is to be kept.
-    pub(super) fn note(&self, site: &Site, name: Name<'_>, at: Timestamp) -> Option<Fetch> {
-        let (token, edition) = (name.as_str(), site.edition.id());
-        let is_made_up = matches!(name, Name::Declared(_));
-        let fetches = if is_made_up { &self.declared } else { &self.named };
-        let mut fetches = fetches.write().unwrap_or_else(PoisonError::into_inner);
-        if is_made_up && fetches.len() >= MAX_DECLARED {
-            fetches.clear();
-        }
-        fetches.insert(key(&site.name, token), (edition.to_owned(), at));
-        (!is_made_up).then(|| Fetch {
+    /// `shown` is the network as it is written down.
+    pub(super) fn note(
+        &self,
+        site: &Site,
+        name: Name<'_>,
+        reader: Reader,
+        shown: Text,
+        at: Timestamp,
+    ) -> Option<Fetch> {
+        let edition = site.edition().id();
+        let mut book = write(self.book(name));
+        let known = book.entry(&site.name, name.as_str(), reader.network);
+        let at = at.as_millisecond();
+        let entry = known.map_or_else(|| Entry::new(edition, at), |known| known.again(edition, at));
+        let entry = Entry { outcome: reader.outcome, ..entry };
+        book.put(&site.name, name.as_str(), reader.network, entry);
+        drop(book);
+        let time = |at| Timestamp::from_millisecond(at).unwrap_or(Timestamp::UNIX_EPOCH);
+        (!matches!(name, Name::Declared(_))).then(|| Fetch {
             site: site.name.as_str().into(),
-            product_token: token.into(),
-            network: Text::word("-"),
-            standing: Text::word("unknown"),
-            edition: edition.into(),
-            first: at,
-            last: at,
-            count: 1,
-            interval: None,
+            product_token: name.as_str().into(),
+            network: shown,
+            standing: Text::word(reader.outcome.as_str()),
+            edition: edition.to_string().into(),
+            first: time(entry.first),
+            last: time(entry.last),
+            count: u64::from(entry.count),
+            interval: (entry.interval > 0).then(|| Duration::from_secs(u64::from(entry.interval))),
         })
     }
 
-    /// What a crawler had read when it came for a page. A family fetches the file under one of its
-    /// names, so those that it goes by in robots.txt count too; the latest fetch is told.
-    pub(super) fn read_by(&self, site: &Site, name: Option<Name<'_>>) -> RobotsRead {
-        let last = match name {
-            None => None,
-            Some(Name::Known(crawler)) => {
-                let names = crawler.groups().map(|token| token.as_str());
-                names
-                    .filter_map(|name| last(&self.named, &site.name, name))
-                    .max_by_key(|(_, at)| *at)
+    /// Which editions a crawler may be going by, of those that were fetched for it after `start`:
+    /// what its own network fetched last, and what others of its networks fetched later; if its own
+    /// fetched nothing, what each of the others fetched last. A family fetches the file under one of
+    /// its names, so those that it goes by in robots.txt count too.
+    pub(super) fn holding(
+        &self,
+        site: &Site,
+        name: Name<'_>,
+        reader: Reader,
+        start: Timestamp,
+    ) -> Holding {
+        let start = start.as_millisecond();
+        let mut own: Option<(i64, EditionId)> = None;
+        let mut others: Vec<(i64, EditionId)> = Vec::new();
+        let book = read(self.book(name));
+        for fetches in names(name).filter_map(|name| book.fetches(&site.name, name)) {
+            if let Some(entry) = fetches.of(reader.network) {
+                own = own.max(Some((entry.last, entry.edition)));
             }
-            Some(Name::Site(token)) => last(&self.named, &site.name, token.as_str()),
-            Some(Name::Declared(text)) => last(&self.declared, &site.name, text),
-        };
+            others
+                .extend(fetches.latest.iter().map(|latest| (latest.time(reader), latest.edition)));
+        }
+        drop(book);
+        let own = own.filter(|(at, _)| *at > start);
+        let since = own.map_or(start, |(at, _)| at);
+        let later = others.into_iter().filter(|(at, _)| *at > since);
+        let held: Vec<EditionId> =
+            own.into_iter().chain(later).map(|(_, edition)| edition).collect();
+        if held.is_empty() { Holding::Any } else { Holding::Of(held) }
+    }
+
+    /// What a crawler had read when it came for a page: the latest fetch that counts for it.
+    pub(super) fn read_by(
+        &self,
+        site: &Site,
+        name: Option<Name<'_>>,
+        reader: Reader,
+    ) -> RobotsRead {
+        let last = name.and_then(|name| {
+            let book = read(self.book(name));
+            let fetches = names(name).filter_map(|name| book.fetches(&site.name, name));
+            let times = fetches.flat_map(|fetches| {
+                let own = fetches.of(reader.network).map(|entry| (entry.last, entry.edition));
+                let others = fetches.latest.iter();
+                others.map(|latest| (latest.time(reader), latest.edition)).chain(own)
+            });
+            times.filter(|(at, _)| *at > i64::MIN).max()
+        });
         match last {
             None => RobotsRead { state: ReadState::Never, edition: None, at: None },
-            Some((edition, at)) => RobotsRead {
-                state: if edition == site.edition.id() {
-                    ReadState::Current
-                } else {
-                    ReadState::Older
+            Some((at, edition)) => RobotsRead {
+                state: match edition == site.edition().id() {
+                    true => ReadState::Current,
+                    false => ReadState::Older,
                 },
-                edition: Some(Text::from(edition.as_str())),
-                at: Some(at),
+                edition: Some(edition.to_string().into()),
+                at: Timestamp::from_millisecond(at).ok(),
             },
         }
     }
+
+    fn book(&self, name: Name<'_>) -> &RwLock<Book> {
+        if matches!(name, Name::Declared(_)) { &self.declared } else { &self.named }
+    }
 }
 
-fn last(fetches: &RwLock<Fetches>, site: &str, name: &str) -> Option<(String, Timestamp)> {
-    let fetches = fetches.read().unwrap_or_else(PoisonError::into_inner);
-    fetches.get(&key(site, name)).cloned()
+impl Book {
+    fn fetches(&self, site: &str, name: &str) -> Option<&Fetches> {
+        self.sites.get(site)?.get(name.to_ascii_lowercase().as_str())
+    }
+
+    fn entry(&self, site: &str, name: &str, network: Network) -> Option<Entry> {
+        self.fetches(site, name)?.of(network).copied()
+    }
+
+    fn put(&mut self, site: &str, name: &str, network: Network, entry: Entry) {
+        if self.pairs >= self.max && self.entry(site, name, network).is_none() {
+            self.forget_the_oldest();
+        }
+        if !self.sites.contains_key(site) {
+            self.sites.insert(site.to_owned(), BTreeMap::new());
+        }
+        let Some(names) = self.sites.get_mut(site) else { return };
+        match names.get_mut(name.to_ascii_lowercase().as_str()) {
+            Some(fetches) => self.pairs += usize::from(fetches.put(network, entry)),
+            None => {
+                let name = name.to_ascii_lowercase().into_boxed_str();
+                names.insert(name, Fetches::new(network, entry));
+                self.pairs += 1;
+            }
+        }
+    }
+
+    fn forget_the_oldest(&mut self) {
+        let all = || self.sites.values().flat_map(BTreeMap::values);
+        let mut times: Vec<i64> = all()
+            .flat_map(|fetches| fetches.networks.iter().map(|(_, entry)| entry.last))
+            .collect();
+        let quarter = times.len() / 4;
+        if quarter >= times.len() {
+            return;
+        }
+        let (_, &mut cutoff, _) = times.select_nth_unstable(quarter);
+        for names in self.sites.values_mut() {
+            for fetches in names.values_mut() {
+                fetches.networks.retain(|(_, entry)| entry.last > cutoff);
+                fetches.networks.shrink_to_fit();
+                fetches.count_latest();
+            }
+            names.retain(|_, fetches| !fetches.networks.is_empty());
+        }
+        self.sites.retain(|_, names| !names.is_empty());
+        let all = self.sites.values().flat_map(BTreeMap::values);
+        self.pairs = all.map(|fetches| fetches.networks.len()).sum();
+    }
 }
 
-fn key(site: &str, token: &str) -> (String, String) {
-    (site.to_owned(), token.to_ascii_lowercase())
+impl Fetches {
+    fn new(network: Network, entry: Entry) -> Self {
+        Self { networks: vec![(network, entry)], latest: vec![Latest::of(&entry)] }
+    }
+
+    fn of(&self, network: Network) -> Option<&Entry> {
+        let at = self.networks.binary_search_by_key(&network, |(network, _)| *network).ok()?;
+        self.networks.get(at).map(|(_, entry)| entry)
+    }
+
+    /// Says whether the network is a new one that is kept.
+    fn put(&mut self, network: Network, entry: Entry) -> bool {
+        let place = self.networks.binary_search_by_key(&network, |(network, _)| *network);
+        let (is_new, replaced) = match place {
+            Ok(at) => {
+                (false, self.networks.get_mut(at).map(|(_, old)| std::mem::replace(old, entry)))
+            }
+            Err(at) if self.networks.len() < MAX_NETWORKS => {
+                self.networks.insert(at, (network, entry));
+                (true, None)
+            }
+            Err(_) => (false, None),
+        };
+        match replaced {
+            Some(old) if old.edition != entry.edition || old.outcome != entry.outcome => {
+                self.count_latest();
+            }
+            _ => self.add_latest(Latest::of(&entry)),
+        }
+        is_new
+    }
+
+    fn add_latest(&mut self, one: Latest) {
+        match self.latest.iter_mut().find(|latest| latest.edition == one.edition) {
+            Some(latest) => {
+                latest.at = latest.at.max(one.at);
+                latest.confirmed_at = latest.confirmed_at.max(one.confirmed_at);
+            }
+            None => self.latest.push(one),
+        }
+    }
+
+    fn count_latest(&mut self) {
+        let entries: Vec<Latest> =
+            self.networks.iter().map(|(_, entry)| Latest::of(entry)).collect();
+        self.latest = Vec::with_capacity(1);
+        entries.into_iter().for_each(|one| self.add_latest(one));
+    }
+}
+
+impl Entry {
+    fn new(edition: EditionId, at: i64) -> Self {
+        let outcome = Outcome::Unknown;
+        Self { edition, first: at, last: at, count: 1, interval: 0, outcome }
+    }
+
+    /// The same after another fetch. The usual interval follows a new one by a quarter.
+    fn again(self, edition: EditionId, at: i64) -> Self {
+        let gap = u32::try_from((at - self.last).max(0) / 1000).unwrap_or(u32::MAX);
+        let interval = match self.interval {
+            0 => gap,
+            usual => usual - usual / 4 + gap / 4,
+        };
+        let count = self.count.saturating_add(1);
+        // A clock that was put back doesn't make an earlier fetch the last one.
+        Self { edition, last: at.max(self.last), count, interval, ..self }
+    }
+}
+
+impl Latest {
+    fn of(entry: &Entry) -> Self {
+        let is_confirmed = entry.outcome == Outcome::Confirmed;
+        let confirmed_at = if is_confirmed { entry.last } else { i64::MIN };
+        Self { edition: entry.edition, at: entry.last, confirmed_at }
+    }
+
+    /// When the edition was fetched last, by whom speaks for this client.
+    fn time(&self, reader: Reader) -> i64 {
+        if reader.outcome == Outcome::Confirmed { self.confirmed_at } else { self.at }
+    }
+}
+
+/// The names under which a crawler may have fetched the file.
+fn names(name: Name<'_>) -> impl Iterator<Item = &str> {
+    let family = name.known().into_iter().flat_map(|crawler| crawler.groups());
+    let alone = name.known().is_none().then(|| name.as_str());
+    family.map(|token| token.as_str()).chain(alone)
+}
+
+fn read(book: &RwLock<Book>) -> std::sync::RwLockReadGuard<'_, Book> {
+    book.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn write(book: &RwLock<Book>) -> std::sync::RwLockWriteGuard<'_, Book> {
+    book.write().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{enforce::Rulebook, policy};
-
-    fn rulebook(rule: &str, previous: Option<&Rulebook>) -> Rulebook {
-        let text = format!(
-            "sites: [{{ hosts: [a.example], origin: \"http://127.0.0.1:1\", robots_txt: \
-             {{ groups: [{{ user_agents: [\"*\"], disallow: [{rule}] }}] }} }}]"
-        );
-        let (policy, findings) = policy::read("test.yaml", text.as_bytes());
-        let policy = policy.unwrap_or_else(|| panic!("{findings:?}"));
-        Rulebook::compile(&policy, Timestamp::UNIX_EPOCH, previous)
-    }
-
-    #[test]
-    fn a_crawler_has_read_never_an_older_or_the_current_edition() {
-        let (old, ledger) = (rulebook("/a", None), Ledger::default());
-        let new = rulebook("/b", Some(&old));
-        let known = |name| Name::Known(old.catalogue().find(name).expect(name));
-        let state = |ledger: &Ledger, book: &Rulebook, name| {
-            ledger.read_by(&book.sites()[0], Some(name)).state
-        };
-        assert_eq!(state(&ledger, &old, known("GPTBot")), ReadState::Never);
-        let fetch = ledger.note(&old.sites()[0], known("Googlebot"), Timestamp::UNIX_EPOCH);
-        assert_eq!(state(&ledger, &old, known("Googlebot")), ReadState::Current);
-        assert_eq!(state(&ledger, &old, known("Googlebot-Image")), ReadState::Current);
-        assert_eq!(state(&ledger, &new, known("Googlebot")), ReadState::Older);
-        assert_eq!(state(&ledger, &old, known("GPTBot")), ReadState::Never);
-        let after_restart = Ledger::remembering(fetch.into_iter().collect());
-        assert_eq!(state(&after_restart, &old, known("Googlebot")), ReadState::Current);
-    }
-
-    #[test]
-    fn ours_made_up_names_crowd_out_nobody() {
-        let (book, ledger) = (rulebook("/a", None), Ledger::default());
-        let site = &book.sites()[0];
-        let gptbot = Name::Known(book.catalogue().find("GPTBot").expect("a known crawler"));
-        assert!(ledger.note(site, gptbot, Timestamp::UNIX_EPOCH).is_some());
-        for number in 0..2 * MAX_DECLARED {
-            let name = format!("x{number}bot");
-            assert!(ledger.note(site, Name::Declared(&name), Timestamp::UNIX_EPOCH).is_none());
-        }
-        assert!(ledger.declared.read().unwrap().len() <= MAX_DECLARED);
-        assert_eq!(ledger.read_by(site, Some(gptbot)).state, ReadState::Current);
-    }
-}
+mod tests;

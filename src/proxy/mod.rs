@@ -31,10 +31,12 @@ use pingora::{
     proxy::{FailToProxy, ProxyHttp, Session},
     upstreams::peer::HttpPeer,
 };
+use tokio::sync::mpsc;
 
 use crate::{
     crawlers::Class,
-    enforce::{Action, Rulebook},
+    diagnostic::Diagnostic,
+    enforce::{Action, History},
     escape,
     metrics::{Gauge, Metrics},
     policy,
@@ -42,26 +44,33 @@ use crate::{
 };
 
 pub use self::{
-    evidence::{Asker, Verifier, fetch_once},
+    evidence::{Verifier, fetch_once},
     files::{PolicyRead, read_catalogue_file, read_policy, read_policy_with},
+    knowledge::{Records, RecordsOf},
     origins::Origins,
     reload::{Outcome, Reloader},
+    remembered::Remembered,
     server::{Running, bind_check, start},
 };
 
 mod client; // who the client is, behind proxies that are trusted
+mod clock; // the time by which requests are judged
 mod evidence; // who is really asking
 mod fetching; // what fetches of our own share
 mod fields; // header fields of one hop
 mod files; // the policy and its catalogue on disk
+mod knowledge; // what is known of a client beside what it says
 mod ledger; // who has read which robots.txt
-pub mod origin_rules; // the robots.txt of the origins themselves
+mod network; // the network of a client
+mod origin_rules; // the robots.txt of the origins themselves
 mod origins; // addresses of the origins, looked up in the background
 pub mod pace; // how fast each crawler comes, over all its addresses
 mod privacy; // how much of a client's address is recorded
+mod publishing; // what the origins say, put in force
 mod receive; // a request admitted, judged, answered here or sent on
 mod record; // a decision written down
 mod reload; // the policy read again, swapped or kept
+mod remembered; // what was written down before the start
 mod request; // the request as it will be forwarded
 mod respond; // answers of our own
 mod server; // listeners, start and drain
@@ -70,8 +79,10 @@ mod tagging; // the tags of an answer on its way out
 mod upgrade; // connections on which another protocol is asked for
 
 use self::{
+    clock::Clock,
     ledger::Ledger,
     privacy::Privacy,
+    reload::{InForce, Shared},
     respond::Answer,
     serving::{Serving, ServingSite},
 };
@@ -81,6 +92,7 @@ use self::{
 pub struct Proxy {
     serving: Arc<ArcSwap<Serving>>,
     ledger: Ledger,
+    clock: Arc<Clock>,
     sink: Arc<Sink>,
     metrics: Arc<Metrics>,
     trusted: Vec<IpNet>,
@@ -119,25 +131,44 @@ impl Exchange {
 }
 
 impl Proxy {
-    /// A proxy for `policy`, whose robots.txt counts as published at `now`, and what swaps its
-    /// rulebook when `file` changes.
-    pub fn new(
+    /// A proxy for `policy`, whose robots.txt counts as published `since` then where nothing else is
+    /// remembered, and what swaps its rulebook when `file` or an origin's robots.txt changes. Asks
+    /// the origins that are to be asked first.
+    ///
+    /// # Errors
+    /// Where the origins can't be asked.
+    pub async fn start(
         policy: policy::Policy,
         file: PathBuf,
-        now: Timestamp,
+        since: Timestamp,
         sink: Arc<Sink>,
-        fetches: Vec<crate::violations::Fetch>,
+        remembered: Remembered,
         verifier: Option<Arc<Verifier>>,
         metrics: Arc<Metrics>,
-    ) -> (Self, Reloader) {
+    ) -> Result<(Self, Reloader), Diagnostic> {
         let origins = Arc::new(Origins::default());
-        let rulebook = Rulebook::compile(&policy, now, None);
+        let clock = Arc::new(Clock::new());
+        let (news, inbox) = mpsc::unbounded_channel();
+        let before = |site: &str| remembered.origin(site);
+        let asking = publishing::ask_origins(&policy, before, &news, &metrics).await?;
+        let told = publishing::told(&policy, asking.as_ref());
+        let history = History {
+            periods: remembered.periods(),
+            origins: told.clone(),
+            since,
+            ..History::after(None, clock.moment().now)
+        };
+        let rulebook = publishing::compile(&policy, history);
+        remembered::publish(&sink, &rulebook);
+        publishing::idle(&policy, &remembered.held)
+            .for_each(|held| sink.released(held.site.clone()));
         let serving = Serving::new(rulebook, verifier, &origins, &metrics);
         let serving = Arc::new(ArcSwap::from_pointee(serving));
         let proxy = Self {
             serving: Arc::clone(&serving),
-            ledger: Ledger::remembering(fetches),
-            sink,
+            ledger: Ledger::remembering(remembered.fetches),
+            clock: Arc::clone(&clock),
+            sink: Arc::clone(&sink),
             metrics: Arc::clone(&metrics),
             trusted: policy.server.trusted_proxies.clone(),
             timeouts: policy.server.timeouts,
@@ -145,7 +176,9 @@ impl Proxy {
             privacy: Privacy::new(policy.violations.client_ip),
             warned_at: AtomicI64::new(0),
         };
-        (proxy, Reloader::new(file, policy, serving, origins, metrics))
+        let in_force = InForce { policy, asking, told };
+        let shared = Shared { serving, origins, metrics, sink, clock };
+        Ok((proxy, Reloader::new(file, in_force, shared, (news, inbox))))
     }
 
     /// Says once a second at most that an origin fails; the metric counts each time.

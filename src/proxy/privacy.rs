@@ -9,16 +9,14 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use ipnet::IpNet;
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
 use crate::{policy::ClientIp, violations::Text};
 
+use super::network::Network;
+
 const SECONDS_A_DAY: i64 = 86_400;
-/// How much of an address is its network: what one customer usually gets.
-const NETWORK_V4: u8 = 24;
-const NETWORK_V6: u8 = 48;
 /// How many octets of a hash are written.
 const WRITTEN: usize = 8;
 
@@ -45,8 +43,16 @@ impl Privacy {
     pub(super) fn shown(&self, address: IpAddr, now: Timestamp) -> Text {
         match self.client_ip {
             ClientIp::Full => address.to_string().as_str().into(),
-            ClientIp::Network => network(address).as_str().into(),
+            ClientIp::Network => Network::of(address).to_string().into(),
             ClientIp::Hash => self.hash(address, now).as_str().into(),
+        }
+    }
+
+    /// A network as it is recorded: veiled where addresses are.
+    pub(super) fn network(&self, network: Network, now: Timestamp) -> Text {
+        match (self.client_ip, network.address()) {
+            (ClientIp::Hash, Some(address)) => self.hash(address, now).into(),
+            _ => network.to_string().into(),
         }
     }
 
@@ -71,11 +77,6 @@ impl Privacy {
             text
         })
     }
-}
-
-fn network(address: IpAddr) -> String {
-    let length = if address.is_ipv4() { NETWORK_V4 } else { NETWORK_V6 };
-    IpNet::new(address, length).map_or_else(|_| "-".to_owned(), |net| net.trunc().to_string())
 }
 
 #[cfg(test)]

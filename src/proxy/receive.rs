@@ -1,6 +1,6 @@
 //! A request received: admitted, judged, and answered here where it does not go on.
 
-use std::{cell::OnceCell, net::IpAddr, time::Instant};
+use std::{net::IpAddr, time::Instant};
 
 use http::{HeaderValue, Method, header};
 use jiff::Timestamp;
@@ -8,16 +8,16 @@ use pingora::{http::RequestHeader, proxy::Session};
 
 use crate::{
     crawlers::{
-        Claim, Crawler, Outcome, Standing,
+        Claim, Outcome, Standing,
         signature::{Message, Scheme},
     },
-    enforce::{self, Action, Decision, Rulebook, Site},
+    enforce::{self, Action, Asked, Decision, Rulebook, Site},
     robots::Target,
 };
 
 use super::{
-    Exchange, Proxy, client, evidence::Asker, is_tls, peer, record, record::Circumstances, request,
-    request::Refusal, respond::Answer, serving, serving::Serving,
+    Exchange, Proxy, client, evidence::Asker, is_tls, knowledge::Client, peer, record,
+    record::Circumstances, request, request::Refusal, respond::Answer, serving, serving::Serving,
 };
 
 impl Proxy {
@@ -58,14 +58,9 @@ impl Proxy {
         let claim = serving.rulebook.catalogue().identify_all(values(), &site.names);
         let target = Target::new(request.raw_path());
         let is_nameless = values().all(enforce::is_blank);
-        let asker = OnceCell::new();
-        let standing = |crawler: &Crawler| match &serving.verifier {
-            Some(verifier) => {
-                verifier.standing(crawler, asker.get_or_init(|| self.asker(session, serving)))
-            }
-            None => Standing::unexamined(crawler),
-        };
-        let decision = enforce::decide(site, &claim, standing, is_nameless, &target);
+        let client = Client::new(self, session, serving, site);
+        let asked = Asked { claim: &claim, is_nameless, target: &target };
+        let decision = enforce::decide(site, asked, &client);
         self.metrics.decision_seconds.observe(started.elapsed().as_secs_f64());
         if claim.primary().is_some_and(|name| name.known().is_some()) {
             serving.site(number).inspect(|site| site.count_claim(decision.standing));
@@ -74,10 +69,14 @@ impl Proxy {
         exchange.action = decision.action;
         match (decision.reason, decision.action) {
             (enforce::Reason::RobotsTxt, _) => {
-                self.publish(session, site, &claim, decision.standing).map(Some)
+                self.publish(&client, &claim, decision.standing).map(Some)
+            }
+            (enforce::Reason::Grace, Action::Pass) => {
+                self.count_grace(site, &decision);
+                Ok(None)
             }
             (_, Action::Pass) => Ok(None),
-            _ => self.act(session, exchange, site, &claim, &decision, &target),
+            _ => self.act(&client, exchange, &claim, &decision, &target),
         }
     }
 
@@ -85,32 +84,40 @@ impl Proxy {
     /// read it for the one it belongs to.
     fn publish(
         &self,
-        session: &Session,
-        site: &Site,
+        client: &Client<'_>,
         claim: &Claim<'_>,
         standing: Standing,
     ) -> pingora::Result<Answer> {
-        let request = session.req_header();
+        let (request, site) = (client.session.req_header(), client.site);
         if request.method == Method::GET && standing.outcome != Outcome::Contradicted {
+            let (reader, now) = (client.reader(standing), Timestamp::now());
             for name in claim.tokens() {
-                let fetch = self.ledger.note(site, name, Timestamp::now());
+                let shown = self.privacy.network(reader.network, now);
+                let fetch = self.ledger.note(site, name, reader, shown, now);
                 fetch.into_iter().for_each(|fetch| self.sink.fetched(fetch));
             }
         }
-        Answer::robots_txt(request, &site.edition)?.tagged(site, b"/robots.txt")
+        Answer::robots_txt(request, site)?.tagged(site, b"/robots.txt")
+    }
+
+    /// Counts what the edition in force disallows, and the crawler may not know yet.
+    fn count_grace(&self, site: &Site, decision: &Decision<'_>) {
+        if let Some(judgement) = &decision.judgement {
+            self.metrics.grace(&site.name, serving::label(judgement));
+        }
     }
 
     /// Writes the violation down, to be recorded with its final status, and refuses the request
     /// where the site says so.
     fn act(
         &self,
-        session: &Session,
+        client: &Client<'_>,
         exchange: &mut Exchange,
-        site: &Site,
         claim: &Claim<'_>,
         decision: &Decision<'_>,
         target: &Target<'_>,
     ) -> pingora::Result<Option<Answer>> {
+        let (session, site) = (client.session, client.site);
         let Some(judgement) = &decision.judgement else { return Ok(None) };
         let request = session.req_header();
         let host = request::host(request).ok().flatten();
@@ -131,7 +138,8 @@ impl Proxy {
         };
         let (reason, action) = (decision.reason.as_str(), decision.action.as_str());
         self.metrics.violation(&site.name, serving::label(judgement), reason, action);
-        let read = self.ledger.read_by(site, judgement.name);
+        let reader = client.reader(decision.standing);
+        let read = self.ledger.read_by(site, judgement.name, reader);
         exchange.violation =
             record::violation(site, claim, decision, read, &circumstances).map(Box::new);
         if decision.action != Action::Block {
@@ -150,7 +158,7 @@ impl Proxy {
     }
 
     /// What the request tells of its sender, as it was received.
-    fn asker<'a>(&self, session: &'a Session, serving: &Serving) -> Asker<'a> {
+    pub(super) fn asker<'a>(&self, session: &'a Session, serving: &Serving) -> Asker<'a> {
         let request = session.req_header();
         // A signature is good for the host that it covers. One made for a host that the policy does
         // not name was received by somebody else, who may have sent it on to the default site.
@@ -174,7 +182,7 @@ impl Proxy {
         Asker::new(is_clients.then_some(address), is_ours.then_some(message))
     }
 
-    fn client_ip(&self, session: &Session) -> IpAddr {
+    pub(super) fn client_ip(&self, session: &Session) -> IpAddr {
         client::address(peer(session), session.req_header(), &self.trusted)
     }
 

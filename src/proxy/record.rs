@@ -35,7 +35,7 @@ pub(super) fn violation(
     at: &Circumstances<'_>,
 ) -> Option<Violation> {
     let judgement = decision.judgement?;
-    let (rule, matcher) = (judgement.rule, site.edition.matcher());
+    let (rule, matcher) = (judgement.rule, site.edition().matcher());
     let known = judgement.name.and_then(crawlers::Name::known);
     let path = violations::redact_query(at.target, at.redact_query);
     Some(Violation {
@@ -59,7 +59,7 @@ pub(super) fn violation(
         action: Text::word(decision.action.as_str()),
         status: 0,
         robots: Robots {
-            edition: site.edition.id().into(),
+            edition: site.edition().id().to_string().into(),
             line: rule.map(|rule| rule.line),
             directive: Text::word(rule.map_or("", |rule| rule.directive.as_str())),
             pattern: Text::path(rule.map_or("", |rule| &rule.pattern).as_bytes()),

@@ -9,34 +9,62 @@ use std::{
 };
 
 use arc_swap::ArcSwap;
-use jiff::Timestamp;
 use tokio::sync::{Mutex, mpsc};
 
 use crate::{
     diagnostic::{Diagnostic, Severity},
-    enforce::Rulebook,
     metrics::Metrics,
     policy::{self, Policy},
     product_token::ProductToken,
+    violations::Sink,
 };
 
-use super::{evidence::Verifier, files, origins::Origins, serving::Serving};
+use super::{
+    clock::Clock,
+    evidence::Verifier,
+    files,
+    origin_rules::{News, OriginRules},
+    origins::Origins,
+    publishing::{self, Told},
+    remembered,
+    serving::Serving,
+};
 
 /// How often the files are looked at. One counts as written when it is the same twice in a row, so a
 /// half-written one is not read. One look costs less than the events of a folder in which a
 /// database is written too, and works across links, mounts and replaced folders.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// Swaps the rulebook when the policy changes.
+/// Swaps the rulebook when the policy changes, or what an origin says.
 #[derive(Debug)]
 pub struct Reloader {
     file: PathBuf,
     /// The catalogue file that was last asked for, by a policy that was taken or refused.
     catalogue_file: sync::Mutex<Option<PathBuf>>,
-    in_force: Mutex<Policy>,
-    serving: Arc<ArcSwap<Serving>>,
-    origins: Arc<Origins>,
-    metrics: Arc<Metrics>,
+    pub(super) state: Mutex<InForce>,
+    pub(super) shared: Shared,
+    news: mpsc::UnboundedSender<News>,
+    pub(super) inbox: Mutex<Option<mpsc::UnboundedReceiver<News>>>,
+}
+
+/// What rulebooks are made of now.
+#[derive(Debug)]
+pub(super) struct InForce {
+    pub(super) policy: Policy,
+    /// Asks the origins for their robots.txt; `None` where no site publishes them.
+    pub(super) asking: Option<OriginRules>,
+    /// What they said when the rulebook was compiled.
+    pub(super) told: Told,
+}
+
+/// What the reloader has in common with the proxy.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) serving: Arc<ArcSwap<Serving>>,
+    pub(super) origins: Arc<Origins>,
+    pub(super) metrics: Arc<Metrics>,
+    pub(super) sink: Arc<Sink>,
+    pub(super) clock: Arc<Clock>,
 }
 
 /// What a reload came to.
@@ -53,57 +81,64 @@ pub enum Outcome {
 impl Reloader {
     pub(super) fn new(
         file: PathBuf,
-        policy: Policy,
-        serving: Arc<ArcSwap<Serving>>,
-        origins: Arc<Origins>,
-        metrics: Arc<Metrics>,
+        in_force: InForce,
+        shared: Shared,
+        (news, inbox): (mpsc::UnboundedSender<News>, mpsc::UnboundedReceiver<News>),
     ) -> Self {
-        let catalogue_file = sync::Mutex::new(policy.catalogue_file.clone());
-        Self { file, catalogue_file, in_force: Mutex::new(policy), serving, origins, metrics }
+        let catalogue_file = sync::Mutex::new(in_force.policy.catalogue_file.clone());
+        let (state, inbox) = (Mutex::new(in_force), Mutex::new(Some(inbox)));
+        Self { file, catalogue_file, state, shared, news, inbox }
     }
 
     /// Where the origins' addresses are looked up.
     pub fn origins(&self) -> &Origins {
-        &self.origins
+        &self.shared.origins
     }
 
     /// Reads the file and puts it in force, or says why not. One at a time. New origins are looked
-    /// up first, so that no request comes before their addresses.
-    pub async fn reload(&self, now: Timestamp) -> Outcome {
-        let mut in_force = self.in_force.lock().await;
-        let outcome = match self.read(&in_force) {
+    /// up and asked first, so that no request comes before their addresses and rules.
+    pub async fn reload(&self) -> Outcome {
+        let mut state = self.state.lock().await;
+        let outcome = match self.read(&state.policy) {
             Ok(None) => Outcome::Unchanged,
-            Ok(Some(policy)) => {
-                let previous = self.serving.load_full();
-                let is_kept = is_same_evidence(&policy, &in_force);
-                let verifier = match &previous.verifier {
-                    verifier if is_kept => verifier.clone(),
-                    _ => match Verifier::start(&policy, &self.metrics) {
-                        Ok(verifier) => verifier,
-                        Err(finding) => {
-                            let outcome = Outcome::Refused(vec![finding]);
-                            self.report(&outcome, &in_force);
-                            return outcome;
-                        }
-                    },
-                };
-                let rulebook = Rulebook::compile(&policy, now, Some(&previous.rulebook));
-                let serving = Serving::new(rulebook, verifier, &self.origins, &self.metrics);
-                self.origins.look_up_new().await;
-                self.serving.store(Arc::new(serving));
-                // Whoever is still connected keeps it for as long as he stays.
-                previous.verifier.iter().filter(|_| !is_kept).for_each(|old| old.retire());
-                let is_served = |name: &str| policy.sites.iter().any(|site| site.name() == name);
-                let gone = in_force.sites.iter().map(policy::Site::name);
-                gone.filter(|name| !is_served(name))
-                    .for_each(|name| self.metrics.forget_site(name));
-                *in_force = policy;
-                Outcome::Applied
-            }
+            Ok(Some(policy)) => match self.apply(policy, &mut state).await {
+                Ok(()) => Outcome::Applied,
+                Err(finding) => Outcome::Refused(vec![finding]),
+            },
             Err(findings) => Outcome::Refused(findings),
         };
-        self.report(&outcome, &in_force);
+        self.report(&outcome, &state.policy);
         outcome
+    }
+
+    async fn apply(&self, policy: Policy, state: &mut InForce) -> Result<(), Diagnostic> {
+        let Shared { serving, origins, metrics, sink, .. } = &self.shared;
+        let previous = serving.load_full();
+        let is_kept = is_same_evidence(&policy, &state.policy);
+        let verifier = match &previous.verifier {
+            verifier if is_kept => verifier.clone(),
+            _ => Verifier::start(&policy, metrics)?,
+        };
+        // Two that ask would speak of the same metrics. What the old one knows the new one goes by.
+        let asked = state.asking.take();
+        asked.iter().for_each(OriginRules::retire);
+        let before = |site: &str| {
+            asked.as_ref().and_then(|asked| asked.remembered(site)).unwrap_or_default()
+        };
+        state.asking = publishing::ask_origins(&policy, before, &self.news, metrics).await?;
+        state.told = publishing::told(&policy, state.asking.as_ref());
+        let rulebook = self.compile(&policy, &state.told, &previous.rulebook);
+        remembered::publish(sink, &rulebook);
+        let next = Serving::new(rulebook, verifier, origins, metrics);
+        origins.look_up_new().await;
+        serving.store(Arc::new(next));
+        // Whoever is still connected keeps it for as long as he stays.
+        previous.verifier.iter().filter(|_| !is_kept).for_each(|old| old.retire());
+        let is_served = |name: &str| policy.sites.iter().any(|site| site.name() == name);
+        let gone = state.policy.sites.iter().map(policy::Site::name);
+        gone.filter(|name| !is_served(name)).for_each(|name| metrics.forget_site(name));
+        state.policy = policy;
+        Ok(())
     }
 
     /// The state of the policy file, and of its catalogue file where it has one.
@@ -141,12 +176,12 @@ impl Reloader {
         let policy = in_force.fingerprint.as_str();
         match outcome {
             Outcome::Applied => {
-                self.metrics.reload("applied");
+                self.shared.metrics.reload("applied");
                 tracing::info!(policy, sites = in_force.sites.len(), "policy reloaded");
             }
             Outcome::Unchanged => {}
             Outcome::Refused(findings) => {
-                self.metrics.reload("refused");
+                self.shared.metrics.reload("refused");
                 for finding in findings.iter().filter(|one| one.severity == Severity::Error) {
                     let finding = format!("{finding:#}");
                     tracing::error!(finding, "policy refused");
@@ -171,8 +206,8 @@ impl Reloader {
                         return;
                     }
                     taken = Some(self.state());
-                    if self.reload(Timestamp::now()).await == Outcome::Unchanged {
-                        self.metrics.reload("unchanged");
+                    if self.reload().await == Outcome::Unchanged {
+                        self.shared.metrics.reload("unchanged");
                         tracing::info!("policy unchanged");
                     }
                 }
@@ -180,7 +215,7 @@ impl Reloader {
                     let now = Some(self.state());
                     if now == seen && now != taken {
                         taken = now;
-                        self.reload(Timestamp::now()).await;
+                        self.reload().await;
                     }
                     seen = now;
                 }

@@ -12,7 +12,7 @@ use pingora::{
 };
 
 use crate::{
-    enforce::{Edition, Site, TagFields},
+    enforce::{Site, TagFields},
     policy,
 };
 
@@ -74,7 +74,7 @@ impl Answer {
     }
 
     /// robots.txt (RFC 9309 §2.3): for everybody, with validators (RFC 9110 §8.8, §13).
-    pub(super) fn robots_txt(request: &RequestHeader, edition: &Edition) -> pingora::Result<Self> {
+    pub(super) fn robots_txt(request: &RequestHeader, site: &Site) -> pingora::Result<Self> {
         if request.method == Method::OPTIONS {
             let mut answer = Self::empty(204)?;
             answer.header.insert_header("Allow", "GET, HEAD, OPTIONS")?;
@@ -85,7 +85,7 @@ impl Answer {
             answer.header.insert_header("Allow", "GET, HEAD, OPTIONS")?;
             return Ok(answer);
         }
-        let since = edition.since();
+        let (edition, since) = (site.edition(), site.timeline.last_modified());
         let entity_tag = format!("\"{}\"", edition.id());
         let mut answer = if is_fresh(request, &entity_tag, since) {
             Self::empty(304)?
@@ -97,7 +97,7 @@ impl Answer {
         if let Ok(date) = rfc2822::DateTimePrinter::new().timestamp_to_rfc9110_string(&since) {
             answer.header.insert_header("Last-Modified", date)?;
         }
-        let max_age = format!("public, max-age={}", edition.max_age());
+        let max_age = format!("public, max-age={}", site.max_age.as_secs());
         answer.header.insert_header("Cache-Control", max_age)?;
         Ok(answer)
     }

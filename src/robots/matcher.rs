@@ -116,6 +116,12 @@ impl<'a> Explanation<'a> {
     }
 }
 
+impl Scope {
+    pub(super) const fn number(self) -> usize {
+        self.0 as usize
+    }
+}
+
 impl Matcher {
     /// Compiles `robots`. To judge by what was published, and to have its line numbers, compile
     /// what [`super::parse`] reads back from the published bytes.
@@ -260,9 +266,29 @@ impl Matcher {
         Verdict { access, rule, form }
     }
 
+    /// The names of all groups but those for `*`: by which form they count, lower case, whom they
+    /// bind.
+    pub(super) fn names(&self) -> impl Iterator<Item = (usize, &str, Scope)> {
+        self.names.iter().map(|(form, name, scope)| (*form, &**name, *scope))
+    }
+
+    /// One more than the greatest number of a scope.
+    pub(super) fn scope_count(&self) -> usize {
+        self.scopes.len()
+    }
+
+    /// The sets that a scope is made of, by number.
+    pub(super) fn sets(&self, scope: Scope) -> &[usize] {
+        self.scopes.get(scope.number()).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The rules of a scope.
+    pub(super) fn rules(&self, scope: Scope) -> impl Iterator<Item = &Rule> {
+        self.sets_of(scope).flat_map(|set| &set.rules).map(|ranked| &ranked.rule)
+    }
+
     fn sets_of(&self, scope: Scope) -> impl Iterator<Item = &RuleSet> {
-        let sets = self.scopes.get(scope.0 as usize).map(Vec::as_slice).unwrap_or_default();
-        sets.iter().filter_map(|&set| self.sets.get(set))
+        self.sets(scope).iter().filter_map(|&set| self.sets.get(set))
     }
 
     fn add_scope(&mut self, sets: Vec<usize>) -> Scope {

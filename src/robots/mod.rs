@@ -110,6 +110,7 @@
 //!
 //! May use: `diagnostic`, `escape`, `sfv`. Must not know: clocks, sockets, policies, crawlers.
 
+mod common;
 mod difference;
 mod emit;
 mod key;
@@ -132,6 +133,7 @@ mod tests;
 
 use crate::{diagnostic::Diagnostic, escape};
 
+pub use common::Common;
 pub use difference::{Difference, Differences, Judged, MAX_DIFFERENCES, differences};
 pub use matcher::{Access, Explanation, Form, Match, Matcher, Scope, Verdict, closes_everything};
 pub use merge::{Merged, Side, Source, merge};

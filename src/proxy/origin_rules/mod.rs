@@ -39,28 +39,28 @@ use self::{
     rounds::{Book, Rounds},
     watch::Watch,
 };
-pub use self::{
+pub(super) use self::{
     route::Hosts,
     watch::{Remembered, State},
 };
 
 /// A site whose origin's robots.txt is fetched.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Site {
+pub(super) struct Site {
     /// Its name in news, the log and metrics.
-    pub name: String,
+    pub(super) name: String,
     /// Who is asked.
-    pub origin: policy::Origin,
+    pub(super) origin: policy::Origin,
     /// The `Host` that it is asked for: the first host of the site that is no wildcard.
-    pub host: String,
+    pub(super) host: String,
     /// Whether a file that suddenly closes everything is taken at once.
-    pub accept_full_disallow: bool,
+    pub(super) accept_full_disallow: bool,
 }
 
 /// What has come of the fetching. A receiver gets it in order; news of sites that it doesn't serve
 /// any more are of a predecessor.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum News {
+pub(super) enum News {
     /// What is in force: told of every site when its first answer is there, be it a failure, and
     /// then at each change.
     InForce {
@@ -96,7 +96,7 @@ pub enum News {
 
 /// The fetching, which ends with it.
 #[derive(Debug)]
-pub struct OriginRules {
+pub(super) struct OriginRules {
     book: Arc<Mutex<Book>>,
     /// How many sites had no first answer yet.
     unanswered: latest::Receiver<usize>,
@@ -113,7 +113,7 @@ impl OriginRules {
     ///
     /// # Panics
     /// Outside a tokio runtime.
-    pub fn start(
+    pub(super) fn start(
         sites: Vec<Site>,
         hosts: Hosts,
         remembered: impl Fn(&str) -> Remembered,
@@ -137,7 +137,7 @@ impl OriginRules {
 
     /// Waits until every site has had its first answer, be it a failure, but not longer than this.
     /// Whether all have. The news of them have been sent then.
-    pub async fn first_round(&self, most: Duration) -> bool {
+    pub(super) async fn first_round(&self, most: Duration) -> bool {
         let mut unanswered = self.unanswered.clone();
         let all = unanswered.wait_for(|count| *count == 0);
         matches!(timeout(most, all).await, Ok(Ok(_)))
@@ -145,18 +145,18 @@ impl OriginRules {
 
     /// Puts the file that is held back at `site` in force, if its name is `id`: an operator means
     /// the one that was looked at, and not the one that may have come since. Whether it was.
-    pub fn accept(&self, site: &str, id: &str) -> bool {
+    pub(super) fn accept(&self, site: &str, id: &str) -> bool {
         self.book().accept(site, id, Timestamp::now())
     }
 
     /// What is known of a site, for a successor to go on with; `None` where it is none of these.
-    pub fn remembered(&self, site: &str) -> Option<Remembered> {
+    pub(super) fn remembered(&self, site: &str) -> Option<Remembered> {
         self.book().watch(site).map(Watch::remembered)
     }
 
     /// Ends the fetching, for a successor does it; no more news come. To be called before that one
     /// starts, because both speak of the same series in the metrics.
-    pub fn retire(&self) {
+    pub(super) fn retire(&self) {
         if !self.is_retired.swap(true, Ordering::AcqRel) {
             self.task.abort();
             self.book().close();

@@ -12,11 +12,11 @@ use super::{Site, answer::Refusal};
 
 /// The hosts of the operator, each with the origin that it is asked for at.
 #[derive(Clone, Debug, Default)]
-pub struct Hosts(Vec<(policy::Host, Origin)>);
+pub(in crate::proxy) struct Hosts(Vec<(policy::Host, Origin)>);
 
 impl Hosts {
     /// The hosts of these sites, whether their robots.txt is fetched or not.
-    pub fn of<'p>(sites: impl IntoIterator<Item = &'p policy::Site>) -> Self {
+    pub(in crate::proxy) fn of<'p>(sites: impl IntoIterator<Item = &'p policy::Site>) -> Self {
         let of_site = |site: &'p policy::Site| {
             site.hosts.iter().map(|host| (host.clone(), site.origin.clone()))
         };

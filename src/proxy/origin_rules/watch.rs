@@ -33,7 +33,7 @@ const REMINDER: SignedDuration = SignedDuration::from_hours(1);
 
 /// What an origin's robots.txt says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum State {
+pub(in crate::proxy) enum State {
     /// Nothing is known yet, so nobody may be held to anything.
     #[default]
     Unknown,
@@ -45,18 +45,18 @@ pub enum State {
 
 /// What is known of a site's robots.txt from before, by another process or another policy.
 #[derive(Clone, Debug, Default)]
-pub struct Remembered {
+pub(in crate::proxy) struct Remembered {
     /// The last good one.
-    pub state: State,
+    pub(in crate::proxy) state: State,
     /// What was held back.
-    pub held: Option<Bytes>,
+    pub(in crate::proxy) held: Option<Bytes>,
     /// Of whichever came last.
     pub(super) condition: Option<Condition>,
 }
 
 impl Remembered {
     /// What was in force last, and what was held back.
-    pub fn new(state: State, held: Option<Bytes>) -> Self {
+    pub(in crate::proxy) fn new(state: State, held: Option<Bytes>) -> Self {
         Self { state, held, condition: None }
     }
 }

@@ -6,18 +6,18 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::{
-    cli::{ConfigFile, Error, Exit, Format, json, load},
-    crawlers::{self, Catalogue, Class, Crawler, Evidence, Standing},
-    enforce::{self, Action, Decision, Rulebook, Site},
+    cli::{ConfigFile, Error, Exit, Format, json},
+    crawlers::Catalogue,
+    enforce::Site,
     escape,
     policy::built_in_catalogue,
-    proxy::{Asker, Verifier},
     robots::{self, Matcher, ReadOptions, Scope, Target},
 };
+
+mod decided; // what a policy does with a request
 
 /// Explain what the rules say of a request, and what would be done
 ///
@@ -58,7 +58,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     match (&args.robots_txt, &args.product_token, &args.user_agent) {
         (Some(file), Some(token), _) => by_file(args, file, token, out),
-        (None, None, Some(user_agent)) => by_policy(args, &args.config.config, user_agent, out),
+        (None, None, Some(user_agent)) => decided::by_policy(args, &args.config.config, user_agent, out),
         _ => Err(Error::Refused(
             "name --user-agent to ask the policy, or --robots-txt with --product-token to ask a file".to_owned(),
         )),
@@ -144,161 +144,6 @@ fn group_for(matcher: &Matcher, catalogue: &Catalogue, token: &str) -> Option<Sc
         .or_else(|| matcher.star().filter(|_| known.is_none_or(|one| !one.ignores_star())))
 }
 
-// --- what a policy does
-
-#[derive(Serialize)]
-struct Decided<'a> {
-    #[serde(flatten)]
-    judged: Judged<'a>,
-    site: &'a str,
-    claim: ClaimRow<'a>,
-    standing: &'static str,
-    evidence: Option<&'static str>,
-    action: &'static str,
-    reason: &'static str,
-    robots_tag: Option<String>,
-    x_robots_tag: Option<String>,
-}
-
-#[derive(Serialize)]
-struct ClaimRow<'a> {
-    class: Class,
-    product_tokens: Vec<&'a str>,
-}
-
-fn by_policy(
-    args: &Args,
-    file: &Path,
-    user_agent: &str,
-    out: &mut dyn Write,
-) -> Result<Exit, Error> {
-    let (policy, _) = load(file)?;
-    let rulebook = Rulebook::compile(&policy, Timestamp::UNIX_EPOCH, None);
-    // By the copies of what was fetched; nothing is looked up for an explanation.
-    let verifier = args.client_ip.and_then(|_| Verifier::at_rest(&policy));
-    let standing = |crawler: &Crawler| match &verifier {
-        Some(verifier) => verifier.standing(crawler, &Asker::new(args.client_ip, None)),
-        None => Standing::unexamined(crawler),
-    };
-    for text in &args.targets {
-        let site = site_of(&rulebook, text)?;
-        let target = Target::of_url(text.as_bytes());
-        let claim = rulebook.catalogue().identify(user_agent.as_bytes(), &site.names);
-        let is_nameless = enforce::is_blank(user_agent.as_bytes());
-        let decision = enforce::decide(site, &claim, standing, is_nameless, &target);
-        let status = match decision.action {
-            Action::Block => site.enforcement.block.status,
-            Action::Throttle => 429,
-            Action::Pass | Action::Log => 200,
-        };
-        let tags = site.tags.select(target.letter(), status, None);
-        let row = Decided {
-            judged: judged(text, &target, site, &decision, &claim),
-            site: &site.name,
-            claim: ClaimRow {
-                class: claim.class(),
-                product_tokens: claim.tokens().map(crawlers::Name::as_str).collect(),
-            },
-            standing: decision.standing.outcome.as_str(),
-            evidence: decision.standing.evidence.map(Evidence::as_str),
-            action: decision.action.as_str(),
-            reason: decision.reason.as_str(),
-            robots_tag: tags.as_ref().and_then(|tags| tags.robots_tag.clone()),
-            x_robots_tag: tags
-                .as_ref()
-                .and_then(|tags| tags.x_robots_tag.as_ref())
-                .filter(|lines| !lines.is_empty())
-                .map(|lines| lines.join(", ")),
-        };
-        match args.format {
-            Format::Json => json(out, &row)?,
-            Format::Text => print(out, &row, site, &decision, &target)?,
-        }
-    }
-    Ok(Exit::Fine)
-}
-
-/// The site of a URL's host; of a bare path, the default site or the only one.
-fn site_of<'b>(rulebook: &'b Rulebook, text: &str) -> Result<&'b Site, Error> {
-    let host = text.split_once("://").map(|(_, rest)| {
-        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-        let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-        let end = match host.strip_prefix('[') {
-            Some(rest) => return rest.split(']').next().unwrap_or_default().to_owned(),
-            None => host.find(':').unwrap_or(host.len()),
-        };
-        host[..end].trim_end_matches('.').to_ascii_lowercase()
-    });
-    let found = match (&host, rulebook.sites()) {
-        (None, [only]) => Some(only),
-        _ => rulebook.site(host.as_deref()).map(|(_, site)| site),
-    };
-    found.ok_or_else(|| {
-        let names: Vec<&str> = rulebook.sites().iter().map(|site| site.name.as_str()).collect();
-        let text = shown(text);
-        Error::Refused(format!(
-            "'{text}' is on no site of the policy (it has {})",
-            names.join(", ")
-        ))
-    })
-}
-
-fn judged<'a>(
-    text: &str,
-    target: &Target<'_>,
-    site: &'a Site,
-    decision: &Decision<'a>,
-    claim: &crawlers::Claim<'a>,
-) -> Judged<'a> {
-    let judgement = decision.judgement;
-    let name = judgement.and_then(|judgement| judgement.name).or_else(|| claim.primary());
-    Judged {
-        target: escape::text(text.as_bytes()),
-        path: escape::text(target.letter()),
-        product_token: name.map(crawlers::Name::as_str),
-        verdict: decision.access.as_str(),
-        group: judgement
-            .and_then(|judgement| judgement.group)
-            .map(|group| site.edition.matcher().tokens(group)),
-        rule: judgement.and_then(|judgement| judgement.rule).map(RuleRow::of),
-    }
-}
-
-fn print(
-    out: &mut dyn Write,
-    row: &Decided<'_>,
-    site: &Site,
-    decision: &Decision<'_>,
-    target: &Target<'_>,
-) -> Result<(), Error> {
-    writeln!(out, "{}", row.judged.target)?;
-    line(out, "site", row.site)?;
-    let tokens = row.claim.product_tokens.join(", ");
-    let who = if tokens.is_empty() {
-        row.claim.class.to_string()
-    } else {
-        format!("{tokens} ({})", row.claim.class)
-    };
-    line(out, "client", &shown(&who))?;
-    if !row.claim.product_tokens.is_empty() {
-        let by = row.evidence.map(|evidence| format!(" (by {evidence})")).unwrap_or_default();
-        line(out, "standing", &format!("{}{by}", row.standing))?;
-    }
-    line(out, "verdict", row.judged.verdict)?;
-    match decision.judgement.and_then(|judgement| judgement.group) {
-        Some(group) => group_lines(out, site.edition.matcher(), group, target, Some(site))?,
-        None => line(out, "group", "none binds this client")?,
-    }
-    line(out, "action", &format!("{} ({})", row.action, row.reason))?;
-    if let Some(tag) = &row.robots_tag {
-        line(out, "tags", &format!("Robots-Tag: {tag}"))?;
-    }
-    if let Some(tag) = &row.x_robots_tag {
-        line(out, "", &format!("X-Robots-Tag: {tag}"))?;
-    }
-    Ok(())
-}
-
 // --- lines for people
 
 /// The group, the rule that decided and the one that lost to it.
@@ -332,8 +177,8 @@ fn group_lines(
             matched.specificity,
             if matched.specificity == 1 { "" } else { "s" }
         );
-        if let Some(policy_line) = site.and_then(|site| site.edition.policy_line(rule.line)) {
-            text.push_str(&format!(", policy line {policy_line}"));
+        if let Some(source) = site.and_then(|site| site.edition().source(rule.line)) {
+            text.push_str(&format!(", {source}"));
         }
         line(out, if number == 0 { "rule" } else { "over" }, &text)?;
     }

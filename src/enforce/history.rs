@@ -1,0 +1,138 @@
+//! What a rulebook is compiled from beside the policy: what was published before, and what the
+//! origins' own files say.
+
+use std::{collections::HashMap, sync::Arc};
+
+use jiff::Timestamp;
+
+use crate::{
+    diagnostic::Diagnostic,
+    policy::{self, Source},
+    robots,
+};
+
+use super::{
+    decide::Moment,
+    edition::{Edition, RuleSource},
+    rulebook::Rulebook,
+    timeline::{Period, Timeline},
+};
+
+/// What was before a moment, and what the origins say then.
+#[derive(Debug)]
+pub struct History<'a> {
+    /// When the rulebook comes into force.
+    pub moment: Moment,
+    /// Since when the first edition of a site counts as published.
+    pub since: Timestamp,
+    /// The rulebook that it replaces.
+    pub previous: Option<&'a Rulebook>,
+    /// By the site's name, what was written down before the start, in order.
+    pub periods: HashMap<String, Vec<Period>>,
+    /// By the site's name, what its origin's own robots.txt says, where that counts.
+    pub origins: HashMap<String, OriginRules>,
+    /// What stood against publishing what policy and origin say.
+    pub findings: Vec<Diagnostic>,
+}
+
+/// What an origin's own robots.txt says (RFC 9309 §2.3.1).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum OriginRules {
+    /// It was not to be had so far; nobody is held to rules that nobody knows.
+    #[default]
+    Unknown,
+    /// There is none (§2.3.1.3).
+    None,
+    /// This is it.
+    Known(Arc<[u8]>),
+}
+
+impl<'a> History<'a> {
+    /// One of a rulebook alone, if any.
+    pub fn after(previous: Option<&'a Rulebook>, now: Timestamp) -> Self {
+        let moment = Moment::at(now);
+        Self {
+            moment,
+            since: now,
+            previous,
+            periods: HashMap::new(),
+            origins: HashMap::new(),
+            findings: Vec::new(),
+        }
+    }
+
+    /// The site's editions with the one that its policy and its origin make now.
+    pub(super) fn timeline(&mut self, site: &policy::Site) -> Timeline {
+        let (name, now) = (site.name(), self.moment.now);
+        let previous = self.previous.and_then(|book| {
+            let mut sites = book.sites().iter();
+            sites.find(|other| other.name == name)
+        });
+        let periods = self.periods.remove(name).unwrap_or_default();
+        let told = self.origins.get(name).cloned().unwrap_or_default();
+        let edition = self.edition(site, &told).unwrap_or_else(|| {
+            // What was good before stays, whoever published it.
+            let before = previous.filter(|before| before.source == site.robots_txt.source);
+            let written = periods.last().filter(|last| last.until.is_none());
+            before
+                .map(|before| before.timeline.current())
+                .or_else(|| written.map(|last| &last.edition))
+                .cloned()
+                .unwrap_or_else(|| Arc::new(of_policy(site).provisional()))
+        });
+        let timeline = match previous {
+            Some(previous) => previous.timeline.followed_by(edition, now),
+            None if periods.is_empty() => Timeline::new(edition, self.since),
+            None => Timeline::resume(periods, edition, now),
+        };
+        timeline.without_before(self.moment.start_of(site.robots_txt.cache_window))
+    }
+
+    /// The edition that the site shall have; `None` where its origin's part can't be told, or not be
+    /// joined with the policy's.
+    fn edition(&mut self, site: &policy::Site, told: &OriginRules) -> Option<Arc<Edition>> {
+        let edition = match (site.robots_txt.source, told) {
+            (Source::Policy, _) | (Source::Origin | Source::Merge, OriginRules::None) => {
+                of_policy(site)
+            }
+            (_, OriginRules::Unknown) => return None,
+            (Source::Origin, OriginRules::Known(bytes)) => Edition::of_origin(bytes.to_vec()),
+            (Source::Merge, OriginRules::Known(bytes)) => {
+                let (base, _) = robots::parse(bytes);
+                let own = &site.robots_txt;
+                let merged = robots::merge(&base, &own.file, &own.overriding);
+                let merged = merged.map_err(|finding| self.findings.push(finding)).ok()?;
+                let sources = merged.sources.iter().map(|rules| {
+                    rules.iter().map(|source| rule_source(source, &base, own)).collect()
+                });
+                Edition::written(&merged.file, &sources.collect::<Vec<_>>())
+            }
+        };
+        Some(Arc::new(edition))
+    }
+}
+
+/// The policy's own file.
+fn of_policy(site: &policy::Site) -> Edition {
+    let lines = site.robots_txt.rule_lines.iter();
+    let lines = lines.map(|lines| lines.iter().copied().map(RuleSource::Policy).collect());
+    Edition::written(&site.robots_txt.file, &lines.collect::<Vec<_>>())
+}
+
+fn rule_source(
+    source: &robots::Source,
+    base: &robots::RobotsTxt,
+    own: &policy::RobotsTxt,
+) -> RuleSource {
+    match source.side {
+        robots::Side::Own => {
+            let lines = own.rule_lines.get(source.group);
+            RuleSource::Policy(lines.and_then(|lines| lines.get(source.rule)).copied().unwrap_or(0))
+        }
+        robots::Side::Base => {
+            let rules = base.groups.get(source.group).map(|group| &group.rules);
+            let rule = rules.and_then(|rules| rules.get(source.rule));
+            RuleSource::Origin(rule.map_or(0, |rule| rule.line))
+        }
+    }
+}

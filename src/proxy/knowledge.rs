@@ -1,0 +1,131 @@
+//! What is known of the client of one request beside what it says: who it is, and what it has read.
+
+use std::{cell::OnceCell, net::IpAddr};
+
+use jiff::Timestamp;
+use pingora::proxy::Session;
+
+use crate::{
+    crawlers::{Crawler, Name, Standing},
+    enforce::{Decision, Holding, Knowledge, Moment, Site},
+    policy::Policy,
+    violations::RobotsRead,
+};
+
+use super::{
+    Proxy, Remembered,
+    evidence::{Asker, Verifier},
+    ledger::{Ledger, Reader},
+    network::Network,
+    serving::Serving,
+};
+
+/// The client of one request. Everything is looked up when it is asked for, once.
+pub(super) struct Client<'a> {
+    pub(super) proxy: &'a Proxy,
+    pub(super) session: &'a Session,
+    pub(super) serving: &'a Serving,
+    pub(super) site: &'a Site,
+    asker: OnceCell<Asker<'a>>,
+}
+
+impl<'a> Client<'a> {
+    pub(super) fn new(
+        proxy: &'a Proxy,
+        session: &'a Session,
+        serving: &'a Serving,
+        site: &'a Site,
+    ) -> Self {
+        Self { proxy, session, serving, site, asker: OnceCell::new() }
+    }
+
+    /// The client as a reader of robots.txt.
+    pub(super) fn reader(&self, standing: Standing) -> Reader {
+        let network = Network::of(self.proxy.client_ip(self.session));
+        Reader { network, outcome: standing.outcome }
+    }
+}
+
+impl Knowledge for Client<'_> {
+    fn moment(&self) -> Moment {
+        self.proxy.clock.moment()
+    }
+
+    fn standing(&self, crawler: &Crawler) -> Standing {
+        match &self.serving.verifier {
+            Some(verifier) => {
+                let asker = || self.proxy.asker(self.session, self.serving);
+                verifier.standing(crawler, self.asker.get_or_init(asker))
+            }
+            None => Standing::unexamined(crawler),
+        }
+    }
+
+    fn holding(&self, name: Name<'_>, standing: Standing, start: Timestamp) -> Holding {
+        self.proxy.ledger.holding(self.site, name, self.reader(standing), start)
+    }
+}
+
+/// What is known of clients that don't ask just now, from what was written down: for explanations.
+#[derive(Debug)]
+pub struct Records {
+    verifier: Option<Verifier>,
+    ledger: Ledger,
+    client_ip: Option<IpAddr>,
+    now: Timestamp,
+}
+
+/// The same at one site.
+#[derive(Debug)]
+pub struct RecordsOf<'a> {
+    records: &'a Records,
+    site: &'a Site,
+}
+
+impl Records {
+    /// What is known at `now` of a client with this address, if one is named.
+    pub fn new(
+        policy: &Policy,
+        remembered: Remembered,
+        client_ip: Option<IpAddr>,
+        now: Timestamp,
+    ) -> Self {
+        // By the copies of what was fetched; nothing is looked up for an explanation.
+        let verifier = client_ip.and_then(|_| Verifier::at_rest(policy));
+        Self { verifier, ledger: Ledger::remembering(remembered.fetches), client_ip, now }
+    }
+
+    /// The same at one site.
+    pub const fn of<'a>(&'a self, site: &'a Site) -> RecordsOf<'a> {
+        RecordsOf { records: self, site }
+    }
+}
+
+impl RecordsOf<'_> {
+    /// What the client had read of the rules by which it is judged.
+    pub fn read(&self, decision: &Decision<'_>, name: Option<Name<'_>>) -> RobotsRead {
+        self.records.ledger.read_by(self.site, name, self.reader(decision.standing))
+    }
+
+    fn reader(&self, standing: Standing) -> Reader {
+        let network = self.records.client_ip.map_or_else(|| Network::parse(""), Network::of);
+        Reader { network, outcome: standing.outcome }
+    }
+}
+
+impl Knowledge for RecordsOf<'_> {
+    fn moment(&self) -> Moment {
+        Moment::at(self.records.now)
+    }
+
+    fn standing(&self, crawler: &Crawler) -> Standing {
+        match &self.records.verifier {
+            Some(verifier) => verifier.standing(crawler, &Asker::new(self.records.client_ip, None)),
+            None => Standing::unexamined(crawler),
+        }
+    }
+
+    fn holding(&self, name: Name<'_>, standing: Standing, start: Timestamp) -> Holding {
+        self.records.ledger.holding(self.site, name, self.reader(standing), start)
+    }
+}

@@ -1,0 +1,323 @@
+//! Judgement in time: two editions and six crawlers through three days, and the same against a
+//! naive reading of the rule.
+
+use std::sync::LazyLock;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::{
+    crawlers::{Crawler, Standing},
+    enforce::{self, Asked, Knowledge, Moment, Rulebook},
+    policy,
+    robots::Target,
+};
+
+const HOUR: i64 = 3_600;
+const START: i64 = 1_790_000_000;
+
+fn at(hours: f64) -> Timestamp {
+    Timestamp::from_second(START + (hours * HOUR as f64) as i64).expect("a time")
+}
+
+/// A policy of one site whose robots.txt disallows this to everybody.
+fn policy(disallow: &str) -> policy::Policy {
+    let text = format!(
+        "sites: [{{ hosts: [a.example], origin: \"http://127.0.0.1:1\", robots_txt: \
+         {{ groups: [{{ user_agents: [\"*\"], disallow: [{disallow}] }}] }} }}]"
+    );
+    let (policy, findings) = policy::read("test.yaml", text.as_bytes());
+    policy.unwrap_or_else(|| panic!("{findings:?}"))
+}
+
+fn rulebook(disallow: &str, from: Timestamp, previous: Option<&Rulebook>) -> Rulebook {
+    Rulebook::compile(&policy(disallow), from, previous)
+}
+
+/// A client that asks at a time.
+struct Client<'a> {
+    ledger: &'a Ledger,
+    site: &'a Site,
+    network: Network,
+    outcome: Outcome,
+    now: Timestamp,
+}
+
+impl Client<'_> {
+    const fn reader(&self) -> Reader {
+        Reader { network: self.network, outcome: self.outcome }
+    }
+
+    /// `action reason state` of a request.
+    fn asks(&self, book: &Rulebook, token: &str, path: &str) -> String {
+        let user_agent = format!("{token}/1.0 (+https://bot.example)");
+        let claim = book.catalogue().identify(user_agent.as_bytes(), &self.site.names);
+        let target = Target::new(path.as_bytes());
+        let asked = Asked { claim: &claim, is_nameless: false, target: &target };
+        let decision = enforce::decide(self.site, asked, self);
+        let name = decision.judgement.and_then(|judgement| judgement.name);
+        let state = self.ledger.read_by(self.site, name, self.reader()).state.as_str();
+        format!("{} {} {state}", decision.action.as_str(), decision.reason.as_str())
+    }
+
+    fn fetches(&self, book: &Rulebook, token: &str) -> Option<Fetch> {
+        let user_agent = format!("{token}/1.0 (+https://bot.example)");
+        let claim = book.catalogue().identify(user_agent.as_bytes(), &self.site.names);
+        let name = claim.primary().expect("a name");
+        self.ledger.note(self.site, name, self.reader(), "-".into(), self.now)
+    }
+}
+
+impl Knowledge for Client<'_> {
+    fn moment(&self) -> Moment {
+        Moment::at(self.now)
+    }
+
+    fn standing(&self, _: &Crawler) -> Standing {
+        Standing { outcome: self.outcome, evidence: None }
+    }
+
+    fn holding(&self, name: Name<'_>, standing: Standing, start: Timestamp) -> Holding {
+        let reader = Reader { outcome: standing.outcome, ..self.reader() };
+        self.ledger.holding(self.site, name, reader, start)
+    }
+}
+
+fn network(number: u8) -> Network {
+    Network::of([192, 0, number, 1].into())
+}
+
+fn client<'a>(ledger: &'a Ledger, book: &'a Rulebook, number: u8, now: Timestamp) -> Client<'a> {
+    let site = &book.sites()[0];
+    Client { ledger, site, network: network(number), outcome: Outcome::Unknown, now }
+}
+
+#[test]
+fn rfc9309_2_4_six_crawlers_and_two_editions_through_72_hours() {
+    // From the start /a and /old are disallowed, from hour 30 on /a and /b.
+    let first = rulebook("/a, /old", at(0.0), None);
+    let second = rulebook("/a, /b", at(30.0), Some(&first));
+    let fetches = [
+        // GPTBot reads once a day, Bytespider once, Googlebot soon after the change, bingbot from two
+        // networks, CCBot never; Googlebot-Image goes by what Googlebot read.
+        (0.0, "GPTBot", 1),
+        (10.0, "Bytespider", 2),
+        (20.0, "Googlebot", 3),
+        (24.0, "GPTBot", 1),
+        (29.0, "bingbot", 4),
+        (30.5, "Googlebot", 3),
+        (32.0, "bingbot", 5),
+        (48.0, "GPTBot", 1),
+    ];
+    let requests = [
+        // (hour, token, network, what becomes of /a, /b and /old)
+        (1.0, "GPTBot", 1, ["log current", "pass current", "log current"]),
+        (1.0, "CCBot", 9, ["log never", "pass never", "log never"]),
+        (29.0, "Bytespider", 2, ["log current", "pass current", "log current"]),
+        (29.0, "Googlebot-Image", 3, ["log current", "pass current", "log current"]),
+        (31.0, "GPTBot", 1, ["log older", "grace older", "pass older"]),
+        (31.0, "CCBot", 9, ["log never", "grace never", "pass never"]),
+        (31.0, "Bytespider", 2, ["log older", "grace older", "pass older"]),
+        (31.0, "Googlebot", 3, ["log current", "log current", "pass current"]),
+        (31.0, "Googlebot", 8, ["log current", "log current", "pass current"]),
+        (31.0, "Googlebot-Image", 3, ["log current", "log current", "pass current"]),
+        (31.0, "bingbot", 4, ["log older", "grace older", "pass older"]),
+        // The network that read the new edition knows it; another may have a copy of its own.
+        (33.0, "bingbot", 5, ["log current", "log current", "pass current"]),
+        (33.0, "bingbot", 4, ["log current", "grace current", "pass current"]),
+        (33.0, "bingbot", 8, ["log current", "grace current", "pass current"]),
+        // Bytespider's copy is too old now, but the first edition is not.
+        (35.0, "Bytespider", 2, ["log older", "grace older", "pass older"]),
+        (47.0, "GPTBot", 1, ["log older", "grace older", "pass older"]),
+        (49.0, "GPTBot", 1, ["log current", "log current", "pass current"]),
+        (53.5, "CCBot", 9, ["log never", "grace never", "pass never"]),
+        (53.5, "Bytespider", 2, ["log older", "grace older", "pass older"]),
+        // What bingbot's first network read is too old now; its second read the new edition.
+        (53.5, "bingbot", 4, ["log current", "log current", "pass current"]),
+        // A day after the change it counts for everybody.
+        (54.0, "CCBot", 9, ["log never", "log never", "pass never"]),
+        (54.0, "Bytespider", 2, ["log older", "log older", "pass older"]),
+        (55.0, "Googlebot", 3, ["log current", "log current", "pass current"]),
+        (71.0, "GPTBot", 1, ["log current", "log current", "pass current"]),
+        (72.0, "CCBot", 9, ["log never", "log never", "pass never"]),
+        (72.0, "Googlebot-Image", 3, ["log current", "log current", "pass current"]),
+    ];
+    let ledger = Ledger::default();
+    let mut fetches = fetches.into_iter().peekable();
+    for (hour, token, number, expected) in requests {
+        while let Some((hour, token, number)) = fetches.next_if(|fetch| fetch.0 <= hour) {
+            let book = if hour < 30.0 { &first } else { &second };
+            client(&ledger, book, number, at(hour)).fetches(book, token);
+        }
+        let book = if hour < 30.0 { &first } else { &second };
+        let client = client(&ledger, book, number, at(hour));
+        for (path, expected) in ["/a/x", "/b/x", "/old/x"].into_iter().zip(expected) {
+            let (verdict, state) = expected.split_once(' ').expect("two words");
+            let expected = match verdict {
+                "grace" => format!("pass robots.disallow.grace {state}"),
+                "log" => format!("log robots.disallow {state}"),
+                _ => format!("pass robots.allow {state}"),
+            };
+            let found = client.asks(book, token, path);
+            assert_eq!(found, expected, "{token} from {number} asks for {path} at {hour}");
+        }
+    }
+}
+
+/// One thing that happens, an hour after the one before.
+#[derive(Clone, Debug)]
+enum Event {
+    /// The file disallows these of `/0` to `/3`, a bit for each.
+    Publish(u8),
+    /// A network of the crawler fetches it.
+    Fetch(u8),
+    /// It asks for a page.
+    Ask(u8, u8),
+}
+
+fn events() -> impl Strategy<Value = Vec<Event>> {
+    let event = prop_oneof![
+        2 => (0_u8..16).prop_map(Event::Publish),
+        2 => (0_u8..3).prop_map(Event::Fetch),
+        4 => (0_u8..3, 0_u8..4).prop_map(|(network, page)| Event::Ask(network, page)),
+    ];
+    prop::collection::vec(event, 1..90)
+}
+
+/// The policies that disallow the pages of each mask: to read one takes longer than all else.
+static POLICIES: LazyLock<Vec<policy::Policy>> = LazyLock::new(|| {
+    let pages = |mask| (0..4).filter(move |page| mask & 1 << page != 0);
+    let paths = |mask| pages(mask).map(|page| format!("/{page}")).chain(["/never".to_owned()]);
+    (0..16).map(|mask: u8| policy(&paths(mask).collect::<Vec<_>>().join(", "))).collect()
+});
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    /// The rule, read literally from a list of all that happened.
+    #[test]
+    fn ours_who_obeys_what_it_may_be_going_by_violates_nothing_and_nobody_else_is_excused(
+        events in events(),
+    ) {
+        let ledger = Ledger::default();
+        let mut book = Rulebook::compile(&POLICIES[0], at(0.0), None);
+        // (from, mask), and (when, network, mask).
+        let (mut published, mut fetched) = (vec![(0, 0)], Vec::new());
+        for (hour, event) in (1_i64..).zip(events) {
+            let now = at(hour as f64);
+            let current = published.last().expect("one at least").1;
+            let start = hour - 24;
+            match event {
+                Event::Publish(mask) => {
+                    book = Rulebook::compile(&POLICIES[usize::from(mask)], now, Some(&book));
+                    if mask != current {
+                        published.push((hour, mask));
+                    }
+                }
+                Event::Fetch(number) => {
+                    client(&ledger, &book, number, now).fetches(&book, "GPTBot");
+                    fetched.push((hour, number, current));
+                }
+                Event::Ask(number, page) => {
+                    // Each network goes by what it fetched last, if that is fresh; where another
+                    // fetched later, it may have been told of that.
+                    let last = |of: u8| fetched.iter().rev().find(|(_, by, _)| *by == of);
+                    let own = last(number).filter(|(when, ..)| *when > start);
+                    let since = own.map_or(start, |(when, ..)| *when);
+                    let others = (0..3).filter_map(last).filter(|(when, ..)| *when > since);
+                    let mut held: Vec<u8> = own.into_iter().chain(others).map(|one| one.2).collect();
+                    if held.is_empty() {
+                        let ends = published.iter().skip(1).map(|(from, _)| *from).chain([i64::MAX]);
+                        let periods = published.iter().zip(ends);
+                        held.extend(periods.filter(|(_, end)| *end > start).map(|((_, m), _)| *m));
+                    }
+                    held.push(current);
+                    let disallows = |mask: &u8| mask & 1 << page != 0;
+                    let expected = match (disallows(&current), held.iter().all(disallows)) {
+                        (false, _) => "pass robots.allow",
+                        (true, true) => "log robots.disallow",
+                        (true, false) => "pass robots.disallow.grace",
+                    };
+                    let path = format!("/{page}");
+                    let found = client(&ledger, &book, number, now).asks(&book, "GPTBot", &path);
+                    let (found, _) = found.rsplit_once(' ').expect("three words");
+                    prop_assert_eq!(found, expected, "at {} by {} for {}", hour, number, path);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn ours_a_fetch_that_anybody_may_have_made_does_not_speak_for_a_proven_crawler() {
+    let first = rulebook("/a", at(0.0), None);
+    let book = rulebook("/a, /b", at(1.0), Some(&first));
+    let ledger = Ledger::default();
+    client(&ledger, &book, 1, at(2.0)).fetches(&book, "Googlebot");
+    let asks = |outcome| {
+        let client = Client { outcome, ..client(&ledger, &book, 2, at(3.0)) };
+        client.asks(&book, "Googlebot", "/b")
+    };
+    assert_eq!(asks(Outcome::Confirmed), "pass robots.disallow.grace never");
+    assert_eq!(asks(Outcome::Unknown), "log robots.disallow current");
+    let proven = Client { outcome: Outcome::Confirmed, ..client(&ledger, &book, 3, at(3.0)) };
+    proven.fetches(&book, "Googlebot");
+    assert_eq!(asks(Outcome::Confirmed), "log robots.disallow current");
+}
+
+#[test]
+fn r6_what_was_read_survives_a_restart() {
+    let first = rulebook("/a", at(0.0), None);
+    let book = rulebook("/a, /b", at(9.0), Some(&first));
+    let ledger = Ledger::default();
+    let rows = [(1.0, &first), (3.0, &first), (9.5, &book)]
+        .map(|(hour, book)| client(&ledger, book, 1, at(hour)).fetches(book, "GPTBot"))
+        .map(|fetch| fetch.expect("a row"));
+    let last = rows.last().expect("three");
+    assert_eq!((last.first, last.last, last.count), (at(1.0), at(9.5), 3));
+    assert_eq!(last.interval, Some(Duration::from_secs(5_400 + 23_400 / 4)));
+    let again = Ledger::remembering(vec![Fetch { network: "192.0.1.0/24".into(), ..last.clone() }]);
+    assert_eq!(
+        client(&again, &book, 1, at(10.0)).asks(&book, "GPTBot", "/b"),
+        "log robots.disallow current"
+    );
+}
+
+#[test]
+fn r6_a_clock_that_is_put_back_makes_nobody_a_violator() {
+    let first = rulebook("/a", at(100.0), None);
+    let ledger = Ledger::default();
+    client(&ledger, &first, 1, at(101.0)).fetches(&first, "GPTBot");
+    // Back by four days; then the file changes.
+    let second = rulebook("/a, /b", at(5.0), Some(&first));
+    let asks =
+        |hour, number| client(&ledger, &second, number, at(hour)).asks(&second, "GPTBot", "/b");
+    assert_eq!(asks(6.0, 1), "pass robots.disallow.grace older");
+    assert_eq!(asks(6.0, 2), "pass robots.disallow.grace older");
+    client(&ledger, &second, 1, at(7.0)).fetches(&second, "GPTBot");
+    assert_eq!(asks(8.0, 1), "log robots.disallow current");
+}
+
+#[test]
+fn ours_made_up_names_and_many_networks_crowd_out_nobody() {
+    let book = rulebook("/a", at(0.0), None);
+    let (ledger, site) = (Ledger::default(), &book.sites()[0]);
+    let known = |name| Name::Known(book.catalogue().find(name).expect("a known crawler"));
+    let reader = |number: u32| Reader {
+        network: Network::of(number.to_be_bytes().into()),
+        outcome: Outcome::Unknown,
+    };
+    let note = |name, number, hour| ledger.note(site, name, reader(number), "-".into(), at(hour));
+    assert!(note(known("GPTBot"), 1, 1.0).is_some());
+    for number in 0..2 * MAX_DECLARED {
+        let name = format!("x{number}bot");
+        let fetch = ledger.note(site, Name::Declared(&name), reader(1), "-".into(), at(2.0));
+        assert!(fetch.is_none());
+    }
+    assert!(read(&ledger.declared).pairs <= MAX_DECLARED);
+    for number in 0..2 * MAX_NETWORKS as u32 {
+        note(known("CCBot"), number << 8, 3.0);
+    }
+    assert_eq!(read(&ledger.named).pairs, 1 + MAX_NETWORKS);
+    assert_eq!(ledger.read_by(site, Some(known("GPTBot")), reader(1)).state, ReadState::Current);
+}

@@ -1,0 +1,227 @@
+//! What the origins' own robots.txt say, put in force: a new edition when one changes, and files
+//! that are held back until somebody accepts them.
+
+use std::{
+    collections::{HashMap, HashSet},
+    path::PathBuf,
+    sync::Arc,
+    time::Duration,
+};
+
+use tokio::sync::mpsc;
+
+use crate::{
+    diagnostic::Diagnostic,
+    enforce::{self, History, Rulebook},
+    metrics::Metrics,
+    policy::{self, Host, Policy, Source},
+    violations::{Held, Store},
+};
+
+use super::{
+    Remembered,
+    origin_rules::{self, Hosts, News, OriginRules, State},
+    reload::Reloader,
+    remembered,
+    serving::Serving,
+};
+
+/// How long a start or a reload waits for the origins' first answers.
+const FIRST_ROUND: Duration = Duration::from_secs(3);
+/// How often it is looked whether a file that is held back was accepted.
+const LOOK: Duration = Duration::from_secs(2);
+/// How often the editions in force are written down again, should the database have been replaced.
+const REPEAT: Duration = Duration::from_secs(3_600);
+
+/// What the origins say, by the name of the site.
+pub(super) type Told = HashMap<String, enforce::OriginRules>;
+
+/// Begins to ask the origins of the sites that publish what these say, and waits a moment for the
+/// first answers; `None` where there is no such site. `before` tells what is known already.
+///
+/// # Errors
+/// Where no HTTP client can be set up.
+pub(super) async fn ask_origins(
+    policy: &Policy,
+    before: impl Fn(&str) -> origin_rules::Remembered,
+    news: &mpsc::UnboundedSender<News>,
+    metrics: &Arc<Metrics>,
+) -> Result<Option<OriginRules>, Diagnostic> {
+    let sites: Vec<origin_rules::Site> = sites(policy).map(site).collect();
+    if sites.is_empty() {
+        return Ok(None);
+    }
+    let hosts = Hosts::of(&policy.sites);
+    let asking = OriginRules::start(sites, hosts, before, news.clone(), metrics)?;
+    asking.first_round(FIRST_ROUND).await;
+    Ok(Some(asking))
+}
+
+/// What the origins have said so far.
+pub(super) fn told(policy: &Policy, asking: Option<&OriginRules>) -> Told {
+    let told = sites(policy).filter_map(|site| {
+        let state = asking?.remembered(site.name())?.state;
+        let rules = match state {
+            State::Unknown => enforce::OriginRules::Unknown,
+            State::NoRules => enforce::OriginRules::None,
+            State::Rules(bytes) => enforce::OriginRules::Known(bytes.to_vec().into()),
+        };
+        Some((site.name().to_owned(), rules))
+    });
+    told.collect()
+}
+
+/// Compiles, and says what stood against it.
+pub(super) fn compile(policy: &Policy, mut history: History<'_>) -> Rulebook {
+    let rulebook = Rulebook::compile_with(policy, &mut history);
+    for finding in &history.findings {
+        let finding = format!("{finding:#}");
+        tracing::error!(finding, "a robots.txt is not published; the one before stays in force");
+    }
+    for site in rulebook.sites().iter().filter(|site| site.edition().is_provisional()) {
+        tracing::error!(
+            site = site.name,
+            origin = %site.origin,
+            "the origin's robots.txt is not known: nobody is held to its rules until it is"
+        );
+    }
+    rulebook
+}
+
+/// The sites whose origins are asked.
+fn sites(policy: &Policy) -> impl Iterator<Item = &policy::Site> {
+    policy.sites.iter().filter(|site| site.robots_txt.source != Source::Policy)
+}
+
+fn site(site: &policy::Site) -> origin_rules::Site {
+    let exact = site.hosts.iter().find(|host| matches!(host, Host::Exact(_)));
+    origin_rules::Site {
+        name: site.name().to_owned(),
+        origin: site.origin.clone(),
+        host: exact.map_or_else(|| site.name(), Host::as_str).to_owned(),
+        accept_full_disallow: site.robots_txt.accept_full_disallow,
+    }
+}
+
+impl Remembered {
+    /// What is known of a site's origin. Of a merged file the origin's part is not kept alone;
+    /// merged once more, the whole says the same.
+    pub(super) fn origin(&self, site: &str) -> origin_rules::Remembered {
+        let last = self.editions.iter().rev().find(|edition| edition.site.as_str() == site);
+        let last = last.filter(|edition| edition.source.as_str() != Source::Policy.as_str());
+        let state =
+            last.map_or(State::Unknown, |edition| State::Rules(edition.bytes.clone().into()));
+        let held = self.held.iter().find(|held| held.site.as_str() == site);
+        origin_rules::Remembered::new(state, held.map(|held| held.bytes.clone().into()))
+    }
+}
+
+impl Reloader {
+    /// Puts in force what the origins say, as they say it, and what an operator accepts. For one
+    /// task.
+    pub async fn follow_origins(&self) {
+        let Some(mut news) = self.inbox.lock().await.take() else { return };
+        let mut looks = tokio::time::interval(LOOK);
+        let mut repeats = tokio::time::interval(REPEAT);
+        let mut held = HashSet::new();
+        loop {
+            tokio::select! {
+                one = news.recv() => {
+                    let Some(one) = one else { return };
+                    self.hear(one, &mut held);
+                    while let Ok(one) = news.try_recv() {
+                        self.hear(one, &mut held);
+                    }
+                    self.republish().await;
+                }
+                _ = looks.tick(), if !held.is_empty() => self.look_for_acceptance().await,
+                _ = repeats.tick() => {
+                    remembered::publish(&self.shared.sink, &self.shared.serving.load().rulebook);
+                }
+            }
+        }
+    }
+
+    /// The rulebook that follows `previous` now.
+    pub(super) fn compile(&self, policy: &Policy, told: &Told, previous: &Rulebook) -> Rulebook {
+        let moment = self.shared.clock.moment();
+        let history =
+            History { moment, origins: told.clone(), ..History::after(Some(previous), moment.now) };
+        compile(policy, history)
+    }
+
+    fn hear(&self, news: News, held: &mut HashSet<String>) {
+        match news {
+            News::InForce { .. } => {}
+            News::Held { site, id, file, at } => {
+                self.shared.sink.held(Held {
+                    site: site.as_str().into(),
+                    id: id.into(),
+                    bytes: file.to_vec(),
+                    since: at,
+                    accepted: None,
+                });
+                held.insert(site);
+            }
+            News::Released { site, .. } => {
+                self.shared.sink.released(site.as_str().into());
+                held.remove(&site);
+            }
+        }
+    }
+
+    /// Compiles anew where an origin says something else than before.
+    async fn republish(&self) {
+        let mut state = self.state.lock().await;
+        let told = told(&state.policy, state.asking.as_ref());
+        if told == state.told {
+            return;
+        }
+        let previous = self.shared.serving.load_full();
+        let rulebook = self.compile(&state.policy, &told, &previous.rulebook);
+        let changed: Vec<&str> = rulebook
+            .sites()
+            .iter()
+            .zip(previous.rulebook.sites())
+            .filter(|(now, before)| now.edition().id() != before.edition().id())
+            .map(|(now, _)| now.name.as_str())
+            .collect();
+        let sites = changed.join(", ");
+        tracing::info!(sites, "robots.txt changed with the origin's");
+        remembered::publish(&self.shared.sink, &rulebook);
+        let verifier = previous.verifier.clone();
+        let serving = Serving::new(rulebook, verifier, &self.shared.origins, &self.shared.metrics);
+        self.shared.serving.store(Arc::new(serving));
+        state.told = told;
+    }
+
+    /// Looks whether `beadle robots accept` was told of what is held back.
+    async fn look_for_acceptance(&self) {
+        let state = self.state.lock().await;
+        let Some(database) = state.policy.violations.database.clone() else { return };
+        let accepted = tokio::task::spawn_blocking(move || accepted(database)).await;
+        for held in accepted.unwrap_or_default() {
+            let Some(asking) = &state.asking else { return };
+            if asking.accept(&held.site, &held.id) {
+                let (site, edition) = (held.site.as_str(), held.id.as_str());
+                tracing::warn!(
+                    site,
+                    edition,
+                    "the origin's robots.txt that closes the site is accepted"
+                );
+            }
+        }
+    }
+}
+
+/// What is held back and accepted. A database that can't be read just now is asked again.
+fn accepted(database: PathBuf) -> Vec<Held> {
+    let held = Store::open_read_only(&database).and_then(|store| store.held());
+    held.unwrap_or_default().into_iter().filter(|held| held.accepted.is_some()).collect()
+}
+
+/// The files held back that nobody waits for any more.
+pub(super) fn idle<'a>(policy: &'a Policy, held: &'a [Held]) -> impl Iterator<Item = &'a Held> {
+    let asked: HashSet<&str> = sites(policy).map(policy::Site::name).collect();
+    held.iter().filter(move |held| !asked.contains(held.site.as_str()))
+}

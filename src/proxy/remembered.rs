@@ -1,0 +1,63 @@
+//! What was written down before this program started: editions, fetches and files held back.
+
+use std::{collections::HashMap, sync::Arc};
+
+use crate::{
+    enforce::{self, Period, Rulebook},
+    violations::{self, Fetch, Held, Sink, Store},
+};
+
+/// What the database keeps of the time before.
+#[derive(Clone, Debug, Default)]
+pub struct Remembered {
+    /// The editions that were in force, by time.
+    pub editions: Vec<violations::Edition>,
+    /// Who fetched them.
+    pub fetches: Vec<Fetch>,
+    /// Files of origins that wait for somebody to accept them.
+    pub held: Vec<Held>,
+}
+
+impl Remembered {
+    /// All that matters at `start` or later.
+    ///
+    /// # Errors
+    /// Where the database can't be read.
+    pub fn read(store: &Store, start: jiff::Timestamp) -> Result<Self, violations::Error> {
+        Ok(Self {
+            editions: store.editions(None, Some(start))?,
+            fetches: store.fetches()?,
+            held: store.held()?,
+        })
+    }
+
+    /// The periods of each site, by its name. An edition that several have is compiled once.
+    pub fn periods(&self) -> HashMap<String, Vec<Period>> {
+        let mut compiled: HashMap<&str, Arc<enforce::Edition>> = HashMap::new();
+        let mut periods: HashMap<String, Vec<Period>> = HashMap::new();
+        for row in &self.editions {
+            let edition = compiled
+                .entry(&row.sha256)
+                .or_insert_with(|| Arc::new(enforce::Edition::of_bytes(row.bytes.clone())));
+            let period = Period { edition: Arc::clone(edition), from: row.from, until: row.until };
+            periods.entry(row.site.to_string()).or_default().push(period);
+        }
+        periods
+    }
+}
+
+/// Has the editions in force written down; one that is already costs nothing.
+pub(super) fn publish(sink: &Sink, rulebook: &Rulebook) {
+    for site in rulebook.sites().iter().filter(|site| !site.edition().is_provisional()) {
+        let edition = site.edition();
+        sink.published(violations::Edition {
+            site: site.name.as_str().into(),
+            id: edition.id().to_string().into(),
+            sha256: edition.sha256().into(),
+            bytes: edition.bytes().to_vec(),
+            source: violations::Text::word(site.source.as_str()),
+            from: site.timeline.since(),
+            until: None,
+        });
+    }
+}
