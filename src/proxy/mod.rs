@@ -12,6 +12,7 @@
 //! product_token. Must not know: admin, cli.
 
 use std::{
+    collections::HashMap,
     net::{IpAddr, Ipv4Addr},
     path::PathBuf,
     sync::{
@@ -176,7 +177,7 @@ impl Proxy {
             privacy: Privacy::new(policy.violations.client_ip),
             warned_at: AtomicI64::new(0),
         };
-        let in_force = InForce { policy, asking, told };
+        let in_force = InForce { policy, asking, told, gone: HashMap::new() };
         let shared = Shared { serving, origins, metrics, sink, clock };
         Ok((proxy, Reloader::new(file, in_force, shared, (news, inbox))))
     }

@@ -21,7 +21,7 @@ use crate::{
 use super::{
     Remembered,
     origin_rules::{self, Hosts, News, OriginRules, State},
-    reload::Reloader,
+    reload::{InForce, Reloader},
     remembered,
     serving::Serving,
 };
@@ -123,18 +123,17 @@ impl Reloader {
         let Some(mut news) = self.inbox.lock().await.take() else { return };
         let mut looks = tokio::time::interval(LOOK);
         let mut repeats = tokio::time::interval(REPEAT);
-        let mut held = HashSet::new();
         loop {
             tokio::select! {
                 one = news.recv() => {
                     let Some(one) = one else { return };
-                    self.hear(one, &mut held);
+                    self.hear(one);
                     while let Ok(one) = news.try_recv() {
-                        self.hear(one, &mut held);
+                        self.hear(one);
                     }
                     self.republish().await;
                 }
-                _ = looks.tick(), if !held.is_empty() => self.look_for_acceptance().await,
+                _ = looks.tick() => self.look_for_acceptance().await,
                 _ = repeats.tick() => {
                     remembered::publish(&self.shared.sink, &self.shared.serving.load().rulebook);
                 }
@@ -143,14 +142,23 @@ impl Reloader {
     }
 
     /// The rulebook that follows `previous` now.
-    pub(super) fn compile(&self, policy: &Policy, told: &Told, previous: &Rulebook) -> Rulebook {
+    pub(super) fn compile(
+        &self,
+        policy: &Policy,
+        state: &InForce,
+        previous: &Rulebook,
+    ) -> Rulebook {
         let moment = self.shared.clock.moment();
-        let history =
-            History { moment, origins: told.clone(), ..History::after(Some(previous), moment.now) };
+        let history = History {
+            moment,
+            origins: state.told.clone(),
+            gone: state.gone.clone(),
+            ..History::after(Some(previous), moment.now)
+        };
         compile(policy, history)
     }
 
-    fn hear(&self, news: News, held: &mut HashSet<String>) {
+    fn hear(&self, news: News) {
         match news {
             News::InForce { .. } => {}
             News::Held { site, id, file, at } => {
@@ -161,11 +169,9 @@ impl Reloader {
                     since: at,
                     accepted: None,
                 });
-                held.insert(site);
             }
             News::Released { site, .. } => {
                 self.shared.sink.released(site.as_str().into());
-                held.remove(&site);
             }
         }
     }
@@ -178,7 +184,8 @@ impl Reloader {
             return;
         }
         let previous = self.shared.serving.load_full();
-        let rulebook = self.compile(&state.policy, &told, &previous.rulebook);
+        state.told = told;
+        let rulebook = self.compile(&state.policy, &state, &previous.rulebook);
         let changed: Vec<&str> = rulebook
             .sites()
             .iter()
@@ -192,13 +199,19 @@ impl Reloader {
         let verifier = previous.verifier.clone();
         let serving = Serving::new(rulebook, verifier, &self.shared.origins, &self.shared.metrics);
         self.shared.serving.store(Arc::new(serving));
-        state.told = told;
     }
 
     /// Looks whether `beadle robots accept` was told of what is held back.
     async fn look_for_acceptance(&self) {
         let state = self.state.lock().await;
         let Some(database) = state.policy.violations.database.clone() else { return };
+        let is_held = |site: &policy::Site| {
+            let asking = state.asking.as_ref();
+            asking.and_then(|asking| asking.remembered(site.name())?.held).is_some()
+        };
+        if !sites(&state.policy).any(is_held) {
+            return;
+        }
         let accepted = tokio::task::spawn_blocking(move || accepted(database)).await;
         for held in accepted.unwrap_or_default() {
             let Some(asking) = &state.asking else { return };
