@@ -207,6 +207,21 @@ impl Ledger {
         }
     }
 
+    /// Takes fetches that lie ahead of `now` for ones just now: the clock was put back.
+    pub(super) fn set_back(&self, now: Timestamp) {
+        let now = now.as_millisecond();
+        for book in [&self.named, &self.declared] {
+            let mut book = write(book);
+            for fetches in book.sites.values_mut().flat_map(BTreeMap::values_mut) {
+                for (_, entry) in &mut fetches.networks {
+                    entry.last = entry.last.min(now);
+                    entry.first = entry.first.min(now);
+                }
+                fetches.count_latest();
+            }
+        }
+    }
+
     fn book(&self, name: Name<'_>) -> &RwLock<Book> {
         if matches!(name, Name::Declared(_)) { &self.declared } else { &self.named }
     }

@@ -92,7 +92,7 @@ use self::{
 #[derive(Debug)]
 pub struct Proxy {
     serving: Arc<ArcSwap<Serving>>,
-    ledger: Ledger,
+    ledger: Arc<Ledger>,
     clock: Arc<Clock>,
     sink: Arc<Sink>,
     metrics: Arc<Metrics>,
@@ -165,9 +165,11 @@ impl Proxy {
             .for_each(|held| sink.released(held.site.clone()));
         let serving = Serving::new(rulebook, verifier, &origins, &metrics);
         let serving = Arc::new(ArcSwap::from_pointee(serving));
+        let ledger = Arc::new(Ledger::remembering(remembered.fetches));
+        ledger.set_back(clock.moment().now);
         let proxy = Self {
             serving: Arc::clone(&serving),
-            ledger: Ledger::remembering(remembered.fetches),
+            ledger: Arc::clone(&ledger),
             clock: Arc::clone(&clock),
             sink: Arc::clone(&sink),
             metrics: Arc::clone(&metrics),
@@ -178,7 +180,7 @@ impl Proxy {
             warned_at: AtomicI64::new(0),
         };
         let in_force = InForce { policy, asking, told, gone: HashMap::new() };
-        let shared = Shared { serving, origins, metrics, sink, clock };
+        let shared = Shared { serving, origins, metrics, sink, clock, ledger };
         Ok((proxy, Reloader::new(file, in_force, shared, (news, inbox))))
     }
 

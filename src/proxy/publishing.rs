@@ -123,6 +123,7 @@ impl Reloader {
         let Some(mut news) = self.inbox.lock().await.take() else { return };
         let mut looks = tokio::time::interval(LOOK);
         let mut repeats = tokio::time::interval(REPEAT);
+        let mut set_backs = self.shared.clock.set_backs();
         loop {
             tokio::select! {
                 one = news.recv() => {
@@ -133,7 +134,13 @@ impl Reloader {
                     }
                     self.republish().await;
                 }
-                _ = looks.tick() => self.look_for_acceptance().await,
+                _ = looks.tick() => {
+                    let so_far = self.shared.clock.set_backs();
+                    if std::mem::replace(&mut set_backs, so_far) != so_far {
+                        self.set_back().await;
+                    }
+                    self.look_for_acceptance().await;
+                }
                 _ = repeats.tick() => {
                     remembered::publish(&self.shared.sink, &self.shared.serving.load().rulebook);
                 }
@@ -180,12 +187,27 @@ impl Reloader {
     async fn republish(&self) {
         let mut state = self.state.lock().await;
         let told = told(&state.policy, state.asking.as_ref());
-        if told == state.told {
-            return;
+        if told != state.told {
+            state.told = told;
+            self.swap(&state);
         }
+    }
+
+    /// The clock was put back: what lies ahead of it now was just now, in editions and fetches.
+    async fn set_back(&self) {
+        tracing::warn!(
+            code = "clock.set_back",
+            "the clock was put back: what was published and read later than now counts as now"
+        );
+        let state = self.state.lock().await;
+        self.shared.ledger.set_back(self.shared.clock.moment().now);
+        self.swap(&state);
+    }
+
+    /// Serves what policy and origins say now.
+    fn swap(&self, state: &InForce) {
         let previous = self.shared.serving.load_full();
-        state.told = told;
-        let rulebook = self.compile(&state.policy, &state, &previous.rulebook);
+        let rulebook = self.compile(&state.policy, state, &previous.rulebook);
         let changed: Vec<&str> = rulebook
             .sites()
             .iter()
@@ -193,8 +215,10 @@ impl Reloader {
             .filter(|(now, before)| now.edition().id() != before.edition().id())
             .map(|(now, _)| now.name.as_str())
             .collect();
-        let sites = changed.join(", ");
-        tracing::info!(sites, "robots.txt changed with the origin's");
+        if !changed.is_empty() {
+            let sites = changed.join(", ");
+            tracing::info!(sites, "robots.txt changed with the origin's");
+        }
         remembered::publish(&self.shared.sink, &rulebook);
         let verifier = previous.verifier.clone();
         let serving = Serving::new(rulebook, verifier, &self.shared.origins, &self.shared.metrics);

@@ -25,6 +25,7 @@ use super::{
     clock::Clock,
     evidence::Verifier,
     files,
+    ledger::Ledger,
     origin_rules::{News, OriginRules},
     origins::Origins,
     publishing::{self, Told},
@@ -69,6 +70,7 @@ pub(super) struct Shared {
     pub(super) metrics: Arc<Metrics>,
     pub(super) sink: Arc<Sink>,
     pub(super) clock: Arc<Clock>,
+    pub(super) ledger: Arc<Ledger>,
 }
 
 /// What a reload came to.

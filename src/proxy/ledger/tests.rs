@@ -296,6 +296,15 @@ fn r6_a_clock_that_is_put_back_makes_nobody_a_violator() {
     assert_eq!(asks(6.0, 2), "pass robots.disallow.grace older");
     client(&ledger, &second, 1, at(7.0)).fetches(&second, "GPTBot");
     assert_eq!(asks(8.0, 1), "log robots.disallow current");
+    // And nobody is excused for ever: what lay ahead is over after a day.
+    ledger.set_back(at(8.0));
+    let asks = |hour, token| client(&ledger, &second, 1, at(hour)).asks(&second, token, "/b");
+    assert_eq!(asks(28.0, "CCBot"), "pass robots.disallow.grace never");
+    assert_eq!(asks(29.0, "CCBot"), "log robots.disallow never");
+    client(&ledger, &first, 1, at(200.0)).fetches(&first, "Bytespider");
+    ledger.set_back(at(28.0));
+    assert_eq!(asks(51.0, "Bytespider"), "pass robots.disallow.grace older");
+    assert_eq!(asks(52.0, "Bytespider"), "log robots.disallow older");
 }
 
 #[test]
