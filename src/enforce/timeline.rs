@@ -21,6 +21,7 @@ const MAX_PAST: usize = 64;
 pub struct Timeline {
     current: Arc<Edition>,
     since: Timestamp,
+    last_modified: Timestamp,
     /// The newest first; each is another than the current one, and stands here once.
     past: Vec<Past>,
     /// Until when an edition was in force that is no longer kept.
@@ -62,7 +63,7 @@ pub enum Holding {
 impl Timeline {
     /// Begins with an edition in force since `since`.
     pub fn new(current: Arc<Edition>, since: Timestamp) -> Self {
-        Self { current, since, past: Vec::new(), forgotten: None }
+        Self { current, since, last_modified: since, past: Vec::new(), forgotten: None }
     }
 
     /// What was written down, in order, `edition` being in force at `now`. A period that is still
@@ -71,12 +72,16 @@ impl Timeline {
         let open = periods.last().filter(|last| last.until.is_none());
         let since = open.filter(|last| last.edition.id() == edition.id()).map(|last| last.from);
         let latest = periods.iter().map(|period| period.until.unwrap_or(period.from)).max();
+        let goes_on = usize::from(since.is_some());
         let since = since.unwrap_or_else(|| latest.map_or(now, |latest| now.max(latest)));
+        let before = periods.iter().take(periods.len() - goes_on).map(|period| period.from);
+        let before = before.reduce(modified_after);
+        let last_modified = before.map_or(since, |before| modified_after(before, since));
         let past = periods.into_iter().map(|Period { edition, from, until }| {
             let until = until.unwrap_or(since);
             (edition, from, until)
         });
-        Self::assemble(edition, since, past.collect(), None)
+        Self::assemble(edition, (since, last_modified), past.collect(), None)
     }
 
     /// The same with `edition` in force from `now` on. The time goes on where its bytes are those in
@@ -90,12 +95,14 @@ impl Timeline {
         let past = self.past.iter().map(|past| (Arc::clone(&past.edition), past.from, past.until));
         let replaced = (Arc::clone(&self.current), self.since, since);
         let replaced = Some(replaced).filter(|_| self.current.may_be_held());
-        Self::assemble(edition, since, past.chain(replaced).collect(), self.forgotten)
+        let last_modified = modified_after(self.last_modified, since);
+        let past = past.chain(replaced).collect();
+        Self::assemble(edition, (since, last_modified), past, self.forgotten)
     }
 
     fn assemble(
         current: Arc<Edition>,
-        since: Timestamp,
+        (since, last_modified): (Timestamp, Timestamp),
         mut past: Vec<(Arc<Edition>, Timestamp, Timestamp)>,
         forgotten: Option<Timestamp>,
     ) -> Self {
@@ -108,7 +115,7 @@ impl Timeline {
             let common = Arc::new(Common::of(current.matcher(), edition.matcher()));
             Past { edition, from, until, common }
         });
-        Self { past: past.collect(), current, since, forgotten }
+        Self { past: past.collect(), current, since, last_modified, forgotten }
     }
 
     /// The same without what nobody can hold any more.
@@ -132,14 +139,10 @@ impl Timeline {
         self.since
     }
 
-    /// The `Last-Modified` of the edition in force: since when it is, but in a later second than the
-    /// one before it, so that no copy of that passes for this one (RFC 9110 §8.8.2).
-    pub fn last_modified(&self) -> Timestamp {
-        let before = self.past.first().map(|past| past.from.as_second());
-        match before.filter(|&before| before >= self.since.as_second()) {
-            Some(before) => Timestamp::from_second(before + 1).unwrap_or(self.since),
-            None => self.since,
-        }
+    /// The `Last-Modified` of the edition in force: since when it is, but in a later second than any
+    /// before it, so that no copy of those passes for this one (RFC 9110 §8.8.2).
+    pub const fn last_modified(&self) -> Timestamp {
+        self.last_modified
     }
 
     /// The editions that were in force at `start` or later, and are not any more; the newest first.
@@ -186,6 +189,15 @@ impl Timeline {
             }
         }
     }
+}
+
+/// The `Last-Modified` of what came into force at `since`, after what has `before` as its own: dates
+/// have whole seconds, and two editions may come within one.
+fn modified_after(before: Timestamp, since: Timestamp) -> Timestamp {
+    if since.as_second() > before.as_second() {
+        return since;
+    }
+    Timestamp::from_second(before.as_second().saturating_add(1)).unwrap_or(since)
 }
 
 /// Why a target is not held against its sender.
