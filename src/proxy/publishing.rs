@@ -123,18 +123,17 @@ impl Reloader {
         let Some(mut news) = self.inbox.lock().await.take() else { return };
         let mut looks = tokio::time::interval(LOOK);
         let mut repeats = tokio::time::interval(REPEAT);
-        let mut held = HashSet::new();
         loop {
             tokio::select! {
                 one = news.recv() => {
                     let Some(one) = one else { return };
-                    self.hear(one, &mut held);
+                    self.hear(one);
                     while let Ok(one) = news.try_recv() {
-                        self.hear(one, &mut held);
+                        self.hear(one);
                     }
                     self.republish().await;
                 }
-                _ = looks.tick(), if !held.is_empty() => self.look_for_acceptance().await,
+                _ = looks.tick() => self.look_for_acceptance().await,
                 _ = repeats.tick() => {
                     remembered::publish(&self.shared.sink, &self.shared.serving.load().rulebook);
                 }
@@ -150,7 +149,7 @@ impl Reloader {
         compile(policy, history)
     }
 
-    fn hear(&self, news: News, held: &mut HashSet<String>) {
+    fn hear(&self, news: News) {
         match news {
             News::InForce { .. } => {}
             News::Held { site, id, file, at } => {
@@ -161,12 +160,8 @@ impl Reloader {
                     since: at,
                     accepted: None,
                 });
-                held.insert(site);
             }
-            News::Released { site, .. } => {
-                self.shared.sink.released(site.as_str().into());
-                held.remove(&site);
-            }
+            News::Released { site, .. } => self.shared.sink.released(site.as_str().into()),
         }
     }
 
@@ -188,6 +183,7 @@ impl Reloader {
             .collect();
         let sites = changed.join(", ");
         tracing::info!(sites, "robots.txt changed with the origin's");
+        remembered::publish_given(&self.shared.sink, &previous.rulebook, &rulebook);
         remembered::publish(&self.shared.sink, &rulebook);
         let verifier = previous.verifier.clone();
         let serving = Serving::new(rulebook, verifier, &self.shared.origins, &self.shared.metrics);
@@ -195,13 +191,16 @@ impl Reloader {
         state.told = told;
     }
 
-    /// Looks whether `beadle robots accept` was told of what is held back.
+    /// Looks whether `beadle robots accept` was told of what is held back, here or before a restart.
     async fn look_for_acceptance(&self) {
         let state = self.state.lock().await;
+        let Some(asking) = &state.asking else { return };
+        if asking.holding().is_empty() {
+            return;
+        }
         let Some(database) = state.policy.violations.database.clone() else { return };
         let accepted = tokio::task::spawn_blocking(move || accepted(database)).await;
         for held in accepted.unwrap_or_default() {
-            let Some(asking) = &state.asking else { return };
             if asking.accept(&held.site, &held.id) {
                 let (site, edition) = (held.site.as_str(), held.id.as_str());
                 tracing::warn!(
