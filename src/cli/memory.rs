@@ -25,9 +25,13 @@ pub(super) fn read(policy: &Policy) -> Result<Remembered, Error> {
     }
 }
 
+/// Editions that came this shortly before matter for the dates of those after them, even where
+/// nobody is excused.
+const LATELY: Duration = Duration::from_secs(60);
+
 /// When the longest window of any site begins.
 pub(super) fn start(policy: &Policy, now: Timestamp) -> Timestamp {
-    Moment::at(now).start_of(longest_window(policy))
+    Moment::at(now).start_of(longest_window(policy).max(LATELY))
 }
 
 /// The longest time for which crawlers may go by what they fetched.

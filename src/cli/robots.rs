@@ -20,10 +20,14 @@ use crate::{
 ///   beadle robots --diff 3f2a91c0 policy
 ///   beadle robots accept --site www.example.com
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment, args_conflicts_with_subcommands = true)]
+#[command(verbatim_doc_comment)]
+#[command(mut_arg("config", |arg| arg.global(true)))]
 pub(super) struct Args {
     #[command(flatten)]
-    of: Of,
+    config: ConfigFile,
+    /// The site, by one of its hosts; needed where the policy has several sites.
+    #[arg(long, value_name = "HOST", global = true)]
+    site: Option<String>,
     /// List the editions that the database keeps: since when and until when each was in force.
     #[arg(long)]
     history: bool,
@@ -38,36 +42,26 @@ pub(super) struct Args {
     verb: Option<Verb>,
 }
 
-/// Whose robots.txt.
-#[derive(Debug, clap::Args)]
-struct Of {
-    #[command(flatten)]
-    config: ConfigFile,
-    /// The site, by one of its hosts; needed where the policy has several sites.
-    #[arg(long, value_name = "HOST")]
-    site: Option<String>,
-}
-
 #[derive(Debug, clap::Subcommand)]
 enum Verb {
     /// Put the origin's file in force that is held back because it closes the whole site.
     ///
     /// A running server takes it within seconds.
-    Accept(Of),
+    Accept,
 }
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
-    if let Some(Verb::Accept(of)) = &args.verb {
-        return accept(of, out);
+    if let Some(Verb::Accept) = &args.verb {
+        return accept(args, out);
     }
-    let (policy, _) = load(&args.of.config.config)?;
+    let (policy, _) = load(&args.config.config)?;
     let memory = memory::read(&policy)?;
     let rulebook = memory::rulebook(&policy, &memory);
-    let site = site(&rulebook, args.of.site.as_deref());
+    let site = site(&rulebook, args.site.as_deref());
     match &args.diff {
         Some(pair) => difference(&policy, site.ok(), pair, args.format, out)?,
         None if args.history => {
-            let named = args.of.site.as_ref().map(|_| site).transpose()?;
+            let named = args.site.as_ref().map(|_| site).transpose()?;
             history(&policy, named, args.format, out)?;
         }
         None => out.write_all(known(site?)?.bytes())?,
@@ -107,10 +101,14 @@ fn known(site: &Site) -> Result<&Edition, Error> {
 
 // --- accept
 
-fn accept(of: &Of, out: &mut dyn Write) -> Result<Exit, Error> {
-    let (policy, _) = load(&of.config.config)?;
+fn accept(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
+    if args.history || args.diff.is_some() {
+        let message = "'accept' lists and compares nothing (ask for that first, then accept)";
+        return Err(Error::Refused(message.to_owned()));
+    }
+    let (policy, _) = load(&args.config.config)?;
     let rulebook = Rulebook::compile(&policy, Timestamp::UNIX_EPOCH, None);
-    let site = site(&rulebook, of.site.as_deref())?;
+    let site = site(&rulebook, args.site.as_deref())?;
     let mut store = Store::open_existing(database(&policy)?).map_err(refused)?;
     match store.accept(&site.name, Timestamp::now()).map_err(refused)? {
         Some(held) => {

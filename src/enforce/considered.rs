@@ -40,12 +40,16 @@ pub fn considered(
         Some(name) => knowledge.holding(name, decision.standing, start),
         None => Holding::Any,
     };
+    let is_held = |edition: &EditionId| match &holding {
+        Holding::Any => true,
+        Holding::Of(editions) => editions.contains(edition),
+    };
     let current = Considered {
         edition: site.edition().id(),
         from: site.timeline.since(),
         until: None,
         access: decision.access,
-        held: true,
+        held: is_held(&site.edition().id()),
     };
     let past = site.timeline.in_window(start).map(|past| {
         let matcher = past.edition.matcher();
@@ -60,10 +64,7 @@ pub fn considered(
             from: past.from,
             until: Some(past.until),
             access: verdict.map_or(Access::Allow, |verdict| verdict.access),
-            held: match &holding {
-                Holding::Any => true,
-                Holding::Of(editions) => editions.contains(&edition),
-            },
+            held: is_held(&edition),
         }
     });
     std::iter::once(current).chain(past).collect()

@@ -96,7 +96,7 @@ impl Edition {
     }
 
     /// Whether somebody may hold it: of one that fills in, whether it was given to anybody.
-    pub(super) fn may_be_held(&self) -> bool {
+    pub fn may_be_held(&self) -> bool {
         self.provisional.as_ref().is_none_or(|given| given.load(Ordering::Relaxed))
     }
 

@@ -21,7 +21,7 @@ const MAX_PAST: usize = 64;
 pub struct Timeline {
     current: Arc<Edition>,
     since: Timestamp,
-    modified: Timestamp,
+    last_modified: Timestamp,
     /// The newest first; each is another than the current one, and stands here once.
     past: Vec<Past>,
     /// Until when an edition was in force that is no longer kept.
@@ -63,7 +63,7 @@ pub enum Holding {
 impl Timeline {
     /// Begins with an edition in force since `since`.
     pub fn new(current: Arc<Edition>, since: Timestamp) -> Self {
-        Self { current, since, modified: since, past: Vec::new(), forgotten: None }
+        Self { current, since, last_modified: since, past: Vec::new(), forgotten: None }
     }
 
     /// What was written down, in order, `edition` being in force at `now`. A period that is still
@@ -71,14 +71,17 @@ impl Timeline {
     pub fn resume(periods: Vec<Period>, edition: Arc<Edition>, now: Timestamp) -> Self {
         let open = periods.last().filter(|last| last.until.is_none());
         let open = open.filter(|last| last.edition.id() == edition.id()).map(|last| last.from);
-        let before = periods.iter().rev().find(|period| period.edition.id() != edition.id());
-        let modified = later(open.unwrap_or(now), before.map(|before| before.from));
-        let since = open.unwrap_or(now).min(now);
+        let goes_on = usize::from(open.is_some());
+        let before = periods.iter().take(periods.len() - goes_on).map(|period| period.from);
+        let before = before.reduce(modified_after);
+        let since = open.unwrap_or(now);
+        let last_modified = before.map_or(since, |before| modified_after(before, since));
+        let since = since.min(now);
         let past = periods.into_iter().map(|Period { edition, from, until }| {
             let until = until.unwrap_or_else(|| since.max(from));
             (edition, from, until)
         });
-        Self::assemble(edition, (since, modified), past.collect(), None, now)
+        Self::assemble(edition, (since, last_modified), past.collect(), None, now)
     }
 
     /// The same with `edition` in force from `now` on. The time goes on where its bytes are those in
@@ -86,18 +89,18 @@ impl Timeline {
     pub fn followed_by(&self, edition: Arc<Edition>, now: Timestamp) -> Self {
         let past = self.past.iter().map(|past| (Arc::clone(&past.edition), past.from, past.until));
         if edition.id() == self.current.id() {
-            let times = (self.since.min(now), self.modified);
+            let times = (self.since.min(now), self.last_modified);
             return Self::assemble(edition, times, past.collect(), self.forgotten, now);
         }
         let replaced = (Arc::clone(&self.current), self.since, now);
         let replaced = Some(replaced).filter(|_| self.current.may_be_held());
-        let times = (now, later(now, Some(self.modified)));
+        let times = (now, modified_after(self.last_modified, now));
         Self::assemble(edition, times, past.chain(replaced).collect(), self.forgotten, now)
     }
 
     fn assemble(
         current: Arc<Edition>,
-        (since, modified): (Timestamp, Timestamp),
+        (since, last_modified): (Timestamp, Timestamp),
         mut past: Vec<(Arc<Edition>, Timestamp, Timestamp)>,
         forgotten: Option<Timestamp>,
         now: Timestamp,
@@ -113,7 +116,7 @@ impl Timeline {
             let common = Arc::new(Common::of(current.matcher(), edition.matcher()));
             Past { edition, from, until, common }
         });
-        Self { past: past.collect(), current, since, modified, forgotten }
+        Self { past: past.collect(), current, since, last_modified, forgotten }
     }
 
     /// The same without what nobody can hold any more.
@@ -137,10 +140,10 @@ impl Timeline {
         self.since
     }
 
-    /// The `Last-Modified` of the edition in force: since when it is, but in a later second than the
-    /// one before it, so that no copy of that passes for this one (RFC 9110 §8.8.2).
+    /// The `Last-Modified` of the edition in force: since when it is, but in a later second than any
+    /// before it, so that no copy of those passes for this one (RFC 9110 §8.8.2).
     pub const fn last_modified(&self) -> Timestamp {
-        self.modified
+        self.last_modified
     }
 
     /// The editions that were in force at `start` or later, and are not any more; the newest first.
@@ -188,12 +191,13 @@ impl Timeline {
     }
 }
 
-/// The time, in a later second than the one before it.
-fn later(at: Timestamp, before: Option<Timestamp>) -> Timestamp {
-    match before.filter(|before| before.as_second() >= at.as_second()) {
-        Some(before) => Timestamp::from_second(before.as_second() + 1).unwrap_or(at),
-        None => at,
+/// The `Last-Modified` of what came into force at `since`, after what has `before` as its own: dates
+/// have whole seconds, and two editions may come within one.
+fn modified_after(before: Timestamp, since: Timestamp) -> Timestamp {
+    if since.as_second() > before.as_second() {
+        return since;
     }
+    Timestamp::from_second(before.as_second().saturating_add(1)).unwrap_or(since)
 }
 
 /// Why a target is not held against its sender.

@@ -177,9 +177,7 @@ impl Reloader {
                     accepted: None,
                 });
             }
-            News::Released { site, .. } => {
-                self.shared.sink.released(site.as_str().into());
-            }
+            News::Released { site, .. } => self.shared.sink.released(site.as_str().into()),
         }
     }
 
@@ -219,26 +217,23 @@ impl Reloader {
             let sites = changed.join(", ");
             tracing::info!(sites, "robots.txt changed with the origin's");
         }
+        remembered::publish_given(&self.shared.sink, &previous.rulebook, &rulebook);
         remembered::publish(&self.shared.sink, &rulebook);
         let verifier = previous.verifier.clone();
         let serving = Serving::new(rulebook, verifier, &self.shared.origins, &self.shared.metrics);
         self.shared.serving.store(Arc::new(serving));
     }
 
-    /// Looks whether `beadle robots accept` was told of what is held back.
+    /// Looks whether `beadle robots accept` was told of what is held back, here or before a restart.
     async fn look_for_acceptance(&self) {
         let state = self.state.lock().await;
-        let Some(database) = state.policy.violations.database.clone() else { return };
-        let is_held = |site: &policy::Site| {
-            let asking = state.asking.as_ref();
-            asking.and_then(|asking| asking.remembered(site.name())?.held).is_some()
-        };
-        if !sites(&state.policy).any(is_held) {
+        let Some(asking) = &state.asking else { return };
+        if asking.holding().is_empty() {
             return;
         }
+        let Some(database) = state.policy.violations.database.clone() else { return };
         let accepted = tokio::task::spawn_blocking(move || accepted(database)).await;
         for held in accepted.unwrap_or_default() {
-            let Some(asking) = &state.asking else { return };
             if asking.accept(&held.site, &held.id) {
                 let (site, edition) = (held.site.as_str(), held.id.as_str());
                 tracing::warn!(

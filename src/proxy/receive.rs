@@ -89,6 +89,9 @@ impl Proxy {
         standing: Standing,
     ) -> pingora::Result<Answer> {
         let (request, site) = (client.session.req_header(), client.site);
+        if request.method == Method::GET {
+            site.edition().was_given();
+        }
         if request.method == Method::GET && standing.outcome != Outcome::Contradicted {
             let (reader, now) = (client.reader(standing), Timestamp::now());
             for name in claim.tokens() {
@@ -97,7 +100,6 @@ impl Proxy {
                 fetch.into_iter().for_each(|fetch| self.sink.fetched(fetch));
             }
         }
-        site.edition().was_given();
         Answer::robots_txt(request, site)?.tagged(site, b"/robots.txt")
     }
 

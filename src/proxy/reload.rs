@@ -133,7 +133,13 @@ impl Reloader {
         };
         state.asking = publishing::ask_origins(&policy, before, &self.news, metrics).await?;
         state.told = publishing::told(&policy, state.asking.as_ref());
+        // What is held back for a site whose origin nobody asks any more nobody can accept.
+        let held = asked.as_ref().map(OriginRules::holding).unwrap_or_default();
+        held.into_iter()
+            .filter(|site| !state.told.contains_key(site))
+            .for_each(|site| sink.released(site.as_str().into()));
         let rulebook = self.compile(&policy, state, &previous.rulebook);
+        remembered::publish_given(sink, &previous.rulebook, &rulebook);
         remembered::publish(sink, &rulebook);
         let next = Serving::new(rulebook, verifier, origins, metrics);
         origins.look_up_new().await;

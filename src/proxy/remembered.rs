@@ -48,16 +48,32 @@ impl Remembered {
 
 /// Has the editions in force written down; one that is already costs nothing.
 pub(super) fn publish(sink: &Sink, rulebook: &Rulebook) {
-    for site in rulebook.sites().iter().filter(|site| !site.edition().is_provisional()) {
-        let edition = site.edition();
-        sink.published(violations::Edition {
-            site: site.name.as_str().into(),
-            id: edition.id().to_string().into(),
-            sha256: edition.sha256().into(),
-            bytes: edition.bytes().to_vec(),
-            source: violations::Text::word(site.source.as_str()),
-            from: site.timeline.since(),
-            until: None,
-        });
+    let known = rulebook.sites().iter().filter(|site| !site.edition().is_provisional());
+    known.for_each(|site| sink.published(noted(site)));
+}
+
+/// Has what only filled in written down where crawlers may hold it, before `next` takes its place.
+pub(super) fn publish_given(sink: &Sink, replaced: &Rulebook, next: &Rulebook) {
+    let is_followed = |site: &&enforce::Site| {
+        let mut sites = next.sites().iter();
+        sites.any(|one| one.name == site.name && !one.edition().is_provisional())
+    };
+    let sites = replaced.sites().iter();
+    sites
+        .filter(|site| site.edition().is_provisional() && site.edition().may_be_held())
+        .filter(is_followed)
+        .for_each(|site| sink.published(noted(site)));
+}
+
+fn noted(site: &enforce::Site) -> violations::Edition {
+    let edition = site.edition();
+    violations::Edition {
+        site: site.name.as_str().into(),
+        id: edition.id().to_string().into(),
+        sha256: edition.sha256().into(),
+        bytes: edition.bytes().to_vec(),
+        source: violations::Text::word(site.source.as_str()),
+        from: site.timeline.since(),
+        until: None,
     }
 }

@@ -232,15 +232,45 @@ impl Beadle {
     }
 
     /// Ends it and starts another over the same files.
-    pub(crate) fn restarted(mut self) -> Self {
-        self.stop();
+    pub(crate) fn restarted(self) -> Self {
+        let setup = self.setup.clone();
+        self.restarted_as("TERM", setup)
+    }
+
+    /// Ends it by a signal, unless it has ended, and starts another over the same files with this
+    /// policy.
+    pub(crate) fn restarted_as(mut self, signal: &str, setup: Setup) -> Self {
+        if self.ended().is_none() {
+            self.signal(signal);
+            self.wait();
+        }
         let folder = std::mem::replace(
             &mut self.folder,
             tempfile::tempdir().expect("a folder for temporary files"),
         );
-        let next = self.setup.clone().spawn_in(folder, self.port, self.admin);
+        let next = setup.spawn_in(folder, self.port, self.admin);
         next.wait_until_ready();
         next
+    }
+
+    /// Puts another policy in force, at once.
+    pub(crate) fn reload(&self, setup: &Setup) {
+        let series = "beadle_policy_reloads_total{outcome=\"applied\"}";
+        let before = self.metric(series);
+        self.replace_policy(&self.text_of(setup));
+        self.signal("HUP");
+        wait_for("the reload", || (self.metric(series) > before).then_some(()));
+    }
+
+    /// What the database says to a query that makes one text of each row.
+    pub(crate) fn rows(&self, sql: &str) -> Vec<String> {
+        let file = self.folder.path().join("beadle.db");
+        let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
+        let database = rusqlite::Connection::open_with_flags(file, flags).expect("it is there");
+        database.busy_timeout(PATIENCE).expect("a number");
+        let mut statement = database.prepare(sql).expect("the tables are there");
+        let rows = statement.query_map([], |row| row.get(0)).expect("it can be read");
+        rows.map(|row| row.expect("a text")).collect()
     }
 
     pub(crate) fn get(&self, target: &str, user_agent: &str) -> Response {

@@ -149,6 +149,11 @@ impl OriginRules {
         self.book().accept(site, id, Timestamp::now())
     }
 
+    /// The sites whose files are held back, by their names.
+    pub(super) fn holding(&self) -> Vec<String> {
+        self.book().holding()
+    }
+
     /// What is known of a site, for a successor to go on with; `None` where it is none of these.
     pub(super) fn remembered(&self, site: &str) -> Option<Remembered> {
         self.book().watch(site).map(Watch::remembered)

@@ -88,6 +88,12 @@ impl Book {
         self.sites.iter().find(|one| one.site.name == site).map(|one| &one.watch)
     }
 
+    /// The sites whose files are held back, by their names.
+    pub(super) fn holding(&self) -> Vec<String> {
+        let holding = self.sites.iter().filter(|one| one.watch.held().is_some());
+        holding.map(|one| one.site.name.clone()).collect()
+    }
+
     /// Takes no more answers, and takes what is held out of the metrics.
     pub(super) fn close(&mut self) {
         self.is_open = false;
@@ -148,6 +154,14 @@ impl Watched {
         let site = self.site.name.as_str();
         match event {
             Event::Changed => match self.watch.state() {
+                State::Rules(file) if self.watch.is_closed() => {
+                    let edition = watch::id(file);
+                    tracing::warn!(
+                        site,
+                        edition,
+                        "the origin's robots.txt is in force, and closes the whole site to everybody"
+                    );
+                }
                 State::Rules(file) => {
                     let edition = watch::id(file);
                     tracing::info!(site, edition, "the origin's robots.txt is in force");

@@ -131,6 +131,11 @@ impl Watch {
         &self.state
     }
 
+    /// Whether what is in force closes everything for `*`.
+    pub(super) const fn is_closed(&self) -> bool {
+        self.is_closed
+    }
+
     /// The file that is held back, and its name.
     pub(super) fn held(&self) -> Option<(&Bytes, &str)> {
         self.held.as_ref().map(|held| (&held.file, held.id.as_str()))

@@ -41,7 +41,7 @@ impl Store {
         self.all(&sql, params![site, since.map(Timestamp::as_millisecond)], edition)
     }
 
-    /// The editions whose id begins with `prefix`, each once, in the order of their ids; of a site
+    /// The editions whose hash begins with `prefix`, each once, in the order of their ids; of a site
     /// alone where one is given. Each comes with the period that began last. None where the prefix
     /// is empty, or has anything but hexadecimal digits in it.
     ///
@@ -54,7 +54,7 @@ impl Store {
         // Nothing in it means anything to GLOB but the star.
         let pattern = format!("{}*", prefix.to_ascii_lowercase());
         let sql = format!(
-            "{PERIODS} WHERE id GLOB ?1 AND (?2 IS NULL OR site = ?2) \
+            "{PERIODS} WHERE sha256 GLOB ?1 AND (?2 IS NULL OR site = ?2) \
              ORDER BY id, from_ DESC, sequence DESC"
         );
         let mut found: Vec<Edition> = self.all(&sql, params![pattern, site], edition)?;
