@@ -60,10 +60,7 @@ pub fn considered(
             from: past.from,
             until: Some(past.until),
             access: verdict.map_or(Access::Allow, |verdict| verdict.access),
-            held: match &holding {
-                Holding::Any => true,
-                Holding::Of(editions) => editions.contains(&edition),
-            },
+            held: holding.may_be(edition),
         }
     });
     std::iter::once(current).chain(past).collect()
