@@ -21,7 +21,7 @@ use crate::{
 use super::{
     Remembered,
     origin_rules::{self, Hosts, News, OriginRules, State},
-    reload::Reloader,
+    reload::{Reloader, Shared},
     remembered,
     serving::Serving,
 };
@@ -190,7 +190,8 @@ impl Reloader {
         tracing::info!(sites, "robots.txt changed with the origin's");
         remembered::publish(&self.shared.sink, &rulebook);
         let verifier = previous.verifier.clone();
-        let serving = Serving::new(rulebook, verifier, &self.shared.origins, &self.shared.metrics);
+        let Shared { origins, metrics, .. } = &self.shared;
+        let serving = Serving::new(rulebook, Some(&previous), verifier, origins, metrics);
         self.shared.serving.store(Arc::new(serving));
         state.told = told;
     }

@@ -129,7 +129,7 @@ impl Reloader {
         state.told = publishing::told(&policy, state.asking.as_ref());
         let rulebook = self.compile(&policy, &state.told, &previous.rulebook);
         remembered::publish(sink, &rulebook);
-        let next = Serving::new(rulebook, verifier, origins, metrics);
+        let next = Serving::new(rulebook, Some(&previous), verifier, origins, metrics);
         origins.look_up_new().await;
         serving.store(Arc::new(next));
         // Whoever is still connected keeps it for as long as he stays.
