@@ -106,6 +106,10 @@ fn the_examples_do_what_they_say() {
         ("many-sites.yaml", "bingbot/2.0", "https://docs.example.com/admin/", "log"),
         ("many-sites.yaml", "bingbot/2.0", "https://tenant.example.com/admin/", "pass"),
         ("behind-nginx.yaml", "bingbot/2.0", "/private/", "log"),
+        // Without the origin's own file, what the policy adds.
+        ("merge.yaml", "GPTBot/1.2", "/", "log"),
+        ("merge.yaml", "AhrefsBot/7.0", "/search?q=1", "log"),
+        ("merge.yaml", "bingbot/2.0", "/search", "pass"),
         // Without an address nothing is known of them.
         ("impostors.yaml", "GPTBot/1.2", "/articles/x", "log"),
         ("impostors.yaml", "bingbot/2.0", "/admin/", "log"),

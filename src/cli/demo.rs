@@ -248,7 +248,12 @@ Try, in another terminal:
   what was counted
     curl -s http://{admin}/metrics | grep ^beadle_violations
 
+  what was published, and when
+    {program} robots --config {file} --history
+
 The policy is {file}: change it, and it is reloaded.
+A crawler may go by the old rules until it fetches robots.txt again, or for a day:
+until then what you close is grace, and 'explain' says so.
 Ctrl-C ends the demo."
     )?;
     Ok(out.flush()?)

@@ -18,6 +18,10 @@ use super::{
     timeline::{Period, Timeline},
 };
 
+/// What a file without rules says of itself.
+const NO_FILE: &str = "This site has no rules for crawlers: its server has no robots.txt.";
+const UNKNOWN: &str = "The rules of this site are not known yet: its server has not answered.";
+
 /// What was before a moment, and what the origins say then.
 #[derive(Debug)]
 pub struct History<'a> {
@@ -27,6 +31,8 @@ pub struct History<'a> {
     pub since: Timestamp,
     /// The rulebook that it replaces.
     pub previous: Option<&'a Rulebook>,
+    /// By the site's name, the editions of sites that were served before `previous`.
+    pub gone: HashMap<String, Timeline>,
     /// By the site's name, what was written down before the start, in order.
     pub periods: HashMap<String, Vec<Period>>,
     /// By the site's name, what its origin's own robots.txt says, where that counts.
@@ -55,6 +61,7 @@ impl<'a> History<'a> {
             moment,
             since: now,
             previous,
+            gone: HashMap::new(),
             periods: HashMap::new(),
             origins: HashMap::new(),
             findings: Vec::new(),
@@ -78,10 +85,11 @@ impl<'a> History<'a> {
                 .map(|before| before.timeline.current())
                 .or_else(|| written.map(|last| &last.edition))
                 .cloned()
-                .unwrap_or_else(|| Arc::new(of_policy(site).provisional()))
+                .unwrap_or_else(|| Arc::new(alone(site, UNKNOWN).provisional()))
         });
-        let timeline = match previous {
-            Some(previous) => previous.timeline.followed_by(edition, now),
+        let before = previous.map(|previous| &previous.timeline).or_else(|| self.gone.get(name));
+        let timeline = match before {
+            Some(before) => before.followed_by(edition, now),
             None if periods.is_empty() => Timeline::new(edition, self.since),
             None => Timeline::resume(periods, edition, now),
         };
@@ -92,9 +100,8 @@ impl<'a> History<'a> {
     /// joined with the policy's.
     fn edition(&mut self, site: &policy::Site, told: &OriginRules) -> Option<Arc<Edition>> {
         let edition = match (site.robots_txt.source, told) {
-            (Source::Policy, _) | (Source::Origin | Source::Merge, OriginRules::None) => {
-                of_policy(site)
-            }
+            (Source::Policy, _) => of_policy(site),
+            (Source::Origin | Source::Merge, OriginRules::None) => alone(site, NO_FILE),
             (_, OriginRules::Unknown) => return None,
             (Source::Origin, OriginRules::Known(bytes)) => Edition::of_origin(bytes.to_vec()),
             (Source::Merge, OriginRules::Known(bytes)) => {
@@ -109,6 +116,17 @@ impl<'a> History<'a> {
             }
         };
         Some(Arc::new(edition))
+    }
+}
+
+/// What is published without the origin's file: the policy's part, which may be none.
+fn alone(site: &policy::Site, why: &str) -> Edition {
+    match site.robots_txt.source {
+        Source::Origin => {
+            let header = vec![why.to_owned()];
+            Edition::written(&robots::RobotsTxt { header, ..robots::RobotsTxt::default() }, &[])
+        }
+        Source::Policy | Source::Merge => of_policy(site),
     }
 }
 

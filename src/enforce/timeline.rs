@@ -21,6 +21,7 @@ const MAX_PAST: usize = 64;
 pub struct Timeline {
     current: Arc<Edition>,
     since: Timestamp,
+    modified: Timestamp,
     /// The newest first; each is another than the current one, and stands here once.
     past: Vec<Past>,
     /// Until when an edition was in force that is no longer kept.
@@ -72,53 +73,57 @@ impl Holding {
 impl Timeline {
     /// Begins with an edition in force since `since`.
     pub fn new(current: Arc<Edition>, since: Timestamp) -> Self {
-        Self { current, since, past: Vec::new(), forgotten: None }
+        Self { current, since, modified: since, past: Vec::new(), forgotten: None }
     }
 
     /// What was written down, in order, `edition` being in force at `now`. A period that is still
     /// open ends then, or goes on if it is this edition's.
     pub fn resume(periods: Vec<Period>, edition: Arc<Edition>, now: Timestamp) -> Self {
         let open = periods.last().filter(|last| last.until.is_none());
-        let since = open.filter(|last| last.edition.id() == edition.id()).map(|last| last.from);
-        let latest = periods.iter().map(|period| period.until.unwrap_or(period.from)).max();
-        let since = since.unwrap_or_else(|| latest.map_or(now, |latest| now.max(latest)));
+        let open = open.filter(|last| last.edition.id() == edition.id()).map(|last| last.from);
+        let before = periods.iter().rev().find(|period| period.edition.id() != edition.id());
+        let modified = later(open.unwrap_or(now), before.map(|before| before.from));
+        let since = open.unwrap_or(now).min(now);
         let past = periods.into_iter().map(|Period { edition, from, until }| {
-            let until = until.unwrap_or(since);
+            let until = until.unwrap_or_else(|| since.max(from));
             (edition, from, until)
         });
-        Self::assemble(edition, since, past.collect(), None)
+        Self::assemble(edition, (since, modified), past.collect(), None, now)
     }
 
     /// The same with `edition` in force from `now` on. The time goes on where its bytes are those in
-    /// force.
+    /// force. What looks as if it lay ahead, because the clock was put back, was just now.
     pub fn followed_by(&self, edition: Arc<Edition>, now: Timestamp) -> Self {
-        if edition.id() == self.current.id() {
-            return Self { current: edition, ..self.clone() };
-        }
-        // A clock that was put back doesn't make the newer edition the older one.
-        let since = now.max(self.since);
         let past = self.past.iter().map(|past| (Arc::clone(&past.edition), past.from, past.until));
-        let replaced = (Arc::clone(&self.current), self.since, since);
+        if edition.id() == self.current.id() {
+            let times = (self.since.min(now), self.modified);
+            return Self::assemble(edition, times, past.collect(), self.forgotten, now);
+        }
+        let replaced = (Arc::clone(&self.current), self.since, now);
         let replaced = Some(replaced).filter(|_| self.current.may_be_held());
-        Self::assemble(edition, since, past.chain(replaced).collect(), self.forgotten)
+        let times = (now, later(now, Some(self.modified)));
+        Self::assemble(edition, times, past.chain(replaced).collect(), self.forgotten, now)
     }
 
     fn assemble(
         current: Arc<Edition>,
-        since: Timestamp,
+        (since, modified): (Timestamp, Timestamp),
         mut past: Vec<(Arc<Edition>, Timestamp, Timestamp)>,
         forgotten: Option<Timestamp>,
+        now: Timestamp,
     ) -> Self {
         past.sort_by_key(|(_, from, until)| Reverse((*until, *from)));
         let mut known = HashSet::from([current.id()]);
         past.retain(|(edition, ..)| known.insert(edition.id()));
         let forgotten = forgotten.max(past.get(MAX_PAST).map(|(_, _, until)| *until));
+        let forgotten = forgotten.map(|until| until.min(now));
         past.truncate(MAX_PAST);
         let past = past.into_iter().map(|(edition, from, until)| {
+            let (from, until) = (from.min(now), until.min(now));
             let common = Arc::new(Common::of(current.matcher(), edition.matcher()));
             Past { edition, from, until, common }
         });
-        Self { past: past.collect(), current, since, forgotten }
+        Self { past: past.collect(), current, since, modified, forgotten }
     }
 
     /// The same without what nobody can hold any more.
@@ -144,12 +149,8 @@ impl Timeline {
 
     /// The `Last-Modified` of the edition in force: since when it is, but in a later second than the
     /// one before it, so that no copy of that passes for this one (RFC 9110 §8.8.2).
-    pub fn last_modified(&self) -> Timestamp {
-        let before = self.past.first().map(|past| past.from.as_second());
-        match before.filter(|&before| before >= self.since.as_second()) {
-            Some(before) => Timestamp::from_second(before + 1).unwrap_or(self.since),
-            None => self.since,
-        }
+    pub const fn last_modified(&self) -> Timestamp {
+        self.modified
     }
 
     /// The editions that were in force at `start` or later, and are not any more; the newest first.
@@ -164,8 +165,11 @@ impl Timeline {
             Holding::Any => !self.is_forgotten(start),
             Holding::Of(held) => held.iter().all(|id| self.keeps(*id)),
         };
-        let may_be = move |past: &&Past| holding.may_be(past.edition.id());
-        are_kept.then(|| self.in_window(start).filter(may_be))
+        let is_held = move |past: &&Past| match holding {
+            Holding::Any => past.until > start,
+            Holding::Of(held) => held.contains(&past.edition.id()),
+        };
+        are_kept.then(|| self.past.iter().filter(is_held))
     }
 
     /// Whether an edition is not kept any more that was in force at `start` or later.
@@ -190,20 +194,19 @@ impl Timeline {
         allows: impl Fn(&Matcher, Option<Scope>) -> bool,
         holding: impl FnOnce() -> Holding,
     ) -> Option<Excuse<'_>> {
-        let mut lenient = self
-            .in_window(start)
-            .filter(|past| {
-                !rule.is_some_and(|rule| past.common.keeps(scope, rule))
-                    && allows(past.edition.matcher(), past.common.scope(scope))
-            })
-            .peekable();
+        let is_lenient = |past: &&Past| {
+            !rule.is_some_and(|rule| past.common.keeps(scope, rule))
+                && allows(past.edition.matcher(), past.common.scope(scope))
+        };
+        let mut lenient = self.past.iter().filter(is_lenient).peekable();
         let is_forgotten = self.is_forgotten(start);
         if lenient.peek().is_none() && !is_forgotten {
             return None;
         }
         match holding() {
             Holding::Any => {
-                lenient.next().map(Excuse::By).or_else(|| is_forgotten.then_some(Excuse::Forgotten))
+                let by = lenient.find(|past| past.until > start).map(Excuse::By);
+                by.or_else(|| is_forgotten.then_some(Excuse::Forgotten))
             }
             Holding::Of(held) => {
                 let by = lenient.find(|past| held.contains(&past.edition.id())).map(Excuse::By);
@@ -215,6 +218,14 @@ impl Timeline {
     }
 }
 
+/// The time, in a later second than the one before it.
+fn later(at: Timestamp, before: Option<Timestamp>) -> Timestamp {
+    match before.filter(|before| before.as_second() >= at.as_second()) {
+        Some(before) => Timestamp::from_second(before.as_second() + 1).unwrap_or(at),
+        None => at,
+    }
+}
+
 /// Why a target is not held against its sender.
 #[derive(Clone, Copy, Debug)]
 pub enum Excuse<'t> {
@@ -222,4 +233,102 @@ pub enum Excuse<'t> {
     By(&'t Past),
     /// It may be going by an edition that is not kept any more.
     Forgotten,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).expect("a time")
+    }
+
+    fn edition(path: &str) -> Arc<Edition> {
+        Arc::new(Edition::of_bytes(format!("User-agent: *\nDisallow: {path}\n").into_bytes()))
+    }
+
+    /// `name from until` of each, the one in force first.
+    fn shown(timeline: &Timeline) -> String {
+        let name = |edition: &Edition| {
+            let rules = edition.file().groups.iter().flat_map(|group| &group.rules);
+            rules.map(|rule| rule.pattern.clone()).collect::<String>()
+        };
+        let past = timeline.past.iter().map(|past| {
+            let (from, until) = (past.from.as_second(), past.until.as_second());
+            format!(", {} {from} {until}", name(&past.edition))
+        });
+        let now = format!("{} {}", name(&timeline.current), timeline.since.as_second());
+        [now].into_iter().chain(past).collect()
+    }
+
+    #[test]
+    fn editions_follow_each_other_and_the_same_bytes_are_the_same_edition() {
+        let one = Timeline::new(edition("/a"), at(0));
+        let same = one.followed_by(edition("/a"), at(5));
+        let two = same.followed_by(edition("/b"), at(10));
+        let three = two.followed_by(edition("/a"), at(20));
+        let four = three.followed_by(edition("/c"), at(30));
+        for (timeline, expected) in [
+            (&same, "/a 0"),
+            (&two, "/b 10, /a 0 10"),
+            (&three, "/a 20, /b 10 20"),
+            (&four, "/c 30, /a 20 30, /b 10 20"),
+            (&four.clone().without_before(at(20)), "/c 30, /a 20 30"),
+        ] {
+            assert_eq!(shown(timeline), expected);
+        }
+    }
+
+    #[test]
+    fn r6_what_was_written_down_goes_on() {
+        let period = |path: &str, from, until: Option<i64>| Period {
+            edition: edition(path),
+            from: at(from),
+            until: until.map(at),
+        };
+        let periods =
+            || vec![period("/a", 0, Some(10)), period("/b", 10, Some(20)), period("/a", 20, None)];
+        for (path, now, expected, modified) in [
+            ("/a", 50, "/a 20, /b 10 20", 20),
+            ("/c", 50, "/c 50, /a 20 50, /b 10 20", 50),
+            // The clock stands before what was written down.
+            ("/a", 15, "/a 15, /b 10 15", 20),
+            ("/c", 5, "/c 5, /a 5 5, /b 5 5", 21),
+        ] {
+            let timeline = Timeline::resume(periods(), edition(path), at(now));
+            assert_eq!(shown(&timeline), expected, "{path} at {now}");
+            assert_eq!(timeline.last_modified(), at(modified), "{path} at {now}");
+        }
+    }
+
+    #[test]
+    fn rfc9110_8_8_2_each_edition_has_a_later_last_modified() {
+        let mut timeline = Timeline::new(edition("/a"), at(100));
+        let mut last = timeline.last_modified();
+        // Several in one second, then with the clock put back.
+        for (path, now) in [("/b", 100), ("/c", 100), ("/a", 101), ("/b", 7), ("/c", 200)] {
+            timeline = timeline.followed_by(edition(path), at(now));
+            assert!(timeline.last_modified().as_second() > last.as_second(), "{path} at {now}");
+            last = timeline.last_modified();
+        }
+        assert_eq!(last, at(200));
+    }
+
+    #[test]
+    fn ours_who_changes_too_often_excuses_whom_nobody_saw_read() {
+        let mut timeline = Timeline::new(edition("/x"), at(0));
+        for number in 1..=MAX_PAST as i64 + 2 {
+            timeline = timeline.followed_by(edition(&format!("/{number}")), at(number));
+        }
+        timeline = timeline.followed_by(edition("/"), at(100));
+        let excuse = |holding: &Holding, start| {
+            let by = (timeline.current.matcher().star().expect("a group"), None);
+            timeline.excuse(at(start), by, |_, _| false, || holding.clone()).is_some()
+        };
+        let current = Holding::Of(vec![timeline.current.id()]);
+        assert!(excuse(&Holding::Any, 0) && !excuse(&Holding::Any, 50));
+        assert!(!excuse(&current, 0));
+        let forgotten = Holding::Of(vec![edition("/x").id()]);
+        assert!(excuse(&forgotten, 0));
+    }
 }

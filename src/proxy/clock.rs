@@ -3,8 +3,9 @@
 //! When the wall clock is put forward, what was fetched a minute ago looks a day old, and crawlers
 //! would be held to rules that they can't know yet. So a leap is noticed against the clock that
 //! can't be set, and windows reach back by it until they lie behind it altogether. A machine that
-//! slept looks the same; then crawlers are excused a little longer. A clock that is put back only
-//! makes windows longer by itself.
+//! slept looks the same; then crawlers are excused a little longer. When the clock is put back, what
+//! happened lies ahead of it and would never be over: whoever keeps times asks [`Clock::set_backs`]
+//! and takes such times for now.
 
 use std::{
     sync::{Mutex, PoisonError},
@@ -30,12 +31,13 @@ struct State {
     wall: Timestamp,
     /// The leaps within [`LONGEST`], added up, and when the last one was noticed.
     leap: Option<(Duration, Instant)>,
+    set_backs: u64,
 }
 
 impl Clock {
     pub(super) fn new() -> Self {
         let (steady, wall) = (Instant::now(), Timestamp::now());
-        Self(Mutex::new(State { steady, wall, leap: None }))
+        Self(Mutex::new(State { steady, wall, leap: None, set_backs: 0 }))
     }
 
     pub(super) fn moment(&self) -> Moment {
@@ -53,6 +55,12 @@ impl Clock {
         }
         moment
     }
+
+    /// How often the clock has been put back so far.
+    pub(super) fn set_backs(&self) -> u64 {
+        self.moment();
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).set_backs
+    }
 }
 
 impl State {
@@ -60,6 +68,8 @@ impl State {
     fn look(&mut self, steady: Instant, wall: Timestamp) -> (Moment, Option<Duration>) {
         let went_by = steady.saturating_duration_since(self.steady);
         let shown = Duration::try_from(wall.duration_since(self.wall)).unwrap_or_default();
+        let is_back = wall.saturating_add(LEAST_LEAP).is_ok_and(|wall| wall < self.wall);
+        self.set_backs += u64::from(is_back);
         let leapt = shown.checked_sub(went_by).filter(|leapt| *leapt >= LEAST_LEAP);
         (self.steady, self.wall) = (steady, wall);
         self.leap = self.leap.filter(|(_, at)| steady.saturating_duration_since(*at) < LONGEST);
@@ -82,7 +92,7 @@ mod tests {
     #[test]
     fn ours_a_clock_put_forward_makes_the_window_reach_back_by_as_much() {
         let (steady, wall) = (Instant::now(), Timestamp::UNIX_EPOCH + 20_000 * DAY);
-        let mut state = State { steady, wall, leap: None };
+        let mut state = State { steady, wall, leap: None, set_backs: 0 };
         let start = |state: &mut State, steady, wall| state.look(steady, wall).0.start_of(DAY);
         assert_eq!(start(&mut state, steady + HOUR, wall + HOUR), wall + HOUR - DAY);
         // Ten years forward: the window begins where it did.
@@ -95,5 +105,6 @@ mod tests {
         // Back again: nothing that was fetched since is out of the window.
         let back = start(&mut state, steady + DAY + HOUR, wall + DAY + HOUR);
         assert_eq!(back, wall + HOUR);
+        assert_eq!(state.set_backs, 1);
     }
 }

@@ -129,10 +129,11 @@ impl Ledger {
         let at = at.as_millisecond();
         let entry = known.map_or_else(|| Entry::new(edition, at), |known| known.again(edition, at));
         let entry = Entry { outcome: reader.outcome, ..entry };
-        book.put(&site.name, name.as_str(), reader.network, entry);
+        let is_kept = book.put(&site.name, name.as_str(), reader.network, entry);
         drop(book);
+        let is_written = is_kept && !matches!(name, Name::Declared(_));
         let time = |at| Timestamp::from_millisecond(at).unwrap_or(Timestamp::UNIX_EPOCH);
-        (!matches!(name, Name::Declared(_))).then(|| Fetch {
+        is_written.then(|| Fetch {
             site: site.name.as_str().into(),
             product_token: name.as_str().into(),
             network: shown,
@@ -206,6 +207,21 @@ impl Ledger {
         }
     }
 
+    /// Takes fetches that lie ahead of `now` for ones just now: the clock was put back.
+    pub(super) fn set_back(&self, now: Timestamp) {
+        let now = now.as_millisecond();
+        for book in [&self.named, &self.declared] {
+            let mut book = write(book);
+            for fetches in book.sites.values_mut().flat_map(BTreeMap::values_mut) {
+                for (_, entry) in &mut fetches.networks {
+                    entry.last = entry.last.min(now);
+                    entry.first = entry.first.min(now);
+                }
+                fetches.count_latest();
+            }
+        }
+    }
+
     fn book(&self, name: Name<'_>) -> &RwLock<Book> {
         if matches!(name, Name::Declared(_)) { &self.declared } else { &self.named }
     }
@@ -220,20 +236,27 @@ impl Book {
         self.fetches(site, name)?.of(network).copied()
     }
 
-    fn put(&mut self, site: &str, name: &str, network: Network, entry: Entry) {
+    /// Says whether the network is among those that are kept.
+    fn put(&mut self, site: &str, name: &str, network: Network, entry: Entry) -> bool {
         if self.pairs >= self.max && self.entry(site, name, network).is_none() {
             self.forget_the_oldest();
         }
         if !self.sites.contains_key(site) {
             self.sites.insert(site.to_owned(), BTreeMap::new());
         }
-        let Some(names) = self.sites.get_mut(site) else { return };
+        let Some(names) = self.sites.get_mut(site) else { return false };
         match names.get_mut(name.to_ascii_lowercase().as_str()) {
-            Some(fetches) => self.pairs += usize::from(fetches.put(network, entry)),
+            Some(fetches) => {
+                let before = fetches.networks.len();
+                fetches.put(network, entry);
+                self.pairs += fetches.networks.len() - before;
+                fetches.of(network).is_some()
+            }
             None => {
                 let name = name.to_ascii_lowercase().into_boxed_str();
                 names.insert(name, Fetches::new(network, entry));
                 self.pairs += 1;
+                true
             }
         }
     }
@@ -272,18 +295,15 @@ impl Fetches {
         self.networks.get(at).map(|(_, entry)| entry)
     }
 
-    /// Says whether the network is a new one that is kept.
-    fn put(&mut self, network: Network, entry: Entry) -> bool {
-        let place = self.networks.binary_search_by_key(&network, |(network, _)| *network);
-        let (is_new, replaced) = match place {
-            Ok(at) => {
-                (false, self.networks.get_mut(at).map(|(_, old)| std::mem::replace(old, entry)))
+    fn put(&mut self, network: Network, entry: Entry) {
+        let replaced = match self.networks.binary_search_by_key(&network, |(network, _)| *network) {
+            Ok(at) => self.networks.get_mut(at).map(|(_, old)| std::mem::replace(old, entry)),
+            Err(at) => {
+                if self.networks.len() < MAX_NETWORKS {
+                    self.networks.insert(at, (network, entry));
+                }
+                None
             }
-            Err(at) if self.networks.len() < MAX_NETWORKS => {
-                self.networks.insert(at, (network, entry));
-                (true, None)
-            }
-            Err(_) => (false, None),
         };
         match replaced {
             Some(old) if old.edition != entry.edition || old.outcome != entry.outcome => {
@@ -291,7 +311,6 @@ impl Fetches {
             }
             _ => self.add_latest(Latest::of(&entry)),
         }
-        is_new
     }
 
     fn add_latest(&mut self, one: Latest) {

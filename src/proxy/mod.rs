@@ -12,6 +12,7 @@
 //! product_token. Must not know: admin, cli.
 
 use std::{
+    collections::HashMap,
     net::{IpAddr, Ipv4Addr},
     path::PathBuf,
     sync::{
@@ -93,7 +94,7 @@ use self::{
 #[derive(Debug)]
 pub struct Proxy {
     serving: Arc<ArcSwap<Serving>>,
-    ledger: Ledger,
+    ledger: Arc<Ledger>,
     limiter: Limiter,
     clock: Arc<Clock>,
     sink: Arc<Sink>,
@@ -167,9 +168,11 @@ impl Proxy {
             .for_each(|held| sink.released(held.site.clone()));
         let serving = Serving::new(rulebook, None, verifier, &origins, &metrics);
         let serving = Arc::new(ArcSwap::from_pointee(serving));
+        let ledger = Arc::new(Ledger::remembering(remembered.fetches));
+        ledger.set_back(clock.moment().now);
         let proxy = Self {
             serving: Arc::clone(&serving),
-            ledger: Ledger::remembering(remembered.fetches),
+            ledger: Arc::clone(&ledger),
             limiter: Limiter::default(),
             clock: Arc::clone(&clock),
             sink: Arc::clone(&sink),
@@ -180,8 +183,8 @@ impl Proxy {
             privacy: Privacy::new(policy.violations.client_ip),
             warned_at: AtomicI64::new(0),
         };
-        let in_force = InForce { policy, asking, told };
-        let shared = Shared { serving, origins, metrics, sink, clock };
+        let in_force = InForce { policy, asking, told, gone: HashMap::new() };
+        let shared = Shared { serving, origins, metrics, sink, clock, ledger };
         Ok((proxy, Reloader::new(file, in_force, shared, (news, inbox))))
     }
 

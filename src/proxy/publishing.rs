@@ -21,7 +21,7 @@ use crate::{
 use super::{
     Remembered,
     origin_rules::{self, Hosts, News, OriginRules, State},
-    reload::{Reloader, Shared},
+    reload::{InForce, Reloader, Shared},
     remembered,
     serving::Serving,
 };
@@ -123,18 +123,24 @@ impl Reloader {
         let Some(mut news) = self.inbox.lock().await.take() else { return };
         let mut looks = tokio::time::interval(LOOK);
         let mut repeats = tokio::time::interval(REPEAT);
-        let mut held = HashSet::new();
+        let mut set_backs = self.shared.clock.set_backs();
         loop {
             tokio::select! {
                 one = news.recv() => {
                     let Some(one) = one else { return };
-                    self.hear(one, &mut held);
+                    self.hear(one);
                     while let Ok(one) = news.try_recv() {
-                        self.hear(one, &mut held);
+                        self.hear(one);
                     }
                     self.republish().await;
                 }
-                _ = looks.tick(), if !held.is_empty() => self.look_for_acceptance().await,
+                _ = looks.tick() => {
+                    let so_far = self.shared.clock.set_backs();
+                    if std::mem::replace(&mut set_backs, so_far) != so_far {
+                        self.set_back().await;
+                    }
+                    self.look_for_acceptance().await;
+                }
                 _ = repeats.tick() => {
                     remembered::publish(&self.shared.sink, &self.shared.serving.load().rulebook);
                 }
@@ -143,14 +149,23 @@ impl Reloader {
     }
 
     /// The rulebook that follows `previous` now.
-    pub(super) fn compile(&self, policy: &Policy, told: &Told, previous: &Rulebook) -> Rulebook {
+    pub(super) fn compile(
+        &self,
+        policy: &Policy,
+        state: &InForce,
+        previous: &Rulebook,
+    ) -> Rulebook {
         let moment = self.shared.clock.moment();
-        let history =
-            History { moment, origins: told.clone(), ..History::after(Some(previous), moment.now) };
+        let history = History {
+            moment,
+            origins: state.told.clone(),
+            gone: state.gone.clone(),
+            ..History::after(Some(previous), moment.now)
+        };
         compile(policy, history)
     }
 
-    fn hear(&self, news: News, held: &mut HashSet<String>) {
+    fn hear(&self, news: News) {
         match news {
             News::InForce { .. } => {}
             News::Held { site, id, file, at } => {
@@ -161,11 +176,9 @@ impl Reloader {
                     since: at,
                     accepted: None,
                 });
-                held.insert(site);
             }
             News::Released { site, .. } => {
                 self.shared.sink.released(site.as_str().into());
-                held.remove(&site);
             }
         }
     }
@@ -174,11 +187,27 @@ impl Reloader {
     async fn republish(&self) {
         let mut state = self.state.lock().await;
         let told = told(&state.policy, state.asking.as_ref());
-        if told == state.told {
-            return;
+        if told != state.told {
+            state.told = told;
+            self.swap(&state);
         }
+    }
+
+    /// The clock was put back: what lies ahead of it now was just now, in editions and fetches.
+    async fn set_back(&self) {
+        tracing::warn!(
+            code = "clock.set_back",
+            "the clock was put back: what was published and read later than now counts as now"
+        );
+        let state = self.state.lock().await;
+        self.shared.ledger.set_back(self.shared.clock.moment().now);
+        self.swap(&state);
+    }
+
+    /// Serves what policy and origins say now.
+    fn swap(&self, state: &InForce) {
         let previous = self.shared.serving.load_full();
-        let rulebook = self.compile(&state.policy, &told, &previous.rulebook);
+        let rulebook = self.compile(&state.policy, state, &previous.rulebook);
         let changed: Vec<&str> = rulebook
             .sites()
             .iter()
@@ -186,20 +215,28 @@ impl Reloader {
             .filter(|(now, before)| now.edition().id() != before.edition().id())
             .map(|(now, _)| now.name.as_str())
             .collect();
-        let sites = changed.join(", ");
-        tracing::info!(sites, "robots.txt changed with the origin's");
+        if !changed.is_empty() {
+            let sites = changed.join(", ");
+            tracing::info!(sites, "robots.txt changed with the origin's");
+        }
         remembered::publish(&self.shared.sink, &rulebook);
         let verifier = previous.verifier.clone();
         let Shared { origins, metrics, .. } = &self.shared;
         let serving = Serving::new(rulebook, Some(&previous), verifier, origins, metrics);
         self.shared.serving.store(Arc::new(serving));
-        state.told = told;
     }
 
     /// Looks whether `beadle robots accept` was told of what is held back.
     async fn look_for_acceptance(&self) {
         let state = self.state.lock().await;
         let Some(database) = state.policy.violations.database.clone() else { return };
+        let is_held = |site: &policy::Site| {
+            let asking = state.asking.as_ref();
+            asking.and_then(|asking| asking.remembered(site.name())?.held).is_some()
+        };
+        if !sites(&state.policy).any(is_held) {
+            return;
+        }
         let accepted = tokio::task::spawn_blocking(move || accepted(database)).await;
         for held in accepted.unwrap_or_default() {
             let Some(asking) = &state.asking else { return };

@@ -99,6 +99,7 @@ impl Proxy {
                 fetch.into_iter().for_each(|fetch| self.sink.fetched(fetch));
             }
         }
+        site.edition().was_given();
         Answer::robots_txt(request, site)?.tagged(site, b"/robots.txt")
     }
 

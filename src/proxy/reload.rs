@@ -2,6 +2,7 @@
 //! force and says so loudly.
 
 use std::{
+    collections::HashMap,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     sync::{self, Arc},
@@ -13,8 +14,9 @@ use tokio::sync::{Mutex, mpsc};
 
 use crate::{
     diagnostic::{Diagnostic, Severity},
+    enforce::Timeline,
     metrics::Metrics,
-    policy::{self, Policy},
+    policy::Policy,
     product_token::ProductToken,
     violations::Sink,
 };
@@ -23,6 +25,7 @@ use super::{
     clock::Clock,
     evidence::Verifier,
     files,
+    ledger::Ledger,
     origin_rules::{News, OriginRules},
     origins::Origins,
     publishing::{self, Told},
@@ -55,6 +58,8 @@ pub(super) struct InForce {
     pub(super) asking: Option<OriginRules>,
     /// What they said when the rulebook was compiled.
     pub(super) told: Told,
+    /// The editions of sites that are no longer served, should they come back.
+    pub(super) gone: HashMap<String, Timeline>,
 }
 
 /// What the reloader has in common with the proxy.
@@ -65,6 +70,7 @@ pub(super) struct Shared {
     pub(super) metrics: Arc<Metrics>,
     pub(super) sink: Arc<Sink>,
     pub(super) clock: Arc<Clock>,
+    pub(super) ledger: Arc<Ledger>,
 }
 
 /// What a reload came to.
@@ -127,7 +133,7 @@ impl Reloader {
         };
         state.asking = publishing::ask_origins(&policy, before, &self.news, metrics).await?;
         state.told = publishing::told(&policy, state.asking.as_ref());
-        let rulebook = self.compile(&policy, &state.told, &previous.rulebook);
+        let rulebook = self.compile(&policy, state, &previous.rulebook);
         remembered::publish(sink, &rulebook);
         let next = Serving::new(rulebook, Some(&previous), verifier, origins, metrics);
         origins.look_up_new().await;
@@ -135,8 +141,11 @@ impl Reloader {
         // Whoever is still connected keeps it for as long as he stays.
         previous.verifier.iter().filter(|_| !is_kept).for_each(|old| old.retire());
         let is_served = |name: &str| policy.sites.iter().any(|site| site.name() == name);
-        let gone = state.policy.sites.iter().map(policy::Site::name);
-        gone.filter(|name| !is_served(name)).for_each(|name| metrics.forget_site(name));
+        for site in previous.rulebook.sites().iter().filter(|site| !is_served(&site.name)) {
+            metrics.forget_site(&site.name);
+            state.gone.insert(site.name.clone(), site.timeline.clone());
+        }
+        state.gone.retain(|name, _| !is_served(name));
         state.policy = policy;
         Ok(())
     }
@@ -266,6 +275,7 @@ fn state(file: &Path) -> State {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy;
 
     #[test]
     fn ours_evidence_is_the_same_only_where_it_is_of_the_same_crawlers_and_operators() {

@@ -2,6 +2,8 @@
 //!
 //! Each is made without the origin, the store or DNS, and none of them can fail.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use http::{Method, StatusCode, header};
 use jiff::{Timestamp, fmt::rfc2822};
@@ -21,6 +23,9 @@ use super::request::Refusal;
 /// How long a crawler that is refused with 429 is asked to wait: as long as it may go by the rules
 /// it has (RFC 9309 §2.4).
 const RETRY_AFTER_SECONDS: &str = "86400";
+
+/// For how long a robots.txt may be kept that only fills in.
+const PROVISIONAL_MAX_AGE: Duration = Duration::from_secs(60);
 
 /// An answer ready to be sent.
 #[derive(Debug)]
@@ -97,7 +102,12 @@ impl Answer {
         if let Ok(date) = rfc2822::DateTimePrinter::new().timestamp_to_rfc9110_string(&since) {
             answer.header.insert_header("Last-Modified", date)?;
         }
-        let max_age = format!("public, max-age={}", site.max_age.as_secs());
+        // What only fills in until the origin's file is known shall be asked for again soon.
+        let max_age = match edition.is_provisional() {
+            true => site.max_age.min(PROVISIONAL_MAX_AGE),
+            false => site.max_age,
+        };
+        let max_age = format!("public, max-age={}", max_age.as_secs());
         answer.header.insert_header("Cache-Control", max_age)?;
         Ok(answer)
     }

@@ -296,6 +296,15 @@ fn r6_a_clock_that_is_put_back_makes_nobody_a_violator() {
     assert_eq!(asks(6.0, 2), "pass robots.disallow.grace older");
     client(&ledger, &second, 1, at(7.0)).fetches(&second, "GPTBot");
     assert_eq!(asks(8.0, 1), "log robots.disallow current");
+    // And nobody is excused for ever: what lay ahead is over after a day.
+    ledger.set_back(at(8.0));
+    let asks = |hour, token| client(&ledger, &second, 1, at(hour)).asks(&second, token, "/b");
+    assert_eq!(asks(28.0, "CCBot"), "pass robots.disallow.grace never");
+    assert_eq!(asks(29.0, "CCBot"), "log robots.disallow never");
+    client(&ledger, &first, 1, at(200.0)).fetches(&first, "Bytespider");
+    ledger.set_back(at(28.0));
+    assert_eq!(asks(51.0, "Bytespider"), "pass robots.disallow.grace older");
+    assert_eq!(asks(52.0, "Bytespider"), "log robots.disallow older");
 }
 
 #[test]
@@ -320,4 +329,54 @@ fn ours_made_up_names_and_many_networks_crowd_out_nobody() {
     }
     assert_eq!(read(&ledger.named).pairs, 1 + MAX_NETWORKS);
     assert_eq!(ledger.read_by(site, Some(known("GPTBot")), reader(1)).state, ReadState::Current);
+}
+
+/// The worked example of the README, line by line.
+#[test]
+fn rfc9309_2_4_the_worked_example_of_the_readme() {
+    const README: &str = include_str!("../../../README.md");
+    let (_, section) = README.split_once("### A worked example\n").expect("the section");
+    let table = section.lines().skip_while(|line| !line.starts_with("| time ")).skip(2);
+    let rows = table.take_while(|line| line.starts_with('|')).map(|line| {
+        let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
+        <[&str; 6]>::try_from(cells).expect("six columns")
+    });
+    let ledger = Ledger::default();
+    let mut book: Option<Rulebook> = None;
+    let mut asked = 0;
+    for [time, who, does, decision, state, _] in rows {
+        let (day, clock) = time.split_once(' ').expect("a day and a time");
+        let day = ["Mon", "Tue", "Wed"].iter().position(|name| *name == day).expect("a day");
+        let (hour, minute) = clock.split_once(':').expect("hours and minutes");
+        let number = |text: &str| text.parse::<f64>().expect("a number");
+        let now = at(day as f64 * 24.0 + number(hour) + number(minute) / 60.0);
+        let quoted = || does.split('`').skip(1).step_by(2);
+        if does.starts_with("publishes") {
+            let paths: Vec<&str> =
+                quoted().map(|rule| rule.strip_prefix("Disallow: ").expect("a rule")).collect();
+            book = Some(rulebook(&paths.join(", "), now, book.as_ref()));
+            continue;
+        }
+        let book = book.as_ref().expect("something is published first");
+        // Each of them comes from a network of its own.
+        let client = client(&ledger, book, who.as_bytes()[0], now);
+        if does.starts_with("fetches") {
+            client.fetches(book, who);
+            continue;
+        }
+        let expected = match decision {
+            "allowed" => "pass robots.allow",
+            "grace" => "pass robots.disallow.grace",
+            "violation" => "log robots.disallow",
+            other => panic!("'{other}' is no decision"),
+        };
+        let path = quoted().next().expect("a path");
+        assert_eq!(
+            client.asks(book, who, path),
+            format!("{expected} {state}"),
+            "{time} {who} {does}"
+        );
+        asked += 1;
+    }
+    assert_eq!(asked, 11, "every request of the table");
 }

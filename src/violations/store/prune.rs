@@ -1,6 +1,6 @@
 //! What goes when it is too old: records, and with them the editions that only they needed.
 
-use rusqlite::TransactionBehavior;
+use rusqlite::{Connection, TransactionBehavior};
 
 use super::Store;
 use crate::violations::{Error, retention::Piece};
@@ -16,6 +16,12 @@ const END_PERIODS: &str = "DELETE FROM edition_periods WHERE sequence IN \
      AND edition NOT IN (SELECT edition FROM edition_mentions) ORDER BY until_ LIMIT ?)";
 const DROP_EDITIONS: &str = "DELETE FROM editions WHERE id IN \
     (SELECT id FROM editions WHERE id NOT IN (SELECT edition FROM edition_periods) LIMIT ?)";
+
+/// Of fetches no more are kept than this: a client can have any number of networks.
+const MOST_FETCHES: i64 = 131_072;
+const FORGET_FETCHES: &str = "DELETE FROM fetches WHERE rowid IN \
+    (SELECT rowid FROM fetches ORDER BY last \
+     LIMIT min(max((SELECT count(*) FROM fetches) - ?, 0), ?))";
 
 impl Store {
     /// Removes a piece of what is too old, the first written first; says how many records went.
@@ -38,6 +44,7 @@ impl Store {
             ] {
                 transaction.execute(sql, [before, limit])?;
             }
+            forget_fetches(&transaction, MOST_FETCHES, limit)?;
             transaction.execute(FORGET_MENTIONS, [limit])?;
             let replaced_before = piece.replaced_before.as_millisecond();
             transaction.execute(END_PERIODS, [replaced_before, limit])?;
@@ -53,5 +60,32 @@ impl Store {
                    - (SELECT min(sequence) FROM violations) + 1, 0)";
         let extent: i64 = self.attempt(|connection| connection.query_row(sql, [], |r| r.get(0)))?;
         Ok(extent.unsigned_abs())
+    }
+}
+
+/// Removes up to `limit` of the fetches beyond the latest `most`.
+fn forget_fetches(connection: &Connection, most: i64, limit: i64) -> rusqlite::Result<usize> {
+    connection.execute(FORGET_FETCHES, [most, limit])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ours_fetches_are_bounded_and_the_latest_stay() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::open(&folder.path().join("beadle.db")).expect("a database");
+        for number in 0..50 {
+            let sql = "INSERT INTO fetches VALUES ('a', 'b', ?1, 'unknown', 'c', ?1, ?1, 1, NULL)";
+            store.connection.execute(sql, [number]).expect("a row");
+        }
+        let forget = |limit| forget_fetches(&store.connection, 20, limit).expect("removed");
+        assert_eq!((forget(12), forget(1000), forget(1000)), (12, 18, 0));
+        let left: i64 = store
+            .connection
+            .query_row("SELECT min(last) FROM fetches", [], |row| row.get(0))
+            .expect("a row");
+        assert_eq!(left, 30);
     }
 }
