@@ -332,6 +332,17 @@ impl Metrics {
         self.breaker_open.with_label_values(&[site])
     }
 
+    /// Takes where the crawlers of a site stand out of the exposition: it has no ladder any more.
+    pub fn forget_ladder(&self, site: &str) {
+        forget(&self.ladder_rung, site, |labels| self.ladder_rung.remove(labels));
+    }
+
+    /// Takes a breaker that is no more out of the exposition.
+    pub fn forget_breaker(&self, site: &str) {
+        // It may be gone already; then it is as it should be.
+        let _ = self.breaker_open.remove_label_values(&[site]);
+    }
+
     /// Takes the series of a site that is no longer served out of the exposition.
     pub fn forget_site(&self, site: &str) {
         self.forget_origin_robots_held(site);
@@ -348,9 +359,8 @@ impl Metrics {
         ] {
             forget(counters, site, |labels| counters.remove(labels));
         }
-        for gauges in [&self.ladder_rung, &self.breaker_open] {
-            forget(gauges, site, |labels| gauges.remove(labels));
-        }
+        self.forget_ladder(site);
+        self.forget_breaker(site);
     }
 
     /// Names the policy in force.
@@ -399,49 +409,4 @@ impl Default for Metrics {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_exposition_names_what_was_counted() {
-        let metrics = Metrics::new();
-        metrics.requests("a.example", "crawler", "block").inc();
-        metrics.violation("a.example", OTHER_TOKEN, "robots.disallow", "log");
-        metrics.pace("a.example", "GPTBot", false);
-        metrics.ladder_step("a.example", "GPTBot", "confirmed", "up", 1);
-        metrics.ladder_step("a.example", "bingbot", "confirmed", "up", 1);
-        metrics.ladder_step("a.example", "bingbot", "confirmed", "down", 0);
-        metrics.ladder_step("a.example", OTHER_TOKEN, "unverifiable", "up", 1);
-        metrics.breaker_opened("a.example", "share");
-        metrics.policy("aaa");
-        metrics.policy("bbb");
-        let text = metrics.exposition(RecordCounts { seen: 3, stored: 2, dropped: 1, queued: 0 });
-        for line in [
-            r#"beadle_requests_total{action="block",class="crawler",site="a.example"} 1"#,
-            r#"beadle_policy_info{fingerprint="bbb"} 1"#,
-            r#"beadle_crawl_delay_requests_total{outcome="broken",product_token="GPTBot",site="a.example"} 1"#,
-            r#"beadle_ladder_rung{product_token="GPTBot",site="a.example",standing="confirmed"} 1"#,
-            r#"beadle_ladder_steps_total{direction="up",site="a.example"} 3"#,
-            r#"beadle_breaker_openings_total{reason="share",site="a.example"} 1"#,
-            r#"beadle_breaker_open{site="a.example"} 1"#,
-            "beadle_records_seen 3",
-            "beadle_records_dropped 1",
-            "# TYPE beadle_decision_duration_seconds histogram",
-        ] {
-            assert!(text.contains(line), "{line} is missing in\n{text}");
-        }
-        assert!(!text.contains("aaa"));
-        assert!(!text.contains("bingbot"), "who stands at the bottom is not shown");
-        metrics.requests("b.example", "crawler", "block").inc();
-        metrics.origin_robots_fetch("a.example", "rules");
-        metrics.origin_robots_held("a.example", true);
-        assert!(
-            metrics
-                .exposition(RecordCounts::default())
-                .contains(r#"beadle_origin_robots_held{site="a.example"} 1"#)
-        );
-        metrics.forget_site("a.example");
-        let text = metrics.exposition(RecordCounts::default());
-        assert!(text.contains("b.example") && !text.contains("a.example"), "{text}");
-    }
-}
+mod tests;

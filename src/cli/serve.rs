@@ -211,6 +211,8 @@ impl Service {
         let reloader = Arc::clone(&self.reloader);
         tokio::spawn(async move { reloader.follow_origins().await });
         let reloader = Arc::clone(&self.reloader);
+        tokio::spawn(async move { reloader.look_at_conduct().await });
+        let reloader = Arc::clone(&self.reloader);
         let every = self.lookup;
         tokio::spawn(async move {
             loop {
@@ -313,7 +315,7 @@ fn announce(policy: &Policy) {
     }
     for site in &policy.sites {
         let origin = &site.origin;
-        let mode = site.enforcement.mode.as_str();
+        let mode = site.enforcement.ladder.map_or(site.enforcement.mode.as_str(), |_| "ladder");
         let overrides: Vec<String> = site.enforcement.overrides.iter().map(shown).collect();
         let overrides = Some(overrides.join(", ")).filter(|text| !text.is_empty());
         let impostors = site.enforcement.impostors.map(policy::Mode::as_str);

@@ -40,16 +40,12 @@ pub fn considered(
         Some(name) => knowledge.holding(name, decision.standing, start),
         None => Holding::Any,
     };
-    let is_held = |edition: &EditionId| match &holding {
-        Holding::Any => true,
-        Holding::Of(editions) => editions.contains(edition),
-    };
     let current = Considered {
         edition: site.edition().id(),
         from: site.timeline.since(),
         until: None,
         access: decision.access,
-        held: is_held(&site.edition().id()),
+        held: holding.may_be(site.edition().id()),
     };
     let past = site.timeline.in_window(start).map(|past| {
         let matcher = past.edition.matcher();
@@ -64,7 +60,7 @@ pub fn considered(
             from: past.from,
             until: Some(past.until),
             access: verdict.map_or(Access::Allow, |verdict| verdict.access),
-            held: is_held(&edition),
+            held: holding.may_be(edition),
         }
     });
     std::iter::once(current).chain(past).collect()

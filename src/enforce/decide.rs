@@ -284,7 +284,7 @@ impl<'r, K: Knowledge> Court<'r, '_, K> {
         }
         let action = action_of(mode);
         let spared = action == Action::Block
-            && asking.is_some_and(|asking| is_spared(enforcement, asking))
+            && asking.is_some_and(|one| is_protected(enforcement, one.name, one.standing))
             && matcher.star() == Some(group);
         let (action, reason) = match verdict.form {
             _ if spared => (Action::Log, Reason::Spared),
@@ -390,9 +390,10 @@ fn strictest_mode(enforcement: &Enforcement) -> Mode {
     overrides.fold(enforcement.mode, Mode::max)
 }
 
-/// Whether a rule for everybody must not shut this one out: it is proven to be a search engine, and
-/// the policy neither names it where it blocks nor says that it may be.
-fn is_spared(enforcement: &Enforcement, Asking { name, standing }: Asking<'_>) -> bool {
+/// Whether nobody has asked for this one to be refused: it is proven to be a search engine, and the
+/// policy neither names it where it blocks nor says that such may be. A rule for everybody does not
+/// shut it out, and the breaker opens where one of its own would.
+pub fn is_protected(enforcement: &Enforcement, name: Name<'_>, standing: Standing) -> bool {
     let is_search = |crawler: &Crawler| crawler.purpose() == Purpose::Search;
     // An override that blocks those who borrow the name says nothing of whom it belongs to.
     let is_named = |one: &Override| {

@@ -20,6 +20,7 @@ pub struct Edition {
     id: EditionId,
     file: robots::RobotsTxt,
     matcher: robots::Matcher,
+    asks_for_pace: bool,
     /// Where each line that holds a rule comes from, ascending.
     sources: Vec<(u32, RuleSource)>,
     /// Of one that only fills in until the site's rules are known: whether somebody was given it.
@@ -75,7 +76,10 @@ impl Edition {
         let mut sources = sources(&file);
         sources.sort_unstable();
         let matcher = robots::Matcher::new(&file);
-        Self { bytes, sha256, id: EditionId(id), file, matcher, sources, provisional: None }
+        let mut records = file.groups.iter().flat_map(|group| &group.records);
+        let asks_for_pace = records.any(|record| robots::PaceRecord::of(record).is_some());
+        let id = EditionId(id);
+        Self { bytes, sha256, id, file, matcher, asks_for_pace, sources, provisional: None }
     }
 
     /// The same, filling in until the site's rules are known.
@@ -123,6 +127,11 @@ impl Edition {
     /// The rules, compiled.
     pub const fn matcher(&self) -> &robots::Matcher {
         &self.matcher
+    }
+
+    /// Whether any group asks for a pace, so that there is something to look for.
+    pub const fn asks_for_pace(&self) -> bool {
+        self.asks_for_pace
     }
 
     /// Where the rule in this line of the file comes from; `None` where that is not known.

@@ -188,15 +188,24 @@ impl Climber {
 #[derive(Debug, Default)]
 pub struct Ladder {
     /// Of crawlers that the catalogue or the site names: there are only so many.
-    named: HashMap<(String, Outcome), Climber>,
+    named: Places,
     /// Of names that only clients give themselves; at most [`MOST_DECLARED`].
-    declared: HashMap<(String, Outcome), Climber>,
+    declared: Places,
 }
 
-/// A step with whose it is: the product token in lower case, and what is known of the claim.
+/// By the product token in lower case, and by what is known of the claim.
+type Places = HashMap<(String, Outcome), Place>;
+
+#[derive(Debug)]
+struct Place {
+    product_token: String,
+    climber: Climber,
+}
+
+/// A step with whose it is: the product token, and what is known of the claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Move {
-    /// The product token, in lower case.
+    /// The product token, as the catalogue or the site writes it, else as it came first.
     pub product_token: String,
     /// Whether only clients name it.
     pub is_declared: bool,
@@ -212,7 +221,7 @@ impl Ladder {
         let table = if is_declared(name) { &self.declared } else { &self.named };
         table
             .get(&(name.as_str().to_ascii_lowercase(), outcome))
-            .map(Climber::rung)
+            .map(|place| place.climber.rung())
             .unwrap_or_default()
     }
 
@@ -231,10 +240,12 @@ impl Ladder {
         if is_declared && table.len() >= MOST_DECLARED && !table.contains_key(&key) {
             table.clear();
         }
-        let product_token = key.0.clone();
-        let climber = table.entry(key).or_insert_with(|| Climber::new(now));
-        let step = climber.note(rules, is_violation, now)?;
-        Some(Move { product_token, is_declared, outcome, step })
+        let place = table.entry(key).or_insert_with(|| Place {
+            product_token: name.as_str().to_owned(),
+            climber: Climber::new(now),
+        });
+        let step = place.climber.note(rules, is_violation, now)?;
+        Some(Move { product_token: place.product_token.clone(), is_declared, outcome, step })
     }
 
     /// Ends the periods that are over, and forgets who stands at the bottom and is silent. One rung
@@ -242,7 +253,7 @@ impl Ladder {
     pub fn look(&mut self, rules: &policy::Ladder, now: Timestamp) -> Vec<Move> {
         let mut moves = Vec::new();
         for (table, is_declared) in [(&mut self.named, false), (&mut self.declared, true)] {
-            table.retain(|(product_token, outcome), climber| {
+            table.retain(|(_, outcome), Place { product_token, climber }| {
                 if let Some(step) = climber.look(rules, now) {
                     let product_token = product_token.clone();
                     moves.push(Move { product_token, is_declared, outcome: *outcome, step });

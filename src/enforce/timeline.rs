@@ -60,6 +60,16 @@ pub enum Holding {
     Of(Vec<EditionId>),
 }
 
+impl Holding {
+    /// Whether this edition may be it.
+    pub fn may_be(&self, edition: EditionId) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Of(held) => held.contains(&edition),
+        }
+    }
+}
+
 impl Timeline {
     /// Begins with an edition in force since `since`.
     pub fn new(current: Arc<Edition>, since: Timestamp) -> Self {
@@ -151,6 +161,29 @@ impl Timeline {
         self.past.iter().filter(move |past| past.until > start)
     }
 
+    /// The editions that a client may be going by beside the one in force, the newest first; `None`
+    /// where it may be going by one that is not kept.
+    pub fn held(&self, start: Timestamp, holding: &Holding) -> Option<impl Iterator<Item = &Past>> {
+        let are_kept = match holding {
+            Holding::Any => !self.is_forgotten(start),
+            Holding::Of(held) => held.iter().all(|id| self.keeps(*id)),
+        };
+        let is_held = move |past: &&Past| match holding {
+            Holding::Any => past.until > start,
+            Holding::Of(held) => held.contains(&past.edition.id()),
+        };
+        are_kept.then(|| self.past.iter().filter(is_held))
+    }
+
+    /// Whether an edition is not kept any more that was in force at `start` or later.
+    fn is_forgotten(&self, start: Timestamp) -> bool {
+        self.forgotten.is_some_and(|until| until > start)
+    }
+
+    fn keeps(&self, id: EditionId) -> bool {
+        id == self.current.id() || self.past.iter().any(|past| past.edition.id() == id)
+    }
+
     /// Whether a target that the edition in force disallows is allowed by one that its sender may be
     /// going by; names that edition, the newest of several.
     ///
@@ -169,7 +202,7 @@ impl Timeline {
                 && allows(past.edition.matcher(), past.common.scope(scope))
         };
         let mut lenient = self.past.iter().filter(is_lenient).peekable();
-        let is_forgotten = self.forgotten.is_some_and(|until| until > start);
+        let is_forgotten = self.is_forgotten(start);
         if lenient.peek().is_none() && !is_forgotten {
             return None;
         }
@@ -179,13 +212,10 @@ impl Timeline {
                 by.or_else(|| is_forgotten.then_some(Excuse::Forgotten))
             }
             Holding::Of(held) => {
-                let is_kept = |id: &EditionId| {
-                    *id == self.current.id()
-                        || self.past.iter().any(|past| past.edition.id() == *id)
-                };
                 let by = lenient.find(|past| held.contains(&past.edition.id())).map(Excuse::By);
                 // What it fetched is not known here: it may have allowed anything.
-                by.or_else(|| (!held.iter().all(is_kept)).then_some(Excuse::Forgotten))
+                let are_kept = held.iter().all(|id| self.keeps(*id));
+                by.or_else(|| (!are_kept).then_some(Excuse::Forgotten))
             }
         }
     }

@@ -6,14 +6,15 @@ use jiff::Timestamp;
 use pingora::proxy::Session;
 
 use crate::{
-    crawlers::{Crawler, Name, Standing},
-    enforce::{Decision, Holding, Knowledge, Moment, Site},
+    crawlers::{Crawler, Name, Outcome, Standing},
+    enforce::{Decision, Holding, Knowledge, Moment, Rung, Site},
     policy::Policy,
     violations::RobotsRead,
 };
 
 use super::{
     Proxy, Remembered,
+    conduct::Conduct,
     evidence::{Asker, Verifier},
     ledger::{Ledger, Reader},
     network::Network,
@@ -26,7 +27,9 @@ pub(super) struct Client<'a> {
     pub(super) session: &'a Session,
     pub(super) serving: &'a Serving,
     pub(super) site: &'a Site,
+    number: usize,
     asker: OnceCell<Asker<'a>>,
+    moment: OnceCell<Moment>,
 }
 
 impl<'a> Client<'a> {
@@ -34,9 +37,15 @@ impl<'a> Client<'a> {
         proxy: &'a Proxy,
         session: &'a Session,
         serving: &'a Serving,
-        site: &'a Site,
+        (number, site): (usize, &'a Site),
     ) -> Self {
-        Self { proxy, session, serving, site, asker: OnceCell::new() }
+        let (asker, moment) = (OnceCell::new(), OnceCell::new());
+        Self { proxy, session, serving, site, number, asker, moment }
+    }
+
+    /// What was seen of the clients of its site.
+    pub(super) fn conduct(&self) -> Option<&'a Conduct> {
+        self.serving.site(self.number).map(|site| &site.conduct)
     }
 
     /// The client as a reader of robots.txt.
@@ -48,7 +57,11 @@ impl<'a> Client<'a> {
 
 impl Knowledge for Client<'_> {
     fn moment(&self) -> Moment {
-        self.proxy.clock.moment()
+        *self.moment.get_or_init(|| self.proxy.clock.moment())
+    }
+
+    fn rung(&self, name: Name<'_>, outcome: Outcome) -> Rung {
+        self.conduct().map(|conduct| conduct.rung(name, outcome)).unwrap_or_default()
     }
 
     fn standing(&self, crawler: &Crawler) -> Standing {

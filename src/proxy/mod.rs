@@ -1,7 +1,7 @@
 //! The request path on pingora, phase by phase.
 //!
 //! ```text
-//! request_filter    admit, host, site ─▶ claim, standing ─▶ decide ─▶ own answers, act ─▶ forward
+//! request_filter    admit, host, site ─▶ claim, standing ─▶ decide, weigh ─▶ own answers, act ─▶ forward
 //! upstream_peer     an address of the site's origin, every timeout set
 //! response_filter   hop-by-hop fields out, tags merged in
 //! logging           counted; recorded once, with the final status
@@ -56,6 +56,7 @@ pub use self::{
 
 mod client; // who the client is, behind proxies that are trusted
 mod clock; // the time by which requests are judged
+mod conduct; // what follows from how a client behaves
 mod evidence; // who is really asking
 mod fetching; // what fetches of our own share
 mod fields; // header fields of one hop
@@ -65,7 +66,7 @@ mod ledger; // who has read which robots.txt
 mod network; // the network of a client
 mod origin_rules; // the robots.txt of the origins themselves
 mod origins; // addresses of the origins, looked up in the background
-pub mod pace; // how fast each crawler comes, over all its addresses
+mod pace; // how fast each crawler comes, over all its addresses
 mod privacy; // how much of a client's address is recorded
 mod publishing; // what the origins say, put in force
 mod receive; // a request admitted, judged, answered here or sent on
@@ -82,6 +83,7 @@ mod upgrade; // connections on which another protocol is asked for
 use self::{
     clock::Clock,
     ledger::Ledger,
+    pace::Limiter,
     privacy::Privacy,
     reload::{InForce, Shared},
     respond::Answer,
@@ -93,6 +95,7 @@ use self::{
 pub struct Proxy {
     serving: Arc<ArcSwap<Serving>>,
     ledger: Arc<Ledger>,
+    limiter: Limiter,
     clock: Arc<Clock>,
     sink: Arc<Sink>,
     metrics: Arc<Metrics>,
@@ -163,13 +166,14 @@ impl Proxy {
         remembered::publish(&sink, &rulebook);
         publishing::idle(&policy, &remembered.held)
             .for_each(|held| sink.released(held.site.clone()));
-        let serving = Serving::new(rulebook, verifier, &origins, &metrics);
+        let serving = Serving::new(rulebook, None, verifier, &origins, &metrics);
         let serving = Arc::new(ArcSwap::from_pointee(serving));
         let ledger = Arc::new(Ledger::remembering(remembered.fetches));
         ledger.set_back(clock.moment().now);
         let proxy = Self {
             serving: Arc::clone(&serving),
             ledger: Arc::clone(&ledger),
+            limiter: Limiter::default(),
             clock: Arc::clone(&clock),
             sink: Arc::clone(&sink),
             metrics: Arc::clone(&metrics),

@@ -37,7 +37,7 @@ const MOST_PACES: usize = 256;
 
 /// Whose requests are counted together.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Key {
+pub(super) struct Key {
     site: String,
     /// In lower case.
     product_token: String,
@@ -46,7 +46,7 @@ pub struct Key {
 
 impl Key {
     /// The key of a claim to be the crawler `product_token`.
-    pub fn new(site: &str, product_token: &str, outcome: Outcome) -> Self {
+    pub(super) fn new(site: &str, product_token: &str, outcome: Outcome) -> Self {
         let product_token = product_token.to_ascii_lowercase();
         Self { site: site.to_owned(), product_token, outcome }
     }
@@ -54,16 +54,16 @@ impl Key {
 
 /// It came too soon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TooSoon {
+pub(super) struct TooSoon {
     /// After so many whole seconds its next request will be let in; at least 1.
-    pub retry_after: u64,
+    pub(super) retry_after: u64,
 }
 
 type Bucket<C> = RateLimiter<Key, HashMapStateStore<Key>, C, NoOpMiddleware<<C as Clock>::Instant>>;
 
 /// The buckets of all crawlers. Its clock only goes forward.
 #[derive(Debug)]
-pub struct Limiter<C: Clock = DefaultClock> {
+pub(super) struct Limiter<C: Clock = DefaultClock> {
     clock: C,
     by_pace: RwLock<HashMap<Pace, Arc<Bucket<C>>>>,
 }
@@ -76,7 +76,7 @@ impl Default for Limiter {
 
 impl<C: Clock + Clone> Limiter<C> {
     /// One that goes by `clock`.
-    pub fn new(clock: C) -> Self {
+    pub(super) fn new(clock: C) -> Self {
         Self { clock, by_pace: RwLock::default() }
     }
 
@@ -84,7 +84,7 @@ impl<C: Clock + Clone> Limiter<C> {
     ///
     /// # Errors
     /// It comes too soon and is not counted.
-    pub fn check(&self, key: &Key, pace: Pace) -> Result<(), TooSoon> {
+    pub(super) fn check(&self, key: &Key, pace: Pace) -> Result<(), TooSoon> {
         self.bucket(pace).check_key(key).map_err(|refusal| {
             let wait = refusal.wait_time_from(self.clock.now());
             let begun = u64::from(wait.subsec_nanos() > 0);
@@ -137,22 +137,22 @@ fn quota(pace: Pace) -> Quota {
 
 /// The text for a crawler that came too soon.
 #[derive(Clone, Copy, Debug)]
-pub struct Notice<'a> {
+pub(super) struct Notice<'a> {
     /// Who it says it is.
-    pub product_token: &'a str,
+    pub(super) product_token: &'a str,
     /// The pace, and the record that asks for it.
-    pub held: Held<'a>,
+    pub(super) held: Held<'a>,
     /// The URL of robots.txt.
-    pub robots_txt: &'a str,
+    pub(super) robots_txt: &'a str,
     /// What it is told to wait.
-    pub too_soon: TooSoon,
+    pub(super) too_soon: TooSoon,
     /// The decision's id.
-    pub id: &'a str,
+    pub(super) id: &'a str,
 }
 
 impl Notice<'_> {
     /// The text, a few lines of it; control characters in foreign text are escaped.
-    pub fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let shown = |text: &str| escape::bounded(text.as_bytes(), 2_048);
         let (who, pace) = (shown(self.product_token), self.held.pace);
         let why = match self.held.record {

@@ -21,7 +21,7 @@ use crate::{
 use super::{
     Remembered,
     origin_rules::{self, Hosts, News, OriginRules, State},
-    reload::{InForce, Reloader},
+    reload::{InForce, Reloader, Shared},
     remembered,
     serving::Serving,
 };
@@ -220,7 +220,8 @@ impl Reloader {
         remembered::publish_given(&self.shared.sink, &previous.rulebook, &rulebook);
         remembered::publish(&self.shared.sink, &rulebook);
         let verifier = previous.verifier.clone();
-        let serving = Serving::new(rulebook, verifier, &self.shared.origins, &self.shared.metrics);
+        let Shared { origins, metrics, .. } = &self.shared;
+        let serving = Serving::new(rulebook, Some(&previous), verifier, origins, metrics);
         self.shared.serving.store(Arc::new(serving));
     }
 

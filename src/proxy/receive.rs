@@ -16,8 +16,9 @@ use crate::{
 };
 
 use super::{
-    Exchange, Proxy, client, evidence::Asker, is_tls, knowledge::Client, peer, record,
-    record::Circumstances, request, request::Refusal, respond::Answer, serving, serving::Serving,
+    Exchange, Proxy, client, conduct, conduct::Early, evidence::Asker, is_tls, knowledge::Client,
+    peer, record, record::Circumstances, request, request::Refusal, respond::Answer, serving,
+    serving::Serving,
 };
 
 impl Proxy {
@@ -58,9 +59,10 @@ impl Proxy {
         let claim = serving.rulebook.catalogue().identify_all(values(), &site.names);
         let target = Target::new(request.raw_path());
         let is_nameless = values().all(enforce::is_blank);
-        let client = Client::new(self, session, serving, site);
+        let client = Client::new(self, session, serving, (number, site));
         let asked = Asked { claim: &claim, is_nameless, target: &target };
         let decision = enforce::decide(site, asked, &client);
+        let (decision, early) = conduct::weigh(&client, decision);
         self.metrics.decision_seconds.observe(started.elapsed().as_secs_f64());
         if claim.primary().is_some_and(|name| name.known().is_some()) {
             serving.site(number).inspect(|site| site.count_claim(decision.standing));
@@ -76,7 +78,7 @@ impl Proxy {
                 Ok(None)
             }
             (_, Action::Pass) => Ok(None),
-            _ => self.act(&client, exchange, &claim, &decision, &target),
+            _ => self.act(&client, exchange, &claim, (&decision, early.as_ref()), &target),
         }
     }
 
@@ -110,14 +112,14 @@ impl Proxy {
         }
     }
 
-    /// Writes the violation down, to be recorded with its final status, and refuses the request
-    /// where the site says so.
+    /// Writes the violation down, to be recorded with its final status, and answers the request
+    /// where it is refused or came too soon.
     fn act(
         &self,
         client: &Client<'_>,
         exchange: &mut Exchange,
         claim: &Claim<'_>,
-        decision: &Decision<'_>,
+        (decision, early): (&Decision<'_>, Option<&Early<'_>>),
         target: &Target<'_>,
     ) -> pingora::Result<Option<Answer>> {
         let (session, site) = (client.session, client.site);
@@ -138,6 +140,7 @@ impl Proxy {
             target: request.raw_path(),
             user_agent: &lines.join(&b", "[..]),
             redact_query: &self.redact_query,
+            early,
         };
         let (reason, action) = (decision.reason.as_str(), decision.action.as_str());
         self.metrics.violation(&site.name, serving::label(judgement), reason, action);
@@ -145,13 +148,20 @@ impl Proxy {
         let read = self.ledger.read_by(site, judgement.name, reader);
         exchange.violation =
             record::violation(site, claim, decision, read, &circumstances).map(Box::new);
-        if decision.action != Action::Block {
-            return Ok(None);
-        }
-        let block = &site.enforcement.block;
         let scheme = self.scheme(session);
-        let body = record::block_body(block, judgement, decision.reason, scheme, &circumstances);
-        Answer::block(block, body)?.tagged(site, target.letter()).map(Some)
+        let answer = match (decision.action, early) {
+            (Action::Block, _) => {
+                let (block, reason) = (&site.enforcement.block, decision.reason);
+                let body = record::block_body(block, judgement, reason, scheme, &circumstances);
+                Answer::block(block, body)?
+            }
+            (Action::Throttle, Some(early)) => {
+                let body = record::notice(site, judgement, early, scheme, &circumstances);
+                Answer::throttle(body, early.too_soon.retry_after)?
+            }
+            _ => return Ok(None),
+        };
+        answer.tagged(site, target.letter()).map(Some)
     }
 
     fn refuse(&self, session: &mut Session, refusal: Refusal) -> pingora::Result<Answer> {

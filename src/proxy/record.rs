@@ -10,6 +10,8 @@ use crate::{
     violations::{self, Robots, RobotsRead, Text, Violation},
 };
 
+use super::{conduct::Early, pace::Notice};
+
 /// What is known of a request beside the decision.
 pub(super) struct Circumstances<'a> {
     pub(super) id: &'a str,
@@ -23,6 +25,8 @@ pub(super) struct Circumstances<'a> {
     pub(super) target: &'a [u8],
     pub(super) user_agent: &'a [u8],
     pub(super) redact_query: &'a [String],
+    /// The pace for which it came too soon.
+    pub(super) early: Option<&'a Early<'a>>,
 }
 
 /// The record of a decision against a request; the status is filled in when it is known. `None`
@@ -35,7 +39,6 @@ pub(super) fn violation(
     at: &Circumstances<'_>,
 ) -> Option<Violation> {
     let judgement = decision.judgement?;
-    let (rule, matcher) = (judgement.rule, site.edition().matcher());
     let known = judgement.name.and_then(crawlers::Name::known);
     let path = violations::redact_query(at.target, at.redact_query);
     Some(Violation {
@@ -58,22 +61,56 @@ pub(super) fn violation(
         reason: Text::word(decision.reason.as_str()),
         action: Text::word(decision.action.as_str()),
         status: 0,
-        robots: Robots {
-            edition: site.edition().id().to_string().into(),
-            line: rule.map(|rule| rule.line),
-            directive: Text::word(rule.map_or("", |rule| rule.directive.as_str())),
-            pattern: Text::path(rule.map_or("", |rule| &rule.pattern).as_bytes()),
-            group: Text::list(
-                judgement.group.map(|group| matcher.tokens(group)).unwrap_or_default(),
-            ),
-        },
+        robots: robots(site, &judgement, at.early),
         robots_read: read,
     })
+}
+
+/// What of robots.txt was broken: the record of a pace, else the rule.
+fn robots(site: &Site, judgement: &Judgement<'_>, early: Option<&Early<'_>>) -> Robots {
+    let matcher = site.edition().matcher();
+    let group = judgement.group.map(|group| matcher.tokens(group)).unwrap_or_default();
+    let group = Text::list(group);
+    let measured = early.map(|early| early.measured);
+    match measured.and_then(|measured| Some((measured.edition, measured.held.record?))) {
+        Some((edition, record)) => Robots {
+            edition: edition.to_string().into(),
+            line: Some(record.line),
+            directive: record.name.to_ascii_lowercase().as_str().into(),
+            pattern: Text::path(record.value.as_bytes()),
+            group,
+        },
+        None => Robots {
+            edition: site.edition().id().to_string().into(),
+            line: judgement.rule.map(|rule| rule.line),
+            directive: Text::word(judgement.rule.map_or("", |rule| rule.directive.as_str())),
+            pattern: Text::path(judgement.rule.map_or("", |rule| &rule.pattern).as_bytes()),
+            group,
+        },
+    }
 }
 
 /// Who was judged; a client without a name is `-`, as in access logs.
 pub(super) fn name<'r>(judgement: &Judgement<'r>) -> &'r str {
     judgement.name.map_or("-", crawlers::Name::as_str)
+}
+
+/// What a client is told that came too soon.
+pub(super) fn notice(
+    site: &Site,
+    judgement: &Judgement<'_>,
+    early: &Early<'_>,
+    scheme: &str,
+    at: &Circumstances<'_>,
+) -> String {
+    let mut robots_txt = format!("{scheme}://{}/robots.txt", at.authority);
+    let Early { measured, too_soon } = early;
+    if measured.edition != site.edition().id() {
+        robots_txt.push_str(" as it was before");
+    }
+    let (product_token, robots_txt) = (name(judgement), robots_txt.as_str());
+    let (held, too_soon, id) = (measured.held, *too_soon, at.id);
+    Notice { product_token, held, robots_txt, too_soon, id }.text()
 }
 
 /// The body of a block, by the operator's template. In HTML every value is escaped as such; in any

@@ -141,7 +141,7 @@ impl Reloader {
         let rulebook = self.compile(&policy, state, &previous.rulebook);
         remembered::publish_given(sink, &previous.rulebook, &rulebook);
         remembered::publish(sink, &rulebook);
-        let next = Serving::new(rulebook, verifier, origins, metrics);
+        let next = Serving::new(rulebook, Some(&previous), verifier, origins, metrics);
         origins.look_up_new().await;
         serving.store(Arc::new(next));
         // Whoever is still connected keeps it for as long as he stays.

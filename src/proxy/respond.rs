@@ -123,6 +123,15 @@ impl Answer {
         Ok(answer)
     }
 
+    /// The answer to a request that comes too soon: after so many seconds the next will be let in.
+    pub(super) fn throttle(body: String, retry_after: u64) -> pingora::Result<Self> {
+        let mut answer = Self::new(429, "text/plain; charset=utf-8", body)?;
+        answer.header.insert_header("Retry-After", retry_after)?;
+        answer.header.insert_header("Cache-Control", "no-store")?;
+        answer.header.insert_header("Vary", "User-Agent")?;
+        Ok(answer)
+    }
+
     /// The same with the site's own tags for `path`.
     pub(super) fn tagged(mut self, site: &Site, path: &[u8]) -> pingora::Result<Self> {
         let status = self.header.status.as_u16();

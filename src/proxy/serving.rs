@@ -10,6 +10,7 @@ use crate::{
 };
 
 use super::{
+    conduct::Conduct,
     evidence::Verifier,
     origins::{Addresses, Origins},
 };
@@ -28,6 +29,7 @@ pub(super) struct Serving {
 pub(super) struct ServingSite {
     pub(super) origin: policy::Origin,
     pub(super) addresses: Arc<Addresses>,
+    pub(super) conduct: Conduct,
     /// By class and action, looked up once: a request only adds one.
     requests: [[Counter; Action::ALL.len()]; CLASSES.len()],
     /// In the order of [`STANDINGS`].
@@ -55,8 +57,10 @@ const CLASSES: [Class; 5] =
     [Class::Crawler, Class::UserTriggered, Class::Automation, Class::Browser, Class::None];
 
 impl Serving {
+    /// What follows `previous`: what was seen of the clients of its sites goes on.
     pub(super) fn new(
         rulebook: Rulebook,
+        previous: Option<&Self>,
         verifier: Option<Arc<Verifier>>,
         origins: &Origins,
         metrics: &Metrics,
@@ -66,6 +70,11 @@ impl Serving {
                 let evidence = evidence.map_or(metrics::NO_EVIDENCE, Evidence::as_str);
                 metrics.claims(&site.name, outcome.as_str(), evidence)
             }),
+            conduct: Conduct::following(
+                previous.and_then(|before| before.site_named(&site.name)).map(|one| &one.conduct),
+                site,
+                metrics,
+            ),
             origin: site.origin.clone(),
             addresses: origins.addresses(&site.origin),
             requests: CLASSES.map(|class| {
@@ -81,6 +90,11 @@ impl Serving {
     }
 
     pub(super) fn site(&self, number: usize) -> Option<&ServingSite> {
+        self.sites.get(number)
+    }
+
+    fn site_named(&self, name: &str) -> Option<&ServingSite> {
+        let number = self.rulebook.sites().iter().position(|site| site.name == name)?;
         self.sites.get(number)
     }
 }

@@ -85,6 +85,11 @@ impl Pace {
         self.per.checked_div(self.requests).unwrap_or(LONGEST)
     }
 
+    /// Whether it leaves less room than another: a longer time for one request, or fewer at once.
+    pub fn is_stricter_than(self, other: Self) -> bool {
+        self.strictness() > other.strictness()
+    }
+
     /// The stricter a pace, the greater.
     fn strictness(self) -> (Duration, Reverse<u32>) {
         (self.interval(), Reverse(self.requests))

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::{
     cli::{Error, Exit, Format, json, load, memory},
     crawlers::{self, Class, Evidence},
-    enforce::{self, Action, Asked, Decision, Excuse, Rulebook, Site},
+    enforce::{self, Action, Asked, Decision, Excuse, Measured, Rulebook, Site},
     escape,
     proxy::Records,
     robots::{Access, Target},
@@ -27,6 +27,12 @@ struct Decided<'a> {
     evidence: Option<&'static str>,
     action: &'static str,
     reason: &'static str,
+    /// Where it is taken to stand on the site's ladder.
+    rung: Option<&'static str>,
+    /// Seconds for one request.
+    crawl_delay: Option<f64>,
+    /// Whether a request that comes sooner is answered with 429; else it is counted.
+    crawl_delay_enforced: Option<bool>,
     robots_tag: Option<String>,
     x_robots_tag: Option<String>,
     robots_read: RobotsRead,
@@ -76,6 +82,7 @@ pub(super) fn by_policy(
             Action::Throttle => 429,
             Action::Pass | Action::Log => 200,
         };
+        let measured = enforce::measured(site, &decision, &knowledge);
         let tags = site.tags.select(target.letter(), status, None);
         let row = Decided {
             judged: judged(text, &target, site, &decision, &claim),
@@ -88,6 +95,9 @@ pub(super) fn by_policy(
             evidence: decision.standing.evidence.map(Evidence::as_str),
             action: decision.action.as_str(),
             reason: decision.reason.as_str(),
+            rung: decision.rung.map(enforce::Rung::as_str),
+            crawl_delay: measured.map(|one| one.held.pace.interval().as_secs_f64()),
+            crawl_delay_enforced: measured.map(|one| one.held.is_enforced),
             robots_tag: tags.as_ref().and_then(|tags| tags.robots_tag.clone()),
             x_robots_tag: tags
                 .as_ref()
@@ -102,7 +112,7 @@ pub(super) fn by_policy(
         };
         match args.format {
             Format::Json => json(out, &row)?,
-            Format::Text => print(out, &row, site, &decision, &target)?,
+            Format::Text => print(out, &row, site, (&decision, measured), &target)?,
         }
     }
     Ok(Exit::Fine)
@@ -174,7 +184,7 @@ fn print(
     out: &mut dyn Write,
     row: &Decided<'_>,
     site: &Site,
-    decision: &Decision<'_>,
+    (decision, measured): (&Decision<'_>, Option<Measured<'_>>),
     target: &Target<'_>,
 ) -> Result<(), Error> {
     writeln!(out, "{}", row.judged.target)?;
@@ -196,6 +206,20 @@ fn print(
         None => line(out, "group", "none binds this client")?,
     }
     line(out, "action", &format!("{} ({})", row.action, row.reason))?;
+    if let Some(rung) = row.rung {
+        // Where it really stands only the running proxy knows.
+        line(out, "ladder", &format!("on the rung {rung}, where every crawler begins"))?;
+    }
+    if let Some(Measured { held, edition }) = measured {
+        let file = match edition == site.edition().id() {
+            true => "robots.txt".to_owned(),
+            false => edition.to_string(),
+        };
+        let place = held.record.map(|one| format!(" ({file} line {})", one.line));
+        let sooner = if held.is_enforced { "gets 429" } else { "is counted" };
+        let pace = format!("{}{}", held.pace, place.unwrap_or_default());
+        line(out, "pace", &format!("{pace}; what comes sooner {sooner}"))?;
+    }
     if decision.access == Access::Disallow {
         editions(out, row, decision)?;
     }

@@ -1,0 +1,289 @@
+//! What follows from how a client behaves: the ladder that it climbs, the pace that it keeps, and the
+//! breaker under which nobody is refused.
+//!
+//! What was seen stays where the site does: a reload takes it over by the site's name. A site without
+//! ladder, breaker and pace is left alone: no lock is taken for it and no clock read.
+
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use jiff::Timestamp;
+
+use crate::{
+    crawlers::{Name, Outcome},
+    enforce::{
+        self, Action, Breaker, Decision, Knowledge, Ladder, Measured, Move, Opened, Reason, Rung,
+        Site,
+    },
+    escape,
+    metrics::{self, Gauge, Metrics},
+    policy,
+    robots::Access,
+};
+
+use super::{
+    knowledge::Client,
+    pace::{Key, TooSoon},
+    reload::Reloader,
+    serving,
+};
+
+/// How often it is looked whether somebody silent comes down the ladder, or a breaker closes.
+const LOOK: Duration = Duration::from_secs(10);
+
+/// What was seen of the clients of one site.
+#[derive(Debug)]
+pub(super) struct Conduct {
+    ladder: Option<Arc<Mutex<Ladder>>>,
+    breaker: Option<Arc<Mutex<Switch>>>,
+}
+
+/// A breaker and how it is shown.
+#[derive(Debug)]
+struct Switch {
+    breaker: Breaker,
+    gauge: Gauge,
+}
+
+/// A request that comes sooner than it may.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Early<'r> {
+    /// By what it is measured.
+    pub(super) measured: Measured<'r>,
+    pub(super) too_soon: TooSoon,
+}
+
+/// Weighs a decision by how the client has behaved so far, and counts the request: one that comes
+/// too soon is told to wait, and where the breaker is open nobody is refused.
+pub(super) fn weigh<'r>(
+    client: &Client<'r>,
+    decision: Decision<'r>,
+) -> (Decision<'r>, Option<Early<'r>>) {
+    let conduct = match client.conduct() {
+        Some(conduct) if decision.reason != Reason::RobotsTxt => conduct,
+        _ => return (decision, None),
+    };
+    conduct.climb(client, &decision);
+    let is_block = decision.action == Action::Block;
+    let early = if is_block { None } else { measure(client, &decision) };
+    let is_open = conduct.is_open(client, &decision, is_block || early.is_some());
+    let (action, reason) = match early {
+        _ if is_open && (is_block || early.is_some()) => (Action::Log, Reason::BreakerOpen),
+        Some(Early { measured, .. }) if measured.held.record.is_some() => {
+            (Action::Throttle, Reason::TooSoon)
+        }
+        Some(_) => (Action::Throttle, Reason::Slowed),
+        None => (decision.action, decision.reason),
+    };
+    (Decision { action, reason, ..decision }, early)
+}
+
+/// Measures how fast a crawler comes; whether it comes too soon, and shall be told so.
+fn measure<'r>(client: &Client<'r>, decision: &Decision<'r>) -> Option<Early<'r>> {
+    let measured = enforce::measured(client.site, decision, client)?;
+    let judgement = decision.judgement?;
+    let (site, name) = (&client.site.name, judgement.name?.as_str());
+    let key = Key::new(site, name, decision.standing.outcome);
+    let checked = client.proxy.limiter.check(&key, measured.held.pace);
+    if measured.held.record.is_some() {
+        client.proxy.metrics.pace(site, serving::label(&judgement), checked.is_ok());
+    }
+    let too_soon = checked.err().filter(|_| measured.held.is_enforced)?;
+    Some(Early { measured, too_soon })
+}
+
+impl Conduct {
+    /// What was seen of a site so far, where its policy still looks at it.
+    pub(super) fn following(previous: Option<&Self>, site: &Site, metrics: &Metrics) -> Self {
+        let ladder = previous.and_then(|before| before.ladder.clone());
+        let breaker = previous.and_then(|before| before.breaker.clone());
+        let enforcement = &site.enforcement;
+        if ladder.is_some() && enforcement.ladder.is_none() {
+            metrics.forget_ladder(&site.name);
+        }
+        if breaker.is_some() && enforcement.breaker.is_none() {
+            metrics.forget_breaker(&site.name);
+        }
+        let closed =
+            || Switch { breaker: Breaker::default(), gauge: metrics.breaker_open(&site.name) };
+        Self {
+            ladder: enforcement.ladder.map(|_| ladder.unwrap_or_default()),
+            breaker: enforcement
+                .breaker
+                .map(|_| breaker.unwrap_or_else(|| Arc::new(Mutex::new(closed())))),
+        }
+    }
+
+    /// Where a crawler stands on the site's ladder.
+    pub(super) fn rung(&self, name: Name<'_>, outcome: Outcome) -> Rung {
+        self.ladder.as_ref().map(|ladder| lock(ladder).rung(name, outcome)).unwrap_or_default()
+    }
+
+    /// Counts a request of a crawler about which the ladder decides.
+    fn climb(&self, client: &Client<'_>, decision: &Decision<'_>) {
+        let name = decision.judgement.and_then(|judgement| judgement.name);
+        let (site, metrics) = (client.site, &client.proxy.metrics);
+        if let (Some(ladder), Some(rules)) = (&self.ladder, &site.enforcement.ladder)
+            && let (Some(name), Some(_)) = (name, decision.rung)
+        {
+            let is_violation =
+                decision.access == Access::Disallow && decision.reason != Reason::Grace;
+            let (outcome, now) = (decision.standing.outcome, client.moment().now);
+            let step = lock(ladder).note(rules, name, outcome, is_violation, now);
+            step.iter().for_each(|one| tell_move(site, one, metrics));
+        }
+    }
+
+    /// Counts a request, and whether it would be refused; whether nothing is refused now.
+    fn is_open(&self, client: &Client<'_>, decision: &Decision<'_>, is_refusal: bool) -> bool {
+        let (site, metrics) = (client.site, &client.proxy.metrics);
+        let (Some(switch), Some(rules)) = (&self.breaker, &site.enforcement.breaker) else {
+            return false;
+        };
+        let name = decision.judgement.and_then(|judgement| judgement.name);
+        let protected = name.filter(|name| {
+            decision.action == Action::Block
+                && enforce::is_protected(&site.enforcement, *name, decision.standing)
+        });
+        let now = client.moment().now;
+        let mut switch = lock(switch);
+        let opened = match protected {
+            Some(name) => switch.breaker.spare(rules, name.as_str(), now),
+            None => switch.breaker.note(rules, is_refusal, now),
+        };
+        let is_open = switch.is_open(site, rules, now);
+        drop(switch);
+        opened.iter().for_each(|opened| tell_opened(site, opened, rules, metrics));
+        is_open
+    }
+
+    /// Lets those come down who are silent, and a breaker close whose pause is over.
+    fn look(&self, site: &Site, now: Timestamp, metrics: &Metrics) {
+        if let (Some(ladder), Some(rules)) = (&self.ladder, &site.enforcement.ladder) {
+            let moves = lock(ladder).look(rules, now);
+            moves.iter().for_each(|one| tell_move(site, one, metrics));
+        }
+        if let (Some(switch), Some(rules)) = (&self.breaker, &site.enforcement.breaker) {
+            lock(switch).is_open(site, rules, now);
+        }
+    }
+}
+
+impl Switch {
+    /// Whether it is open; says so where it shows something else.
+    fn is_open(&mut self, site: &Site, rules: &policy::Breaker, now: Timestamp) -> bool {
+        let is_open = self.breaker.is_open(rules, now);
+        if is_open != (self.gauge.get() == 1) {
+            self.gauge.set(i64::from(is_open));
+            if !is_open {
+                tracing::info!(code = "breaker.closed", site = site.name, "the breaker is closed");
+            }
+        }
+        is_open
+    }
+}
+
+impl Reloader {
+    /// Looks now and then at every site whether somebody silent comes down, or its breaker closes.
+    /// Never ends.
+    pub async fn look_at_conduct(&self) {
+        let mut looks = tokio::time::interval(LOOK);
+        loop {
+            looks.tick().await;
+            let (serving, now) = (self.shared.serving.load_full(), self.shared.clock.moment().now);
+            for (number, site) in serving.rulebook.sites().iter().enumerate() {
+                if let Some(served) = serving.site(number) {
+                    served.conduct.look(site, now, &self.shared.metrics);
+                }
+            }
+        }
+    }
+}
+
+/// Says that a crawler went one rung up or down.
+fn tell_move(site: &Site, one: &Move, metrics: &Metrics) {
+    let Move { product_token, is_declared, outcome, step } = one;
+    let (standing, direction, rung) = (outcome.as_str(), step.direction(), step.to);
+    let label = if *is_declared { metrics::OTHER_TOKEN } else { product_token };
+    metrics.ladder_step(&site.name, label, standing, direction, rung as i64);
+    let (site, from, to) = (&site.name, step.from.as_str(), rung.as_str());
+    let product_token = escape::bounded(product_token.as_bytes(), 200);
+    let reason = step.to_string();
+    let code = if direction == "up" { "ladder.up" } else { "ladder.down" };
+    if direction == "up" {
+        tracing::warn!(code, site, product_token, standing, from, to, reason, "a crawler climbs");
+    } else {
+        tracing::info!(
+            code,
+            site,
+            product_token,
+            standing,
+            from,
+            to,
+            reason,
+            "a crawler comes down"
+        );
+    }
+}
+
+/// The alarm.
+fn tell_opened(site: &Site, opened: &Opened, rules: &policy::Breaker, metrics: &Metrics) {
+    metrics.breaker_opened(&site.name, opened.why.as_str());
+    let (reason, seconds) = (opened.why.to_string(), rules.pause.as_secs());
+    tracing::error!(
+        code = "breaker.opened",
+        site = site.name,
+        reason,
+        seconds,
+        "the breaker is open: nobody is refused until it closes"
+    );
+}
+
+/// What another thread left behind is whole: each call leaves it so.
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{enforce::Rulebook, metrics::RecordCounts};
+
+    #[test]
+    fn ours_who_is_silent_comes_down_and_is_no_longer_shown() {
+        let text = "sites: [{ hosts: [a.example], origin: \"http://127.0.0.1:1\", \
+                    enforcement: { mode: ladder } }]";
+        let (policy, findings) = policy::read("test.yaml", text.as_bytes());
+        let policy = policy.unwrap_or_else(|| panic!("{findings:?}"));
+        let book = Rulebook::compile(&policy, Timestamp::UNIX_EPOCH, None);
+        let (site, metrics) = (&book.sites()[0], Metrics::new());
+        let conduct = Conduct::following(None, site, &metrics);
+        let rules = site.enforcement.ladder.expect("it is asked for");
+        let name = book.catalogue().find("gptbot").map(Name::Known).expect("it is known");
+        let at = |hours: i64| Timestamp::UNIX_EPOCH + jiff::SignedDuration::from_hours(hours);
+        let climb = |number: u64| {
+            let ladder = conduct.ladder.as_ref().expect("it is asked for");
+            (0..number).for_each(|_| {
+                let one = lock(ladder).note(&rules, name, Outcome::Unknown, true, at(0));
+                one.iter().for_each(|one| tell_move(site, one, &metrics));
+            });
+        };
+        climb(2 * rules.min_violations);
+        let shown = || {
+            let text = metrics.exposition(RecordCounts::default());
+            let line = text.lines().find(|line| line.starts_with("beadle_ladder_rung{"));
+            line.map(str::to_owned)
+        };
+        let labels = r#"product_token="GPTBot",site="a.example",standing="unknown""#;
+        let expected = |rung: u8| Some(format!("beadle_ladder_rung{{{labels}}} {rung}"));
+        assert_eq!((conduct.rung(name, Outcome::Unknown), shown()), (Rung::Block, expected(2)));
+        // A reload takes it over.
+        let conduct = Conduct::following(Some(&conduct), site, &metrics);
+        conduct.look(site, at(1), &metrics);
+        assert_eq!((conduct.rung(name, Outcome::Unknown), shown()), (Rung::Throttle, expected(1)));
+        conduct.look(site, at(2), &metrics);
+        assert_eq!((conduct.rung(name, Outcome::Unknown), shown()), (Rung::Observe, None));
+    }
+}
