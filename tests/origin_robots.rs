@@ -181,6 +181,7 @@ impl World {
 
     /// The lines of the log that hold this.
     fn lines(&self, text: &str) -> Vec<String> {
+        self.beadle.wait_for_stderr(text);
         let stderr = self.beadle.stderr();
         stderr.lines().filter(|line| line.contains(text)).map(str::to_owned).collect()
     }

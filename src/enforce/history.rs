@@ -79,9 +79,8 @@ impl<'a> History<'a> {
         let told = self.origins.get(name).cloned().unwrap_or_default();
         let edition = self.edition(site, &told).unwrap_or_else(|| {
             // What was good before stays, whoever published it.
-            let before = previous.filter(|before| before.source == site.robots_txt.source);
             let written = periods.last().filter(|last| last.until.is_none());
-            before
+            previous
                 .map(|before| before.timeline.current())
                 .or_else(|| written.map(|last| &last.edition))
                 .cloned()

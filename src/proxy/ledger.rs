@@ -177,7 +177,8 @@ impl Ledger {
         if held.is_empty() { Holding::Any } else { Holding::Of(held) }
     }
 
-    /// What a crawler had read when it came for a page: the latest fetch that counts for it.
+    /// What a crawler had read when it came for a page: what its own network fetched last; if that
+    /// fetched nothing, the latest fetch that counts for it.
     pub(super) fn read_by(
         &self,
         site: &Site,

@@ -15,6 +15,7 @@ use crate::{
     enforce::{self, History, Rulebook},
     metrics::Metrics,
     policy::{self, Host, Policy, Source},
+    robots::{self, closes_everything},
     violations::{Held, Store},
 };
 
@@ -55,6 +56,13 @@ pub(super) async fn ask_origins(
     let asking = OriginRules::start(sites, hosts, before, news.clone(), metrics)?;
     asking.first_round(FIRST_ROUND).await;
     Ok(Some(asking))
+}
+
+/// What is known of the origin of a site that was served before, whoever wrote its rules.
+pub(super) fn before(site: Option<&enforce::Site>) -> origin_rules::Remembered {
+    let edition = site.map(enforce::Site::edition).filter(|edition| !edition.is_provisional());
+    let was_open = edition.is_some_and(|edition| !closes_everything(edition.file()));
+    origin_rules::Remembered::default().after(was_open)
 }
 
 /// What the origins have said so far.
@@ -108,11 +116,13 @@ impl Remembered {
     /// merged once more, the whole says the same.
     pub(super) fn origin(&self, site: &str) -> origin_rules::Remembered {
         let last = self.editions.iter().rev().find(|edition| edition.site.as_str() == site);
+        let was_open = last.is_some_and(|last| !closes_everything(&robots::parse(&last.bytes).0));
         let last = last.filter(|edition| edition.source.as_str() != Source::Policy.as_str());
         let state =
             last.map_or(State::Unknown, |edition| State::Rules(edition.bytes.clone().into()));
         let held = self.held.iter().find(|held| held.site.as_str() == site);
-        origin_rules::Remembered::new(state, held.map(|held| held.bytes.clone().into()))
+        let held = held.map(|held| held.bytes.clone().into());
+        origin_rules::Remembered::new(state, held).after(was_open)
     }
 }
 

@@ -129,7 +129,11 @@ impl Reloader {
         let asked = state.asking.take();
         asked.iter().for_each(OriginRules::retire);
         let before = |site: &str| {
-            asked.as_ref().and_then(|asked| asked.remembered(site)).unwrap_or_default()
+            let served = || previous.rulebook.sites().iter().find(|served| served.name == site);
+            asked
+                .as_ref()
+                .and_then(|asked| asked.remembered(site))
+                .unwrap_or_else(|| publishing::before(served()))
         };
         state.asking = publishing::ask_origins(&policy, before, &self.news, metrics).await?;
         state.told = publishing::told(&policy, state.asking.as_ref());

@@ -50,6 +50,8 @@ pub(in crate::proxy) struct Remembered {
     pub(in crate::proxy) state: State,
     /// What was held back.
     pub(in crate::proxy) held: Option<Bytes>,
+    /// As [`Self::after`] says.
+    was_open: bool,
     /// Of whichever came last.
     pub(super) condition: Option<Condition>,
 }
@@ -57,7 +59,13 @@ pub(in crate::proxy) struct Remembered {
 impl Remembered {
     /// What was in force last, and what was held back.
     pub(in crate::proxy) fn new(state: State, held: Option<Bytes>) -> Self {
-        Self { state, held, condition: None }
+        Self { state, held, was_open: false, condition: None }
+    }
+
+    /// The same where the site published something before, whoever wrote it, that left anything open
+    /// to `*`: then a file that closes everything is sudden, even if it is the origin's first.
+    pub(in crate::proxy) fn after(self, was_open: bool) -> Self {
+        Self { was_open, ..self }
     }
 }
 
@@ -94,6 +102,8 @@ pub(super) struct Watch {
     /// Whether it closes everything for `*`.
     is_closed: bool,
     held: Option<Held>,
+    /// As [`Remembered::after`] says.
+    was_open: bool,
     condition: Option<Condition>,
     failing: Option<Failing>,
 }
@@ -120,10 +130,10 @@ struct Failing {
 impl Watch {
     /// A site of which this much is known. What is held back counts as held from `now` on.
     pub(super) fn new(remembered: Remembered, accept_full_disallow: bool, now: Timestamp) -> Self {
-        let Remembered { state, held, condition } = remembered;
+        let Remembered { state, held, was_open, condition } = remembered;
         let is_closed = matches!(&state, State::Rules(file) if closes_everything(file));
         let held = held.map(|file| Held { id: id(&file), file, since: now, said: None });
-        Self { accept_full_disallow, state, is_closed, held, condition, failing: None }
+        Self { accept_full_disallow, state, is_closed, held, was_open, condition, failing: None }
     }
 
     /// What is in force.
@@ -151,6 +161,7 @@ impl Watch {
         Remembered {
             state: self.state.clone(),
             held: self.held.as_ref().map(|held| held.file.clone()),
+            was_open: self.was_open,
             condition: self.condition.clone(),
         }
     }
@@ -212,7 +223,7 @@ impl Watch {
             _ => closes_everything(&file),
         };
         // The first file that is ever seen is no change.
-        let has_before = self.state != State::Unknown || self.held.is_some();
+        let has_before = self.state != State::Unknown || self.held.is_some() || self.was_open;
         let is_sudden = is_closed && !self.is_closed && has_before;
         if is_sudden && !self.accept_full_disallow {
             let id = id(&file);

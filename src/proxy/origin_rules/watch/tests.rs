@@ -163,6 +163,9 @@ fn ours_the_first_file_ever_is_taken_whatever_it_says_and_so_is_any_where_that_i
     walk(&mut fresh(), &[(0, CLOSED, "changed 300", rules(CLOSED))]);
     let mut willing = Watch::new(Remembered::new(rules(OPEN), None), true, at(0));
     walk(&mut willing, &[(0, CLOSED, "changed 300", rules(CLOSED))]);
+    // It is sudden where the site published something open before, whoever wrote that.
+    let mut second = Watch::new(Remembered::default().after(true), false, at(0));
+    walk(&mut second, &[(0, CLOSED, "held 300", State::Unknown)]);
     // Others than everybody may be closed out without a word.
     let closed_to_one = "User-agent: BadBot\nDisallow: /\n";
     let open_in_part = "User-agent: *\nDisallow: /\nAllow: /$\n";
