@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::{
     cli::{Error, Exit, Format, json, load, memory},
     crawlers::{self, Class, Evidence},
-    enforce::{self, Action, Asked, Decision, Excuse, Measured, Rulebook, Site},
+    enforce::{self, Action, Asked, Decision, Excuse, Measured, Reason, Rulebook, Site},
     escape,
     proxy::Records,
     robots::{Access, Target},
@@ -252,14 +252,15 @@ fn editions(out: &mut dyn Write, row: &Decided<'_>, decision: &Decision<'_>) -> 
         let text = format!("{} {period}: {}{held}", one.edition, one.verdict);
         line(out, if number == 0 { "editions" } else { "" }, &text)?;
     }
-    match decision.excuse {
-        Some(Excuse::By(past)) => {
-            let text = format!("it may be going by {}, which allows this", past.edition.id());
-            line(out, "grace", &text)
+    let Some(excuse) = decision.excuse else { return Ok(()) };
+    let mut text = match excuse {
+        Excuse::By(past) => {
+            format!("it may be going by {}, which allows this", past.edition.id())
         }
-        Some(Excuse::Forgotten) => {
-            line(out, "grace", "it may be going by an edition that is not kept any more")
-        }
-        None => Ok(()),
+        Excuse::Forgotten => "it may be going by an edition that is not kept any more".to_owned(),
+    };
+    if decision.reason != Reason::Grace {
+        text.push_str("; 'grace: enforce' holds it to the edition in force all the same");
     }
+    line(out, "grace", &text)
 }
