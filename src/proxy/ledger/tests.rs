@@ -321,3 +321,38 @@ fn ours_made_up_names_and_many_networks_crowd_out_nobody() {
     assert_eq!(read(&ledger.named).pairs, 1 + MAX_NETWORKS);
     assert_eq!(ledger.read_by(site, Some(known("GPTBot")), reader(1)).state, ReadState::Current);
 }
+
+proptest! {
+    #[test]
+    fn ours_a_book_keeps_within_its_limits_and_knows_who_came_last(
+        fetches in prop::collection::vec((0_u8..4, 0_u8..6, 1_usize..128, 0_u8..5), 1..60),
+    ) {
+        let mut book = Book::new(8);
+        for (at, (site, network_number, length, edition)) in (0..).zip(fetches) {
+            let site = format!("{site}.example");
+            let token = "x".repeat(length);
+            let edition = EditionId::parse(&format!("{edition:016x}")).expect("16 digits");
+            book.put(&site, &token, network(network_number), Entry::new(edition, at));
+            let kept = book.entry(&site, &token.to_uppercase(), network(network_number));
+            prop_assert_eq!(kept.map(|entry| (entry.edition, entry.last)), Some((edition, at)));
+            let counts = (book.pairs, book.text);
+            prop_assert!(counts.0 <= 8 && counts.1 <= 8 * MAX_TEXT, "{:?}", counts);
+            let pairs = book.crawlers.values().map(|fetches| fetches.networks.len()).sum::<usize>();
+            let text = book.crawlers.keys().map(|key| key.len()).sum::<usize>();
+            prop_assert_eq!(counts, (pairs, text));
+            prop_assert!(book.crawlers.values().all(|fetches| !fetches.latest.is_empty()));
+        }
+    }
+}
+
+#[test]
+fn ours_networks_that_are_not_kept_bring_so_many_editions_and_no_more() {
+    let edition = |number: usize| EditionId::parse(&format!("{number:016x}")).expect("16 digits");
+    let mut fetches = Fetches::new(Network::V4(0), Entry::new(edition(0), 0));
+    for (number, at) in (1..2 * MAX_NETWORKS).zip(1..) {
+        fetches.put(Network::V4(number as u32), Entry::new(edition(number), at));
+    }
+    assert_eq!((fetches.networks.len(), fetches.latest.len()), (MAX_NETWORKS, MAX_NETWORKS));
+    let newest = edition(2 * MAX_NETWORKS - 1);
+    assert!(fetches.latest.iter().any(|latest| latest.edition == newest));
+}
