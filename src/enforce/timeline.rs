@@ -8,13 +8,13 @@ use std::{cmp::Reverse, collections::HashSet, sync::Arc};
 
 use jiff::Timestamp;
 
-use crate::robots::{Common, Matcher, Rule, Scope};
+use crate::robots::{Common, Files, Matcher, Rule, Scope};
 
 use super::edition::{Edition, EditionId};
 
 /// How many editions before the one in force are kept. Who changes a file more often within a day
 /// has his crawlers excused where it can't be told what they hold.
-const MAX_PAST: usize = 64;
+const MAX_PAST: usize = Common::MAX_OLDER;
 
 /// The editions of one site, as they followed each other.
 #[derive(Clone, Debug)]
@@ -23,6 +23,8 @@ pub struct Timeline {
     since: Timestamp,
     /// The newest first; each is another than the current one, and stands here once.
     past: Vec<Past>,
+    /// What the current edition has in common with those, by their places.
+    common: Arc<Common>,
     /// Until when an edition was in force that is no longer kept.
     forgotten: Option<Timestamp>,
 }
@@ -36,7 +38,6 @@ pub struct Past {
     pub from: Timestamp,
     /// Until when.
     pub until: Timestamp,
-    common: Arc<Common>,
 }
 
 /// A time in which an edition was in force, as it was written down.
@@ -48,6 +49,17 @@ pub struct Period {
     pub from: Timestamp,
     /// Until when; `None` where nothing followed it.
     pub until: Option<Timestamp>,
+}
+
+/// Editions that may allow what the one in force disallows: those that have to be asked.
+#[derive(Clone, Copy, Debug)]
+pub struct Doubt {
+    scope: Scope,
+    files: Files,
+    /// Those of `files` in which the crawler may be bound by another scope than its own.
+    renamed: Files,
+    /// Whether there was one that is not kept any more.
+    forgotten: bool,
 }
 
 /// What a crawler may be going by.
@@ -62,7 +74,7 @@ pub enum Holding {
 impl Timeline {
     /// Begins with an edition in force since `since`.
     pub fn new(current: Arc<Edition>, since: Timestamp) -> Self {
-        Self { current, since, past: Vec::new(), forgotten: None }
+        Self::assemble(current, since, Vec::new(), None)
     }
 
     /// What was written down, in order, `edition` being in force at `now`. A period that is still
@@ -104,16 +116,19 @@ impl Timeline {
         past.retain(|(edition, ..)| known.insert(edition.id()));
         let forgotten = forgotten.max(past.get(MAX_PAST).map(|(_, _, until)| *until));
         past.truncate(MAX_PAST);
-        let past = past.into_iter().map(|(edition, from, until)| {
-            let common = Arc::new(Common::of(current.matcher(), edition.matcher()));
-            Past { edition, from, until, common }
-        });
-        Self { past: past.collect(), current, since, forgotten }
+        let past = past.into_iter().map(|(edition, from, until)| Past { edition, from, until });
+        let past: Vec<Past> = past.collect();
+        let common = compare(&current, &past);
+        Self { current, since, past, common, forgotten }
     }
 
     /// The same without what nobody can hold any more.
     pub fn without_before(mut self, start: Timestamp) -> Self {
+        let kept = self.past.len();
         self.past.retain(|past| past.until > start);
+        if self.past.len() < kept {
+            self.common = compare(&self.current, &self.past);
+        }
         self
     }
 
@@ -147,25 +162,42 @@ impl Timeline {
         self.past.iter().filter(move |past| past.until > start)
     }
 
+    /// Which editions may allow a target that `rule` of `scope` disallows in the one in force to a
+    /// crawler that looks for these names. Most often none: then there is no [`Self::excuse`].
+    pub fn doubt<'n>(
+        &self,
+        scope: Scope,
+        rule: Option<&Rule>,
+        names: impl Iterator<Item = &'n str>,
+    ) -> Doubt {
+        let renamed = self.common.renamed(names);
+        let changed =
+            rule.map_or_else(|| self.common.all(), |rule| self.common.in_doubt(scope, rule));
+        Doubt { scope, files: changed | renamed, renamed, forgotten: self.forgotten.is_some() }
+    }
+
     /// Whether a target that the edition in force disallows is allowed by one that its sender may be
     /// going by; names that edition, the newest of several.
     ///
-    /// `start` is when the window begins, `scope` and `rule` are what disallows the target now.
-    /// `allows` judges it by another edition, whose scope is told where it is known, and `holding`
-    /// is asked only where it matters.
+    /// `start` is when the window begins. `allows` judges the target by another edition, whose scope
+    /// is told where it is known, and `holding` is asked only where it matters.
     pub fn excuse(
         &self,
+        doubt: Doubt,
         start: Timestamp,
-        (scope, rule): (Scope, Option<&Rule>),
         allows: impl Fn(&Matcher, Option<Scope>) -> bool,
         holding: impl FnOnce() -> Holding,
     ) -> Option<Excuse<'_>> {
-        let mut lenient = self
-            .in_window(start)
-            .filter(|past| {
-                !rule.is_some_and(|rule| past.common.keeps(scope, rule))
-                    && allows(past.edition.matcher(), past.common.scope(scope))
-            })
+        let known = |place: usize| {
+            let is_renamed = doubt.renamed.contains(place);
+            self.common.scope(doubt.scope, place).filter(|_| !is_renamed)
+        };
+        let in_doubt =
+            doubt.files.places().filter_map(|place| Some((place, self.past.get(place)?)));
+        let mut lenient = in_doubt
+            .filter(|(_, past)| past.until > start)
+            .filter(|(place, past)| allows(past.edition.matcher(), known(*place)))
+            .map(|(_, past)| past)
             .peekable();
         let is_forgotten = self.forgotten.is_some_and(|until| until > start);
         if lenient.peek().is_none() && !is_forgotten {
@@ -186,6 +218,18 @@ impl Timeline {
             }
         }
     }
+}
+
+impl Doubt {
+    /// Whether every edition is known to disallow the target.
+    pub const fn is_none(&self) -> bool {
+        self.files.is_empty() && !self.forgotten
+    }
+}
+
+fn compare(current: &Edition, past: &[Past]) -> Arc<Common> {
+    let older: Vec<&Matcher> = past.iter().map(|past| past.edition.matcher()).collect();
+    Arc::new(Common::of(current.matcher(), &older))
 }
 
 /// Why a target is not held against its sender.
