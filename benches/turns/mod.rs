@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-const ROUNDS: usize = 21;
+/// How many turns each case takes.
+pub(crate) const ROUNDS: usize = 21;
 /// How long a case runs in one round.
 const TURN: Duration = Duration::from_millis(8);
 /// How many calls go between two looks at the clock.
@@ -12,7 +13,8 @@ const BATCH: usize = 512;
 pub(crate) struct Case<'a> {
     name: &'static str,
     call: Box<dyn Fn(usize) + 'a>,
-    nanoseconds: Vec<f64>,
+    /// The time of a call in each of its turns so far.
+    pub(crate) nanoseconds: Vec<f64>,
 }
 
 impl<'a> Case<'a> {
@@ -20,7 +22,7 @@ impl<'a> Case<'a> {
         Self { name, call: Box::new(call), nanoseconds: Vec::with_capacity(ROUNDS) }
     }
 
-    fn take_a_turn(&mut self) {
+    pub(crate) fn take_a_turn(&mut self) {
         let start = Instant::now();
         let mut calls = 0;
         while start.elapsed() < TURN {

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use crate::{
     crawlers::{Claim, Class, Crawler, Kind, Name, Outcome, Purpose, Standing},
     policy::{Enforcement, Grace, Mode, Override},
+    product_token::ProductToken,
     robots::{Access, Form, Matcher, Rule, Scope, Target},
 };
 
@@ -182,6 +183,18 @@ enum Binding<'r> {
     All,
 }
 
+impl<'r> Binding<'r> {
+    /// The names of the groups that bind, the first that there is, before `*`.
+    fn names(self) -> impl Iterator<Item = &'r str> {
+        let (family, alone) = match self {
+            Self::Name(Name::Known(crawler)) => (Some(crawler.groups()), None),
+            Self::Name(name) | Self::Program(name) => (None, Some(name.as_str())),
+            Self::Star | Self::All => (None, None),
+        };
+        family.into_iter().flatten().map(ProductToken::as_str).chain(alone)
+    }
+}
+
 /// Where a request is judged: what stays the same for all its names.
 struct Court<'r, 'a, K> {
     site: &'r Site,
@@ -304,6 +317,11 @@ impl<'r, K: Knowledge> Court<'r, '_, K> {
         if self.site.timeline.is_single() {
             return None;
         }
+        let timeline = &self.site.timeline;
+        let doubt = timeline.doubt(group, rule, binding.names());
+        if doubt.is_none() {
+            return None;
+        }
         let start = self.knowledge.moment().start_of(self.site.cache_window);
         let enforcement = &self.site.enforcement;
         let is_allowed = |matcher: &Matcher, group: Scope| {
@@ -323,7 +341,7 @@ impl<'r, K: Knowledge> Court<'r, '_, K> {
             Some(Asking { name, standing }) => self.knowledge.holding(name, standing, start),
             None => Holding::Any,
         };
-        self.site.timeline.excuse(start, (group, rule), allows, holding)
+        timeline.excuse(doubt, start, allows, holding)
     }
 }
 

@@ -24,7 +24,7 @@ pub use self::{
     pace::{Held, Measured, held, measured, promised},
     rulebook::{Rulebook, Site},
     tags::{TagFields, Tags},
-    timeline::{Excuse, Holding, Past, Period, Timeline},
+    timeline::{Doubt, Excuse, Holding, Past, Period, Timeline},
 };
 
 mod breaker; // when nothing is refused any more

@@ -8,13 +8,13 @@ use std::{cmp::Reverse, collections::HashSet, sync::Arc};
 
 use jiff::Timestamp;
 
-use crate::robots::{Common, Matcher, Rule, Scope};
+use crate::robots::{Common, Files, Matcher, Rule, Scope};
 
 use super::edition::{Edition, EditionId};
 
 /// How many editions before the one in force are kept. Who changes a file more often within a day
 /// has his crawlers excused where it can't be told what they hold.
-const MAX_PAST: usize = 64;
+const MAX_PAST: usize = Common::MAX_OLDER;
 
 /// The editions of one site, as they followed each other.
 #[derive(Clone, Debug)]
@@ -24,6 +24,8 @@ pub struct Timeline {
     last_modified: Timestamp,
     /// The newest first; each is another than the current one, and stands here once.
     past: Vec<Past>,
+    /// What the current edition has in common with those, by their places.
+    common: Arc<Common>,
     /// Until when an edition was in force that is no longer kept.
     forgotten: Option<Timestamp>,
 }
@@ -37,7 +39,6 @@ pub struct Past {
     pub from: Timestamp,
     /// Until when.
     pub until: Timestamp,
-    common: Arc<Common>,
 }
 
 /// A time in which an edition was in force, as it was written down.
@@ -49,6 +50,17 @@ pub struct Period {
     pub from: Timestamp,
     /// Until when; `None` where nothing followed it.
     pub until: Option<Timestamp>,
+}
+
+/// Editions that may allow what the one in force disallows: those that have to be asked.
+#[derive(Clone, Copy, Debug)]
+pub struct Doubt {
+    scope: Scope,
+    files: Files,
+    /// Those of `files` in which the crawler may be bound by another scope than its own.
+    renamed: Files,
+    /// Whether there was one that is not kept any more.
+    forgotten: bool,
 }
 
 /// What a crawler may be going by.
@@ -73,7 +85,7 @@ impl Holding {
 impl Timeline {
     /// Begins with an edition in force since `since`.
     pub fn new(current: Arc<Edition>, since: Timestamp) -> Self {
-        Self { current, since, last_modified: since, past: Vec::new(), forgotten: None }
+        Self::assemble(current, (since, since), Vec::new(), None, since)
     }
 
     /// What was written down, in order, `edition` being in force at `now`. A period that is still
@@ -123,15 +135,20 @@ impl Timeline {
         past.truncate(MAX_PAST);
         let past = past.into_iter().map(|(edition, from, until)| {
             let (from, until) = (from.min(now), until.min(now));
-            let common = Arc::new(Common::of(current.matcher(), edition.matcher()));
-            Past { edition, from, until, common }
+            Past { edition, from, until }
         });
-        Self { past: past.collect(), current, since, last_modified, forgotten }
+        let past: Vec<Past> = past.collect();
+        let common = compare(&current, &past);
+        Self { current, since, last_modified, past, common, forgotten }
     }
 
     /// The same without what nobody can hold any more.
     pub fn without_before(mut self, start: Timestamp) -> Self {
+        let kept = self.past.len();
         self.past.retain(|past| past.until > start);
+        if self.past.len() < kept {
+            self.common = compare(&self.current, &self.past);
+        }
         self
     }
 
@@ -184,24 +201,42 @@ impl Timeline {
         id == self.current.id() || self.past.iter().any(|past| past.edition.id() == id)
     }
 
+    /// Which editions may allow a target that `rule` of `scope` disallows in the one in force to a
+    /// crawler that looks for these names. Most often none: then there is no [`Self::excuse`].
+    pub fn doubt<'n>(
+        &self,
+        scope: Scope,
+        rule: Option<&Rule>,
+        names: impl Iterator<Item = &'n str>,
+    ) -> Doubt {
+        let renamed = self.common.renamed(names);
+        let changed =
+            rule.map_or_else(|| self.common.all(), |rule| self.common.in_doubt(scope, rule));
+        Doubt { scope, files: changed | renamed, renamed, forgotten: self.forgotten.is_some() }
+    }
+
     /// Whether a target that the edition in force disallows is allowed by one that its sender may be
     /// going by; names that edition, the newest of several.
     ///
-    /// `start` is when the window begins, `scope` and `rule` are what disallows the target now.
-    /// `allows` judges it by another edition, whose scope is told where it is known, and `holding`
-    /// is asked only where it matters.
+    /// `start` is when the window begins. `allows` judges the target by another edition, whose scope
+    /// is told where it is known, and `holding` is asked only where it matters.
     pub fn excuse(
         &self,
+        doubt: Doubt,
         start: Timestamp,
-        (scope, rule): (Scope, Option<&Rule>),
         allows: impl Fn(&Matcher, Option<Scope>) -> bool,
         holding: impl FnOnce() -> Holding,
     ) -> Option<Excuse<'_>> {
-        let is_lenient = |past: &&Past| {
-            !rule.is_some_and(|rule| past.common.keeps(scope, rule))
-                && allows(past.edition.matcher(), past.common.scope(scope))
+        let known = |place: usize| {
+            let is_renamed = doubt.renamed.contains(place);
+            self.common.scope(doubt.scope, place).filter(|_| !is_renamed)
         };
-        let mut lenient = self.past.iter().filter(is_lenient).peekable();
+        let in_doubt =
+            doubt.files.places().filter_map(|place| Some((place, self.past.get(place)?)));
+        let mut lenient = in_doubt
+            .filter(|(place, past)| allows(past.edition.matcher(), known(*place)))
+            .map(|(_, past)| past)
+            .peekable();
         let is_forgotten = self.is_forgotten(start);
         if lenient.peek().is_none() && !is_forgotten {
             return None;
@@ -228,6 +263,18 @@ fn modified_after(before: Timestamp, since: Timestamp) -> Timestamp {
         return since;
     }
     Timestamp::from_second(before.as_second().saturating_add(1)).unwrap_or(since)
+}
+
+impl Doubt {
+    /// Whether every edition is known to disallow the target.
+    pub const fn is_none(&self) -> bool {
+        self.files.is_empty() && !self.forgotten
+    }
+}
+
+fn compare(current: &Edition, past: &[Past]) -> Arc<Common> {
+    let older: Vec<&Matcher> = past.iter().map(|past| past.edition.matcher()).collect();
+    Arc::new(Common::of(current.matcher(), &older))
 }
 
 /// Why a target is not held against its sender.
@@ -326,8 +373,9 @@ mod tests {
         }
         timeline = timeline.followed_by(edition("/"), at(100));
         let excuse = |holding: &Holding, start| {
-            let by = (timeline.current.matcher().star().expect("a group"), None);
-            timeline.excuse(at(start), by, |_, _| false, || holding.clone()).is_some()
+            let star = timeline.current.matcher().star().expect("a group");
+            let doubt = timeline.doubt(star, None, std::iter::empty());
+            timeline.excuse(doubt, at(start), |_, _| false, || holding.clone()).is_some()
         };
         let current = Holding::Of(vec![timeline.current.id()]);
         assert!(excuse(&Holding::Any, 0) && !excuse(&Holding::Any, 50));

@@ -27,12 +27,16 @@ use super::network::Network;
 const MAX_NAMED: usize = 100_000;
 /// The same for names that clients make up.
 const MAX_DECLARED: usize = 4_096;
-/// How many networks of one crawler are kept at a site, so that one doesn't crowd out the others.
+/// How many octets the names of crawlers and sites may take for each pair, on the average; there are
+/// usually many pairs of one name. With these limits the ledger takes less than 32 MiB.
+const MAX_TEXT: usize = 80;
+/// How many networks of one crawler are kept at a site, so that one doesn't crowd out the others; and
+/// how many editions that they may hold.
 const MAX_NETWORKS: usize = 4_096;
 
 /// The fetches seen so far.
 #[derive(Debug)]
-pub(super) struct Ledger {
+pub struct Ledger {
     /// Of crawlers that the catalogue or a site names.
     named: RwLock<Book>,
     /// Of names that only clients give themselves.
@@ -41,15 +45,19 @@ pub(super) struct Ledger {
 
 /// Who fetches, as far as it is known.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Reader {
-    pub(super) network: Network,
-    pub(super) outcome: Outcome,
+pub struct Reader {
+    /// From where.
+    pub network: Network,
+    /// Whether it is who it says.
+    pub outcome: Outcome,
 }
 
 #[derive(Debug)]
 struct Book {
-    /// By site and by name, in lower case.
-    sites: BTreeMap<String, BTreeMap<Box<str>, Fetches>>,
+    /// By [`key`]. One tree of all sites: a tree for each costs 700 octets, even for one crawler.
+    crawlers: BTreeMap<Box<str>, Fetches>,
+    /// The octets of all keys.
+    text: usize,
     pairs: usize,
     max: usize,
 }
@@ -85,14 +93,14 @@ struct Latest {
 
 impl Default for Ledger {
     fn default() -> Self {
-        let book = |max| RwLock::new(Book { sites: BTreeMap::new(), pairs: 0, max });
+        let book = |max| RwLock::new(Book::new(max));
         Self { named: book(MAX_NAMED), declared: book(MAX_DECLARED) }
     }
 }
 
 impl Ledger {
     /// What was seen before a restart.
-    pub(super) fn remembering(fetches: Vec<Fetch>) -> Self {
+    pub fn remembering(fetches: Vec<Fetch>) -> Self {
         let ledger = Self::default();
         let mut book = write(&ledger.named);
         for fetch in fetches {
@@ -115,7 +123,7 @@ impl Ledger {
 
     /// Notes that somebody fetched a site's robots.txt; returns the note where it is to be kept.
     /// `shown` is the network as it is written down.
-    pub(super) fn note(
+    pub fn note(
         &self,
         site: &Site,
         name: Name<'_>,
@@ -129,7 +137,8 @@ impl Ledger {
         let at = at.as_millisecond();
         let entry = known.map_or_else(|| Entry::new(edition, at), |known| known.again(edition, at));
         let entry = Entry { outcome: reader.outcome, ..entry };
-        let is_kept = book.put(&site.name, name.as_str(), reader.network, entry);
+        book.put(&site.name, name.as_str(), reader.network, entry);
+        let is_kept = book.entry(&site.name, name.as_str(), reader.network).is_some();
         drop(book);
         let is_written = is_kept && !matches!(name, Name::Declared(_));
         let time = |at| Timestamp::from_millisecond(at).unwrap_or(Timestamp::UNIX_EPOCH);
@@ -150,7 +159,7 @@ impl Ledger {
     /// what its own network fetched last, and what others of its networks fetched later; if its own
     /// fetched nothing, what each of the others fetched last. A family fetches the file under one of
     /// its names, so those that it goes by in robots.txt count too.
-    pub(super) fn holding(
+    pub fn holding(
         &self,
         site: &Site,
         name: Name<'_>,
@@ -179,21 +188,17 @@ impl Ledger {
 
     /// What a crawler had read when it came for a page: what its own network fetched last; if that
     /// fetched nothing, the latest fetch that counts for it.
-    pub(super) fn read_by(
-        &self,
-        site: &Site,
-        name: Option<Name<'_>>,
-        reader: Reader,
-    ) -> RobotsRead {
+    pub fn read_by(&self, site: &Site, name: Option<Name<'_>>, reader: Reader) -> RobotsRead {
         let last = name.and_then(|name| {
             let book = read(self.book(name));
-            let fetches = names(name).filter_map(|name| book.fetches(&site.name, name));
-            let times = fetches.flat_map(|fetches| {
-                let own = fetches.of(reader.network).map(|entry| (entry.last, entry.edition));
-                let others = fetches.latest.iter();
-                others.map(|latest| (latest.time(reader), latest.edition)).chain(own)
-            });
-            times.filter(|(at, _)| *at > i64::MIN).max()
+            let fetches = || names(name).filter_map(|name| book.fetches(&site.name, name));
+            let own = fetches().filter_map(|fetches| fetches.of(reader.network));
+            let own = own.map(|entry| (entry.last, entry.edition)).max();
+            own.or_else(|| {
+                let others = fetches().flat_map(|fetches| &fetches.latest);
+                let others = others.map(|latest| (latest.time(reader), latest.edition));
+                others.filter(|(at, _)| *at > i64::MIN).max()
+            })
         });
         match last {
             None => RobotsRead { state: ReadState::Never, edition: None, at: None },
@@ -213,7 +218,7 @@ impl Ledger {
         let now = now.as_millisecond();
         for book in [&self.named, &self.declared] {
             let mut book = write(book);
-            for fetches in book.sites.values_mut().flat_map(BTreeMap::values_mut) {
+            for fetches in book.crawlers.values_mut() {
                 for (_, entry) in &mut fetches.networks {
                     entry.last = entry.last.min(now);
                     entry.first = entry.first.min(now);
@@ -229,60 +234,51 @@ impl Ledger {
 }
 
 impl Book {
+    const fn new(max: usize) -> Self {
+        Self { crawlers: BTreeMap::new(), text: 0, pairs: 0, max }
+    }
+
     fn fetches(&self, site: &str, name: &str) -> Option<&Fetches> {
-        self.sites.get(site)?.get(name.to_ascii_lowercase().as_str())
+        self.crawlers.get(key(site, name).as_str())
     }
 
     fn entry(&self, site: &str, name: &str, network: Network) -> Option<Entry> {
         self.fetches(site, name)?.of(network).copied()
     }
 
-    /// Says whether the network is among those that are kept.
-    fn put(&mut self, site: &str, name: &str, network: Network, entry: Entry) -> bool {
-        if self.pairs >= self.max && self.entry(site, name, network).is_none() {
+    fn put(&mut self, site: &str, name: &str, network: Network, entry: Entry) {
+        let key = key(site, name);
+        if let Some(fetches) = self.crawlers.get_mut(key.as_str())
+            && (self.pairs < self.max || !fetches.would_keep(network))
+        {
+            self.pairs += usize::from(fetches.put(network, entry));
+            return;
+        }
+        while self.pairs >= self.max || self.text + key.len() > MAX_TEXT * self.max {
             self.forget_the_oldest();
         }
-        if !self.sites.contains_key(site) {
-            self.sites.insert(site.to_owned(), BTreeMap::new());
-        }
-        let Some(names) = self.sites.get_mut(site) else { return false };
-        match names.get_mut(name.to_ascii_lowercase().as_str()) {
-            Some(fetches) => {
-                let before = fetches.networks.len();
-                fetches.put(network, entry);
-                self.pairs += fetches.networks.len() - before;
-                fetches.of(network).is_some()
-            }
+        // It may have been forgotten just now, or it is here still, with other networks.
+        match self.crawlers.get_mut(key.as_str()) {
+            Some(fetches) => self.pairs += usize::from(fetches.put(network, entry)),
             None => {
-                let name = name.to_ascii_lowercase().into_boxed_str();
-                names.insert(name, Fetches::new(network, entry));
+                self.text += key.len();
                 self.pairs += 1;
-                true
+                self.crawlers.insert(key.into_boxed_str(), Fetches::new(network, entry));
             }
         }
     }
 
+    /// Forgets a quarter of the pairs, and one at least.
     fn forget_the_oldest(&mut self) {
-        let all = || self.sites.values().flat_map(BTreeMap::values);
-        let mut times: Vec<i64> = all()
-            .flat_map(|fetches| fetches.networks.iter().map(|(_, entry)| entry.last))
-            .collect();
+        let entries = self.crawlers.values().flat_map(|fetches| &fetches.networks);
+        let mut times: Vec<i64> = entries.map(|(_, entry)| entry.last).collect();
         let quarter = times.len() / 4;
-        if quarter >= times.len() {
-            return;
+        if quarter < times.len() {
+            let (_, &mut cutoff, _) = times.select_nth_unstable(quarter);
+            self.crawlers.retain(|_, fetches| fetches.forget_until(cutoff));
         }
-        let (_, &mut cutoff, _) = times.select_nth_unstable(quarter);
-        for names in self.sites.values_mut() {
-            for fetches in names.values_mut() {
-                fetches.networks.retain(|(_, entry)| entry.last > cutoff);
-                fetches.networks.shrink_to_fit();
-                fetches.count_latest();
-            }
-            names.retain(|_, fetches| !fetches.networks.is_empty());
-        }
-        self.sites.retain(|_, names| !names.is_empty());
-        let all = self.sites.values().flat_map(BTreeMap::values);
-        self.pairs = all.map(|fetches| fetches.networks.len()).sum();
+        self.text = self.crawlers.keys().map(|key| key.len()).sum();
+        self.pairs = self.crawlers.values().map(|fetches| fetches.networks.len()).sum();
     }
 }
 
@@ -296,15 +292,24 @@ impl Fetches {
         self.networks.get(at).map(|(_, entry)| entry)
     }
 
-    fn put(&mut self, network: Network, entry: Entry) {
-        let replaced = match self.networks.binary_search_by_key(&network, |(network, _)| *network) {
-            Ok(at) => self.networks.get_mut(at).map(|(_, old)| std::mem::replace(old, entry)),
-            Err(at) => {
-                if self.networks.len() < MAX_NETWORKS {
-                    self.networks.insert(at, (network, entry));
-                }
-                None
+    /// Whether the network is a new one for which there is room.
+    fn would_keep(&self, network: Network) -> bool {
+        self.networks.len() < MAX_NETWORKS && self.of(network).is_none()
+    }
+
+    /// Says whether the network is a new one that is kept.
+    fn put(&mut self, network: Network, entry: Entry) -> bool {
+        let place = self.networks.binary_search_by_key(&network, |(network, _)| *network);
+        let (is_new, replaced) = match place {
+            Ok(at) => {
+                (false, self.networks.get_mut(at).map(|(_, old)| std::mem::replace(old, entry)))
             }
+            Err(at) if self.networks.len() < MAX_NETWORKS => {
+                make_room(&mut self.networks);
+                self.networks.insert(at, (network, entry));
+                (true, None)
+            }
+            Err(_) => (false, None),
         };
         match replaced {
             Some(old) if old.edition != entry.edition || old.outcome != entry.outcome => {
@@ -312,6 +317,7 @@ impl Fetches {
             }
             _ => self.add_latest(Latest::of(&entry)),
         }
+        is_new
     }
 
     fn add_latest(&mut self, one: Latest) {
@@ -320,8 +326,27 @@ impl Fetches {
                 latest.at = latest.at.max(one.at);
                 latest.confirmed_at = latest.confirmed_at.max(one.confirmed_at);
             }
-            None => self.latest.push(one),
+            None => {
+                // Networks that are not kept may bring ever new editions.
+                let earliest = (0..).zip(&self.latest).min_by_key(|(_, latest)| latest.at);
+                if let Some((at, _)) = earliest.filter(|_| self.latest.len() >= MAX_NETWORKS) {
+                    self.latest.swap_remove(at);
+                }
+                make_room(&mut self.latest);
+                self.latest.push(one);
+            }
         }
+    }
+
+    /// Forgets what was fetched at this time or earlier; says whether anything is left.
+    fn forget_until(&mut self, cutoff: i64) -> bool {
+        let known = self.networks.len();
+        self.networks.retain(|(_, entry)| entry.last > cutoff);
+        if self.networks.len() < known {
+            self.networks.shrink_to_fit();
+            self.count_latest();
+        }
+        !self.networks.is_empty()
     }
 
     fn count_latest(&mut self) {
@@ -361,6 +386,23 @@ impl Latest {
     /// When the edition was fetched last, by whom speaks for this client.
     fn time(&self, reader: Reader) -> i64 {
         if reader.outcome == Outcome::Confirmed { self.confirmed_at } else { self.at }
+    }
+}
+
+/// `www.example.com/googlebot`; no site has a slash in its name.
+fn key(site: &str, name: &str) -> String {
+    let mut key = String::with_capacity(site.len() + 1 + name.len());
+    key.push_str(site);
+    key.push('/');
+    key.push_str(name);
+    key[site.len()..].make_ascii_lowercase();
+    key
+}
+
+/// Makes room for one more, and a quarter of what there is: to double it would take more memory.
+fn make_room<T>(list: &mut Vec<T>) {
+    if list.len() == list.capacity() {
+        list.reserve_exact(1 + list.len() / 4);
     }
 }
 

@@ -48,6 +48,8 @@ pub use self::{
     evidence::{Verifier, fetch_once},
     files::{PolicyRead, read_catalogue_file, read_policy, read_policy_with},
     knowledge::{Records, RecordsOf},
+    ledger::{Ledger, Reader},
+    network::Network,
     origins::Origins,
     reload::{Outcome, Reloader},
     remembered::Remembered,
@@ -82,7 +84,6 @@ mod upgrade; // connections on which another protocol is asked for
 
 use self::{
     clock::Clock,
-    ledger::Ledger,
     pace::Limiter,
     privacy::Privacy,
     reload::{InForce, Shared},

@@ -8,7 +8,7 @@ use std::{
 
 /// A network, small enough to keep many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Network {
+pub enum Network {
     /// The first 24 bits.
     V4(u32),
     /// The first 48 bits.
@@ -18,7 +18,8 @@ pub(super) enum Network {
 }
 
 impl Network {
-    pub(super) fn of(address: IpAddr) -> Self {
+    /// The network of an address.
+    pub fn of(address: IpAddr) -> Self {
         match address.to_canonical() {
             IpAddr::V4(address) => Self::V4(address.to_bits() >> 8),
             IpAddr::V6(address) => Self::V6((address.to_bits() >> 80) as u64),
@@ -26,7 +27,7 @@ impl Network {
     }
 
     /// The network as it was written down.
-    pub(super) fn parse(text: &str) -> Self {
+    pub fn parse(text: &str) -> Self {
         let address = text.strip_suffix("/24").or_else(|| text.strip_suffix("/48"));
         address.and_then(|address| address.parse().ok()).map_or_else(
             || {
@@ -39,7 +40,7 @@ impl Network {
     }
 
     /// Its first address, from which a hash can be made.
-    pub(super) fn address(self) -> Option<IpAddr> {
+    pub fn address(self) -> Option<IpAddr> {
         match self {
             Self::V4(bits) => Some(Ipv4Addr::from_bits(bits << 8).into()),
             Self::V6(bits) => Some(Ipv6Addr::from_bits(u128::from(bits) << 80).into()),

@@ -24,7 +24,9 @@ use std::{
 };
 
 use super::{
-    Directive, RobotsTxt, Rule, name,
+    Directive, RobotsTxt, Rule,
+    filed::{Filed, Key},
+    name,
     pace::PaceRecord,
     path::{Target, is_robots_txt},
     pattern::{Pattern, Shape},
@@ -41,8 +43,7 @@ pub struct Matcher {
     sets: Vec<RuleSet>,
     /// For each scope the sets that it is made of, in the order of the file.
     scopes: Vec<Vec<usize>>,
-    /// In lower case, ordered by form and name, with the scope.
-    names: Vec<(usize, Box<str>, Scope)>,
+    names: Filed<Scope>,
     star: Option<Scope>,
 }
 
@@ -147,7 +148,7 @@ impl Matcher {
         let sets: Vec<_> = members.iter().map(|groups| RuleSet::new(robots, groups)).collect();
 
         let mut star = Vec::new();
-        let mut named: BTreeMap<(usize, Box<str>), Vec<usize>> = BTreeMap::new();
+        let mut named: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
         for (number, set) in sets.iter().enumerate() {
             for token in &set.tokens {
                 if name::is_star(token) {
@@ -161,31 +162,22 @@ impl Matcher {
                 }
             }
         }
-        let mut matcher = Self { sets, scopes: Vec::new(), names: Vec::new(), star: None };
-        matcher.star = (!star.is_empty()).then(|| matcher.add_scope(star));
-        for ((form, name), sets) in named {
-            let scope = matcher.add_scope(sets);
-            matcher.names.push((form, name, scope));
-        }
-        matcher
+        let mut scopes = Vec::new();
+        let star = (!star.is_empty()).then(|| add_scope(&mut scopes, star));
+        let names = named.into_iter().map(|(key, sets)| (key, add_scope(&mut scopes, sets)));
+        let names = Filed::new(names.collect());
+        Self { sets, scopes, names, star }
     }
 
     /// The groups that name the crawler `name`: a product token, in any case, which may carry a
     /// version or a remark as user-agent lines do. Never those for `*`.
     pub fn group(&self, name: &str) -> Option<Scope> {
-        let own = name::forms(name).into_iter().flatten();
-        own.flat_map(|own| (0..name::FORMS).map(move |form| (form, own))).find_map(|(form, own)| {
-            let order = |(other, key, _): &(usize, Box<str>, Scope)| {
-                other.cmp(&form).then_with(|| name::compare(key, own))
-            };
-            let at = self.names.binary_search_by(order).ok()?;
-            self.names.get(at).map(|(_, _, scope)| *scope)
-        })
+        self.names.find(name).next().copied()
     }
 
     /// Every group, merged by name as crawlers merge them.
     pub fn scopes(&self) -> impl Iterator<Item = Scope> + '_ {
-        self.names.iter().map(|(_, _, scope)| *scope).chain(self.star)
+        self.names.iter().map(|(_, scope)| *scope).chain(self.star)
     }
 
     /// The groups for `*`.
@@ -268,8 +260,8 @@ impl Matcher {
 
     /// The names of all groups but those for `*`: by which form they count, lower case, whom they
     /// bind.
-    pub(super) fn names(&self) -> impl Iterator<Item = (usize, &str, Scope)> {
-        self.names.iter().map(|(form, name, scope)| (*form, &**name, *scope))
+    pub(super) fn names(&self) -> impl Iterator<Item = (&Key, Scope)> {
+        self.names.iter().map(|(key, scope)| (key, *scope))
     }
 
     /// One more than the greatest number of a scope.
@@ -289,12 +281,6 @@ impl Matcher {
 
     fn sets_of(&self, scope: Scope) -> impl Iterator<Item = &RuleSet> {
         self.sets(scope).iter().filter_map(|&set| self.sets.get(set))
-    }
-
-    fn add_scope(&mut self, sets: Vec<usize>) -> Scope {
-        let number = self.scopes.len();
-        self.scopes.push(sets);
-        Scope(u32::try_from(number).expect("a robots.txt has less than 4 GiB of names"))
     }
 }
 
@@ -440,6 +426,11 @@ fn head(text: &[u8]) -> u64 {
 /// What decides between rules that match: the lesser does.
 fn precedence(rule: &Rule, specificity: u32) -> (Reverse<u32>, bool, u32) {
     (Reverse(specificity), rule.directive == Directive::Disallow, rule.line)
+}
+
+fn add_scope(scopes: &mut Vec<Vec<usize>>, sets: Vec<usize>) -> Scope {
+    scopes.push(sets);
+    Scope(u32::try_from(scopes.len() - 1).expect("a robots.txt has less than 4 GiB of names"))
 }
 
 fn push_new(list: &mut Vec<usize>, number: usize) {

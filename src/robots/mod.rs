@@ -113,6 +113,7 @@
 mod common;
 mod difference;
 mod emit;
+mod filed;
 mod key;
 mod lint;
 mod matcher;
@@ -133,7 +134,7 @@ mod tests;
 
 use crate::{diagnostic::Diagnostic, escape};
 
-pub use common::Common;
+pub use common::{Common, Files};
 pub use difference::{Difference, Differences, Judged, MAX_DIFFERENCES, differences};
 pub use matcher::{Access, Explanation, Form, Match, Matcher, Scope, Verdict, closes_everything};
 pub use merge::{Merged, Side, Source, merge};

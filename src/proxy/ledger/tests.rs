@@ -124,7 +124,7 @@ fn rfc9309_2_4_six_crawlers_and_two_editions_through_72_hours() {
         (31.0, "bingbot", 4, ["log older", "grace older", "pass older"]),
         // The network that read the new edition knows it; another may have a copy of its own.
         (33.0, "bingbot", 5, ["log current", "log current", "pass current"]),
-        (33.0, "bingbot", 4, ["log current", "grace current", "pass current"]),
+        (33.0, "bingbot", 4, ["log older", "grace older", "pass older"]),
         (33.0, "bingbot", 8, ["log current", "grace current", "pass current"]),
         // Bytespider's copy is too old now, but the first edition is not.
         (35.0, "Bytespider", 2, ["log older", "grace older", "pass older"]),
@@ -133,7 +133,7 @@ fn rfc9309_2_4_six_crawlers_and_two_editions_through_72_hours() {
         (53.5, "CCBot", 9, ["log never", "grace never", "pass never"]),
         (53.5, "Bytespider", 2, ["log older", "grace older", "pass older"]),
         // What bingbot's first network read is too old now; its second read the new edition.
-        (53.5, "bingbot", 4, ["log current", "log current", "pass current"]),
+        (53.5, "bingbot", 4, ["log older", "log older", "pass older"]),
         // A day after the change it counts for everybody.
         (54.0, "CCBot", 9, ["log never", "log never", "pass never"]),
         (54.0, "Bytespider", 2, ["log older", "log older", "pass older"]),
@@ -379,4 +379,39 @@ fn rfc9309_2_4_the_worked_example_of_the_readme() {
         asked += 1;
     }
     assert_eq!(asked, 11, "every request of the table");
+}
+
+proptest! {
+    #[test]
+    fn ours_a_book_keeps_within_its_limits_and_knows_who_came_last(
+        fetches in prop::collection::vec((0_u8..4, 0_u8..6, 1_usize..128, 0_u8..5), 1..60),
+    ) {
+        let mut book = Book::new(8);
+        for (at, (site, network_number, length, edition)) in (0..).zip(fetches) {
+            let site = format!("{site}.example");
+            let token = "x".repeat(length);
+            let edition = EditionId::parse(&format!("{edition:016x}")).expect("16 digits");
+            book.put(&site, &token, network(network_number), Entry::new(edition, at));
+            let kept = book.entry(&site, &token.to_uppercase(), network(network_number));
+            prop_assert_eq!(kept.map(|entry| (entry.edition, entry.last)), Some((edition, at)));
+            let counts = (book.pairs, book.text);
+            prop_assert!(counts.0 <= 8 && counts.1 <= 8 * MAX_TEXT, "{:?}", counts);
+            let pairs = book.crawlers.values().map(|fetches| fetches.networks.len()).sum::<usize>();
+            let text = book.crawlers.keys().map(|key| key.len()).sum::<usize>();
+            prop_assert_eq!(counts, (pairs, text));
+            prop_assert!(book.crawlers.values().all(|fetches| !fetches.latest.is_empty()));
+        }
+    }
+}
+
+#[test]
+fn ours_networks_that_are_not_kept_bring_so_many_editions_and_no_more() {
+    let edition = |number: usize| EditionId::parse(&format!("{number:016x}")).expect("16 digits");
+    let mut fetches = Fetches::new(Network::V4(0), Entry::new(edition(0), 0));
+    for (number, at) in (1..2 * MAX_NETWORKS).zip(1..) {
+        fetches.put(Network::V4(number as u32), Entry::new(edition(number), at));
+    }
+    assert_eq!((fetches.networks.len(), fetches.latest.len()), (MAX_NETWORKS, MAX_NETWORKS));
+    let newest = edition(2 * MAX_NETWORKS - 1);
+    assert!(fetches.latest.iter().any(|latest| latest.edition == newest));
 }
