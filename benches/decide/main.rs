@@ -7,10 +7,10 @@
 
 #![expect(clippy::print_stdout, clippy::panic, reason = "a benchmark prints its table")]
 
-use std::{collections::HashMap, hint::black_box};
+use std::{cell::RefCell, collections::HashMap, hint::black_box};
 
 use beadle::{
-    crawlers::Class,
+    crawlers::{Class, Recent},
     enforce::{self, Action, Moment, Reason, Rulebook, Site},
     policy,
     robots::{Access, Target},
@@ -114,6 +114,20 @@ fn cases<'a>(rulebook: &'a Rulebook, site: &'a Site, requests: &'a Requests) -> 
             black_box(rulebook.catalogue().identify(user_agent, &site.names).class());
         }
     };
+    let identify_again = |user_agents: Vec<String>| {
+        let recent = RefCell::new(Recent::default());
+        move |number: usize| {
+            let user_agent = black_box(user_agents[number % user_agents.len()].as_bytes());
+            let mut recent = recent.borrow_mut();
+            black_box(recent.identify(rulebook.catalogue(), user_agent, &site.names).class());
+        }
+    };
+    // More of them than are remembered, so that none is found again.
+    let never_again = |user_agents: Vec<String>| {
+        let numbered = (0..64 * Recent::PLACES).zip(user_agents.iter().cycle());
+        let many: Vec<String> = numbered.map(|(number, text)| format!("{text} {number}")).collect();
+        many
+    };
     let isbot = |user_agents: Vec<String>| {
         let bots = isbot::Bots::default();
         move |number: usize| {
@@ -157,9 +171,13 @@ fn cases<'a>(rulebook: &'a Rulebook, site: &'a Site, requests: &'a Requests) -> 
         Case::new("baseline: User-Agent looked up in a `HashMap`", look_up),
         Case::new("identify: browsers", identify_all(browsers())),
         Case::new("identify: one of 64 KiB", identify_all(vec!["word ".repeat(13_108)])),
+        Case::new("identify: browsers, seen before", identify_again(browsers())),
+        Case::new("identify: browsers, 32,768", identify_all(never_again(browsers()))),
+        Case::new("the same, each remembered in vain", identify_again(never_again(browsers()))),
         Case::new("isbot: browsers", isbot(browsers())),
         Case::new("woothee: browsers", woothee(browsers())),
         Case::new("identify: crawlers and tools", identify_all(crawlers())),
+        Case::new("identify: crawlers and tools, seen before", identify_again(crawlers())),
         Case::new("isbot: crawlers and tools", isbot(crawlers())),
         Case::new("woothee: crawlers and tools", woothee(crawlers())),
         Case::new("identify and decide: browser", judge(&requests.browsers)),

@@ -11,12 +11,14 @@ use super::{
     names::{Names, Target},
     patterns::Patterns,
     site_names::SiteNames,
+    unique::Id,
     user_agent,
 };
 
 /// Every crawler that is known. Immutable; a newer state of knowledge is a new catalogue.
 #[derive(Clone, Debug)]
 pub struct Catalogue {
+    id: Id,
     crawlers: Vec<Crawler>,
     /// Tokens and aliases in lower case, for questions about names in robots.txt.
     by_name: HashMap<Box<str>, u16>,
@@ -53,7 +55,7 @@ impl Catalogue {
             return Err(findings);
         }
         let names = Names::new(names_to_look_for(&crawlers));
-        Ok(Self { crawlers, by_name, names, patterns })
+        Ok(Self { id: Id::new(), crawlers, by_name, names, patterns })
     }
 
     /// What a request's User-Agent claims. One pass, no allocation.
@@ -119,6 +121,15 @@ impl Catalogue {
 
     pub(super) fn at(&self, number: u16) -> Option<&Crawler> {
         self.crawlers.get(usize::from(number))
+    }
+
+    /// The number by which [`Self::at`] finds a crawler of this catalogue.
+    pub(super) fn number(&self, crawler: &Crawler) -> Option<u16> {
+        u16::try_from(self.crawlers.element_offset(crawler)?).ok()
+    }
+
+    pub(super) const fn id(&self) -> Id {
+        self.id
     }
 
     pub(super) fn names(&self) -> &Names {

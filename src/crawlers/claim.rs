@@ -6,7 +6,11 @@ use serde::{Serialize, Serializer, ser::SerializeSeq};
 
 use crate::product_token::ProductToken;
 
-use super::{crawler::Crawler, entry::Kind};
+use super::{
+    crawler::Crawler,
+    entry::Kind,
+    recent::{Short, ShortName},
+};
 
 /// The claim of one request. Borrows from the catalogue, the site's names and the User-Agent; its
 /// tokens are distinct and in order of appearance.
@@ -62,6 +66,42 @@ impl<'a> Claim<'a> {
             class: Class::None,
             truncated: false,
         }
+    }
+
+    /// The claim without what it borrows; `None` where a name can't be shortened.
+    pub(super) fn shorten(&self, shorten: impl Fn(Name<'a>) -> Option<ShortName>) -> Option<Short> {
+        let mut names = [ShortName::Known(0); Self::MAX_TOKENS];
+        for (place, name) in names.iter_mut().zip(self.names).take(self.found) {
+            *place = shorten(name?)?;
+        }
+        let (length, found) = (u8::try_from(self.length).ok()?, u8::try_from(self.found).ok()?);
+        (!self.truncated).then_some(Short {
+            names,
+            length,
+            found,
+            crowded: self.crowded,
+            class: self.class,
+        })
+    }
+
+    /// The claim that was shortened; `None` where a name can't be found again.
+    #[inline]
+    pub(super) fn expand(
+        short: &Short,
+        expand: impl Fn(ShortName) -> Option<Name<'a>>,
+    ) -> Option<Self> {
+        let mut names = [None; Self::MAX_TOKENS];
+        for (place, name) in names.iter_mut().zip(short.names).take(short.found.into()) {
+            *place = Some(expand(name)?);
+        }
+        Some(Self {
+            names,
+            length: short.length.into(),
+            found: short.found.into(),
+            crowded: short.crowded,
+            class: short.class,
+            truncated: false,
+        })
     }
 
     /// The class of client.

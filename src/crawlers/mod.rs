@@ -19,10 +19,12 @@ mod names;
 mod patterns;
 mod purpose;
 pub mod ranges;
+mod recent;
 mod self_named;
 pub mod signature;
 mod site_names;
 mod standing;
+mod unique;
 mod user_agent;
 mod words;
 
@@ -32,6 +34,7 @@ pub use claim::{Claim, Class, Name};
 pub use crawler::Crawler;
 pub use entry::{CatalogueFile, CrawlDelay, Entry, Honours, Kind, Match, Purpose, Robots, Status};
 pub use patterns::check_pattern;
+pub use recent::Recent;
 pub use site_names::{SiteNames, is_findable};
 pub use standing::{Answer, Evidence, Outcome, Standing};
 

@@ -9,11 +9,13 @@ use super::{
     catalogue::Catalogue,
     entry::Match,
     names::{Names, Target},
+    unique::Id,
 };
 
 /// Names to look for besides those of the catalogue. Made once for a site, not for a request.
 #[derive(Clone, Debug, Default)]
 pub struct SiteNames {
+    id: Id,
     tokens: Vec<ProductToken>,
     pub(super) names: Names,
 }
@@ -37,12 +39,21 @@ impl SiteNames {
             .iter()
             .zip(0u16..)
             .map(|(token, number)| (token.key().into(), Target::new(number, Match::Word)));
-        Self { names: Names::new(targets), tokens }
+        Self { id: Id::new(), names: Names::new(targets), tokens }
     }
 
     /// The names that are looked for, as written.
     pub fn iter(&self) -> impl Iterator<Item = &ProductToken> {
         self.tokens.iter()
+    }
+
+    /// The number by which [`Self::token`] finds one of these names.
+    pub(super) fn number(&self, token: &ProductToken) -> Option<u16> {
+        u16::try_from(self.tokens.element_offset(token)?).ok()
+    }
+
+    pub(super) const fn id(&self) -> Id {
+        self.id
     }
 
     pub(super) fn token(&self, number: u16) -> Option<&ProductToken> {

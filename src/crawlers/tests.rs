@@ -10,7 +10,7 @@ fn catalogue(entries: Value) -> Result<Catalogue, Vec<crate::diagnostic::Diagnos
     Catalogue::new(entries)
 }
 
-fn sample() -> Catalogue {
+pub(super) fn sample() -> Catalogue {
     catalogue(json!([
         { "product_token": "Googlebot", "operator": "Google", "purpose": "search" },
         { "product_token": "Googlebot-Image", "falls_back_to": ["Googlebot"] },

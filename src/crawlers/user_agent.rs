@@ -19,6 +19,7 @@ use super::{
 
 /// Looks for names in one value of the User-Agent field and adds them to the claim. Returns the
 /// class of the client in case no name is found in any value.
+#[inline]
 pub(super) fn scan<'a>(
     catalogue: &'a Catalogue,
     site_names: &'a SiteNames,

@@ -63,6 +63,7 @@ mod evidence; // who is really asking
 mod fetching; // what fetches of our own share
 mod fields; // header fields of one hop
 mod files; // the policy and its catalogue on disk
+mod identified; // what a User-Agent claims, remembered
 mod knowledge; // what is known of a client beside what it says
 mod ledger; // who has read which robots.txt
 mod network; // the network of a client

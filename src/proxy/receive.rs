@@ -16,9 +16,9 @@ use crate::{
 };
 
 use super::{
-    Exchange, Proxy, client, conduct, conduct::Early, evidence::Asker, is_tls, knowledge::Client,
-    peer, record, record::Circumstances, request, request::Refusal, respond::Answer, serving,
-    serving::Serving,
+    Exchange, Proxy, client, conduct, conduct::Early, evidence::Asker, identified, is_tls,
+    knowledge::Client, peer, record, record::Circumstances, request, request::Refusal,
+    respond::Answer, serving, serving::Serving,
 };
 
 impl Proxy {
@@ -56,7 +56,7 @@ impl Proxy {
         let started = Instant::now();
         let user_agents = request.headers.get_all(header::USER_AGENT);
         let values = || user_agents.iter().map(HeaderValue::as_bytes);
-        let claim = serving.rulebook.catalogue().identify_all(values(), &site.names);
+        let claim = identified::claim(&serving.rulebook, site, &request.headers);
         let target = Target::new(request.raw_path());
         let is_nameless = values().all(enforce::is_blank);
         let client = Client::new(self, session, serving, (number, site));
