@@ -5,6 +5,8 @@
 
 use std::path::Path;
 
+#[path = "../fuzz/checks/editions.rs"]
+mod editions;
 #[path = "../fuzz/checks/html.rs"]
 mod html;
 #[path = "../fuzz/checks/matching.rs"]
@@ -24,7 +26,8 @@ mod x_robots_tag;
 
 type Check = fn(&[u8]);
 
-const CHECKS: [(&str, Check); 8] = [
+const CHECKS: [(&str, Check); 9] = [
+    ("editions", editions::holds_for),
     ("html", html::holds_for),
     ("matching", matching::holds_for),
     ("robots", robots::holds_for),
