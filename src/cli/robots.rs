@@ -251,7 +251,10 @@ fn difference(
     }
     if format == Format::Text {
         match (differences.rows.len(), differences.omitted) {
-            (0, _) => writeln!(out, "the two say the same to every crawler")?,
+            (0, _) => writeln!(
+                out,
+                "no path of either's rules is judged differently (paces are not compared)"
+            )?,
             (_, 0) => {}
             (_, more) => writeln!(out, "and {more} more")?,
         }

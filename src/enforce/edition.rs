@@ -5,6 +5,7 @@
 
 use std::{
     fmt,
+    hash::{DefaultHasher, Hash, Hasher},
     sync::atomic::{AtomicBool, Ordering},
 };
 
@@ -18,6 +19,8 @@ pub struct Edition {
     bytes: Vec<u8>,
     sha256: String,
     id: EditionId,
+    /// A hash of what its groups say.
+    meaning: u64,
     file: robots::RobotsTxt,
     matcher: robots::Matcher,
     asks_for_pace: bool,
@@ -78,8 +81,18 @@ impl Edition {
         let matcher = robots::Matcher::new(&file);
         let mut records = file.groups.iter().flat_map(|group| &group.records);
         let asks_for_pace = records.any(|record| robots::PaceRecord::of(record).is_some());
-        let id = EditionId(id);
-        Self { bytes, sha256, id, file, matcher, asks_for_pace, sources, provisional: None }
+        let (id, meaning) = (EditionId(id), meaning(&file));
+        Self {
+            bytes,
+            sha256,
+            id,
+            meaning,
+            file,
+            matcher,
+            asks_for_pace,
+            sources,
+            provisional: None,
+        }
     }
 
     /// The same, filling in until the site's rules are known.
@@ -114,6 +127,11 @@ impl Edition {
         self.id
     }
 
+    /// Whether the groups of the two say the same, whatever comments there are and on which lines.
+    pub(super) fn says_the_same(&self, other: &Self) -> bool {
+        self.meaning == other.meaning && said(&self.file).eq(said(&other.file))
+    }
+
     /// The SHA-256 of its bytes, as 64 hexadecimal digits.
     pub fn sha256(&self) -> &str {
         &self.sha256
@@ -139,6 +157,31 @@ impl Edition {
         let at = self.sources.binary_search_by_key(&robots_line, |(line, _)| *line).ok()?;
         self.sources.get(at).map(|(_, source)| *source)
     }
+}
+
+/// A part of a group: a name, a rule or a record.
+#[derive(PartialEq, Eq, Hash)]
+enum Said<'a> {
+    Group,
+    Name(&'a str),
+    Rule(robots::Directive, &'a str),
+    Record(&'a str, &'a str),
+}
+
+/// What the groups of a file say, in order.
+fn said(file: &robots::RobotsTxt) -> impl Iterator<Item = Said<'_>> {
+    file.groups.iter().flat_map(|group| {
+        let names = group.user_agents.iter().map(|user_agent| Said::Name(&user_agent.name));
+        let rules = group.rules.iter().map(|rule| Said::Rule(rule.directive, &rule.pattern));
+        let records = group.records.iter().map(|one| Said::Record(&one.name, &one.value));
+        std::iter::once(Said::Group).chain(names).chain(rules).chain(records)
+    })
+}
+
+fn meaning(file: &robots::RobotsTxt) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    said(file).for_each(|part| part.hash(&mut hasher));
+    hasher.finish()
 }
 
 impl EditionId {

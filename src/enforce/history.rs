@@ -1,13 +1,16 @@
 //! What a rulebook is compiled from beside the policy: what was published before, and what the
 //! origins' own files say.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use jiff::Timestamp;
 
 use crate::{
     diagnostic::Diagnostic,
-    policy::{self, Source},
+    policy::{self, Host, Source},
     robots,
 };
 
@@ -71,28 +74,64 @@ impl<'a> History<'a> {
     /// The site's editions with the one that its policy and its origin make now.
     pub(super) fn timeline(&mut self, site: &policy::Site) -> Timeline {
         let (name, now) = (site.name(), self.moment.now);
-        let previous = self.previous.and_then(|book| {
-            let mut sites = book.sites().iter();
-            sites.find(|other| other.name == name)
-        });
-        let periods = self.periods.remove(name).unwrap_or_default();
         let told = self.origins.get(name).cloned().unwrap_or_default();
-        let edition = self.edition(site, &told).unwrap_or_else(|| {
+        let edition = self.edition(site, &told);
+        let mut written = self.written(site).into_iter();
+        let (own, others) = (written.next().unwrap_or_default(), written);
+        let before = self.before(site);
+        let edition = edition.unwrap_or_else(|| {
             // What was good before stays, whoever published it.
-            let written = periods.last().filter(|last| last.until.is_none());
-            previous
-                .map(|before| before.timeline.current())
-                .or_else(|| written.map(|last| &last.edition))
+            let open = own.last().filter(|last| last.until.is_none());
+            before
+                .first()
+                .map(|before| before.current())
+                .or_else(|| open.map(|last| &last.edition))
                 .cloned()
                 .unwrap_or_else(|| Arc::new(alone(site, UNKNOWN).provisional()))
         });
-        let before = previous.map(|previous| &previous.timeline).or_else(|| self.gone.get(name));
-        let timeline = match before {
-            Some(before) => before.followed_by(edition, now),
-            None if periods.is_empty() => Timeline::new(edition, self.since),
-            None => Timeline::resume(periods, edition, now),
-        };
+        let timeline =
+            match before.split_first() {
+                Some((first, others)) => {
+                    let timeline = first.followed_by(edition, now);
+                    others.iter().fold(timeline, |timeline, other| timeline.after(other, now))
+                }
+                None if own.is_empty() => Timeline::new(edition, self.since),
+                None => others.fold(Timeline::resume(own, edition, now), |timeline, periods| {
+                    match periods.last().map(|last| Arc::clone(&last.edition)) {
+                        Some(last) => timeline.after(&Timeline::resume(periods, last, now), now),
+                        None => timeline,
+                    }
+                }),
+            };
         timeline.without_before(self.moment.start_of(site.robots_txt.cache_window))
+    }
+
+    /// The editions of the sites that served this site's hosts before: that of its name first.
+    pub fn before(&self, site: &policy::Site) -> Vec<&Timeline> {
+        let name = site.name();
+        let served = self.previous.into_iter().flat_map(|book| {
+            let own = book.sites().iter().find(|other| other.name == name);
+            let by_hosts = site.hosts.iter().filter_map(|host| match host {
+                Host::Exact(host) => book.site(Some(host)),
+                // Any of them tells who served the rest of them.
+                Host::Below(suffix) => book.site(Some(&format!("any{suffix}"))),
+            });
+            own.into_iter().chain(by_hosts.map(|(_, site)| site))
+        });
+        let mut known = HashSet::new();
+        let served = served.filter(|site| known.insert(site.name.as_str()));
+        let served: Vec<&Timeline> = served.map(|site| &site.timeline).collect();
+        let names = || site.hosts.iter().map(Host::as_str);
+        match served.is_empty() {
+            true => names().filter_map(|name| self.gone.get(name)).collect(),
+            false => served,
+        }
+    }
+
+    /// What was written down of sites with the names of this site's hosts: that of its name first.
+    fn written(&mut self, site: &policy::Site) -> Vec<Vec<Period>> {
+        let names = site.hosts.iter().map(Host::as_str);
+        names.filter_map(|name| self.periods.remove(name)).collect()
     }
 
     /// The edition that the site shall have; `None` where its origin's part can't be told, or not be

@@ -4,7 +4,7 @@
 //! RFC 9309 §2.4 lets a crawler use what it fetched for 24 hours. What the newest edition disallows
 //! is held against nobody who may be going by one that allows it ([`Timeline::excuse`]).
 
-use std::{cmp::Reverse, collections::HashSet, sync::Arc};
+use std::{cmp::Reverse, sync::Arc};
 
 use jiff::Timestamp;
 
@@ -22,7 +22,9 @@ pub struct Timeline {
     current: Arc<Edition>,
     since: Timestamp,
     last_modified: Timestamp,
-    /// The newest first; each is another than the current one, and stands here once.
+    /// Those that say the same as the one in force: nobody is excused by them.
+    twins: Vec<Twin>,
+    /// The newest first; each says something else than the current one and the others.
     past: Vec<Past>,
     /// What the current edition has in common with those, by their places.
     common: Arc<Common>,
@@ -39,7 +41,12 @@ pub struct Past {
     pub from: Timestamp,
     /// Until when.
     pub until: Timestamp,
+    /// Editions that say the same: a robots.txt that tells when it was made is another each time.
+    twins: Vec<Twin>,
 }
+
+/// An edition that says the same as another, and until when it was in force.
+type Twin = (EditionId, Timestamp);
 
 /// A time in which an edition was in force, as it was written down.
 #[derive(Clone, Debug)]
@@ -85,7 +92,8 @@ impl Holding {
 impl Timeline {
     /// Begins with an edition in force since `since`.
     pub fn new(current: Arc<Edition>, since: Timestamp) -> Self {
-        Self::assemble(current, (since, since), Vec::new(), None, since)
+        let times = (since, whole(since));
+        Self::assemble(current, times, Vec::new(), (Vec::new(), None), since)
     }
 
     /// What was written down, in order, `edition` being in force at `now`. A period that is still
@@ -94,57 +102,89 @@ impl Timeline {
         let open = periods.last().filter(|last| last.until.is_none());
         let open = open.filter(|last| last.edition.id() == edition.id()).map(|last| last.from);
         let goes_on = usize::from(open.is_some());
-        let before = periods.iter().take(periods.len() - goes_on).map(|period| period.from);
+        let before = periods.iter().take(periods.len() - goes_on).map(|period| whole(period.from));
         let before = before.reduce(modified_after);
         let since = open.unwrap_or(now);
-        let last_modified = before.map_or(since, |before| modified_after(before, since));
+        let last_modified =
+            before.map_or_else(|| whole(since), |before| modified_after(before, since));
         let since = since.min(now);
         let past = periods.into_iter().map(|Period { edition, from, until }| {
             let until = until.unwrap_or_else(|| since.max(from));
-            (edition, from, until)
+            Past { edition, from, until, twins: Vec::new() }
         });
-        Self::assemble(edition, (since, last_modified), past.collect(), None, now)
+        Self::assemble(edition, (since, last_modified), past.collect(), (Vec::new(), None), now)
     }
 
     /// The same with `edition` in force from `now` on. The time goes on where its bytes are those in
     /// force. What looks as if it lay ahead, because the clock was put back, was just now.
     pub fn followed_by(&self, edition: Arc<Edition>, now: Timestamp) -> Self {
-        let past = self.past.iter().map(|past| (Arc::clone(&past.edition), past.from, past.until));
+        let past = self.past.iter().cloned();
+        let is_over = self.since <= now && self.past.iter().all(|past| past.until <= now);
+        if edition.id() == self.current.id() && is_over {
+            return Self { current: edition, ..self.clone() };
+        }
         if edition.id() == self.current.id() {
             let times = (self.since.min(now), self.last_modified);
-            return Self::assemble(edition, times, past.collect(), self.forgotten, now);
+            let rest = (self.twins.clone(), self.forgotten);
+            return Self::assemble(edition, times, past.collect(), rest, now);
         }
-        let replaced = (Arc::clone(&self.current), self.since, now);
-        let replaced = Some(replaced).filter(|_| self.current.may_be_held());
+        let replaced = self.replaced(now).filter(|_| self.current.may_be_held());
         let times = (now, modified_after(self.last_modified, now));
-        Self::assemble(edition, times, past.chain(replaced).collect(), self.forgotten, now)
+        let rest = (Vec::new(), self.forgotten);
+        Self::assemble(edition, times, past.chain(replaced).collect(), rest, now)
+    }
+
+    /// The same after `other` as well: the site takes over hosts that had those rules.
+    pub fn after(self, other: &Self, now: Timestamp) -> Self {
+        let times = (self.since, modified_after(other.last_modified, self.last_modified));
+        let past = self.past.into_iter().chain(other.past.iter().cloned());
+        let past = past.chain(other.replaced(now)).collect();
+        let rest = (self.twins, self.forgotten.max(other.forgotten));
+        Self::assemble(self.current, times, past, rest, now)
+    }
+
+    /// The edition in force, replaced now.
+    fn replaced(&self, now: Timestamp) -> Option<Past> {
+        let edition = Arc::clone(&self.current);
+        Some(Past { edition, from: self.since, until: now, twins: self.twins.clone() })
     }
 
     fn assemble(
         current: Arc<Edition>,
         (since, last_modified): (Timestamp, Timestamp),
-        mut past: Vec<(Arc<Edition>, Timestamp, Timestamp)>,
-        forgotten: Option<Timestamp>,
+        mut all: Vec<Past>,
+        (mut twins, forgotten): (Vec<Twin>, Option<Timestamp>),
         now: Timestamp,
     ) -> Self {
-        past.sort_by_key(|(_, from, until)| Reverse((*until, *from)));
-        let mut known = HashSet::from([current.id()]);
-        past.retain(|(edition, ..)| known.insert(edition.id()));
-        let forgotten = forgotten.max(past.get(MAX_PAST).map(|(_, _, until)| *until));
+        all.sort_by_key(|past| Reverse((past.until, past.from)));
+        let mut past: Vec<Past> = Vec::new();
+        for mut one in all {
+            (one.from, one.until) = (one.from.min(now), one.until.min(now));
+            let twin = (one.edition.id(), one.until);
+            let same = past.iter_mut().find(|other| other.edition.says_the_same(&one.edition));
+            if current.says_the_same(&one.edition) {
+                twins.extend(one.twins.into_iter().chain([twin]));
+            } else if let Some(same) = same {
+                same.twins.extend(one.twins.into_iter().chain([twin]));
+            } else {
+                past.push(one);
+            }
+        }
+        distinct(&mut twins);
+        past.iter_mut().for_each(|past| distinct(&mut past.twins));
+        let forgotten = forgotten.max(past.get(MAX_PAST).map(|past| past.until));
         let forgotten = forgotten.map(|until| until.min(now));
         past.truncate(MAX_PAST);
-        let past = past.into_iter().map(|(edition, from, until)| {
-            let (from, until) = (from.min(now), until.min(now));
-            Past { edition, from, until }
-        });
-        let past: Vec<Past> = past.collect();
         let common = compare(&current, &past);
-        Self { current, since, last_modified, past, common, forgotten }
+        Self { current, since, last_modified, twins, past, common, forgotten }
     }
 
     /// The same without what nobody can hold any more.
     pub fn without_before(mut self, start: Timestamp) -> Self {
         let kept = self.past.len();
+        let is_within = |twin: &Twin| twin.1 > start;
+        self.twins.retain(is_within);
+        self.past.iter_mut().for_each(|past| past.twins.retain(is_within));
         self.past.retain(|past| past.until > start);
         if self.past.len() < kept {
             self.common = compare(&self.current, &self.past);
@@ -155,6 +195,11 @@ impl Timeline {
     /// Whether nobody can hold any but the edition in force.
     pub fn is_single(&self) -> bool {
         self.past.is_empty()
+    }
+
+    /// Until when an edition was in force that is no longer kept, because there are too many.
+    pub const fn forgotten(&self) -> Option<Timestamp> {
+        self.forgotten
     }
 
     /// The edition in force.
@@ -187,7 +232,7 @@ impl Timeline {
         };
         let is_held = move |past: &&Past| match holding {
             Holding::Any => past.until > start,
-            Holding::Of(held) => held.contains(&past.edition.id()),
+            Holding::Of(held) => past.is_one_of(held),
         };
         are_kept.then(|| self.past.iter().filter(is_held))
     }
@@ -198,7 +243,8 @@ impl Timeline {
     }
 
     fn keeps(&self, id: EditionId) -> bool {
-        id == self.current.id() || self.past.iter().any(|past| past.edition.id() == id)
+        let is_twin = self.twins.iter().any(|(twin, _)| *twin == id);
+        id == self.current.id() || is_twin || self.past.iter().any(|past| past.is_one_of(&[id]))
     }
 
     /// Which editions may allow a target that `rule` of `scope` disallows in the one in force to a
@@ -247,7 +293,7 @@ impl Timeline {
                 by.or_else(|| is_forgotten.then_some(Excuse::Forgotten))
             }
             Holding::Of(held) => {
-                let by = lenient.find(|past| held.contains(&past.edition.id())).map(Excuse::By);
+                let by = lenient.find(|past| past.is_one_of(&held)).map(Excuse::By);
                 // What it fetched is not known here: it may have allowed anything.
                 let are_kept = held.iter().all(|id| self.keeps(*id));
                 by.or_else(|| (!are_kept).then_some(Excuse::Forgotten))
@@ -256,13 +302,31 @@ impl Timeline {
     }
 }
 
+impl Past {
+    /// Whether it, or one that says the same, is among these.
+    pub fn is_one_of(&self, editions: &[EditionId]) -> bool {
+        let twins = self.twins.iter().map(|(twin, _)| *twin);
+        twins.chain([self.edition.id()]).any(|id| editions.contains(&id))
+    }
+}
+
+/// Each once, with its latest time.
+fn distinct(twins: &mut Vec<Twin>) {
+    twins.sort_unstable_by_key(|(id, until)| (*id, Reverse(*until)));
+    twins.dedup_by_key(|(id, _)| *id);
+}
+
+/// The first whole second that is not before this time.
+fn whole(at: Timestamp) -> Timestamp {
+    let second = at.as_second() + i64::from(at.subsec_nanosecond() > 0);
+    Timestamp::from_second(second).unwrap_or(at)
+}
+
 /// The `Last-Modified` of what came into force at `since`, after what has `before` as its own: dates
 /// have whole seconds, and two editions may come within one.
 fn modified_after(before: Timestamp, since: Timestamp) -> Timestamp {
-    if since.as_second() > before.as_second() {
-        return since;
-    }
-    Timestamp::from_second(before.as_second().saturating_add(1)).unwrap_or(since)
+    let after = Timestamp::from_second(before.as_second().saturating_add(1)).unwrap_or(since);
+    whole(since).max(after)
 }
 
 impl Doubt {
@@ -287,100 +351,4 @@ pub enum Excuse<'t> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn at(second: i64) -> Timestamp {
-        Timestamp::from_second(second).expect("a time")
-    }
-
-    fn edition(path: &str) -> Arc<Edition> {
-        Arc::new(Edition::of_bytes(format!("User-agent: *\nDisallow: {path}\n").into_bytes()))
-    }
-
-    /// `name from until` of each, the one in force first.
-    fn shown(timeline: &Timeline) -> String {
-        let name = |edition: &Edition| {
-            let rules = edition.file().groups.iter().flat_map(|group| &group.rules);
-            rules.map(|rule| rule.pattern.clone()).collect::<String>()
-        };
-        let past = timeline.past.iter().map(|past| {
-            let (from, until) = (past.from.as_second(), past.until.as_second());
-            format!(", {} {from} {until}", name(&past.edition))
-        });
-        let now = format!("{} {}", name(&timeline.current), timeline.since.as_second());
-        [now].into_iter().chain(past).collect()
-    }
-
-    #[test]
-    fn editions_follow_each_other_and_the_same_bytes_are_the_same_edition() {
-        let one = Timeline::new(edition("/a"), at(0));
-        let same = one.followed_by(edition("/a"), at(5));
-        let two = same.followed_by(edition("/b"), at(10));
-        let three = two.followed_by(edition("/a"), at(20));
-        let four = three.followed_by(edition("/c"), at(30));
-        for (timeline, expected) in [
-            (&same, "/a 0"),
-            (&two, "/b 10, /a 0 10"),
-            (&three, "/a 20, /b 10 20"),
-            (&four, "/c 30, /a 20 30, /b 10 20"),
-            (&four.clone().without_before(at(20)), "/c 30, /a 20 30"),
-        ] {
-            assert_eq!(shown(timeline), expected);
-        }
-    }
-
-    #[test]
-    fn r6_what_was_written_down_goes_on() {
-        let period = |path: &str, from, until: Option<i64>| Period {
-            edition: edition(path),
-            from: at(from),
-            until: until.map(at),
-        };
-        let periods =
-            || vec![period("/a", 0, Some(10)), period("/b", 10, Some(20)), period("/a", 20, None)];
-        for (path, now, expected, modified) in [
-            ("/a", 50, "/a 20, /b 10 20", 20),
-            ("/c", 50, "/c 50, /a 20 50, /b 10 20", 50),
-            // The clock stands before what was written down.
-            ("/a", 15, "/a 15, /b 10 15", 20),
-            ("/c", 5, "/c 5, /a 5 5, /b 5 5", 21),
-        ] {
-            let timeline = Timeline::resume(periods(), edition(path), at(now));
-            assert_eq!(shown(&timeline), expected, "{path} at {now}");
-            assert_eq!(timeline.last_modified(), at(modified), "{path} at {now}");
-        }
-    }
-
-    #[test]
-    fn rfc9110_8_8_2_each_edition_has_a_later_last_modified() {
-        let mut timeline = Timeline::new(edition("/a"), at(100));
-        let mut last = timeline.last_modified();
-        // Several in one second, then with the clock put back.
-        for (path, now) in [("/b", 100), ("/c", 100), ("/a", 101), ("/b", 7), ("/c", 200)] {
-            timeline = timeline.followed_by(edition(path), at(now));
-            assert!(timeline.last_modified().as_second() > last.as_second(), "{path} at {now}");
-            last = timeline.last_modified();
-        }
-        assert_eq!(last, at(200));
-    }
-
-    #[test]
-    fn ours_who_changes_too_often_excuses_whom_nobody_saw_read() {
-        let mut timeline = Timeline::new(edition("/x"), at(0));
-        for number in 1..=MAX_PAST as i64 + 2 {
-            timeline = timeline.followed_by(edition(&format!("/{number}")), at(number));
-        }
-        timeline = timeline.followed_by(edition("/"), at(100));
-        let excuse = |holding: &Holding, start| {
-            let star = timeline.current.matcher().star().expect("a group");
-            let doubt = timeline.doubt(star, None, std::iter::empty());
-            timeline.excuse(doubt, at(start), |_, _| false, || holding.clone()).is_some()
-        };
-        let current = Holding::Of(vec![timeline.current.id()]);
-        assert!(excuse(&Holding::Any, 0) && !excuse(&Holding::Any, 50));
-        assert!(!excuse(&current, 0));
-        let forgotten = Holding::Of(vec![edition("/x").id()]);
-        assert!(excuse(&forgotten, 0));
-    }
-}
+mod tests;

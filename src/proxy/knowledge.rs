@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use pingora::proxy::Session;
 
 use crate::{
-    crawlers::{Crawler, Name, Outcome, Standing},
+    crawlers::{Claim, Crawler, Name, Outcome, Standing},
     enforce::{Decision, Holding, Knowledge, Moment, Rung, Site},
     policy::Policy,
     violations::RobotsRead,
@@ -46,6 +46,21 @@ impl<'a> Client<'a> {
     /// What was seen of the clients of its site.
     pub(super) fn conduct(&self) -> Option<&'a Conduct> {
         self.serving.site(self.number).map(|site| &site.conduct)
+    }
+
+    /// For whom a fetch under this name counts, and how far that is known: not for one whose name is
+    /// only borrowed, nor where it is proven that somebody else asks.
+    pub(super) fn read_for<'n>(
+        &self,
+        claim: &Claim<'n>,
+        name: Name<'n>,
+    ) -> Option<(Name<'n>, Standing)> {
+        let standing = match name.known() {
+            Some(crawler) if claim.is_borrowed(crawler) => return None,
+            Some(crawler) => self.standing(crawler),
+            None => Standing::UNVERIFIABLE,
+        };
+        (standing.outcome != Outcome::Contradicted).then_some((name, standing))
     }
 
     /// The client as a reader of robots.txt.

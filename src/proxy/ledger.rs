@@ -138,9 +138,8 @@ impl Ledger {
         let entry = known.map_or_else(|| Entry::new(edition, at), |known| known.again(edition, at));
         let entry = Entry { outcome: reader.outcome, ..entry };
         book.put(&site.name, name.as_str(), reader.network, entry);
-        let is_kept = book.entry(&site.name, name.as_str(), reader.network).is_some();
         drop(book);
-        let is_written = is_kept && !matches!(name, Name::Declared(_));
+        let is_written = !matches!(name, Name::Declared(_));
         let time = |at| Timestamp::from_millisecond(at).unwrap_or(Timestamp::UNIX_EPOCH);
         is_written.then(|| Fetch {
             site: site.name.as_str().into(),
@@ -156,9 +155,10 @@ impl Ledger {
     }
 
     /// Which editions a crawler may be going by, of those that were fetched for it after `start`:
-    /// what its own network fetched last, and what others of its networks fetched later; if its own
-    /// fetched nothing, what each of the others fetched last. A family fetches the file under one of
-    /// its names, so those that it goes by in robots.txt count too.
+    /// what its own network fetched last, and whatever others fetched in its name later. If its own
+    /// fetched nothing, only a crawler that is proven is known by what others of its networks
+    /// fetched, proven as well: nobody else's fetch shall take a crawler's time to read away. A family
+    /// fetches the file under one of its names, so those that it goes by in robots.txt count too.
     pub fn holding(
         &self,
         site: &Site,
@@ -167,39 +167,45 @@ impl Ledger {
         start: Timestamp,
     ) -> Holding {
         let start = start.as_millisecond();
-        let mut own: Option<(i64, EditionId)> = None;
+        let (mut own, mut is_proven): (Option<(i64, EditionId)>, bool) = (None, false);
         let mut others: Vec<(i64, EditionId)> = Vec::new();
-        let book = read(self.book(name));
-        for fetches in names(name).filter_map(|name| book.fetches(&site.name, name)) {
-            if let Some(entry) = fetches.of(reader.network) {
-                own = own.max(Some((entry.last, entry.edition)));
+        for book in self.books(name) {
+            let book = read(book);
+            for fetches in names(name).filter_map(|name| book.fetches(&site.name, name)) {
+                if let Some(entry) = fetches.of(reader.network) {
+                    own = own.max(Some((entry.last, entry.edition)));
+                }
+                is_proven |= fetches.latest.iter().any(|latest| latest.confirmed_at > start);
+                others.extend(fetches.latest.iter().map(|latest| (latest.at, latest.edition)));
             }
-            others
-                .extend(fetches.latest.iter().map(|latest| (latest.time(reader), latest.edition)));
         }
-        drop(book);
         let own = own.filter(|(at, _)| *at > start);
+        if own.is_none() && !(is_proven && reader.outcome == Outcome::Confirmed) {
+            return Holding::Any;
+        }
         let since = own.map_or(start, |(at, _)| at);
         let later = others.into_iter().filter(|(at, _)| *at > since);
-        let held: Vec<EditionId> =
-            own.into_iter().chain(later).map(|(_, edition)| edition).collect();
-        if held.is_empty() { Holding::Any } else { Holding::Of(held) }
+        Holding::Of(own.into_iter().chain(later).map(|(_, edition)| edition).collect())
     }
 
     /// What a crawler had read when it came for a page: what its own network fetched last; if that
-    /// fetched nothing, the latest fetch that counts for it.
+    /// fetched nothing, the latest fetch in its name, of a proven crawler the latest proven one.
     pub fn read_by(&self, site: &Site, name: Option<Name<'_>>, reader: Reader) -> RobotsRead {
-        let last = name.and_then(|name| {
-            let book = read(self.book(name));
-            let fetches = || names(name).filter_map(|name| book.fetches(&site.name, name));
-            let own = fetches().filter_map(|fetches| fetches.of(reader.network));
-            let own = own.map(|entry| (entry.last, entry.edition)).max();
-            own.or_else(|| {
-                let others = fetches().flat_map(|fetches| &fetches.latest);
-                let others = others.map(|latest| (latest.time(reader), latest.edition));
-                others.filter(|(at, _)| *at > i64::MIN).max()
-            })
-        });
+        let mut own: Option<(i64, EditionId)> = None;
+        let mut others: Option<(i64, EditionId)> = None;
+        for (name, book) in
+            name.into_iter().flat_map(|name| self.books(name).map(move |b| (name, b)))
+        {
+            let book = read(book);
+            for fetches in names(name).filter_map(|name| book.fetches(&site.name, name)) {
+                let entry = fetches.of(reader.network);
+                own = own.max(entry.map(|entry| (entry.last, entry.edition)));
+                let latest = fetches.latest.iter();
+                let latest = latest.map(|latest| (latest.time(reader), latest.edition));
+                others = others.max(latest.filter(|(at, _)| *at > i64::MIN).max());
+            }
+        }
+        let last = own.or(others);
         match last {
             None => RobotsRead { state: ReadState::Never, edition: None, at: None },
             Some((at, edition)) => RobotsRead {
@@ -228,6 +234,13 @@ impl Ledger {
         }
     }
 
+    /// The books that a client of this name may stand in: one that no catalogue knows stood among
+    /// those that the site names as long as a group of it did.
+    fn books(&self, name: Name<'_>) -> impl Iterator<Item = &RwLock<Book>> {
+        let declared = name.known().is_none().then_some(&self.declared);
+        std::iter::once(&self.named).chain(declared)
+    }
+
     fn book(&self, name: Name<'_>) -> &RwLock<Book> {
         if matches!(name, Name::Declared(_)) { &self.declared } else { &self.named }
     }
@@ -251,7 +264,9 @@ impl Book {
         if let Some(fetches) = self.crawlers.get_mut(key.as_str())
             && (self.pairs < self.max || !fetches.would_keep(network))
         {
-            self.pairs += usize::from(fetches.put(network, entry));
+            let before = fetches.networks.len();
+            fetches.put(network, entry);
+            self.pairs = self.pairs - before + fetches.networks.len();
             return;
         }
         while self.pairs >= self.max || self.text + key.len() > MAX_TEXT * self.max {
@@ -259,7 +274,11 @@ impl Book {
         }
         // It may have been forgotten just now, or it is here still, with other networks.
         match self.crawlers.get_mut(key.as_str()) {
-            Some(fetches) => self.pairs += usize::from(fetches.put(network, entry)),
+            Some(fetches) => {
+                let before = fetches.networks.len();
+                fetches.put(network, entry);
+                self.pairs = self.pairs - before + fetches.networks.len();
+            }
             None => {
                 self.text += key.len();
                 self.pairs += 1;
@@ -297,19 +316,20 @@ impl Fetches {
         self.networks.len() < MAX_NETWORKS && self.of(network).is_none()
     }
 
-    /// Says whether the network is a new one that is kept.
-    fn put(&mut self, network: Network, entry: Entry) -> bool {
-        let place = self.networks.binary_search_by_key(&network, |(network, _)| *network);
-        let (is_new, replaced) = match place {
-            Ok(at) => {
-                (false, self.networks.get_mut(at).map(|(_, old)| std::mem::replace(old, entry)))
-            }
-            Err(at) if self.networks.len() < MAX_NETWORKS => {
+    /// Takes a fetch; where there are too many networks, the quarter that fetched longest ago goes.
+    fn put(&mut self, network: Network, entry: Entry) {
+        if self.networks.len() >= MAX_NETWORKS && self.of(network).is_none() {
+            let mut times: Vec<i64> = self.networks.iter().map(|(_, entry)| entry.last).collect();
+            let (_, &mut cutoff, _) = times.select_nth_unstable(MAX_NETWORKS / 4);
+            self.forget_until(cutoff);
+        }
+        let replaced = match self.networks.binary_search_by_key(&network, |(network, _)| *network) {
+            Ok(at) => self.networks.get_mut(at).map(|(_, old)| std::mem::replace(old, entry)),
+            Err(at) => {
                 make_room(&mut self.networks);
                 self.networks.insert(at, (network, entry));
-                (true, None)
+                None
             }
-            Err(_) => (false, None),
         };
         match replaced {
             Some(old) if old.edition != entry.edition || old.outcome != entry.outcome => {
@@ -317,7 +337,6 @@ impl Fetches {
             }
             _ => self.add_latest(Latest::of(&entry)),
         }
-        is_new
     }
 
     fn add_latest(&mut self, one: Latest) {

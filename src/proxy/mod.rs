@@ -12,7 +12,6 @@
 //! product_token. Must not know: admin, cli.
 
 use std::{
-    collections::HashMap,
     net::{IpAddr, Ipv4Addr},
     path::PathBuf,
     sync::{
@@ -155,7 +154,7 @@ impl Proxy {
         let origins = Arc::new(Origins::default());
         let clock = Arc::new(Clock::new());
         let (news, inbox) = mpsc::unbounded_channel();
-        let before = |site: &str| remembered.origin(site);
+        let before = |site: &str| (remembered.origin(site), false);
         let asking = publishing::ask_origins(&policy, before, &news, &metrics).await?;
         let told = publishing::told(&policy, asking.as_ref());
         let history = History {
@@ -185,7 +184,7 @@ impl Proxy {
             privacy: Privacy::new(policy.violations.client_ip),
             warned_at: AtomicI64::new(0),
         };
-        let in_force = InForce { policy, asking, told, gone: HashMap::new() };
+        let in_force = InForce::new(policy, asking, told);
         let shared = Shared { serving, origins, metrics, sink, clock, ledger };
         Ok((proxy, Reloader::new(file, in_force, shared, (news, inbox))))
     }

@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 
 use crate::{
     diagnostic::Diagnostic,
-    enforce::{self, History, Rulebook},
+    enforce::{self, History, Rulebook, Timeline},
     metrics::Metrics,
     policy::{self, Host, Policy, Source},
     robots::{self, closes_everything},
@@ -38,13 +38,14 @@ const REPEAT: Duration = Duration::from_secs(3_600);
 pub(super) type Told = HashMap<String, enforce::OriginRules>;
 
 /// Begins to ask the origins of the sites that publish what these say, and waits a moment for the
-/// first answers; `None` where there is no such site. `before` tells what is known already.
+/// first answers; `None` where there is no such site. `before` tells what is known already, and
+/// whether the site was asked before: then nobody waits for its answer.
 ///
 /// # Errors
 /// Where no HTTP client can be set up.
 pub(super) async fn ask_origins(
     policy: &Policy,
-    before: impl Fn(&str) -> origin_rules::Remembered,
+    before: impl Fn(&str) -> (origin_rules::Remembered, bool),
     news: &mpsc::UnboundedSender<News>,
     metrics: &Arc<Metrics>,
 ) -> Result<Option<OriginRules>, Diagnostic> {
@@ -53,14 +54,18 @@ pub(super) async fn ask_origins(
         return Ok(None);
     }
     let hosts = Hosts::of(&policy.sites);
-    let asking = OriginRules::start(sites, hosts, before, news.clone(), metrics)?;
-    asking.first_round(FIRST_ROUND).await;
+    let is_new = sites.iter().any(|site| !before(&site.name).1);
+    let known = |site: &str| before(site).0;
+    let asking = OriginRules::start(sites, hosts, known, news.clone(), metrics)?;
+    if is_new {
+        asking.first_round(FIRST_ROUND).await;
+    }
     Ok(Some(asking))
 }
 
 /// What is known of the origin of a site that was served before, whoever wrote its rules.
-pub(super) fn before(site: Option<&enforce::Site>) -> origin_rules::Remembered {
-    let edition = site.map(enforce::Site::edition).filter(|edition| !edition.is_provisional());
+pub(super) fn before(timeline: Option<&Timeline>) -> origin_rules::Remembered {
+    let edition = timeline.map(Timeline::current).filter(|edition| !edition.is_provisional());
     let was_open = edition.is_some_and(|edition| !closes_everything(edition.file()));
     origin_rules::Remembered::default().after(was_open)
 }
@@ -85,6 +90,16 @@ pub(super) fn compile(policy: &Policy, mut history: History<'_>) -> Rulebook {
     for finding in &history.findings {
         let finding = format!("{finding:#}");
         tracing::error!(finding, "a robots.txt is not published; the one before stays in force");
+    }
+    let start = |site: &enforce::Site| history.moment.start_of(site.cache_window);
+    for site in rulebook.sites() {
+        if site.timeline.forgotten().is_some_and(|until| until > start(site)) {
+            tracing::warn!(
+                site = site.name,
+                "robots.txt says something else too often: whoever has not been seen to read it is \
+                 held to none of it for a while"
+            );
+        }
     }
     for site in rulebook.sites().iter().filter(|site| site.edition().is_provisional()) {
         tracing::error!(
@@ -169,7 +184,7 @@ impl Reloader {
         let history = History {
             moment,
             origins: state.told.clone(),
-            gone: state.gone.clone(),
+            gone: state.gone(),
             ..History::after(Some(previous), moment.now)
         };
         compile(policy, history)

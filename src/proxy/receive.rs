@@ -8,7 +8,7 @@ use pingora::{http::RequestHeader, proxy::Session};
 
 use crate::{
     crawlers::{
-        Claim, Outcome, Standing,
+        Claim,
         signature::{Message, Scheme},
     },
     enforce::{self, Action, Asked, Decision, Rulebook, Site},
@@ -70,9 +70,7 @@ impl Proxy {
         exchange.class = claim.class();
         exchange.action = decision.action;
         match (decision.reason, decision.action) {
-            (enforce::Reason::RobotsTxt, _) => {
-                self.publish(&client, &claim, decision.standing).map(Some)
-            }
+            (enforce::Reason::RobotsTxt, _) => self.publish(&client, &claim).map(Some),
             (enforce::Reason::Grace, Action::Pass) => {
                 self.count_grace(site, &decision);
                 Ok(None)
@@ -84,19 +82,16 @@ impl Proxy {
 
     /// robots.txt, and the note that these crawlers have read it; who only borrows a name has not
     /// read it for the one it belongs to.
-    fn publish(
-        &self,
-        client: &Client<'_>,
-        claim: &Claim<'_>,
-        standing: Standing,
-    ) -> pingora::Result<Answer> {
+    fn publish(&self, client: &Client<'_>, claim: &Claim<'_>) -> pingora::Result<Answer> {
         let (request, site) = (client.session.req_header(), client.site);
         if request.method == Method::GET {
             site.edition().was_given();
         }
-        if request.method == Method::GET && standing.outcome != Outcome::Contradicted {
-            let (reader, now) = (client.reader(standing), Timestamp::now());
-            for name in claim.tokens() {
+        if request.method == Method::GET {
+            let now = Timestamp::now();
+            let names = claim.tokens().chain(claim.programs());
+            for (name, standing) in names.filter_map(|name| client.read_for(claim, name)) {
+                let reader = client.reader(standing);
                 let shown = self.privacy.network(reader.network, now);
                 let fetch = self.ledger.note(site, name, reader, shown, now);
                 fetch.into_iter().for_each(|fetch| self.sink.fetched(fetch));

@@ -10,11 +10,12 @@ use std::{
 };
 
 use arc_swap::ArcSwap;
+use jiff::Timestamp;
 use tokio::sync::{Mutex, mpsc};
 
 use crate::{
     diagnostic::{Diagnostic, Severity},
-    enforce::Timeline,
+    enforce::{History, Timeline},
     metrics::Metrics,
     policy::Policy,
     product_token::ProductToken,
@@ -38,6 +39,9 @@ use super::{
 /// database is written too, and works across links, mounts and replaced folders.
 const LOOK: Duration = Duration::from_millis(250);
 
+/// No site's window is longer: what went before it nobody can hold.
+const LONGEST_WINDOW: Duration = Duration::from_secs(7 * 86_400);
+
 /// Swaps the rulebook when the policy changes, or what an origin says.
 #[derive(Debug)]
 pub struct Reloader {
@@ -58,8 +62,19 @@ pub(super) struct InForce {
     pub(super) asking: Option<OriginRules>,
     /// What they said when the rulebook was compiled.
     pub(super) told: Told,
-    /// The editions of sites that are no longer served, should they come back.
-    pub(super) gone: HashMap<String, Timeline>,
+    /// The editions of sites that are no longer served, should they come back, and when they went.
+    gone: HashMap<String, (Timeline, Timestamp)>,
+}
+
+impl InForce {
+    pub(super) fn new(policy: Policy, asking: Option<OriginRules>, told: Told) -> Self {
+        Self { policy, asking, told, gone: HashMap::new() }
+    }
+
+    /// The editions of sites that are no longer served.
+    pub(super) fn gone(&self) -> HashMap<String, Timeline> {
+        self.gone.iter().map(|(name, (timeline, _))| (name.clone(), timeline.clone())).collect()
+    }
 }
 
 /// What the reloader has in common with the proxy.
@@ -128,12 +143,16 @@ impl Reloader {
         // Two that ask would speak of the same metrics. What the old one knows the new one goes by.
         let asked = state.asking.take();
         asked.iter().for_each(OriginRules::retire);
-        let before = |site: &str| {
-            let served = || previous.rulebook.sites().iter().find(|served| served.name == site);
-            asked
-                .as_ref()
-                .and_then(|asked| asked.remembered(site))
-                .unwrap_or_else(|| publishing::before(served()))
+        let moment = self.shared.clock.moment();
+        let history =
+            History { gone: state.gone(), ..History::after(Some(&previous.rulebook), moment.now) };
+        let before = |name: &str| match asked.as_ref().and_then(|asked| asked.remembered(name)) {
+            Some(known) => (known, true),
+            None => {
+                let site = policy.sites.iter().find(|site| site.name() == name);
+                let before = site.and_then(|site| history.before(site).first().copied());
+                (publishing::before(before), false)
+            }
         };
         state.asking = publishing::ask_origins(&policy, before, &self.news, metrics).await?;
         state.told = publishing::told(&policy, state.asking.as_ref());
@@ -142,20 +161,23 @@ impl Reloader {
         held.into_iter()
             .filter(|site| !state.told.contains_key(site))
             .for_each(|site| sink.released(site.as_str().into()));
+        // Last of all what takes no time: until it is swapped in, the old one is published.
+        policy.sites.iter().for_each(|site| drop(origins.addresses(&site.origin)));
+        origins.look_up_new().await;
         let rulebook = self.compile(&policy, state, &previous.rulebook);
         remembered::publish_given(sink, &previous.rulebook, &rulebook);
         remembered::publish(sink, &rulebook);
         let next = Serving::new(rulebook, Some(&previous), verifier, origins, metrics);
-        origins.look_up_new().await;
         serving.store(Arc::new(next));
         // Whoever is still connected keeps it for as long as he stays.
         previous.verifier.iter().filter(|_| !is_kept).for_each(|old| old.retire());
         let is_served = |name: &str| policy.sites.iter().any(|site| site.name() == name);
         for site in previous.rulebook.sites().iter().filter(|site| !is_served(&site.name)) {
             metrics.forget_site(&site.name);
-            state.gone.insert(site.name.clone(), site.timeline.clone());
+            state.gone.insert(site.name.clone(), (site.timeline.clone(), moment.now));
         }
-        state.gone.retain(|name, _| !is_served(name));
+        let start = moment.start_of(LONGEST_WINDOW);
+        state.gone.retain(|name, (_, at)| !is_served(name) && *at > start);
         state.policy = policy;
         Ok(())
     }

@@ -13,6 +13,8 @@ use crate::{
     robots::Target,
 };
 
+mod moves;
+
 const HOUR: i64 = 3_600;
 const START: i64 = 1_790_000_000;
 
@@ -119,7 +121,8 @@ fn rfc9309_2_4_six_crawlers_and_two_editions_through_72_hours() {
         (31.0, "CCBot", 9, ["log never", "grace never", "pass never"]),
         (31.0, "Bytespider", 2, ["log older", "grace older", "pass older"]),
         (31.0, "Googlebot", 3, ["log current", "log current", "pass current"]),
-        (31.0, "Googlebot", 8, ["log current", "log current", "pass current"]),
+        // From elsewhere in its name: nobody proves that it was told of that.
+        (31.0, "Googlebot", 8, ["log current", "grace current", "pass current"]),
         (31.0, "Googlebot-Image", 3, ["log current", "log current", "pass current"]),
         (31.0, "bingbot", 4, ["log older", "grace older", "pass older"]),
         // The network that read the new edition knows it; another may have a copy of its own.
@@ -132,8 +135,9 @@ fn rfc9309_2_4_six_crawlers_and_two_editions_through_72_hours() {
         (49.0, "GPTBot", 1, ["log current", "log current", "pass current"]),
         (53.5, "CCBot", 9, ["log never", "grace never", "pass never"]),
         (53.5, "Bytespider", 2, ["log older", "grace older", "pass older"]),
-        // What bingbot's first network read is too old now; its second read the new edition.
-        (53.5, "bingbot", 4, ["log older", "log older", "pass older"]),
+        // What bingbot's first network read is too old now; that another read the new edition proves
+        // nothing of this one.
+        (53.5, "bingbot", 4, ["log older", "grace older", "pass older"]),
         // A day after the change it counts for everybody.
         (54.0, "CCBot", 9, ["log never", "log never", "pass never"]),
         (54.0, "Bytespider", 2, ["log older", "log older", "pass older"]),
@@ -226,7 +230,7 @@ proptest! {
                     let since = own.map_or(start, |(when, ..)| *when);
                     let others = (0..3).filter_map(last).filter(|(when, ..)| *when > since);
                     let mut held: Vec<u8> = own.into_iter().chain(others).map(|one| one.2).collect();
-                    if held.is_empty() {
+                    if own.is_none() {
                         let ends = published.iter().skip(1).map(|(from, _)| *from).chain([i64::MAX]);
                         let periods = published.iter().zip(ends);
                         held.extend(periods.filter(|(_, end)| *end > start).map(|((_, m), _)| *m));
@@ -259,10 +263,18 @@ fn ours_a_fetch_that_anybody_may_have_made_does_not_speak_for_a_proven_crawler()
         client.asks(&book, "Googlebot", "/b")
     };
     assert_eq!(asks(Outcome::Confirmed), "pass robots.disallow.grace never");
-    assert_eq!(asks(Outcome::Unknown), "log robots.disallow current");
+    // Nor for one of which nobody knows.
+    assert_eq!(asks(Outcome::Unknown), "pass robots.disallow.grace current");
     let proven = Client { outcome: Outcome::Confirmed, ..client(&ledger, &book, 3, at(3.0)) };
     proven.fetches(&book, "Googlebot");
     assert_eq!(asks(Outcome::Confirmed), "log robots.disallow current");
+    assert_eq!(asks(Outcome::Unknown), "pass robots.disallow.grace current");
+    // What somebody read later, it may have been itself, only adds to what is allowed.
+    let third = rulebook("/a", at(4.0), Some(&book));
+    client(&ledger, &third, 9, at(4.0)).fetches(&third, "Googlebot");
+    let fourth = rulebook("/a, /b", at(5.0), Some(&third));
+    let client = Client { outcome: Outcome::Confirmed, ..client(&ledger, &fourth, 2, at(6.0)) };
+    assert_eq!(client.asks(&fourth, "Googlebot", "/b"), "pass robots.disallow.grace current");
 }
 
 #[test]
@@ -327,7 +339,9 @@ fn ours_made_up_names_and_many_networks_crowd_out_nobody() {
     for number in 0..2 * MAX_NETWORKS as u32 {
         note(known("CCBot"), number << 8, 3.0);
     }
-    assert_eq!(read(&ledger.named).pairs, 1 + MAX_NETWORKS);
+    // The quarter that came first made room for the others.
+    let kept = read(&ledger.named).pairs - 1;
+    assert!((MAX_NETWORKS / 2..=MAX_NETWORKS).contains(&kept), "{kept}");
     assert_eq!(ledger.read_by(site, Some(known("GPTBot")), reader(1)).state, ReadState::Current);
 }
 
@@ -405,13 +419,14 @@ proptest! {
 }
 
 #[test]
-fn ours_networks_that_are_not_kept_bring_so_many_editions_and_no_more() {
+fn ours_many_networks_with_an_edition_each_are_bounded() {
     let edition = |number: usize| EditionId::parse(&format!("{number:016x}")).expect("16 digits");
     let mut fetches = Fetches::new(Network::V4(0), Entry::new(edition(0), 0));
     for (number, at) in (1..2 * MAX_NETWORKS).zip(1..) {
         fetches.put(Network::V4(number as u32), Entry::new(edition(number), at));
     }
-    assert_eq!((fetches.networks.len(), fetches.latest.len()), (MAX_NETWORKS, MAX_NETWORKS));
+    let lengths = [fetches.networks.len(), fetches.latest.len()];
+    assert!(lengths.iter().all(|length| *length <= MAX_NETWORKS), "{lengths:?}");
     let newest = edition(2 * MAX_NETWORKS - 1);
     assert!(fetches.latest.iter().any(|latest| latest.edition == newest));
 }
