@@ -14,7 +14,7 @@ use crate::{
 use super::{
     decide::Moment,
     edition::{Edition, RuleSource},
-    rulebook::Rulebook,
+    rulebook::{Rulebook, Site},
     timeline::{Period, Timeline},
 };
 
@@ -71,10 +71,7 @@ impl<'a> History<'a> {
     /// The site's editions with the one that its policy and its origin make now.
     pub(super) fn timeline(&mut self, site: &policy::Site) -> Timeline {
         let (name, now) = (site.name(), self.moment.now);
-        let previous = self.previous.and_then(|book| {
-            let mut sites = book.sites().iter();
-            sites.find(|other| other.name == name)
-        });
+        let previous = self.previous(name);
         let periods = self.periods.remove(name).unwrap_or_default();
         let told = self.origins.get(name).cloned().unwrap_or_default();
         let edition = self.edition(site, &told).unwrap_or_else(|| {
@@ -93,6 +90,23 @@ impl<'a> History<'a> {
             None => Timeline::resume(periods, edition, now),
         };
         timeline.without_before(self.moment.start_of(site.robots_txt.cache_window))
+    }
+
+    /// What [`Site::origin_file`] says.
+    pub(super) fn origin_file(&self, site: &policy::Site) -> Option<Arc<[u8]>> {
+        match (site.robots_txt.source, self.origins.get(site.name())) {
+            (Source::Policy | Source::Origin, _) => None,
+            (Source::Merge, Some(OriginRules::Known(bytes))) => Some(Arc::clone(bytes)),
+            (Source::Merge, Some(OriginRules::None)) => Some(Arc::default()),
+            (Source::Merge, Some(OriginRules::Unknown) | None) => {
+                self.previous(site.name())?.origin_file.clone()
+            }
+        }
+    }
+
+    /// The site as it was before.
+    fn previous(&self, name: &str) -> Option<&'a Site> {
+        self.previous?.sites().iter().find(|other| other.name == name)
     }
 
     /// The edition that the site shall have; `None` where its origin's part can't be told, or not be
