@@ -480,12 +480,41 @@ fn ours_a_merged_file_has_for_each_crawler_what_both_say() {
     let output = world.beadle.verb(&[&args[..], &["/ours/x"]].concat());
     assert!(output.status.success(), "{output:?}");
     assert_eq!(world.beadle.verb(&["robots"]).stdout, text.as_bytes());
-    // Joined once more with itself it is what it was.
+    // Of the origin's part and the policy's, as they were, comes the same.
     world.is_down();
     let world = world.restarted("KILL");
     world.assert_serves(&text, "after a restart, down");
     world.wait_for_rows("SELECT source FROM edition_periods", &["merge"]);
     assert_eq!(world.beadle.get("/theirs/x", "Amazonbot/0.1").status, 403);
+}
+
+#[test]
+fn ours_a_rule_that_the_policy_gave_up_does_not_come_back_as_the_origins() {
+    let merge =
+        |path| format!("source: merge, groups: [{{ user_agents: [\"*\"], disallow: [{path}] }}]");
+    let unavailable = || Says::answer("503 Service Unavailable", &[], "");
+    for (says, theirs) in
+        [(Says::file(GOOD), "Disallow: /private/\n"), (Says::answer("404 Not Found", &[], ""), "")]
+    {
+        let mut world = World::new(&merge("/mine/"), says);
+        let holds = |world: &World, ours: &str, not: &str| {
+            let text = world.robots_txt().text();
+            assert!(text.contains(theirs) && text.contains(ours) && !text.contains(not), "{text}");
+        };
+        holds(&world, "Disallow: /mine/\n", "/other/");
+        world.says(unavailable());
+        world.robots_txt = merge("/other/");
+        let mut world = world.restarted("TERM");
+        holds(&world, "Disallow: /other/\n", "/mine/");
+        assert_eq!(world.status("/mine/x"), 200);
+        // What is joined while the origin says nothing is remembered as well.
+        world.robots_txt = merge("/third/");
+        world.ask_again();
+        holds(&world, "Disallow: /third/\n", "/other/");
+        world.robots_txt = merge("/mine/");
+        let world = world.restarted("TERM");
+        holds(&world, "Disallow: /mine/\n", "/third/");
+    }
 }
 
 #[test]

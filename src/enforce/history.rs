@@ -17,7 +17,7 @@ use crate::{
 use super::{
     decide::Moment,
     edition::{Edition, RuleSource},
-    rulebook::Rulebook,
+    rulebook::{Rulebook, Site},
     timeline::{Period, Timeline},
 };
 
@@ -110,7 +110,7 @@ impl<'a> History<'a> {
     pub fn before(&self, site: &policy::Site) -> Vec<&Timeline> {
         let name = site.name();
         let served = self.previous.into_iter().flat_map(|book| {
-            let own = book.sites().iter().find(|other| other.name == name);
+            let own = self.previous(name);
             let by_hosts = site.hosts.iter().filter_map(|host| match host {
                 Host::Exact(host) => book.site(Some(host)),
                 // Any of them tells who served the rest of them.
@@ -132,6 +132,23 @@ impl<'a> History<'a> {
     fn written(&mut self, site: &policy::Site) -> Vec<Vec<Period>> {
         let names = site.hosts.iter().map(Host::as_str);
         names.filter_map(|name| self.periods.remove(name)).collect()
+    }
+
+    /// What [`Site::origin_file`] says.
+    pub(super) fn origin_file(&self, site: &policy::Site) -> Option<Arc<[u8]>> {
+        match (site.robots_txt.source, self.origins.get(site.name())) {
+            (Source::Policy | Source::Origin, _) => None,
+            (Source::Merge, Some(OriginRules::Known(bytes))) => Some(Arc::clone(bytes)),
+            (Source::Merge, Some(OriginRules::None)) => Some(Arc::default()),
+            (Source::Merge, Some(OriginRules::Unknown) | None) => {
+                self.previous(site.name())?.origin_file.clone()
+            }
+        }
+    }
+
+    /// The site as it was before.
+    fn previous(&self, name: &str) -> Option<&'a Site> {
+        self.previous?.sites().iter().find(|other| other.name == name)
     }
 
     /// The edition that the site shall have; `None` where its origin's part can't be told, or not be

@@ -32,6 +32,9 @@ pub struct Site {
     pub origin: policy::Origin,
     /// Whose rules it publishes.
     pub source: policy::Source,
+    /// Where its own rules are joined with the origin's, the origin's file as it was last known;
+    /// empty where the origin has none.
+    pub origin_file: Option<Arc<[u8]>>,
     /// What crawlers are told and were told before.
     pub timeline: Timeline,
     /// How long crawlers may use what they are told: `Cache-Control: max-age`.
@@ -134,6 +137,7 @@ impl Site {
             tags: Tags::compile(&site.robots_tag, site.robots_tag_legacy),
             enforcement: site.enforcement.clone(),
             source: site.robots_txt.source,
+            origin_file: history.origin_file(site),
             max_age: site.robots_txt.max_age,
             cache_window: site.robots_txt.cache_window,
             timeline,

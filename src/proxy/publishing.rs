@@ -127,14 +127,18 @@ fn site(site: &policy::Site) -> origin_rules::Site {
 }
 
 impl Remembered {
-    /// What is known of a site's origin. Of a merged file the origin's part is not kept alone;
-    /// merged once more, the whole says the same.
+    /// What is known of a site's origin: what it said last, never what the policy did.
     pub(super) fn origin(&self, site: &str) -> origin_rules::Remembered {
         let last = self.editions.iter().rev().find(|edition| edition.site.as_str() == site);
         let was_open = last.is_some_and(|last| !closes_everything(&robots::parse(&last.bytes).0));
-        let last = last.filter(|edition| edition.source.as_str() != Source::Policy.as_str());
-        let state =
-            last.map_or(State::Unknown, |edition| State::Rules(edition.bytes.clone().into()));
+        let state = last.map_or(State::Unknown, |last| match &last.base {
+            Some(base) if base.is_empty() => State::NoRules,
+            Some(base) => State::Rules(base.clone().into()),
+            None if last.source.as_str() == Source::Origin.as_str() => {
+                State::Rules(last.bytes.clone().into())
+            }
+            None => State::Unknown,
+        });
         let held = self.held.iter().find(|held| held.site.as_str() == site);
         let held = held.map(|held| held.bytes.clone().into());
         origin_rules::Remembered::new(state, held).after(was_open)

@@ -73,6 +73,7 @@ fn noted(site: &enforce::Site) -> violations::Edition {
         sha256: edition.sha256().into(),
         bytes: edition.bytes().to_vec(),
         source: violations::Text::word(site.source.as_str()),
+        base: site.origin_file.as_deref().map(<[u8]>::to_vec),
         from: site.timeline.since(),
         until: None,
     }

@@ -23,6 +23,9 @@ pub struct Edition {
     pub bytes: Vec<u8>,
     /// Where it came from: `policy`, `origin` or `merge`.
     pub source: Text,
+    /// Of a merged file in force, the origin's part, as it was last known; empty where the origin
+    /// has none. `None` of all others: a file that was replaced is never joined again.
+    pub base: Option<Vec<u8>>,
     /// Since when it is in force, kept to the millisecond.
     pub from: Timestamp,
     /// Until when it was; `None` while it is.

@@ -57,7 +57,7 @@ impl Notes {
 
     /// Takes the edition; says how many earlier ones had to make room for it.
     pub(super) fn published(&mut self, edition: Edition) -> usize {
-        self.edition_bytes += edition.bytes.len();
+        self.edition_bytes += size(&edition);
         self.editions.push_back(edition);
         let mut lost = 0;
         // The newest stays, however large: what is in force must not be missing.
@@ -65,7 +65,7 @@ impl Notes {
             || (self.edition_bytes > EDITION_BYTES && self.editions.len() > 1)
         {
             let first = self.editions.pop_front();
-            self.edition_bytes -= first.map_or(0, |edition| edition.bytes.len());
+            self.edition_bytes -= first.as_ref().map_or(0, size);
             lost += 1;
         }
         lost
@@ -94,6 +94,10 @@ impl Notes {
     pub(super) fn holdings(&self) -> impl Iterator<Item = (&Text, &Holding)> {
         self.holdings.iter()
     }
+}
+
+fn size(edition: &Edition) -> usize {
+    edition.bytes.len() + edition.base.as_ref().map_or(0, Vec::len)
 }
 
 #[cfg(test)]
@@ -139,6 +143,8 @@ mod tests {
         let huge = Edition { bytes: vec![b'#'; EDITION_BYTES + 1], ..edition("s", "x", 99) };
         assert_eq!(notes.published(huge), 64, "the newest is never the one that goes");
         assert_eq!(notes.editions().len(), 1);
+        let base = Some(vec![b'#'; EDITION_BYTES]);
+        assert_eq!(notes.published(Edition { base, ..edition("s", "x", 100) }), 1);
 
         let mut notes = Notes::default();
         let small = |number| notes.published(edition("s", "x", number));

@@ -38,7 +38,8 @@ pub(super) struct Retention {
 pub(super) struct Piece {
     /// Records from before this time.
     pub(super) before: Timestamp,
-    /// Editions that were replaced before this time, which is no later.
+    /// Editions that were replaced, and fetches that were the last, before this time, which is no
+    /// later: until then crawlers may go by them.
     pub(super) replaced_before: Timestamp,
     /// So many of each.
     pub(super) limit: u64,

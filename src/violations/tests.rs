@@ -56,6 +56,7 @@ pub(super) fn edition(site: &'static str, id: &'static str, from: i64) -> Editio
         sha256: Text::word(id),
         bytes: format!("User-agent: {id}\nDisallow: /\n").into_bytes(),
         source: Text::word("policy"),
+        base: None,
         from: Timestamp::from_second(from).expect("a time"),
         until: None,
     }

@@ -12,7 +12,7 @@ use super::{Store, query::time};
 use crate::violations::{Edition, Error, Text, Violation};
 
 /// An edition in force for a site, with the columns in the order in which [`edition`] reads them.
-const PERIODS: &str = "SELECT site, id, sha256, bytes, source, from_, until_ \
+const PERIODS: &str = "SELECT site, id, sha256, bytes, source, base, from_, until_ \
     FROM edition_periods JOIN editions ON id = edition";
 
 /// The period that has no end yet.
@@ -72,20 +72,10 @@ pub(super) fn publish<'a>(
     for edition in editions {
         sequences.entry(edition.site.to_ascii_lowercase()).or_default().push(edition);
     }
-    for sequence in sequences.values_mut() {
-        sequence.dedup_by(|next, kept| next.id == kept.id);
-        let mut in_force = in_force(connection, sequence)?;
-        if let ([_, .., last], Some(found)) = (sequence.as_slice(), &in_force)
-            && last.id == found.edition
-            && last.from.as_millisecond() == found.from
-        {
-            continue; // the batch came before: the way from its first edition has been gone
-        }
-        for edition in sequence {
-            if in_force.as_ref().is_none_or(|found| found.edition != edition.id) {
-                in_force = Some(replace(connection, in_force, edition)?);
-            }
-        }
+    for sequence in sequences.into_values() {
+        let last = sequence.last().copied();
+        follow(connection, sequence)?;
+        last.map_or(Ok(()), |last| keep_base(connection, last))?;
     }
     Ok(())
 }
@@ -107,6 +97,32 @@ pub(super) fn mention(connection: &Connection, records: &[&Violation]) -> rusqli
         upsert.execute(params![edition, last.as_millisecond()])?;
     }
     Ok(())
+}
+
+/// Writes the editions of one site.
+fn follow(connection: &Connection, mut sequence: Vec<&Edition>) -> rusqlite::Result<()> {
+    sequence.dedup_by(|next, kept| next.id == kept.id);
+    let mut in_force = in_force(connection, &sequence)?;
+    if let ([_, .., last], Some(found)) = (sequence.as_slice(), &in_force)
+        && last.id == found.edition
+        && last.from.as_millisecond() == found.from
+    {
+        return Ok(()); // the batch came before: the way from its first edition has been gone
+    }
+    for edition in sequence {
+        if in_force.as_ref().is_none_or(|found| found.edition != edition.id) {
+            in_force = Some(replace(connection, in_force, edition)?);
+        }
+    }
+    Ok(())
+}
+
+/// Writes the origin's part of what is in force, which may change where the whole does not.
+fn keep_base(connection: &Connection, edition: &Edition) -> rusqlite::Result<()> {
+    let sql = "UPDATE edition_periods SET base = ?1 \
+               WHERE site = ?2 AND edition = ?3 AND until_ IS NULL AND base IS NOT ?1";
+    let Edition { base, site, id, .. } = edition;
+    connection.prepare_cached(sql)?.execute(params![base, site, id]).map(drop)
 }
 
 /// The period of the sequence's site that has no end.
@@ -131,7 +147,9 @@ fn replace(
         // A clock that went back must not end a period before it began.
         from = from.max(replaced.from);
         connection
-            .prepare_cached("UPDATE edition_periods SET until_ = ? WHERE sequence = ?")?
+            .prepare_cached(
+                "UPDATE edition_periods SET until_ = ?, base = NULL WHERE sequence = ?",
+            )?
             .execute([from, replaced.sequence])?;
     }
     connection
@@ -155,8 +173,9 @@ fn edition(row: &Row<'_>) -> rusqlite::Result<Edition> {
         sha256: row.get(2)?,
         bytes: row.get(3)?,
         source: row.get(4)?,
-        from: time(row.get(5)?, 5)?,
-        until: row.get::<_, Option<i64>>(6)?.map(|until| time(until, 6)).transpose()?,
+        base: row.get(5)?,
+        from: time(row.get(6)?, 6)?,
+        until: row.get::<_, Option<i64>>(7)?.map(|until| time(until, 7)).transpose()?,
     })
 }
 

@@ -8,14 +8,16 @@ CREATE TABLE editions (
     bytes BLOB NOT NULL
 );
 
--- When each of them was in force for a site; the one that is has no end.
+-- When each of them was in force for a site; the one that is has no end. If it was merged, base is
+-- the origin's part, which another policy will be joined with.
 CREATE TABLE edition_periods (
     sequence INTEGER PRIMARY KEY,
     site TEXT NOT NULL COLLATE NOCASE,
     edition TEXT NOT NULL,
     source TEXT NOT NULL,
     from_ INTEGER NOT NULL,
-    until_ INTEGER
+    until_ INTEGER,
+    base BLOB
 );
 CREATE UNIQUE INDEX edition_periods_in_force ON edition_periods (site) WHERE until_ IS NULL;
 CREATE INDEX edition_periods_by_edition ON edition_periods (edition);

@@ -37,21 +37,26 @@ impl Store {
     }
 }
 
+/// Whether the new word counts: it is later, or what is written lies ahead of now, so that a wrong
+/// clock wrote it. A minute ahead may be another machine's clock.
+const COUNTS: &str = "(excluded.last >= last OR last > unixepoch('now') * 1000 + 60000)";
+
 /// Writes the fetches; of two words on the same the later one counts, and the first time stays.
 pub(super) fn add<'a>(
     connection: &Connection,
     fetches: impl Iterator<Item = &'a Fetch>,
 ) -> rusqlite::Result<()> {
-    let mut upsert = connection.prepare_cached(
+    let mut upsert = connection.prepare_cached(&format!(
         "INSERT INTO fetches (site, product_token, network, standing, edition, first, last, \
          count, interval) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) \
          ON CONFLICT (site, product_token, network) DO UPDATE \
-         SET first = min(first, excluded.first), last = max(last, excluded.last), \
-         standing = iif(excluded.last >= last, excluded.standing, standing), \
-         edition = iif(excluded.last >= last, excluded.edition, edition), \
-         count = iif(excluded.last >= last, excluded.count, count), \
-         interval = iif(excluded.last >= last, excluded.interval, interval)",
-    )?;
+         SET first = min(first, excluded.first), \
+         last = iif({COUNTS}, excluded.last, last), \
+         standing = iif({COUNTS}, excluded.standing, standing), \
+         edition = iif({COUNTS}, excluded.edition, edition), \
+         count = iif({COUNTS}, excluded.count, count), \
+         interval = iif({COUNTS}, excluded.interval, interval)",
+    ))?;
     for fetch in fetches {
         upsert.execute(params![
             fetch.site,

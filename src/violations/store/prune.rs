@@ -17,9 +17,11 @@ const END_PERIODS: &str = "DELETE FROM edition_periods WHERE sequence IN \
 const DROP_EDITIONS: &str = "DELETE FROM editions WHERE id IN \
     (SELECT id FROM editions WHERE id NOT IN (SELECT edition FROM edition_periods) LIMIT ?)";
 
+const FORGET_FETCHES: &str = "DELETE FROM fetches WHERE rowid IN \
+    (SELECT rowid FROM fetches WHERE last < ? LIMIT ?)";
 /// Of fetches no more are kept than this: a client can have any number of networks.
 const MOST_FETCHES: i64 = 131_072;
-const FORGET_FETCHES: &str = "DELETE FROM fetches WHERE rowid IN \
+const BOUND_FETCHES: &str = "DELETE FROM fetches WHERE rowid IN \
     (SELECT rowid FROM fetches ORDER BY last \
      LIMIT min(max((SELECT count(*) FROM fetches) - ?, 0), ?))";
 
@@ -36,17 +38,15 @@ impl Store {
                  (SELECT sequence FROM violations WHERE time < ? ORDER BY time LIMIT ?)",
                 [before, limit],
             )?;
-            for sql in [
+            transaction.execute(
                 "DELETE FROM overflow WHERE rowid IN \
                  (SELECT rowid FROM overflow WHERE last < ? LIMIT ?)",
-                "DELETE FROM fetches WHERE rowid IN \
-                 (SELECT rowid FROM fetches WHERE last < ? LIMIT ?)",
-            ] {
-                transaction.execute(sql, [before, limit])?;
-            }
-            forget_fetches(&transaction, MOST_FETCHES, limit)?;
-            transaction.execute(FORGET_MENTIONS, [limit])?;
+                [before, limit],
+            )?;
             let replaced_before = piece.replaced_before.as_millisecond();
+            transaction.execute(FORGET_FETCHES, [replaced_before, limit])?;
+            bound_fetches(&transaction, MOST_FETCHES, limit)?;
+            transaction.execute(FORGET_MENTIONS, [limit])?;
             transaction.execute(END_PERIODS, [replaced_before, limit])?;
             transaction.execute(DROP_EDITIONS, [limit])?;
             transaction.commit()?;
@@ -64,13 +64,32 @@ impl Store {
 }
 
 /// Removes up to `limit` of the fetches beyond the latest `most`.
-fn forget_fetches(connection: &Connection, most: i64, limit: i64) -> rusqlite::Result<usize> {
-    connection.execute(FORGET_FETCHES, [most, limit])
+fn bound_fetches(connection: &Connection, most: i64, limit: i64) -> rusqlite::Result<usize> {
+    connection.execute(BOUND_FETCHES, [most, limit])
 }
 
 #[cfg(test)]
 mod tests {
+    use jiff::Timestamp;
+
     use super::*;
+    use crate::violations::{notes::Notes, tests::fetch};
+
+    #[test]
+    fn ours_a_fetch_within_the_window_survives_a_short_retention() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut store = Store::open(&folder.path().join("beadle.db")).expect("a database");
+        let mut notes = Notes::default();
+        notes.fetched(fetch("s", "GPTBot", "192.0.2.0/24", "a", 1_000));
+        store.add([], &notes, &[]).expect("added");
+        let time = |second| Timestamp::from_second(second).expect("a time");
+        // A retention of an hour and a window of a day, two hours and more than a day later.
+        for (before, replaced_before, left) in [(4_600, -78_200, 1), (90_000, 1_001, 0)] {
+            let (before, replaced_before) = (time(before), time(replaced_before));
+            store.prune(Piece { before, replaced_before, limit: 100 }).expect("pruned");
+            assert_eq!(store.fetches().expect("rows").len(), left);
+        }
+    }
 
     #[test]
     fn ours_fetches_are_bounded_and_the_latest_stay() {
@@ -80,7 +99,7 @@ mod tests {
             let sql = "INSERT INTO fetches VALUES ('a', 'b', ?1, 'unknown', 'c', ?1, ?1, 1, NULL)";
             store.connection.execute(sql, [number]).expect("a row");
         }
-        let forget = |limit| forget_fetches(&store.connection, 20, limit).expect("removed");
+        let forget = |limit| bound_fetches(&store.connection, 20, limit).expect("removed");
         assert_eq!((forget(12), forget(1000), forget(1000)), (12, 18, 0));
         let left: i64 = store
             .connection

@@ -236,6 +236,25 @@ fn the_latest_fetch_of_each_crawler_from_each_network_survives_a_restart() {
 }
 
 #[test]
+fn ours_a_fetch_that_a_wrong_clock_dated_ahead_gives_way_to_the_next() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut store = Store::open(&folder.path().join("beadle.db")).expect("a database");
+    let now = Timestamp::now().as_second();
+    // A clock that is some seconds ahead of another is not wrong.
+    for (edition, at, kept) in
+        [("a", now + 30, "a"), ("b", now, "a"), ("c", now + 86_400, "c"), ("d", now, "d")]
+    {
+        let mut notes = Notes::default();
+        notes.fetched(fetch("s", "GPTBot", "192.0.2.0/24", edition, at));
+        store.add([], &notes, &[]).expect("added");
+        let found = store.fetches().expect("rows");
+        assert_eq!((found.len(), found[0].edition.as_str()), (1, kept));
+        assert_eq!(found[0].first.as_second(), if edition == "a" { at } else { now });
+    }
+    assert_eq!(store.fetches().expect("rows")[0].last.as_second(), now);
+}
+
+#[test]
 fn a_batch_that_comes_again_is_kept_once() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("beadle.db");

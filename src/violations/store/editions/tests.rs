@@ -61,6 +61,7 @@ fn ours_an_edition_comes_back_byte_for_byte() {
     .zip(["00", "a1", "b2", "c3"])
     .zip(10..)
     .map(|((bytes, id), from)| Edition {
+        base: Some(bytes.clone()),
         bytes,
         sha256: Text::from(id.repeat(32)),
         source: Text::word("merge"),
@@ -74,6 +75,7 @@ fn ours_an_edition_comes_back_byte_for_byte() {
     let mut expected = published;
     for (edition, until) in expected.iter_mut().zip([Some(11), Some(12), Some(13), None]) {
         edition.until = until.map(at);
+        edition.base.take_if(|_| until.is_some());
     }
     assert!(found.expect("rows") == expected);
 }
@@ -96,6 +98,32 @@ fn ours_an_edition_that_comes_back_is_in_force_twice() {
     let count = "SELECT count(*) FROM editions";
     let blobs: i64 = store.connection.query_row(count, [], |row| row.get(0)).expect("a count");
     assert_eq!(blobs, 2, "bytes are kept once");
+}
+
+#[test]
+fn ours_the_origins_part_is_that_of_the_last_word_on_what_is_in_force() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut store = store(folder.path());
+    let with = |id, from, base: Option<&str>| Edition {
+        base: base.map(|base| base.as_bytes().to_vec()),
+        ..edition("s", id, from)
+    };
+    for (batch, expected) in [
+        (vec![with("a", 1, Some("x"))], vec![Some("x")]),
+        (vec![with("a", 1, Some("y"))], vec![Some("y")]),
+        (vec![with("a", 1, Some("")), with("a", 1, Some("z"))], vec![Some("z")]),
+        (vec![with("b", 2, None)], vec![None, None]),
+        (vec![with("b", 2, Some("")), with("c", 3, Some("x"))], vec![None, None, Some("x")]),
+        (vec![with("c", 3, None)], vec![None, None, None]),
+    ] {
+        for _ in 0..2 {
+            store.add([], &notes(&batch), &[]).expect("added");
+            let found = store.editions(Some("S"), None).expect("rows");
+            let bases: Vec<_> = found.iter().map(|edition| edition.base.as_deref()).collect();
+            let expected: Vec<_> = expected.iter().map(|base| base.map(str::as_bytes)).collect();
+            assert_eq!(bases, expected, "{batch:?}");
+        }
+    }
 }
 
 #[test]
