@@ -68,7 +68,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     if args.format == Format::Text && (args.follow || !listing.records.is_empty()) {
         writeln!(
             out,
-            "{:<20} {:<6} {:<20} {:<24} {:<6} {:<30} RULE (LINE IN ROBOTS.TXT)",
+            "{:<20} {:<8} {:<20} {:<24} {:<6} {:<30} RULE (LINE IN ROBOTS.TXT)",
             "TIME", "ACTION", "PRODUCT TOKEN", "SITE", "STATUS", "PATH"
         )?;
     }
@@ -179,16 +179,29 @@ fn print(listing: &Listing, format: Format, out: &mut dyn Write) -> Result<(), E
 
 fn text(violation: &Violation) -> String {
     format!(
-        "{:<20} {:<6} {:<20} {:<24} {:<6} {:<30} Disallow: {} ({})",
+        "{:<20} {:<8} {:<20} {:<24} {:<6} {:<30} {}",
         violation.time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         violation.action.as_str(),
         violation.product_token.as_str(),
         violation.site.as_str(),
         violation.status,
         violation.path.as_str(),
-        violation.robots.pattern.as_str(),
-        violation.robots.line.map_or_else(|| "-".to_owned(), |line| line.to_string()),
+        broken(violation),
     )
+}
+
+/// The rule or the pace that was broken, with its line; else why it was refused.
+fn broken(violation: &Violation) -> String {
+    let robots = &violation.robots;
+    let field = match robots.directive.as_str() {
+        "allow" => "Allow",
+        "disallow" => "Disallow",
+        "crawl-delay" => "Crawl-delay",
+        "request-rate" => "Request-rate",
+        _ => return violation.reason.as_str().to_owned(),
+    };
+    let line = robots.line.map_or_else(|| "-".to_owned(), |line| line.to_string());
+    format!("{field}: {} ({line})", robots.pattern.as_str())
 }
 
 /// Said on standard error, so that the lines on standard output stay records.

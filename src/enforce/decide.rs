@@ -14,6 +14,7 @@ use crate::{
 use super::{
     decision::{Action, Decision, Judgement, Reason},
     ladder::Rung,
+    pace::keeps_paces,
     rulebook::Site,
     timeline::{Excuse, Holding},
 };
@@ -146,8 +147,11 @@ pub fn group_of(site: &Site, name: Name<'_>) -> Option<Scope> {
 
 /// Block before throttle before log before pass, then disallow before allow, a group before none. The action comes
 /// first: an impostor is refused where the rules allow, and no rule that is only logged may save it.
-fn rank(decision: &Decision<'_>) -> (Action, bool, bool) {
-    (decision.action, decision.access == Access::Disallow, decision.judgement.is_some())
+fn rank(decision: &Decision<'_>) -> (Action, bool, bool, Mode, bool) {
+    let name = decision.judgement.and_then(|judgement| judgement.name);
+    let is_disallow = decision.access == Access::Disallow;
+    let is_bound = decision.judgement.is_some();
+    (decision.action, is_disallow, is_bound, decision.mode, name.is_some_and(keeps_paces))
 }
 
 const fn pass<'r>(reason: Reason, standing: Standing) -> Decision<'r> {
@@ -226,7 +230,8 @@ impl<'r, K: Knowledge> Court<'r, '_, K> {
 
     /// Whoever hides among names, by whatever there is.
     fn judge_by_all(&self, asking: Asking<'r>) -> impl Iterator<Item = Decision<'r>> {
-        let mode = (strictest_mode(&self.site.enforcement), None);
+        let (mode, rung) = self.mode_for(Some(asking));
+        let mode = (mode.max(strictest_mode(&self.site.enforcement)), rung);
         let groups = self.site.edition().matcher().scopes();
         groups.map(move |group| self.judge(Some(asking), group, Binding::All, mode))
     }
@@ -296,9 +301,11 @@ impl<'r, K: Knowledge> Court<'r, '_, K> {
             return Decision { reason: Reason::Grace, excuse, ..decision };
         }
         let action = action_of(mode);
+        // Not by the rules for everybody, and not by a form that only an origin may see: anybody can
+        // publish links that look so.
         let spared = action == Action::Block
             && asking.is_some_and(|one| is_protected(enforcement, one.name, one.standing))
-            && matcher.star() == Some(group);
+            && (matcher.star() == Some(group) || verdict.form == Form::Evasion);
         let (action, reason) = match verdict.form {
             _ if spared => (Action::Log, Reason::Spared),
             Form::Letter => (action, Reason::Disallow),
@@ -413,14 +420,27 @@ fn strictest_mode(enforcement: &Enforcement) -> Mode {
 /// shut it out, and the breaker opens where one of its own would.
 pub fn is_protected(enforcement: &Enforcement, name: Name<'_>, standing: Standing) -> bool {
     let is_search = |crawler: &Crawler| crawler.purpose() == Purpose::Search;
-    // An override that blocks those who borrow the name says nothing of whom it belongs to.
-    let is_named = |one: &Override| {
-        one.mode == Mode::Block && is_for_outcome(one, standing.outcome) && names(one, name)
-    };
     standing.outcome == Outcome::Confirmed
         && name.known().is_some_and(is_search)
         && !enforcement.block_confirmed_search
-        && !enforcement.overrides.iter().any(is_named)
+        && !is_named_to_block(enforcement, name, standing)
+}
+
+/// Whether an override that blocks names this one. One that blocks those who borrow the name says
+/// nothing of whom it belongs to.
+fn is_named_to_block(enforcement: &Enforcement, name: Name<'_>, standing: Standing) -> bool {
+    enforcement.overrides.iter().any(|one| {
+        one.mode == Mode::Block && is_for_outcome(one, standing.outcome) && names(one, name)
+    })
+}
+
+/// Whether the operator has asked for just this refusal: of one whom an override names, or of an
+/// impostor. It hits nobody who is not meant, so the breaker leaves it alone.
+pub fn is_ordered(enforcement: &Enforcement, decision: &Decision<'_>) -> bool {
+    let name = decision.judgement.and_then(|judgement| judgement.name);
+    decision.action == Action::Block
+        && (decision.reason == Reason::Impostor
+            || name.is_some_and(|name| is_named_to_block(enforcement, name, decision.standing)))
 }
 
 const fn action_of(mode: Mode) -> Action {

@@ -16,7 +16,9 @@
 pub use self::{
     breaker::{Breaker, Opened, Why},
     considered::{Considered, considered},
-    decide::{Asked, Knowledge, Leap, Moment, decide, group_of, is_blank, is_protected},
+    decide::{
+        Asked, Knowledge, Leap, Moment, decide, group_of, is_blank, is_ordered, is_protected,
+    },
     decision::{Action, Decision, Judgement, Reason},
     edition::{Edition, EditionId, RuleSource},
     history::{History, OriginRules},

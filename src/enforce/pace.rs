@@ -95,7 +95,7 @@ fn laxest<'r>(
 }
 
 /// Whether a crawler says that it keeps to such records.
-fn keeps_paces(name: crawlers::Name<'_>) -> bool {
+pub(super) fn keeps_paces(name: crawlers::Name<'_>) -> bool {
     name.known().is_some_and(|known| known.honours().crawl_delay == Some(CrawlDelay::Yes))
 }
 

@@ -27,7 +27,7 @@ use super::{
     knowledge::Client,
     pace::{Key, TooSoon},
     reload::Reloader,
-    serving,
+    request, serving,
 };
 
 /// How often it is looked whether somebody silent comes down the ladder, or a breaker closes.
@@ -68,9 +68,11 @@ pub(super) fn weigh<'r>(
     conduct.climb(client, &decision);
     let is_block = decision.action == Action::Block;
     let early = if is_block { None } else { measure(client, &decision) };
-    let is_open = conduct.is_open(client, &decision, is_block || early.is_some());
+    let is_ordered = enforce::is_ordered(&client.site.enforcement, &decision);
+    let is_refusal = !is_ordered && (is_block || early.is_some());
+    let is_open = conduct.is_open(client, &decision, is_refusal);
     let (action, reason) = match early {
-        _ if is_open && (is_block || early.is_some()) => (Action::Log, Reason::BreakerOpen),
+        _ if is_open && is_refusal => (Action::Log, Reason::BreakerOpen),
         Some(Early { measured, .. }) if measured.held.record.is_some() => {
             (Action::Throttle, Reason::TooSoon)
         }
@@ -85,7 +87,13 @@ fn measure<'r>(client: &Client<'r>, decision: &Decision<'r>) -> Option<Early<'r>
     let measured = enforce::measured(client.site, decision, client)?;
     let judgement = decision.judgement?;
     let (site, name) = (&client.site.name, judgement.name?.as_str());
-    let key = Key::new(site, name, decision.standing.outcome);
+    // A robots.txt is for one host (RFC 9309 §2.3), so a crawler keeps the pace of each for itself;
+    // the ladder's is for the whole site. A host that only the default site takes is anybody's word.
+    let host = request::host(client.session.req_header()).ok().flatten();
+    let own = host.as_deref().filter(|host| {
+        measured.held.record.is_some() && client.serving.rulebook.site_of_host(host).is_some()
+    });
+    let key = Key::new(own.unwrap_or(site), name, decision.standing.outcome);
     let checked = client.proxy.limiter.check(&key, measured.held.pace);
     if measured.held.record.is_some() {
         client.proxy.metrics.pace(site, serving::label(&judgement), checked.is_ok());
@@ -128,8 +136,14 @@ impl Conduct {
         if let (Some(ladder), Some(rules)) = (&self.ladder, &site.enforcement.ladder)
             && let (Some(name), Some(_)) = (name, decision.rung)
         {
-            let is_violation =
-                decision.access == Access::Disallow && decision.reason != Reason::Grace;
+            // What a search engine that is proven to be one would be spared at the top of the ladder
+            // does not take it there, nor slow it down on the way.
+            let is_spared = enforce::is_protected(&site.enforcement, name, decision.standing)
+                && site.edition().matcher().star()
+                    == decision.judgement.and_then(|judgement| judgement.group);
+            let is_violation = decision.access == Access::Disallow
+                && decision.reason != Reason::Grace
+                && !is_spared;
             let (outcome, now) = (decision.standing.outcome, client.moment().now);
             let step = lock(ladder).note(rules, name, outcome, is_violation, now);
             step.iter().for_each(|one| tell_move(site, one, metrics));

@@ -1,8 +1,9 @@
 //! The limiter: how fast each crawler comes, over all its addresses.
 //!
-//! A leaky bucket (GCRA) for each site, product token and standing of the claim: who only borrows a
-//! name doesn't use up the pace of the crawler that it belongs to. What is refused is not counted, so
-//! a crawler that waits as long as it was told is let in.
+//! A leaky bucket (GCRA) for each host (or site, where the pace is the ladder's), product token and
+//! standing of the claim: who only borrows a name doesn't use up the pace of the crawler that it
+//! belongs to. What is refused is not counted, so a crawler that waits as long as it was told is let
+//! in.
 //!
 //! Whoever keeps the pace must never see a 429, so there is some play. Three requests may come at
 //! once, because a redirect is followed at once and networks deliver late what was sent in time;
@@ -38,7 +39,8 @@ const MOST_PACES: usize = 256;
 /// Whose requests are counted together.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Key {
-    site: String,
+    /// The host, of a pace that its robots.txt asks for; else the site.
+    place: String,
     /// In lower case.
     product_token: String,
     outcome: Outcome,
@@ -46,9 +48,9 @@ pub(super) struct Key {
 
 impl Key {
     /// The key of a claim to be the crawler `product_token`.
-    pub(super) fn new(site: &str, product_token: &str, outcome: Outcome) -> Self {
+    pub(super) fn new(place: &str, product_token: &str, outcome: Outcome) -> Self {
         let product_token = product_token.to_ascii_lowercase();
-        Self { site: site.to_owned(), product_token, outcome }
+        Self { place: place.to_owned(), product_token, outcome }
     }
 }
 
