@@ -5,10 +5,7 @@ use jiff::Timestamp;
 use crate::robots::{Access, Target};
 
 use super::{
-    decide::{Knowledge, group_in},
-    decision::Decision,
-    edition::EditionId,
-    rulebook::Site,
+    asked::Knowledge, decide::group_in, decision::Decision, edition::EditionId, rulebook::Site,
     timeline::Holding,
 };
 

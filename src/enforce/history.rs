@@ -15,7 +15,7 @@ use crate::{
 };
 
 use super::{
-    decide::Moment,
+    asked::Moment,
     edition::{Edition, RuleSource},
     rulebook::{Rulebook, Site},
     timeline::{Period, Timeline},

@@ -14,11 +14,10 @@
 //! the store, any clock.
 
 pub use self::{
+    asked::{Asked, Knowledge, Leap, Moment},
     breaker::{Breaker, Opened, Why},
     considered::{Considered, considered},
-    decide::{
-        Asked, Knowledge, Leap, Moment, decide, group_of, is_blank, is_ordered, is_protected,
-    },
+    decide::{decide, group_of, is_blank, is_ordered, is_protected},
     decision::{Action, Decision, Judgement, Reason},
     edition::{Edition, EditionId, RuleSource},
     history::{History, OriginRules},
@@ -29,6 +28,7 @@ pub use self::{
     timeline::{Doubt, Excuse, Holding, Past, Period, Timeline},
 };
 
+mod asked; // what is judged, and what is known of who asks
 mod breaker; // when nothing is refused any more
 mod considered; // which editions were considered, for explanations
 mod decide; // who is bound by what, at which moment

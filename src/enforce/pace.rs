@@ -13,10 +13,7 @@ use crate::{
 };
 
 use super::{
-    decide::{Knowledge, group_in},
-    decision::Decision,
-    edition::EditionId,
-    ladder::Rung,
+    asked::Knowledge, decide::group_in, decision::Decision, edition::EditionId, ladder::Rung,
     rulebook::Site,
 };
 

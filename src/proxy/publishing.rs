@@ -29,6 +29,8 @@ use super::{
 
 /// How long a start or a reload waits for the origins' first answers.
 const FIRST_ROUND: Duration = Duration::from_secs(3);
+/// The same where one of them was silent before.
+const FIRST_ROUND_OF_SILENT: Duration = Duration::from_millis(300);
 /// How often it is looked whether a file that is held back was accepted.
 const LOOK: Duration = Duration::from_secs(2);
 /// How often the editions in force are written down again, should the database have been replaced.
@@ -39,7 +41,7 @@ pub(super) type Told = HashMap<String, enforce::OriginRules>;
 
 /// Begins to ask the origins of the sites that publish what these say, and waits a moment for the
 /// first answers; `None` where there is no such site. `before` tells what is known already, and
-/// whether the site was asked before: then nobody waits for its answer.
+/// whether the origin was silent when it was asked last: then a reload does not wait long for it.
 ///
 /// # Errors
 /// Where no HTTP client can be set up.
@@ -54,12 +56,10 @@ pub(super) async fn ask_origins(
         return Ok(None);
     }
     let hosts = Hosts::of(&policy.sites);
-    let is_new = sites.iter().any(|site| !before(&site.name).1);
+    let is_silent = sites.iter().any(|site| before(&site.name).1);
     let known = |site: &str| before(site).0;
     let asking = OriginRules::start(sites, hosts, known, news.clone(), metrics)?;
-    if is_new {
-        asking.first_round(FIRST_ROUND).await;
-    }
+    asking.first_round(if is_silent { FIRST_ROUND_OF_SILENT } else { FIRST_ROUND }).await;
     Ok(Some(asking))
 }
 

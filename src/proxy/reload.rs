@@ -147,7 +147,7 @@ impl Reloader {
         let history =
             History { gone: state.gone(), ..History::after(Some(&previous.rulebook), moment.now) };
         let before = |name: &str| match asked.as_ref().and_then(|asked| asked.remembered(name)) {
-            Some(known) => (known, true),
+            Some(known) => (known, asked.as_ref().is_some_and(|asked| asked.is_failing(name))),
             None => {
                 let site = policy.sites.iter().find(|site| site.name() == name);
                 let before = site.and_then(|site| history.before(site).first().copied());

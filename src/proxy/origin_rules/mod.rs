@@ -159,6 +159,11 @@ impl OriginRules {
         self.book().watch(site).map(Watch::remembered)
     }
 
+    /// Whether a site's origin gave no answer that counts when it was asked last.
+    pub(super) fn is_failing(&self, site: &str) -> bool {
+        self.book().watch(site).is_some_and(Watch::is_failing)
+    }
+
     /// Ends the fetching, for a successor does it; no more news come. To be called before that one
     /// starts, because both speak of the same series in the metrics.
     pub(super) fn retire(&self) {

@@ -146,6 +146,11 @@ impl Watch {
         self.is_closed
     }
 
+    /// Whether the last answer was none that counts.
+    pub(super) const fn is_failing(&self) -> bool {
+        self.failing.is_some()
+    }
+
     /// The file that is held back, and its name.
     pub(super) fn held(&self) -> Option<(&Bytes, &str)> {
         self.held.as_ref().map(|held| (&held.file, held.id.as_str()))
