@@ -196,6 +196,23 @@ fn ours_a_violation_that_comes_too_soon_is_recorded_with_the_rule_that_it_broke(
 }
 
 #[test]
+fn ours_what_comes_too_soon_in_grace_is_counted_as_grace() {
+    let origin = Origin::plain();
+    let beadle = start(&origin, "mode: throttle");
+    beadle.replace_policy(&beadle.policy_text().replace("[/private/]", "[/private/, /page]"));
+    beadle.wait_for_metric("beadle_policy_reloads_total{outcome=\"applied\"}", 1.0);
+    let answers = statuses(&beadle, "/page", BINGBOT, 12);
+    assert!(answers.contains(&200) && answers.contains(&429), "{answers:?}");
+    let grace = "beadle_grace_total{product_token=\"bingbot\",site=\"site.example\"}";
+    assert_eq!(beadle.metric(grace), 12.0);
+    let record = beadle.records(1).remove(0);
+    assert_eq!(
+        [&record["verdict"], &record["status"], &record["robots"]["pattern"]],
+        [&json!("disallow"), &json!(429), &json!("/page")]
+    );
+}
+
+#[test]
 fn ours_each_host_of_a_site_has_a_pace_of_its_own() {
     let origin = Origin::plain();
     let beadle = Setup::sites(&format!(
