@@ -166,7 +166,7 @@ impl Metrics {
         )?;
         let ladder_rung = gauges(
             "beadle_ladder_rung",
-            "Where a crawler stands on the ladder: 0 observe, 1 throttle, 2 block.",
+            "Where a crawler stands on the ladder: 1 throttle, 2 block; at the bottom it is not shown.",
             &["site", "product_token", "standing"],
         )?;
         let breaker_open = gauges(

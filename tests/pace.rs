@@ -1,5 +1,4 @@
-//! What a crawler's behaviour brings it: a pace, a place on the ladder, and a breaker that spares
-//! everybody.
+//! What a crawler's behaviour brings it: a pace, and a place on the ladder.
 
 #![allow(clippy::panic, reason = "a test says so when it fails")]
 
@@ -121,6 +120,10 @@ fn ours_neither_a_polite_crawler_nor_one_that_promised_nothing_is_ever_throttled
     let (began, jitters) = (Instant::now(), [200, 390, 0, 310, 90, 400, 10, 220_u64]);
     for (second, jitter) in (0..).zip(jitters) {
         let at = Duration::from_millis(second * 1_000 + jitter);
+        // A second that was missed on a slow machine is not made up for.
+        if began.elapsed() > at + Duration::from_millis(200) {
+            continue;
+        }
         sleep(at.saturating_sub(began.elapsed()));
         let address = if second % 2 == 0 { "192.0.2.7" } else { "198.51.100.9" };
         assert_eq!(get_from(&beadle, address, "/page", BINGBOT).status, 200, "after {second} s");
@@ -149,6 +152,90 @@ fn ours_other_modes_only_count_who_comes_too_soon() {
 }
 
 #[test]
+fn ours_a_redirect_that_is_followed_at_once_costs_a_polite_crawler_nothing() {
+    let origin = Origin::playing(|exchange| {
+        match exchange.request.target.ends_with(b"/") {
+            true => exchange.answer("200 OK", &[], b"here"),
+            false => exchange.answer("301 Moved Permanently", &["Location: /there/"], b""),
+        }
+        After::Keep
+    });
+    let beadle = start(&origin, "mode: throttle");
+    // Each page takes two requests: without what redirects make up for, the fourth would be refused.
+    for second in 0..5 {
+        let began = Instant::now();
+        assert_eq!(beadle.get("/there", BINGBOT).status, 301, "after {second} s");
+        assert_eq!(beadle.get("/there/", BINGBOT).status, 200, "after {second} s");
+        sleep(Duration::from_secs(1).saturating_sub(began.elapsed()));
+    }
+    assert_eq!(measured(&beadle, "kept"), 10.0);
+    // Who asks for redirects only gets twice as many requests as others, and no more.
+    let began = Instant::now();
+    let answers = statuses(&beadle, "/there", BINGBOT, 40);
+    let passed = answers.iter().filter(|status| **status == 301).count();
+    let most = 2 * (3 + began.elapsed().as_millis() as usize / 900 + 1);
+    assert!(passed <= most, "{passed} passed, not {most}: {answers:?}");
+}
+
+#[test]
+fn ours_a_violation_that_comes_too_soon_is_recorded_with_the_rule_that_it_broke() {
+    let origin = Origin::plain();
+    let beadle = start(&origin, "mode: throttle");
+    let answers = statuses(&beadle, "/private/x", BINGBOT, 12);
+    let records = beadle.records(answers.len());
+    let record = records.iter().find(|record| record["status"] == json!(429)).expect("one");
+    assert_eq!(
+        [&record["verdict"], &record["reason"], &record["action"]],
+        [&json!("disallow"), &json!("robots.crawl_delay"), &json!("throttle")]
+    );
+    let robots = &record["robots"];
+    assert_eq!(
+        [&robots["directive"], &robots["pattern"]],
+        [&json!("disallow"), &json!("/private/")]
+    );
+}
+
+#[test]
+fn ours_what_comes_too_soon_in_grace_is_counted_as_grace() {
+    let origin = Origin::plain();
+    let beadle = start(&origin, "mode: throttle");
+    beadle.replace_policy(&beadle.policy_text().replace("[/private/]", "[/private/, /page]"));
+    beadle.wait_for_metric("beadle_policy_reloads_total{outcome=\"applied\"}", 1.0);
+    let answers = statuses(&beadle, "/page", BINGBOT, 12);
+    assert!(answers.contains(&200) && answers.contains(&429), "{answers:?}");
+    let grace = "beadle_grace_total{product_token=\"bingbot\",site=\"site.example\"}";
+    assert_eq!(beadle.metric(grace), 12.0);
+    let record = beadle.records(1).remove(0);
+    assert_eq!(
+        [&record["verdict"], &record["status"], &record["robots"]["pattern"]],
+        [&json!("disallow"), &json!(429), &json!("/page")]
+    );
+}
+
+#[test]
+fn ours_each_host_of_a_site_has_a_pace_of_its_own() {
+    let origin = Origin::plain();
+    let beadle = Setup::sites(&format!(
+        "  - hosts: [site.example, www.site.example]\n    origin: http://127.0.0.1:{}\n    \
+         robots_txt: {{ groups: [{{ user_agents: [\"*\"], disallow: [/private/], crawl_delay: 3600 \
+         }}] }}\n    enforcement: {{ mode: throttle }}\n",
+        origin.port
+    ))
+    .start();
+    let from = |host: &str, user_agent: &str| -> Vec<u16> {
+        let request = || Request::get("/page").user_agent(user_agent).host(host);
+        (0..4).map(|_| request().send(beadle.port).status).collect()
+    };
+    for host in ["site.example", "www.site.example"] {
+        assert_eq!(from(host, BINGBOT), [200, 200, 200, 429], "{host}");
+    }
+    // Two names at once are held to the pace of the one that promised it.
+    let both = "bingbot/2.0 GPTBot/1.2";
+    assert_eq!(from("site.example", both), [429; 4]);
+    assert_eq!(from("site.example", "AhrefsBot/7.0 GPTBot/1.2"), [200, 200, 200, 429]);
+}
+
+#[test]
 fn ours_explain_tells_the_pace_and_the_rung() {
     let origin = Origin::plain();
     let explained = |enforcement: &str, user_agent: &str| -> Value {
@@ -171,10 +258,16 @@ fn ours_explain_tells_the_pace_and_the_rung() {
     let output = beadle.verb(&["explain", "-A", BINGBOT, "/page"]);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(
-        text.contains("  ladder    on the rung observe, where every crawler begins\n"),
+        text.contains(
+            "  ladder    as on the rung observe, where every crawler begins; where it is now: "
+        ),
         "{text}"
     );
     assert!(text.contains("  pace      1 request every 1 s (robots.txt line "), "{text}");
+    let output = beadle.verb(&["explain", "-A", GPTBOT, "/page"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let none = "  pace      none: GPTBot has not said that it keeps to Crawl-delay (line ";
+    assert!(text.contains(none), "{text}");
 }
 
 // === the ladder
@@ -209,7 +302,7 @@ fn ours_a_crawler_that_goes_on_violating_climbs_from_observe_to_throttle_to_bloc
     let wait = answer.header("retry-after").and_then(|text| text.parse().ok()).unwrap_or(0);
     assert!((40..=60).contains(&wait), "{wait}");
     assert!(
-        answer.text().contains("so often that it may make 1 request every 60 s"),
+        answer.text().contains("so often that it may make only 1 request every 60 s"),
         "{}",
         answer.text()
     );
@@ -259,77 +352,4 @@ fn ours_a_crawler_that_goes_on_violating_climbs_from_observe_to_throttle_to_bloc
     beadle.replace_policy(&beadle.policy_text().replace("mode: ladder,", "mode: log,"));
     beadle.wait_for_metric("beadle_policy_reloads_total{outcome=\"applied\"}", 2.0);
     assert_eq!((beadle.get("/private/x", GPTBOT).status, of_gptbot()), (200, 0.0));
-}
-
-// === the breaker
-
-#[test]
-fn ours_where_too_many_would_be_refused_nobody_is_until_the_breaker_closes() {
-    let origin = Origin::plain();
-    let breaker = "{ share: 50%, min_requests: 10, window: 60s, pause: 1s }";
-    let beadle = start(&origin, &format!("mode: block, breaker: {breaker}"));
-    let open = "beadle_breaker_open{site=\"site.example\"}";
-    assert!(
-        beadle.admin_page("/metrics").text().contains(&format!("{open} 0")),
-        "shown from the start"
-    );
-    // People are counted too: while they are more, refusals are what they are meant to be.
-    assert_eq!(statuses(&beadle, "/page", BROWSER, 12), [200; 12]);
-    assert_eq!(statuses(&beadle, "/private/x", GPTBOT, 11), [403; 11]);
-    assert_eq!(beadle.get("/private/x", GPTBOT).status, 200, "12 of 24");
-    assert_eq!(beadle.get("/private/x", GPTBOT).status, 200, "nobody is refused");
-    assert_eq!(beadle.metric(open), 1.0);
-    let openings = "beadle_breaker_openings_total{reason=\"share\",site=\"site.example\"}";
-    assert_eq!(beadle.metric(openings), 1.0);
-    beadle.wait_for_stderr("12 of 24 requests in 60 s would be refused");
-    let stderr = beadle.stderr();
-    let alarm = stderr.lines().find(|line| line.contains("the breaker is open"));
-    assert!(alarm.is_some_and(|line| line.contains("ERROR")), "{stderr}");
-    let spared = &beadle.records(13)[12];
-    assert_eq!(
-        [&spared["action"], &spared["reason"], &spared["verdict"], &spared["status"]],
-        [&json!("log"), &json!("breaker.open"), &json!("disallow"), &json!(200)]
-    );
-    // It closes although nobody comes, and counts anew.
-    beadle.wait_for_metric(open, 0.0);
-    beadle.wait_for_stderr("the breaker is closed");
-    assert_eq!(beadle.get("/private/x", GPTBOT).status, 403);
-}
-
-#[test]
-fn ours_a_breaker_opens_at_once_where_a_confirmed_search_engine_would_be_refused() {
-    let origin = Origin::plain();
-    let list = Origin::playing(|exchange| {
-        let prefixes = br#"{"prefixes":[{"ipv4Prefix":"66.249.64.0/27"}]}"#;
-        exchange.answer("200 OK", &["Content-Type: application/json"], prefixes);
-        After::Keep
-    });
-    let site = "    robots_txt:\n      groups:\n        \
-        - { user_agents: [ListBot, GPTBot], disallow: [/private/] }\n    \
-        enforcement: { mode: block, breaker: {} }\n";
-    let sections = format!(
-        "crawlers:\n  - {{ product_token: ListBot, operator: Lists, purpose: search, \
-         ip_ranges: [\"http://127.0.0.1:{}/list.json\"] }}\n\
-         evidence:\n  user_agents: [ListBot]\n  allow_addresses: [127.0.0.0/8]\n",
-        list.port
-    );
-    let beadle = Setup::site(origin.port, site)
-        .sections(&sections)
-        .server("  trusted_proxies: [127.0.0.1]\n")
-        .start();
-    beadle.wait_for_metric(
-        "beadle_evidence_fetches_total{evidence=\"ip-range\",outcome=\"fresh\"}",
-        1.0,
-    );
-    assert_eq!(beadle.get("/private/x", GPTBOT).status, 403);
-    assert_eq!(
-        get_from(&beadle, "8.8.8.8", "/private/x", "ListBot/1.0").status,
-        403,
-        "an impostor"
-    );
-    assert_eq!(get_from(&beadle, "66.249.64.3", "/private/x", "ListBot/1.0").status, 200);
-    assert_eq!(beadle.get("/private/x", GPTBOT).status, 200, "nobody is refused");
-    beadle.wait_for_stderr("ListBot, which is proven to be who it says, would be refused");
-    let openings = "beadle_breaker_openings_total{reason=\"search-engine\",site=\"site.example\"}";
-    assert_eq!(beadle.metric(openings), 1.0);
 }

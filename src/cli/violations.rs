@@ -8,7 +8,7 @@ use crate::{
     cli::{ConfigFile, Error, Exit, Format, json, load},
     escape,
     policy::{Log, Policy},
-    violations::{self, Filter, Listing, Store, Violation, jsonl},
+    violations::{self, Filter, Listing, Robots, Store, Violation, jsonl},
 };
 
 /// How often a follower looks for more.
@@ -186,19 +186,18 @@ fn text(violation: &Violation) -> String {
         violation.site.as_str(),
         violation.status,
         violation.path.as_str(),
-        broken(violation),
+        broken(&violation.robots, violation.reason.as_str()),
     )
 }
 
 /// The rule or the pace that was broken, with its line; else why it was refused.
-fn broken(violation: &Violation) -> String {
-    let robots = &violation.robots;
+fn broken(robots: &Robots, reason: &str) -> String {
     let field = match robots.directive.as_str() {
         "allow" => "Allow",
         "disallow" => "Disallow",
         "crawl-delay" => "Crawl-delay",
         "request-rate" => "Request-rate",
-        _ => return violation.reason.as_str().to_owned(),
+        _ => return reason.to_owned(),
     };
     let line = robots.line.map_or_else(|| "-".to_owned(), |line| line.to_string());
     format!("{field}: {} ({line})", robots.pattern.as_str())
@@ -213,6 +212,27 @@ fn remark(sentence: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::violations::Text;
+
+    #[test]
+    fn ours_what_was_broken_is_a_rule_a_pace_or_why_else() {
+        let broken = |directive: &str, pattern: &str, line: Option<u32>| {
+            let (directive, pattern) = (directive.into(), pattern.into());
+            let group = Text::list(["*"]);
+            broken(
+                &Robots { edition: "".into(), directive, pattern, line, group },
+                "ladder.throttle",
+            )
+        };
+        for (directive, pattern, line, expected) in [
+            ("disallow", "/private/", Some(7), "Disallow: /private/ (7)"),
+            ("crawl-delay", "2.5", Some(4), "Crawl-delay: 2.5 (4)"),
+            ("request-rate", "10/1m", None, "Request-rate: 10/1m (-)"),
+            ("", "", None, "ladder.throttle"),
+        ] {
+            assert_eq!(broken(directive, pattern, line), expected);
+        }
+    }
 
     #[test]
     fn since_is_a_time_a_day_or_how_long_ago() {

@@ -4,8 +4,8 @@
 //! Of each crawler the requests and the violations of one period are counted. It climbs a rung as
 //! soon as there are [`policy::Ladder::min_violations`] of them and they are
 //! [`policy::Ladder::share`] of its requests, and then its counting begins anew. It comes down a rung
-//! at the end of a period in which it kept below that share; who doesn't come at all keeps to the
-//! rules. A blocked crawler that stays away, or fetches what it may, is thus back at the bottom after
+//! at the end of a period in which there were fewer of them, or a lesser share; who doesn't come at
+//! all keeps to the rules. A blocked crawler that stays away, or fetches what it may, is thus back at the bottom after
 //! two periods.
 //!
 //! Claims that are known to be true, known to be false and not known are counted apart
@@ -25,7 +25,8 @@ use crate::{
     policy::{self, Mode},
 };
 
-/// How many made-up names a site keeps count of. When there are more, all of them begin anew.
+/// How many made-up names a site keeps count of. When there are more, those at the bottom begin
+/// anew, and all of them if these are less than half.
 const MOST_DECLARED: usize = 4_096;
 
 /// Where a crawler stands.
@@ -161,8 +162,9 @@ impl Climber {
         if now.duration_since(self.since).unsigned_abs() < rules.period {
             return None;
         }
-        let behaved =
-            self.violations == 0 || !rules.share.is_reached(self.violations, self.requests);
+        // What would not take it up does not keep it there: a slow bot may have one request an hour.
+        let behaved = self.violations < rules.min_violations
+            || !rules.share.is_reached(self.violations, self.requests);
         match self.rung.below().filter(|_| behaved) {
             Some(below) => Some(self.step(rules, below, now)),
             None => {
@@ -238,7 +240,10 @@ impl Ladder {
         let table = if is_declared { &mut self.declared } else { &mut self.named };
         let key = (name.as_str().to_ascii_lowercase(), outcome);
         if is_declared && table.len() >= MOST_DECLARED && !table.contains_key(&key) {
-            table.clear();
+            table.retain(|_, place| place.climber.rung() > Rung::Observe);
+            if table.len() >= MOST_DECLARED / 2 {
+                table.clear();
+            }
         }
         let place = table.entry(key).or_insert_with(|| Place {
             product_token: name.as_str().to_owned(),
@@ -304,9 +309,8 @@ mod tests {
             (50 + HOUR, 50, 0, Block),       // the period was bad
             (50 + 2 * HOUR, 1, 0, Throttle), // this one was good
             (51 + 2 * HOUR, 0, 2, Throttle),
-            (50 + 3 * HOUR, 0, 0, Throttle),
-            (60 + 3 * HOUR, 0, 1, Throttle), // the last period: few violations, but a large share
-            (70 + 4 * HOUR, 0, 0, Throttle),
+            (51 + 3 * HOUR, 0, 0, Observe), // a large share, but few violations
+            (60 + 3 * HOUR, 0, 4, Throttle),
             (80 + 6 * HOUR, 10, 0, Observe), // who stays away keeps to the rules
             (90 + 99 * HOUR, 10, 0, Observe),
         ] {
@@ -370,9 +374,8 @@ mod tests {
         assert_eq!(ladder.rung(bingbot, Outcome::Contradicted), Rung::Throttle);
         assert_eq!(ladder.rung(bingbot, Outcome::Confirmed), Rung::Observe);
         assert!(ladder.look(&rules(), at(60)).is_empty());
-        assert_eq!(ladder.look(&rules(), at(3_600)).len(), 0, "the period was bad");
-        assert_eq!(ladder.look(&rules(), at(7_200)).len(), 1);
-        assert!(ladder.look(&rules(), at(10_800)).is_empty());
+        assert_eq!(ladder.look(&rules(), at(3_600)).len(), 1, "one violation is too few");
+        assert!(ladder.look(&rules(), at(7_200)).is_empty());
         assert!(ladder.named.is_empty(), "nothing is known of it that matters");
     }
 
@@ -381,11 +384,23 @@ mod tests {
         let catalogue = policy::built_in_catalogue();
         let gptbot = Name::Known(catalogue.find("GPTBot").expect("it is known"));
         let mut ladder = Ladder::default();
-        (0..3).for_each(|_| drop(ladder.note(&rules(), gptbot, Outcome::Unknown, true, at(0))));
+        for climbs in [gptbot, Name::Declared("firstbot")] {
+            (0..3).for_each(|_| drop(ladder.note(&rules(), climbs, Outcome::Unknown, true, at(0))));
+        }
         for number in 0..2 * MOST_DECLARED + 5 {
             let name = format!("x{number}bot");
             let name = Name::Declared(&name);
             ladder.note(&rules(), name, Outcome::Unverifiable, true, at(0));
+        }
+        assert!(ladder.declared.len() <= MOST_DECLARED);
+        assert_eq!(ladder.rung(gptbot, Outcome::Unknown), Rung::Throttle);
+        assert_eq!(ladder.rung(Name::Declared("firstbot"), Outcome::Unknown), Rung::Throttle);
+        // Made-up names that climb are bounded as well.
+        for number in 0..MOST_DECLARED {
+            let name = format!("y{number}bot");
+            let mut note =
+                || ladder.note(&rules(), Name::Declared(&name), Outcome::Unknown, true, at(0));
+            (0..3).for_each(|_| drop(note()));
         }
         assert!(ladder.declared.len() <= MOST_DECLARED);
         assert_eq!(ladder.rung(gptbot, Outcome::Unknown), Rung::Throttle);

@@ -145,18 +145,7 @@ fn read_ladder(at: &At<'_>, findings: &mut Findings) -> Ladder {
     set(&mut ladder.period, duration(&fields, "period", minute_to_week, findings));
     set(&mut ladder.share, share(&fields, findings));
     set(&mut ladder.min_violations, count(&fields, "min_violations", findings));
-    if let Some(at) = fields.take("throttle")
-        && let Some(text) = at.text(findings)
-    {
-        match Pace::parse(text) {
-            Some(pace) => ladder.throttle = pace,
-            None => findings.refuse(
-                &at,
-                format!("'{}' is not a pace", shown(text)),
-                "write requests and a time, for example 1/10s or 10/1m",
-            ),
-        }
-    }
+    set(&mut ladder.throttle, pace(&fields, findings));
     ladder
 }
 
@@ -217,6 +206,36 @@ fn share(fields: &Fields<'_>, findings: &mut Findings) -> Option<Share> {
     };
     findings.refuse(&at, message, HELP);
     None
+}
+
+fn pace(fields: &Fields<'_>, findings: &mut Findings) -> Option<Pace> {
+    const HELP: &str = "write requests and a time, for example 1/10s or 10/1m";
+    let at = fields.take("throttle")?;
+    let message = match &at.node.value {
+        Value::Integer(n) => format!("{n} is not a pace"),
+        Value::Float(n) => format!("{n} is not a pace"),
+        _ => {
+            let text = at.text(findings)?;
+            match Pace::parse(text) {
+                Some(pace) => return Some(pace),
+                None if is_too_fast(text) => {
+                    format!("'{}' is faster than a thousand requests a second", shown(text))
+                }
+                None => format!("'{}' is not a pace", shown(text)),
+            }
+        }
+    };
+    findings.refuse(&at, message, HELP);
+    None
+}
+
+/// Whether it would be a pace with fewer requests.
+fn is_too_fast(text: &str) -> bool {
+    text.split_once('/').is_some_and(|(requests, time)| {
+        let is_number = requests.bytes().all(|b| b.is_ascii_digit());
+        let is_some = requests.bytes().any(|b| b != b'0');
+        is_number && is_some && Pace::parse(&format!("1/{time}")).is_some()
+    })
 }
 
 #[cfg(test)]
@@ -322,6 +341,12 @@ mod tests {
             ),
             ("mode: ladder, ladder: { share: 110% }", "'110%' is not a share (write a percentage"),
             ("mode: ladder, ladder: { throttle: fast }", "'fast' is not a pace (write requests"),
+            ("mode: ladder, ladder: { throttle: 5 }", "5 is not a pace (write requests"),
+            ("mode: ladder, ladder: { throttle: 0/1s }", "'0/1s' is not a pace (write requests"),
+            (
+                "mode: ladder, ladder: { throttle: 2000/1s }",
+                "'2000/1s' is faster than a thousand requests a second (write requests",
+            ),
             ("mode: ladder, ladder: { min_violations: 0 }", "0 is out of range (write a number"),
             ("mode: ladder, ladder: { period: 1s }", "'1s' is out of range (write a time"),
             ("mode: block, breaker: on", "breaker: neither off nor a mapping (write off"),

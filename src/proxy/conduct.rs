@@ -6,7 +6,7 @@
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use jiff::Timestamp;
@@ -55,19 +55,25 @@ pub(super) struct Early<'r> {
     pub(super) too_soon: TooSoon,
 }
 
+/// A decision weighed by how the client has behaved.
+#[derive(Debug)]
+pub(super) struct Weighed<'r> {
+    pub(super) decision: Decision<'r>,
+    pub(super) early: Option<Early<'r>>,
+    /// Whose pace the request was charged to.
+    pub(super) charged: Option<Key>,
+}
+
 /// Weighs a decision by how the client has behaved so far, and counts the request: one that comes
 /// too soon is told to wait, and where the breaker is open nobody is refused.
-pub(super) fn weigh<'r>(
-    client: &Client<'r>,
-    decision: Decision<'r>,
-) -> (Decision<'r>, Option<Early<'r>>) {
+pub(super) fn weigh<'r>(client: &Client<'r>, decision: Decision<'r>) -> Weighed<'r> {
     let conduct = match client.conduct() {
         Some(conduct) if decision.reason != Reason::RobotsTxt => conduct,
-        _ => return (decision, None),
+        _ => return Weighed { decision, early: None, charged: None },
     };
     conduct.climb(client, &decision);
     let is_block = decision.action == Action::Block;
-    let early = if is_block { None } else { measure(client, &decision) };
+    let (early, charged) = if is_block { (None, None) } else { measure(client, &decision) };
     let is_ordered = enforce::is_ordered(&client.site.enforcement, &decision);
     let is_refusal = !is_ordered && (is_block || early.is_some());
     let is_open = conduct.is_open(client, &decision, is_refusal);
@@ -79,14 +85,16 @@ pub(super) fn weigh<'r>(
         Some(_) => (Action::Throttle, Reason::Slowed),
         None => (decision.action, decision.reason),
     };
-    (Decision { action, reason, ..decision }, early)
+    Weighed { decision: Decision { action, reason, ..decision }, early, charged }
 }
 
-/// Measures how fast a crawler comes; whether it comes too soon, and shall be told so.
-fn measure<'r>(client: &Client<'r>, decision: &Decision<'r>) -> Option<Early<'r>> {
-    let measured = enforce::measured(client.site, decision, client)?;
-    let judgement = decision.judgement?;
-    let (site, name) = (&client.site.name, judgement.name?.as_str());
+/// Measures how fast a crawler comes: whether it comes too soon and shall be told so, else whose pace
+/// it is charged to.
+fn measure<'r>(client: &Client<'r>, decision: &Decision<'r>) -> (Option<Early<'r>>, Option<Key>) {
+    let measured = enforce::measured(client.site, decision, client);
+    let name = decision.judgement.and_then(|judgement| Some((judgement, judgement.name?.as_str())));
+    let (Some(measured), Some((judgement, name))) = (measured, name) else { return (None, None) };
+    let site = &client.site.name;
     // A robots.txt is for one host (RFC 9309 §2.3), so a crawler keeps the pace of each for itself;
     // the ladder's is for the whole site. A host that only the default site takes is anybody's word.
     let host = request::host(client.session.req_header()).ok().flatten();
@@ -94,12 +102,18 @@ fn measure<'r>(client: &Client<'r>, decision: &Decision<'r>) -> Option<Early<'r>
         measured.held.record.is_some() && client.serving.rulebook.site_of_host(host).is_some()
     });
     let key = Key::new(own.unwrap_or(site), name, decision.standing.outcome);
-    let checked = client.proxy.limiter.check(&key, measured.held.pace);
+    let is_owed = client.proxy.redirects.settle(&key, Instant::now());
+    let checked = match is_owed {
+        true => Ok(()),
+        false => client.proxy.limiter.check(&key, measured.held.pace),
+    };
     if measured.held.record.is_some() {
         client.proxy.metrics.pace(site, serving::label(&judgement), checked.is_ok());
     }
-    let too_soon = checked.err().filter(|_| measured.held.is_enforced)?;
-    Some(Early { measured, too_soon })
+    match checked {
+        Ok(()) => (None, (!is_owed).then_some(key)),
+        Err(too_soon) => (measured.held.is_enforced.then_some(Early { measured, too_soon }), None),
+    }
 }
 
 impl Conduct {
@@ -225,20 +239,17 @@ fn tell_move(site: &Site, one: &Move, metrics: &Metrics) {
     let (site, from, to) = (&site.name, step.from.as_str(), rung.as_str());
     let product_token = escape::bounded(product_token.as_bytes(), 200);
     let reason = step.to_string();
-    let code = if direction == "up" { "ladder.up" } else { "ladder.down" };
-    if direction == "up" {
-        tracing::warn!(code, site, product_token, standing, from, to, reason, "a crawler climbs");
-    } else {
-        tracing::info!(
-            code,
-            site,
-            product_token,
-            standing,
-            from,
-            to,
-            reason,
-            "a crawler comes down"
-        );
+    macro_rules! say {
+        ($level:ident, $code:literal, $what:literal) => {
+            tracing::$level!(code = $code, site, product_token, standing, from, to, reason, $what)
+        };
+    }
+    // Anybody can make up names, and fill the log with them.
+    match (direction, is_declared) {
+        ("up", false) => say!(warn, "ladder.up", "a crawler climbs"),
+        ("up", true) => say!(debug, "ladder.up", "a crawler climbs"),
+        (_, false) => say!(info, "ladder.down", "a crawler comes down"),
+        (_, true) => say!(debug, "ladder.down", "a crawler comes down"),
     }
 }
 

@@ -18,6 +18,7 @@ use std::{
         Arc,
         atomic::{AtomicI64, Ordering},
     },
+    time::Instant,
 };
 
 use arc_swap::ArcSwap;
@@ -73,6 +74,7 @@ mod privacy; // how much of a client's address is recorded
 mod publishing; // what the origins say, put in force
 mod receive; // a request admitted, judged, answered here or sent on
 mod record; // a decision written down
+mod redirects; // requests that are owed to crawlers after a redirect
 mod reload; // the policy read again, swapped or kept
 mod remembered; // what was written down before the start
 mod request; // the request as it will be forwarded
@@ -84,8 +86,9 @@ mod upgrade; // connections on which another protocol is asked for
 
 use self::{
     clock::Clock,
-    pace::Limiter,
+    pace::{Key, Limiter},
     privacy::Privacy,
+    redirects::Redirects,
     reload::{InForce, Shared},
     respond::Answer,
     serving::{Serving, ServingSite},
@@ -97,6 +100,7 @@ pub struct Proxy {
     serving: Arc<ArcSwap<Serving>>,
     ledger: Arc<Ledger>,
     limiter: Limiter,
+    redirects: Redirects,
     clock: Arc<Clock>,
     sink: Arc<Sink>,
     metrics: Arc<Metrics>,
@@ -116,6 +120,8 @@ pub struct Exchange {
     site: Option<(Arc<Serving>, usize)>,
     class: Class,
     action: Action,
+    /// Whose pace it was charged to.
+    charged: Option<Key>,
     violation: Option<Box<Violation>>,
 }
 
@@ -175,6 +181,7 @@ impl Proxy {
             serving: Arc::clone(&serving),
             ledger: Arc::clone(&ledger),
             limiter: Limiter::default(),
+            redirects: Redirects::default(),
             clock: Arc::clone(&clock),
             sink: Arc::clone(&sink),
             metrics: Arc::clone(&metrics),
@@ -230,6 +237,7 @@ impl ProxyHttp for Proxy {
             site: None,
             class: Class::None,
             action: Action::Pass,
+            charged: None,
             violation: None,
         }
     }
@@ -283,6 +291,11 @@ impl ProxyHttp for Proxy {
             return Ok(());
         }
         fields::remove_hop_by_hop(response);
+        if redirects::is_redirect(response.status)
+            && let Some(key) = exchange.charged.take()
+        {
+            self.redirects.owe(key, Instant::now());
+        }
         let Some((serving, number)) = &exchange.site else { return Ok(()) };
         let Some(site) = serving.rulebook.sites().get(*number) else { return Ok(()) };
         self.tag(session.req_header().raw_path(), site, response)

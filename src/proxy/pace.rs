@@ -8,7 +8,8 @@
 //! Whoever keeps the pace must never see a 429, so there is some play. Three requests may come at
 //! once, because a redirect is followed at once and networks deliver late what was sent in time;
 //! and the bucket drains a tenth faster than the pace says, because a crawler sleeps by a clock of
-//! its own, now longer, now shorter. `Request-rate: 10/1m` allows ten at once by its own words.
+//! its own, now longer, now shorter. `Request-rate: 10/1m` allows ten at once by its own words, and
+//! twenty where two of its minutes meet: ten at the end of one, ten as the next begins.
 
 use std::{
     collections::HashMap,
@@ -131,7 +132,7 @@ impl<C: Clock + Clone> Limiter<C> {
 
 /// The pace with the play that a polite crawler needs.
 fn quota(pace: Pace) -> Quota {
-    let at_once = pace.requests().clamp(AT_ONCE, MOST_AT_ONCE);
+    let at_once = pace.requests().saturating_mul(2).clamp(AT_ONCE, MOST_AT_ONCE);
     let interval = pace.interval().mul_f64(0.9).max(Duration::from_micros(1));
     let at_once = NonZeroU32::new(at_once).expect("it is at least three");
     Quota::with_period(interval).expect("a microsecond is not nothing").allow_burst(at_once)
@@ -167,7 +168,7 @@ impl Notice<'_> {
                 )
             }
             None => format!(
-                "It violated the rules of {} so often that it may make {pace} only.",
+                "It broke the rules of {} so often that it may make only {pace}.",
                 shown(self.robots_txt)
             ),
         };
@@ -235,8 +236,8 @@ mod tests {
     }
 
     #[test]
-    fn ours_three_may_come_at_once_and_ten_where_the_record_says_ten() {
-        for (text, at_once) in [("1/10s", 3), ("2/10s", 3), ("10/1m", 10), ("5000/1d", 1_000)] {
+    fn ours_three_may_come_at_once_and_twenty_where_the_record_says_ten() {
+        for (text, at_once) in [("1/10s", 3), ("2/10s", 4), ("10/1m", 20), ("5000/1d", 1_000)] {
             let (_, limiter) = limiter();
             let passed = (0..6_000).filter(|_| limiter.check(&key("bot"), pace(text)).is_ok());
             assert_eq!(passed.count(), at_once, "{text}");
@@ -297,7 +298,7 @@ mod tests {
              Crawl-delay: 10\n  (line 4 of https://a.example/robots.txt)\n\nCome back in 7 s.\n\n\
              Decision 1\n"
         );
-        assert!(text(None).contains("so often that it may make 1 request every 10 s only."));
+        assert!(text(None).contains("so often that it may make only 1 request every 10 s."));
     }
 
     proptest! {
@@ -329,16 +330,45 @@ mod tests {
             }
         }
 
+        /// Ten in each minute, whenever they like.
         #[test]
-        fn ours_no_pace_breaks_the_limiter(requests in 1_u32.., seconds in 1_u64.., steps in 1_u64..10_000) {
+        fn ours_who_keeps_a_request_rate_is_never_throttled(
+            minutes in proptest::collection::vec(proptest::collection::vec(0_u64..60_000, 0..=10), 1..20),
+        ) {
             let (clock, limiter) = limiter();
-            if let Some(pace) = Pace::new(requests, Duration::from_secs(seconds)) {
-                for _ in 0..50 {
-                    clock.advance(milliseconds(steps));
+            let mut now = 0;
+            for (number, mut minute) in minutes.into_iter().enumerate() {
+                minute.sort_unstable();
+                for moment in minute {
+                    let time = number as u64 * 60_000 + moment;
+                    clock.advance(milliseconds(time - now));
+                    now = time;
+                    prop_assert_eq!(limiter.check(&key("bot"), pace("10/1m")), Ok(()), "{}", time);
+                }
+            }
+        }
+
+        #[test]
+        fn ours_no_pace_breaks_the_limiter(
+            requests in 1_u32..20,
+            seconds in 1_u64..5_000,
+            extreme in any::<(u32, u64)>(),
+            step in 0_u64..10,
+        ) {
+            let usual = Pace::new(requests, Duration::from_secs(seconds)).expect("it is one");
+            let extreme = Pace::new(extreme.0, Duration::from_secs(extreme.1));
+            for (pace, is_usual) in [(Some(usual), true), (extreme, false)] {
+                let Some(pace) = pace else { continue };
+                let (clock, limiter) = limiter();
+                let mut refused = 0;
+                for _ in 0..100 {
+                    clock.advance(milliseconds(step));
                     if let Err(too_soon) = limiter.check(&key("bot"), pace) {
                         prop_assert!((1..=86_401).contains(&too_soon.retry_after));
+                        refused += 1;
                     }
                 }
+                prop_assert!(refused > 0 || !is_usual, "{pace}");
             }
         }
     }

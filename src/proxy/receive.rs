@@ -16,9 +16,18 @@ use crate::{
 };
 
 use super::{
-    Exchange, Proxy, client, conduct, conduct::Early, evidence::Asker, identified, is_tls,
-    knowledge::Client, peer, record, record::Circumstances, request, request::Refusal,
-    respond::Answer, serving, serving::Serving,
+    Exchange, Proxy, client, conduct,
+    conduct::{Early, Weighed},
+    evidence::Asker,
+    identified, is_tls,
+    knowledge::Client,
+    peer, record,
+    record::Circumstances,
+    request,
+    request::Refusal,
+    respond::Answer,
+    serving,
+    serving::Serving,
 };
 
 impl Proxy {
@@ -62,19 +71,19 @@ impl Proxy {
         let client = Client::new(self, session, serving, (number, site));
         let asked = Asked { claim: &claim, is_nameless, target: &target };
         let decision = enforce::decide(site, asked, &client);
-        let (decision, early) = conduct::weigh(&client, decision);
+        if decision.reason == enforce::Reason::Grace {
+            self.count_grace(site, &decision);
+        }
+        let Weighed { decision, early, charged } = conduct::weigh(&client, decision);
         self.metrics.decision_seconds.observe(started.elapsed().as_secs_f64());
         if claim.primary().is_some_and(|name| name.known().is_some()) {
             serving.site(number).inspect(|site| site.count_claim(decision.standing));
         }
         exchange.class = claim.class();
         exchange.action = decision.action;
+        exchange.charged = charged;
         match (decision.reason, decision.action) {
             (enforce::Reason::RobotsTxt, _) => self.publish(&client, &claim).map(Some),
-            (enforce::Reason::Grace, Action::Pass) => {
-                self.count_grace(site, &decision);
-                Ok(None)
-            }
             (_, Action::Pass) => Ok(None),
             _ => self.act(&client, exchange, &claim, (&decision, early.as_ref()), &target),
         }

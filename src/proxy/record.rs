@@ -7,6 +7,7 @@ use crate::{
     enforce::{Decision, Judgement, Reason, Site},
     escape,
     policy::{self, Piece, Slot},
+    robots::Access,
     violations::{self, Robots, RobotsRead, Text, Violation},
 };
 
@@ -61,12 +62,12 @@ pub(super) fn violation(
         reason: Text::word(decision.reason.as_str()),
         action: Text::word(decision.action.as_str()),
         status: 0,
-        robots: robots(site, &judgement, at.early),
+        robots: robots(site, &judgement, at.early.filter(|_| decision.access == Access::Allow)),
         robots_read: read,
     })
 }
 
-/// What of robots.txt was broken: the record of a pace, else the rule.
+/// What of robots.txt was broken: the rule that disallows; where none does, the record of a pace.
 fn robots(site: &Site, judgement: &Judgement<'_>, early: Option<&Early<'_>>) -> Robots {
     let matcher = site.edition().matcher();
     let group = judgement.group.map(|group| matcher.tokens(group)).unwrap_or_default();

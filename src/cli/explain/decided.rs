@@ -7,11 +7,11 @@ use serde::Serialize;
 
 use crate::{
     cli::{Error, Exit, Format, json, load, memory},
-    crawlers::{self, Class, Evidence},
+    crawlers::{self, Class, CrawlDelay, Crawler, Evidence},
     enforce::{self, Action, Asked, Decision, Excuse, Measured, Reason, Rulebook, Site},
     escape,
     proxy::Records,
-    robots::{Access, Target},
+    robots::{Access, Record, Target},
     violations::{ReadState, RobotsRead},
 };
 
@@ -208,7 +208,9 @@ fn print(
     line(out, "action", &format!("{} ({})", row.action, row.reason))?;
     if let Some(rung) = row.rung {
         // Where it really stands only the running proxy knows.
-        line(out, "ladder", &format!("on the rung {rung}, where every crawler begins"))?;
+        let now = "where it is now: beadle_ladder_rung";
+        let text = format!("as on the rung {rung}, where every crawler begins; {now}");
+        line(out, "ladder", &text)?;
     }
     if let Some(Measured { held, edition }) = measured {
         let file = match edition == site.edition().id() {
@@ -219,6 +221,11 @@ fn print(
         let sooner = if held.is_enforced { "gets 429" } else { "is counted" };
         let pace = format!("{}{}", held.pace, place.unwrap_or_default());
         line(out, "pace", &format!("{pace}; what comes sooner {sooner}"))?;
+    } else if let Some((name, record)) = unpromised(site, decision) {
+        let (name, record, line_number) = (shown(name), shown(&record.name), record.line);
+        let text =
+            format!("none: {name} has not said that it keeps to {record} (line {line_number})");
+        line(out, "pace", &text)?;
     }
     if decision.access == Access::Disallow {
         editions(out, row, decision)?;
@@ -230,6 +237,16 @@ fn print(
         line(out, "", &format!("X-Robots-Tag: {tag}"))?;
     }
     Ok(())
+}
+
+/// A record of the client's group that asks for a pace which it has not promised to keep.
+fn unpromised<'r>(site: &'r Site, decision: &Decision<'r>) -> Option<(&'r str, &'r Record)> {
+    let judgement = decision.judgement?;
+    let name = judgement.name?;
+    let promises = |known: &Crawler| known.honours().crawl_delay == Some(CrawlDelay::Yes);
+    let minute = Timestamp::now().as_second().rem_euclid(86_400) / 60;
+    let pace = site.edition().matcher().pace(judgement.group?, u16::try_from(minute).ok()?)?;
+    (!name.known().is_some_and(promises)).then_some((name.as_str(), &pace.record))
 }
 
 /// What the client had read, which editions count for it, and why it is excused.
