@@ -95,8 +95,6 @@ impl Proxy {
         let (request, site) = (client.session.req_header(), client.site);
         if request.method == Method::GET {
             site.edition().was_given();
-        }
-        if request.method == Method::GET {
             let now = Timestamp::now();
             let names = claim.tokens().chain(claim.programs());
             for (name, standing) in names.filter_map(|name| client.read_for(claim, name)) {
