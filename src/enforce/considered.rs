@@ -42,7 +42,7 @@ pub fn considered(
         from: site.timeline.since(),
         until: None,
         access: decision.access,
-        held: holding.may_be(site.edition().id()),
+        held: site.timeline.may_hold_current(&holding),
     };
     let past = site.timeline.in_window(start).map(|past| {
         let matcher = past.edition.matcher();
@@ -57,7 +57,7 @@ pub fn considered(
             from: past.from,
             until: Some(past.until),
             access: verdict.map_or(Access::Allow, |verdict| verdict.access),
-            held: holding.may_be(edition),
+            held: past.may_be_held(&holding),
         }
     });
     std::iter::once(current).chain(past).collect()

@@ -74,14 +74,13 @@ impl Edition {
     ) -> Self {
         let (file, _) = robots::parse(&bytes);
         let digest = Sha256::digest(&bytes);
-        let id = digest.iter().take(8).fold(0, |id, &octet| id << 8 | u64::from(octet));
         let sha256 = digest.iter().map(|octet| format!("{octet:02x}")).collect();
         let mut sources = sources(&file);
         sources.sort_unstable();
         let matcher = robots::Matcher::new(&file);
         let mut records = file.groups.iter().flat_map(|group| &group.records);
         let asks_for_pace = records.any(|record| robots::PaceRecord::of(record).is_some());
-        let (id, meaning) = (EditionId(id), meaning(&file));
+        let (id, meaning) = (EditionId::of_digest(&digest), meaning(&file));
         Self {
             bytes,
             sha256,
@@ -185,6 +184,15 @@ fn meaning(file: &robots::RobotsTxt) -> u64 {
 }
 
 impl EditionId {
+    /// The name of the edition that consists of these bytes.
+    pub fn of(bytes: &[u8]) -> Self {
+        Self::of_digest(&Sha256::digest(bytes))
+    }
+
+    fn of_digest(digest: &[u8]) -> Self {
+        Self(digest.iter().take(8).fold(0, |id, &octet| id << 8 | u64::from(octet)))
+    }
+
     /// The name in its written form; `None` for anything but 16 hexadecimal digits.
     pub fn parse(text: &str) -> Option<Self> {
         let is_written = text.len() == 16 && text.bytes().all(|b| b.is_ascii_hexdigit());

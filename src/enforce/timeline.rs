@@ -79,16 +79,6 @@ pub enum Holding {
     Of(Vec<EditionId>),
 }
 
-impl Holding {
-    /// Whether this edition may be it.
-    pub fn may_be(&self, edition: EditionId) -> bool {
-        match self {
-            Self::Any => true,
-            Self::Of(held) => held.contains(&edition),
-        }
-    }
-}
-
 impl Timeline {
     /// Begins with an edition in force since `since`.
     pub fn new(current: Arc<Edition>, since: Timestamp) -> Self {
@@ -237,6 +227,17 @@ impl Timeline {
         are_kept.then(|| self.past.iter().filter(is_held))
     }
 
+    /// Whether a client may be going by the edition in force, or by one that says the same.
+    pub fn may_hold_current(&self, holding: &Holding) -> bool {
+        let says_it = |id: &EditionId| {
+            *id == self.current.id() || self.twins.iter().any(|(twin, _)| twin == id)
+        };
+        match holding {
+            Holding::Any => true,
+            Holding::Of(held) => held.iter().any(says_it),
+        }
+    }
+
     /// Whether an edition is not kept any more that was in force at `start` or later.
     fn is_forgotten(&self, start: Timestamp) -> bool {
         self.forgotten.is_some_and(|until| until > start)
@@ -303,6 +304,14 @@ impl Timeline {
 }
 
 impl Past {
+    /// Whether a client may be going by it, or by one that says the same.
+    pub fn may_be_held(&self, holding: &Holding) -> bool {
+        match holding {
+            Holding::Any => true,
+            Holding::Of(held) => self.is_one_of(held),
+        }
+    }
+
     /// Whether it, or one that says the same, is among these.
     pub fn is_one_of(&self, editions: &[EditionId]) -> bool {
         let twins = self.twins.iter().map(|(twin, _)| *twin);

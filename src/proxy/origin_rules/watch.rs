@@ -8,9 +8,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use jiff::{SignedDuration, Timestamp};
-use sha2::{Digest, Sha256};
 
-use crate::robots;
+use crate::{enforce::EditionId, robots};
 
 use super::{
     answer::Answer,
@@ -292,10 +291,9 @@ impl Watch {
     }
 }
 
-/// The name of a file: the first 16 hexadecimal digits of the SHA-256 of its octets, as editions
-/// are named.
+/// The name of a file: that of the edition which it would be.
 pub(super) fn id(file: &[u8]) -> String {
-    Sha256::digest(file).iter().take(8).map(|octet| format!("{octet:02x}")).collect()
+    EditionId::of(file).to_string()
 }
 
 fn closes_everything(file: &[u8]) -> bool {
