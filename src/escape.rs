@@ -31,6 +31,14 @@ pub fn bounded(bytes: &[u8], limit: usize) -> String {
     out
 }
 
+/// The most bytes of a foreign value that a message quotes.
+const SHOWN: usize = 200;
+
+/// A foreign value as a message quotes it: escaped, 200 bytes at most.
+pub fn shown(value: impl AsRef<[u8]>) -> String {
+    bounded(value.as_ref(), SHOWN)
+}
+
 /// The text inside an HTML page, between tags or in a quoted attribute.
 pub fn html(text: &str) -> String {
     let mut out = String::with_capacity(text.len());

@@ -11,9 +11,10 @@
 
 use std::{
     collections::HashSet,
-    io,
+    fmt, io,
     net::SocketAddr,
     path::{Path, PathBuf},
+    str::FromStr,
     sync::Arc,
     time::Duration,
 };
@@ -88,6 +89,28 @@ pub struct Policy {
     /// The first 12 hexadecimal digits of the SHA-256 of the file's bytes, followed by those of the
     /// catalogue file, where there is one.
     pub fingerprint: String,
+}
+
+/// Why a text is no policy: everything that is wrong with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Findings(pub Vec<Diagnostic>);
+
+impl fmt::Display for Findings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|finding| writeln!(f, "{finding}"))
+    }
+}
+
+impl std::error::Error for Findings {}
+
+/// Reads a policy from a text alone. Warnings are dropped; [`read`] returns them.
+impl FromStr for Policy {
+    type Err = Findings;
+
+    fn from_str(text: &str) -> Result<Self, Findings> {
+        let (policy, findings) = read("policy", text.as_bytes());
+        policy.ok_or(Findings(findings))
+    }
 }
 
 /// The `server` section.
@@ -257,8 +280,8 @@ pub struct Origin {
 }
 
 /// `http://host:port`.
-impl std::fmt::Display for Origin {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let scheme = if self.tls { "https" } else { "http" };
         if self.host.contains(':') {
             write!(f, "{scheme}://[{}]:{}", self.host, self.port)
