@@ -36,7 +36,7 @@ const CRATES: [(&str, &[&str]); 22] = [
     ("async_trait", &["proxy/"]),
     ("arc_swap", &["proxy/"]),
     ("rustls", &["proxy/"]),
-    ("bytes", &["proxy/"]),
+    ("bytes", &["proxy/", "robots/", "enforce/", "violations/"]),
     ("uuid", &["proxy/"]),
     ("governor", &["proxy/pace.rs"]),
     ("getrandom", &["proxy/privacy.rs"]),
