@@ -8,13 +8,13 @@ use std::{cmp::Reverse, sync::Arc};
 
 use jiff::Timestamp;
 
-use crate::robots::{Common, Files, Matcher, Rule, Scope};
+use crate::robots::{Files, Matcher, Overlap, Rule, Scope};
 
 use super::edition::{Edition, EditionId};
 
 /// How many editions before the one in force are kept. Who changes a file more often within a day
 /// has his crawlers excused where it can't be told what they hold.
-const MAX_PAST: usize = Common::MAX_OLDER;
+const MAX_PAST: usize = Overlap::MAX_OLDER;
 
 /// The editions of one site, as they followed each other.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ pub struct Timeline {
     /// The newest first; each says something else than the current one and the others.
     past: Vec<Past>,
     /// What the current edition has in common with those, by their places.
-    common: Arc<Common>,
+    common: Arc<Overlap>,
     /// Until when an edition was in force that is no longer kept.
     forgotten: Option<Timestamp>,
 }
@@ -345,9 +345,9 @@ impl Doubt {
     }
 }
 
-fn compare(current: &Edition, past: &[Past]) -> Arc<Common> {
+fn compare(current: &Edition, past: &[Past]) -> Arc<Overlap> {
     let older: Vec<&Matcher> = past.iter().map(|past| past.edition.matcher()).collect();
-    Arc::new(Common::of(current.matcher(), &older))
+    Arc::new(Overlap::new(current.matcher(), &older))
 }
 
 /// Why a target is not held against its sender.

@@ -1,7 +1,6 @@
-//! The rules that somebody documents: what they ask, what value they take, and who honours them.
+//! The documented rules: their meaning, the kind of their value, and the crawlers that honour them.
 //!
-//! Data, from the documentation of the draft and of search engines as of 2026; nothing was tried
-//! out.
+//! Data from the draft and from the documentation of search engines as of 2026, not from tests.
 
 use std::fmt;
 
@@ -10,11 +9,11 @@ use std::fmt;
 pub struct KnownRule {
     /// Its name in lower case.
     pub name: &'static str,
-    /// What may stand behind the name.
+    /// The kind of its value.
     pub value: ValueKind,
-    /// What it asks of a crawler, in one clause.
+    /// What it asks crawlers to do, in one clause.
     pub meaning: &'static str,
-    /// Who documents that it is honoured; empty where nobody does.
+    /// The operators whose documentation says that they honour it.
     pub honoured_by: &'static [&'static str],
     /// Whether it is in the draft's registry.
     pub registered: bool,
@@ -23,9 +22,9 @@ pub struct KnownRule {
 /// What kind of value a known rule takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueKind {
-    /// None: the rule's presence says it all.
+    /// No value.
     None,
-    /// A whole number from 0, or -1 for "no limit"; the smaller one is the stricter.
+    /// A whole number from 0, or -1 for "no limit". The smaller number is the stricter.
     Number,
     /// One of these words, the strictest first.
     Choice(&'static [&'static str]),
@@ -98,19 +97,24 @@ static KNOWN: [KnownRule; 20] = [
 ];
 
 /// The rules that the draft registers (§3.1.3) or that search engines document, sorted by name.
-/// Who honours which is data: documentation as of 2026, nothing was tried out.
+/// The crawlers that honour them come from documentation as of 2026, not from tests.
 pub fn known_rules() -> &'static [KnownRule] {
     &KNOWN
 }
 
-/// The known rule of that lower-case name.
+/// The known rule of a name in lower case.
 pub(super) fn lookup(name: &str) -> Option<&'static KnownRule> {
     KNOWN.binary_search_by(|known| known.name.cmp(name)).ok().and_then(|at| KNOWN.get(at))
 }
 
-/// The known rule of that name in any case.
+/// The known rule of a name in any case.
 pub(super) fn lookup_any_case(name: &str) -> Option<&'static KnownRule> {
     KNOWN.iter().find(|known| known.name.eq_ignore_ascii_case(name))
+}
+
+/// Whether a name in any case is that of a rule with a value, and so no crawler's.
+pub(super) fn takes_value(name: &str) -> bool {
+    lookup_any_case(name).is_some_and(|known| known.value != ValueKind::None)
 }
 
 impl fmt::Display for ValueKind {

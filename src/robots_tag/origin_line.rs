@@ -1,32 +1,36 @@
-//! One line of an origin's `Robots-Tag` as it was meant.
+//! One line of an origin's `Robots-Tag` or `X-Robots-Tag`, read leniently.
 //!
-//! A proxy that adds to a field it doesn't understand voids its own rules with it; one that drops
-//! the line loses the site's. So a line that is no structured field is read for what it means, in
-//! any case, in the syntax of the older field and in that of the draft's first text
-//! (draft-illyes-repext-00 §2.1.1), and never sent on itself.
+//! A proxy that adds rules to an invalid field voids its own rules. A proxy that drops an invalid
+//! line loses the site's rules. So Beadle reads an invalid line as its author probably meant it: in
+//! any case, in the syntax of the older field, and in that of the draft's first text
+//! (draft-illyes-repext-00 §2.1.1). The line itself is never sent on.
 
 use super::{
-    RobotsTag, Scope, known,
-    legacy::{self, Line},
-    lint::Findings,
-    parse, rules,
+    findings::Findings,
+    first_draft::is_first_draft,
+    known_rules::{self, takes_value},
+    legacy,
+    line::Line,
+    parse, rule,
+    scope::Scope,
+    tag::RobotsTag,
 };
 use crate::diagnostic::Diagnostic;
 
-/// What one line says.
+/// The reading of one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineReading {
-    /// What was understood.
+    /// The rules that were understood.
     pub tag: RobotsTag,
-    /// Whether the line is what it should be. Else it must not be sent on.
+    /// Whether the line is valid. An invalid line must not be sent on.
     pub valid: bool,
-    /// What is wrong with it.
+    /// The findings about the line.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Reads one line of an origin's `Robots-Tag` before it is merged: a valid structured field is
-/// taken as it is, anything else for what can be understood of it. Never fails; the limit of
-/// [`super::MAX_BYTES`] holds for the line.
+/// Reads one line of an origin's `Robots-Tag` before the merge. A valid structured field is taken as
+/// it is. Of any other line, the parts that can be understood are taken. Never fails. The limit of
+/// [`MAX_BYTES`](super::MAX_BYTES) applies to the line.
 pub fn read_leniently(line: &[u8]) -> LineReading {
     let mut findings = Findings::default();
     let value = parse::within_limit(parse::trim(line), &mut findings);
@@ -40,8 +44,25 @@ pub fn read_leniently(line: &[u8]) -> LineReading {
     LineReading { tag, valid, diagnostics: findings.into_vec() }
 }
 
-/// What a text means that is no structured field.
-pub(super) fn understand(text: &str, findings: &mut Findings) -> RobotsTag {
+/// Reads the lines of an origin's `X-Robots-Tag` before the merge. Lines in the syntax of the new
+/// field are understood too.
+pub fn read_legacy_leniently(lines: &[&[u8]]) -> LineReading {
+    let mut findings = Findings::default();
+    let (old, new): (Vec<&[u8]>, Vec<&[u8]>) =
+        lines.iter().partition(|line| !line.iter().any(|octet| b";=".contains(octet)));
+    let mut tag = legacy::read_lines(&old, &mut findings);
+    for line in &new {
+        let text = String::from_utf8_lossy(line);
+        findings.not_understood(&text);
+        tag = tag.merge(understand(&text, &mut findings));
+    }
+    let findings = findings.into_vec();
+    let valid = findings.iter().all(|finding| finding.code != "robots_tag.not_understood");
+    LineReading { tag, valid, diagnostics: findings }
+}
+
+/// The rules in a text that is no structured field.
+fn understand(text: &str, findings: &mut Findings) -> RobotsTag {
     let mut line = Line::new(findings);
     if is_first_draft(text) {
         for group in split(text, ';') {
@@ -55,7 +76,7 @@ pub(super) fn understand(text: &str, findings: &mut Findings) -> RobotsTag {
     line.finish()
 }
 
-/// A member of a List with mistakes, or what stands between two commas of the older syntax.
+/// Reads a member of an invalid List, or a part of the older syntax.
 fn member(text: &str, line: &mut Line<'_>) {
     let mut parts = split(text, ';').map(str::trim);
     let head = parts.next().unwrap_or_default();
@@ -64,8 +85,8 @@ fn member(text: &str, line: &mut Line<'_>) {
     }
     let scope = if is_older_syntax(head, text.contains(';'), line) {
         match head.split_once('=') {
-            // `max-snippet=20` among rules: the older syntax with the new sign.
-            Some((name, value)) if legacy::takes_value(name.trim()) => {
+            // `max-snippet=20` among rules: the older syntax with the sign of the new one.
+            Some((name, value)) if takes_value(name.trim()) => {
                 line.part("");
                 line.rule(name, unquoted(value.trim()).as_deref().or(Some(value)));
             }
@@ -75,46 +96,46 @@ fn member(text: &str, line: &mut Line<'_>) {
     } else {
         line.part("");
         let name = unquoted(head).unwrap_or_else(|| head.to_owned());
-        let Some(scope) = legacy::scope(&name).filter(|_| !name.contains('"')) else {
-            // Nobody knows whom its rules are for.
+        let Some(scope) = Scope::of_name(&name).filter(|_| !name.contains('"')) else {
+            // The crawler of these rules is unknown.
             return line.findings.not_understood(head);
         };
         Some(scope)
     };
     for part in parts.filter(|part| !part.is_empty()) {
-        let (name, value) = rules::split(part);
+        let (name, value) = rule::split(part);
         match value.map(str::trim) {
             Some("?0") => {}
-            Some("?1") | None => rule(line, scope.as_ref(), name, None),
-            value => rule(line, scope.as_ref(), name, value),
+            Some("?1") | None => add_rule(line, scope.as_ref(), name, None),
+            value => add_rule(line, scope.as_ref(), name, value),
         }
     }
 }
 
-fn rule(line: &mut Line<'_>, scope: Option<&Scope>, name: &str, value: Option<&str>) {
+fn add_rule(line: &mut Line<'_>, scope: Option<&Scope>, name: &str, value: Option<&str>) {
     match scope {
         Some(scope) => line.rule_for(scope.clone(), name, value),
         None => line.rule(name, value),
     }
 }
 
-/// Whether what begins a member goes on with the line (a rule, or a name before a colon) and does
-/// not name whom the member's own rules are for.
+/// Whether a member continues the older syntax, with a rule or a name before a colon at its
+/// beginning. Otherwise it begins with the crawler of its own rules.
 fn is_older_syntax(head: &str, has_rules: bool, line: &Line<'_>) -> bool {
-    let (name, value) = rules::split(head);
-    let is_rule = known::lookup_any_case(name.trim()).is_some()
-        && (value.is_none() || legacy::takes_value(name.trim()));
+    let (name, value) = rule::split(head);
+    let is_rule = known_rules::lookup_any_case(name.trim()).is_some()
+        && (value.is_none() || takes_value(name.trim()));
     let names_a_crawler = head.contains(':') && !head.starts_with('"');
     is_rule || names_a_crawler || line.continues(head) || (line.is_named && !has_rules)
 }
 
-/// A group of the first draft: `[token=] rule, rule`, where `*=` may be left out.
+/// Reads a group of the first draft: `[token=] rule, rule`, where `*=` may be left out.
 fn first_draft_group(group: &str, line: &mut Line<'_>) {
     line.start();
     let mut rest = group;
     if let Some((token, after)) = group.split_once('=')
         && !token.contains(',')
-        && !legacy::takes_value(token.trim())
+        && !takes_value(token.trim())
     {
         line.name(token.trim());
         rest = after;
@@ -127,22 +148,7 @@ fn first_draft_group(group: &str, line: &mut Line<'_>) {
     }
 }
 
-/// Whether a text is in the syntax of the first draft: groups between semicolons, `token=` before
-/// their rules. In the present syntax nothing with `=` stands before the first semicolon.
-pub(super) fn is_first_draft(text: &str) -> bool {
-    let token_of = |group: &str| {
-        let (token, _) = group.split_once('=')?;
-        let token = token.trim();
-        let is_token = !token.contains(['"', ',', ':']) && !legacy::takes_value(token);
-        is_token.then_some(())
-    };
-    let mut groups = text.split(';');
-    let first = groups.next().unwrap_or_default();
-    let only_rules = || first.split(',').all(|part| known::lookup_any_case(part.trim()).is_some());
-    token_of(first).is_some() || (only_rules() && groups.any(|group| token_of(group).is_some()))
-}
-
-/// The parts between separators that are not inside quotes.
+/// The parts between separators outside quotes.
 fn split(text: &str, separator: char) -> impl Iterator<Item = &str> {
     let mut quoted = false;
     let mut escaped = false;
@@ -157,7 +163,7 @@ fn split(text: &str, separator: char) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The text of a quoted string.
+/// The text of a quoted string; `None` for any other text.
 fn unquoted(text: &str) -> Option<String> {
     let inner = text.strip_prefix('"')?.strip_suffix('"')?;
     Some(inner.replace("\\\"", "\"").replace("\\\\", "\\"))

@@ -1,11 +1,11 @@
-//! The matcher held against one that is obviously right, at every size.
+//! The matcher against a naive one, at every size.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// Whether `pattern`, in normal form and cut at its stars already, matches: by the definition.
-/// `reach` holds every place of the path that what was read of the pattern may end at.
+/// Whether `pattern` matches, by the definition. `reach` marks every place of the path at which the
+/// part of the pattern so far may end.
 fn glob(pattern: &str, path: &[u8]) -> bool {
     let (body, anchored) = match pattern.strip_suffix('$') {
         Some(body) => (body, true),
@@ -95,7 +95,7 @@ const LONG: &str = "/([a-c]{1,3}/){0,3}(\\*|longliteral|\\*/?[a-c]{2,3})?[a-c]{0
 
 proptest! {
     #[test]
-    fn ours_one_pattern_matches_as_the_definition_says(pattern in DENSE, path in "/[ab/*$]{0,12}") {
+    fn one_pattern_matches_by_the_definition(pattern in DENSE, path in "/[ab/*$]{0,12}") {
         let path = path.as_bytes();
         let compiled = Pattern::compile(pattern.as_bytes());
         prop_assert_eq!(compiled.matches(path), glob(&pattern, path));
@@ -103,7 +103,7 @@ proptest! {
     }
 
     #[test]
-    fn ours_few_rules_decide_as_the_definition_says(
+    fn few_rules_decide_by_the_definition(
         rules in rules(DENSE, 0..20),
         paths in prop::collection::vec("/[ab/*$%]{0,12}", 4),
     ) {
@@ -111,7 +111,7 @@ proptest! {
     }
 
     #[test]
-    fn ours_many_rules_decide_as_the_definition_says(
+    fn many_rules_decide_by_the_definition(
         rules in rules(LONG, 25..200),
         paths in prop::collection::vec("/([a-c]{1,3}/){0,4}(longliteral)?[a-c]{0,6}", 8),
     ) {
@@ -123,7 +123,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(3))]
 
     #[test]
-    fn ours_thousands_of_rules_decide_as_the_definition_says(
+    fn thousands_of_rules_decide_by_the_definition(
         wild in rules(LONG, 2000..3000),
         dense in rules(DENSE, 500..1000),
         paths in prop::collection::vec("/([a-c]{1,3}/){0,4}(longliteral)?[a-c*$]{0,6}", 20),
@@ -137,8 +137,8 @@ proptest! {
 }
 
 #[test]
-fn ours_hostile_patterns_take_linear_time() {
-    // None of these would end within the test's patience if anything were tried twice.
+fn hostile_patterns_take_linear_time() {
+    // The test would not end if the matcher tried anything twice.
     let stars = |literal: &str, end: &str| format!("/{}{end}", format!("{literal}*").repeat(400));
     let patterns = [stars("a", "b"), stars("a", "b$"), stars("aab", "c"), stars("aaaaaaaaab", "c")];
     let mut text = String::from("user-agent: *\n");

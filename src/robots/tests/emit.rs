@@ -1,11 +1,11 @@
-//! Files written, and read again.
+//! Written files, and their meaning when read again.
 
 use proptest::prelude::*;
 
 use super::*;
 
 #[test]
-fn ours_a_file_is_written_in_one_way() {
+fn a_file_is_written_in_one_way() {
     let rule = |directive, pattern| Rule::new(directive, pattern).expect("a good pattern");
     let robots = RobotsTxt {
         header: vec!["Published by example.com".into(), "Ask\nus".into()],
@@ -36,7 +36,7 @@ fn ours_a_file_is_written_in_one_way() {
 }
 
 #[test]
-fn ours_nothing_that_is_written_can_start_a_line() {
+fn no_value_can_start_a_line() {
     for name in ["", " ", "a\nb", "a#b", "\u{e9}"] {
         assert_eq!(UserAgent::new(name).expect_err("refused").code, "robots.user_agent");
     }
@@ -63,7 +63,7 @@ fn ours_nothing_that_is_written_can_start_a_line() {
 }
 
 #[test]
-fn ours_what_binds_nobody_is_not_written_where_it_would_bind_somebody() {
+fn rules_for_no_crawler_are_left_out() {
     let rule = Rule::new(Directive::Disallow, "/").expect("a good pattern");
     let named = Group {
         user_agents: vec![UserAgent::new("a").expect("a name")],
@@ -81,7 +81,7 @@ fn ours_what_binds_nobody_is_not_written_where_it_would_bind_somebody() {
 }
 
 #[test]
-fn ours_a_foreign_name_means_the_same_when_it_is_written() {
+fn a_foreign_name_means_the_same_when_written() {
     for line in
         ["user-agent: b\0", "user-agent: b (\0", "user-agent\u{1}: b", "\n\u{feff}user-agent: b"]
     {
@@ -92,7 +92,7 @@ fn ours_a_foreign_name_means_the_same_when_it_is_written() {
     }
 }
 
-/// The same file without its line numbers, and with the rule that keeps two groups apart.
+/// The file as it reads back: without line numbers, with the rule that separates two groups.
 fn as_read(mut robots: RobotsTxt) -> RobotsTxt {
     robots.records.iter_mut().for_each(|record| record.line = 0);
     let last = robots.groups.len().saturating_sub(1);
@@ -107,7 +107,7 @@ fn as_read(mut robots: RobotsTxt) -> RobotsTxt {
     robots
 }
 
-/// A record that is known, with a value that may be right, or one that nobody knows.
+/// A known record with a valid or invalid value, or an unknown one.
 fn record(names: &'static [&'static str]) -> impl Strategy<Value = Record> {
     let name = prop_oneof![
         4 => prop::sample::select(names).prop_map(str::to_owned),
@@ -178,8 +178,8 @@ fn robots_txt() -> impl Strategy<Value = RobotsTxt> {
         .prop_map(|(header, groups, records)| RobotsTxt { header, groups, records })
 }
 
-/// What a file asks of crawlers: for each group whom it names, in all forms, and its rules. No
-/// crawler's name has a `%`, which is how a name is written that names nobody.
+/// The meaning of a file: for each group the names, in all forms, and the rules. A name with `%` is
+/// left out: it is the written form of a name that matches no crawler.
 fn meaning(robots: &RobotsTxt) -> Vec<String> {
     let names = |ua: &UserAgent| {
         name::forms(&ua.name).map(|form| form.filter(|form| !form.contains('%')).map(str::to_owned))
@@ -197,14 +197,14 @@ fn meaning(robots: &RobotsTxt) -> Vec<String> {
 
 proptest! {
     #[test]
-    fn ours_what_is_written_is_read_again(robots in robots_txt()) {
+    fn a_written_file_reads_back(robots in robots_txt()) {
         let written = robots.to_string();
         let (read, _) = parse(written.as_bytes());
         prop_assert_eq!(as_read(read), as_read(robots), "{}", written);
     }
 
     #[test]
-    fn ours_no_bytes_stop_the_reader_and_writing_keeps_the_meaning(
+    fn no_bytes_stop_the_parser_and_writing_keeps_the_meaning(
         lines in prop::collection::vec(foreign_line(), 0..12),
         lenient: bool,
     ) {
@@ -218,7 +218,7 @@ proptest! {
     }
 }
 
-/// Something like a line, and something unlike any.
+/// Bytes near a line, and far from any.
 fn foreign_line() -> impl Strategy<Value = Vec<u8>> {
     let name = "(\u{feff})?((user-agent|allow|disallow|Sitemap|x)[\u{0}\u{1}\u{b} \t]?(:|: | )|#)?";
     let value = prop::collection::vec(any::<u8>(), 0..6);

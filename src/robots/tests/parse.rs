@@ -1,4 +1,4 @@
-//! Foreign files read.
+//! The parser on foreign files.
 
 use super::*;
 use crate::diagnostic::Severity;
@@ -40,7 +40,7 @@ fn rfc9309_2_2_lines_end_in_cr_lf_or_both_and_are_counted() {
     }
     let exotic = "user-agent: a\ndisallow: /x\u{85}disallow:/y\u{2028}disallow:/z\u{2029}\n";
     assert_eq!(parse(exotic.as_bytes()).0.groups[0].rules.len(), 1);
-    // What other languages split at is no line end, and no rule may hold it.
+    // The line ends of other languages are none here, and no rule may contain them.
     for octet in ["\u{b}", "\u{c}", "\u{1c}", "\u{1d}", "\u{1e}"] {
         let text = format!("user-agent: a\ndisallow: /x{octet}allow: /\ndisallow: /y");
         assert_eq!(outline(&parse(text.as_bytes()).0), ["a: d/y"]);
@@ -57,7 +57,7 @@ fn rfc9309_2_2_white_space_comments_and_case() {
 }
 
 #[test]
-fn rfc9309_2_2_other_white_space_is_a_part_of_what_it_stands_in() {
+fn rfc9309_2_2_other_white_space_is_text() {
     for (line, expected) in [
         ("user-agent:\u{a0}foo\ndisallow: /", "\u{a0}foo: d/"),
         ("user-agent: foo\ndisallow: /x\u{a0}", "foo: d/x\u{a0}"),
@@ -73,7 +73,7 @@ fn rfc9309_2_2_other_white_space_is_a_part_of_what_it_stands_in() {
 }
 
 #[test]
-fn rfc9309_2_2_what_comes_between_user_agent_lines_does_not_part_them() {
+fn rfc9309_2_2_other_lines_do_not_separate_user_agent_lines() {
     for between in [
         "",
         "\n",
@@ -89,7 +89,7 @@ fn rfc9309_2_2_what_comes_between_user_agent_lines_does_not_part_them() {
         let text = format!("user-agent: a\n{between}user-agent: b\ndisallow: /\n");
         assert_eq!(outline(&parse(text.as_bytes()).0), ["a,b: d/"], "{between:?}");
     }
-    // A rule ends the list even where it says nothing, or nothing that can be read.
+    // A rule ends the list even if it is empty or unreadable.
     for between in ["disallow:\n", "allow: \0\n"] {
         let text = format!("user-agent: a\n{between}user-agent: b\ndisallow: /\n");
         assert_eq!(parse(text.as_bytes()).0.groups.len(), 2, "{between:?}");
@@ -144,7 +144,7 @@ fn rfc9309_2_2_control_octets_drop_the_rule_and_not_the_group() {
         assert_eq!(codes(text.as_bytes()), ["robots.control_character"]);
     }
     assert_eq!(outline(&lenient(b"user-agent: a\ndisallow: /a\0b")), ["a: d/a"]);
-    // A name with one names nobody, and still opens its group.
+    // A name with a control character names no crawler, and still opens its group.
     let text = b"user-agent: a\ndisallow: /x\nuser-agent: b\0\ndisallow: /y\nFoo\x01: bar\n";
     let (robots, _) = parse(text);
     assert_eq!(outline(&robots), ["a: d/x", "b\0: d/y"]);
@@ -197,7 +197,7 @@ fn rfc9309_2_5_at_least_500_kib_are_read_and_no_line_in_part() {
 }
 
 #[test]
-fn rfc9309_2_5_what_only_some_crawlers_read_is_reported() {
+fn rfc9309_2_5_a_file_that_only_some_crawlers_read_whole_is_reported() {
     let file = |length: usize| {
         let mut text = b"user-agent: *\n".to_vec();
         text.resize(length - 11, b'\n');
@@ -223,7 +223,7 @@ fn rfc9309_2_5_what_only_some_crawlers_read_is_reported() {
 }
 
 #[test]
-fn ours_what_google_alone_reads_is_reported_and_read_if_asked_for() {
+fn lines_that_google_alone_reads_are_reported_and_read_if_lenient() {
     for (text, strict, google, code) in [
         ("user-agent: a\ndissallow: /x", "a:", "a: d/x", "robots.misspelt"),
         ("user-agent: a\ndisallow-old: /x", "a:", "a: d/x", "robots.misspelt"),
@@ -256,17 +256,17 @@ fn ours_what_google_alone_reads_is_reported_and_read_if_asked_for() {
         assert!(finding.help.is_some() || finding.severity == Severity::Note, "{finding}");
         assert!(finding.place.line.is_some(), "{finding}");
     }
-    for (name, told) in [
-        ("MJ12bot", "names 'MJ12bot' here and 'MJ' to Google"),
-        ("FooBot/1.2", "names 'FooBot' here and 'FooBot' to Google"),
-        ("Bright 1.0", "names 'Bright 1.0' or 'Bright' here and 'Bright' to Google"),
-        ("008", "names '008' here and nobody to Google"),
-        ("* all", "names '*' here and '*' to Google"),
-        ("One, Two", "names nobody here and 'One' to Google"),
-        ("a\u{1}", "names nobody here and 'a' to Google"),
+    for (name, readings) in [
+        ("MJ12bot", "Beadle applies it to 'MJ12bot', Google to 'MJ'"),
+        ("FooBot/1.2", "Beadle applies it to 'FooBot', Google to 'FooBot'"),
+        ("Bright 1.0", "Beadle applies it to 'Bright 1.0' or 'Bright', Google to 'Bright'"),
+        ("008", "Beadle applies it to '008', Google to no crawler"),
+        ("* all", "Beadle applies it to '*', Google to '*'"),
+        ("One, Two", "Beadle applies it to no crawler, Google to 'One'"),
+        ("a\u{1}", "Beadle applies it to no crawler, Google to 'a'"),
     ] {
         let message = parse(format!("user-agent: {name}").as_bytes()).1[0].message.clone();
-        assert!(message.ends_with(told), "{message}");
+        assert!(message.ends_with(readings), "{message}");
     }
     let groups = b"user-agent: a\nuser agent: b\nuseragent: c\ndisallow: /";
     assert_eq!(outline(&lenient(groups)), ["a,b,c: d/"]);
@@ -274,7 +274,7 @@ fn ours_what_google_alone_reads_is_reported_and_read_if_asked_for() {
 }
 
 #[test]
-fn ours_html_and_other_encodings_are_read_without_harm() {
+fn html_and_other_encodings_are_read_without_harm() {
     let html = b"<!doctype html>\n<p>User-agent: *\nuser-agent: a\ndisallow: /x\n</p>\n";
     assert_eq!(outline(&parse(html).0), ["a: d/x"]);
     assert_eq!(codes(html), ["robots.html", "robots.no_colon", "robots.no_colon"]);
@@ -284,7 +284,7 @@ fn ours_html_and_other_encodings_are_read_without_harm() {
 }
 
 #[test]
-fn ours_findings_are_bounded_and_escaped() {
+fn findings_are_bounded_and_escaped() {
     let (_, findings) = parse(&b"\x1b[2J\n".repeat(5000));
     assert_eq!(findings.len(), MAX_FINDINGS + 1);
     assert_eq!(findings[MAX_FINDINGS].message, "4000 more findings are not listed");

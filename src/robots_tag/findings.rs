@@ -1,14 +1,19 @@
-//! What is worth telling about a tag that was read: findings, bounded in number.
-//!
-//! A lint never changes what was read.
+//! The findings about a robots tag, bounded in number. A finding never changes the tag.
 
-use super::{MAX_BYTES, RobotsTag, Rule, Scope, ValueKind, known};
+use super::{
+    first_draft::is_first_draft,
+    known_rules::{self, ValueKind},
+    limits::MAX_BYTES,
+    rule::Rule,
+    scope::Scope,
+    tag::RobotsTag,
+};
 use crate::{diagnostic::Diagnostic, escape};
 
-/// The most findings about one field: a hostile one has thousands of members.
+/// The most findings about one field. A hostile field has thousands of members.
 const MAX_FINDINGS: usize = 32;
 
-/// How much of a foreign text a message shows, in bytes.
+/// How much of a foreign text a message quotes, in bytes.
 const SHOWN: usize = 80;
 
 /// The findings so far.
@@ -16,20 +21,22 @@ const SHOWN: usize = 80;
 pub(super) struct Findings(Vec<Diagnostic>);
 
 impl Findings {
+    /// The findings that were kept.
     pub(super) fn into_vec(self) -> Vec<Diagnostic> {
         self.0
     }
 
+    /// How many findings were kept.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Forgets all but the first `len`.
+    /// Removes all but the first `len`.
     pub(super) fn truncate(&mut self, len: usize) {
         self.0.truncate(len);
     }
 
-    /// Adds a finding, unless there are too many already. The text is made only when needed.
+    /// Adds a finding, unless there are too many. The text is built only if it is kept.
     fn add(&mut self, finding: impl FnOnce() -> Diagnostic) {
         if self.0.len() < MAX_FINDINGS {
             self.0.push(finding());
@@ -42,13 +49,14 @@ impl Findings {
             Diagnostic::warning(
                 "robots_tag.too_long",
                 format!(
-                    "{length} bytes of Robots-Tag: what is behind the first {MAX_BYTES} is not read"
+                    "Robots-Tag has {length} bytes; crawlers may ignore all after the first \
+                     {MAX_BYTES}"
                 ),
             )
         });
     }
 
-    /// The whole field is void, and why.
+    /// The whole field is void for this reason.
     pub(super) fn void(&mut self, value: &[u8], error: &sfv::Error) {
         let shown = shown(value);
         let lower = value.to_ascii_lowercase();
@@ -56,7 +64,7 @@ impl Findings {
             ("robots_tag.trailing_comma", "remove the comma at the end")
         } else if sfv::Parser::new(&lower).parse_list::<sfv::List>().is_ok() {
             ("robots_tag.upper_case_key", "write the rules in lower case")
-        } else if super::lenient::is_first_draft(&String::from_utf8_lossy(value)) {
+        } else if is_first_draft(&String::from_utf8_lossy(value)) {
             ("robots_tag.old_draft_syntax", "write '*;noindex, ExampleBot;nosnippet'")
         } else if value.windows(2).any(|pair| pair == b": ") {
             ("robots_tag.legacy_syntax", "write 'googlebot;noindex', or use X-Robots-Tag")
@@ -65,7 +73,7 @@ impl Findings {
         };
         self.add(|| {
             let message =
-                format!("'{shown}' is no structured field, so all of it is void: {error}");
+                format!("'{shown}' is not a structured field, so crawlers ignore it: {error}");
             Diagnostic::error(code, message).help(help)
         });
     }
@@ -74,7 +82,7 @@ impl Findings {
     /// List is an Item representing a product token").
     pub(super) fn no_item(&mut self) {
         self.add(|| {
-            let message = "a member that is neither a token nor a string restricts nobody";
+            let message = "a member that is neither a token nor a string names no crawler";
             Diagnostic::warning("robots_tag.not_a_product_token", message)
         });
     }
@@ -90,7 +98,8 @@ impl Findings {
             });
         } else {
             self.add(|| {
-                let message = format!("'{shown}' is no product token: its rules restrict nobody");
+                let message =
+                    format!("'{shown}' is not a product token, so its rules apply to no crawler");
                 Diagnostic::warning("robots_tag.not_a_product_token", message)
             });
         }
@@ -98,26 +107,25 @@ impl Findings {
 
     /// A member that is named like a rule, or has no rules.
     pub(super) fn member(&mut self, name: &str, has_rules: bool) {
-        if known::lookup_any_case(name).is_some() {
+        if known_rules::lookup_any_case(name).is_some() {
             self.add(|| {
                 let message =
-                    format!("'{name}' stands where a product token is read, and restricts nobody");
+                    format!("'{name}' is read as a product token here, so it restricts no crawler");
                 Diagnostic::warning("robots_tag.rule_as_product_token", message)
                     .help(format!("write '*;{}'", name.to_ascii_lowercase()))
             });
         } else if !has_rules {
             self.add(|| {
-                let message =
-                    format!("'{}' has no rules, and lifts none either", shown(name.as_bytes()));
+                let message = format!("'{}' has no rules, and lifts none", shown(name.as_bytes()));
                 Diagnostic::note("robots_tag.no_rules", message)
             });
         }
     }
 
-    /// One key twice in a member: the last one counts (RFC 9651 §4.2.3.2).
+    /// A key twice in one member: the last one counts (RFC 9651 §4.2.3.2).
     pub(super) fn repeated(&mut self, key: &str) {
         self.add(|| {
-            let message = format!("'{key}' stands twice in one member: the last one counts");
+            let message = format!("'{key}' stands twice in one member; the last one counts");
             Diagnostic::warning("robots_tag.repeated_rule", message)
         });
     }
@@ -125,12 +133,12 @@ impl Findings {
     /// `?0`: a rule that is not set, which lifts nothing.
     pub(super) fn unset(&mut self, key: &str) {
         self.add(|| {
-            let message = format!("'{key}=?0' says nothing: no rule lifts a restriction");
+            let message = format!("'{key}=?0' has no effect: no rule lifts a restriction");
             Diagnostic::note("robots_tag.unset_rule", message)
         });
     }
 
-    /// Gives all but the first `len` a place.
+    /// Sets the place of all but the first `len`.
     pub(super) fn place(&mut self, len: usize, line: u32, column: u32) {
         for finding in self.0.iter_mut().skip(len) {
             finding.place.line = Some(line);
@@ -138,19 +146,22 @@ impl Findings {
         }
     }
 
-    /// The document is in an encoding whose octets are not those of ASCII.
+    /// The document is in an encoding that doesn't extend ASCII.
     pub(super) fn utf16(&mut self) {
         self.add(|| {
-            Diagnostic::warning("robots_tag.utf16", "the document is UTF-16 and was not read")
-                .help("serve it as UTF-8")
+            Diagnostic::warning(
+                "robots_tag.utf16",
+                "the document is UTF-16, which Beadle does not read",
+            )
+            .help("serve it as UTF-8")
         });
     }
 
-    /// The head goes on behind what is read of a document.
+    /// The head is longer than the part of the document that is read.
     pub(super) fn head_cut(&mut self, limit: usize) {
         self.add(|| {
             let message =
-                format!("the head does not end within {limit} bytes: the rest of it is not read");
+                format!("the head does not end within {limit} bytes; the rest is ignored");
             Diagnostic::warning("robots_tag.head_cut", message)
         });
     }
@@ -159,38 +170,38 @@ impl Findings {
     pub(super) fn too_many_metas(&mut self, limit: usize) {
         self.add(|| {
             let message =
-                format!("more than {limit} meta elements for crawlers: the rest is not read");
+                format!("more than {limit} meta elements for crawlers; the rest is ignored");
             Diagnostic::warning("robots_tag.too_many_metas", message)
         });
     }
 
-    /// A `content` longer than what is read of it.
+    /// A `content` longer than is read.
     pub(super) fn content_cut(&mut self, length: usize) {
         self.add(|| {
             let message = format!(
-                "{length} bytes of content: what is behind the first {MAX_BYTES} is not read"
+                "the content has {length} bytes; all after the first {MAX_BYTES} is ignored"
             );
             Diagnostic::warning("robots_tag.too_long", message)
         });
     }
 
-    /// An element that crawlers need not read where it stands.
+    /// An element outside the head, which crawlers need not read.
     pub(super) fn outside_head(&mut self, name: &str) {
         self.add(|| {
             let message = format!(
-                "<meta name=\"{}\"> outside the head is not counted",
+                "<meta name=\"{}\"> stands outside the head and is ignored",
                 shown(name.as_bytes())
             );
             Diagnostic::warning("robots_tag.meta_outside_head", message)
-                .help("move it into the head; some crawlers read it in the body, others don't")
+                .help("move it into the head; only some crawlers read it in the body")
         });
     }
 
-    /// An element that only those read who run no scripts.
+    /// An element that only crawlers without scripts read.
     pub(super) fn in_noscript(&mut self, name: &str) {
         self.add(|| {
             let message = format!(
-                "<meta name=\"{}\"> in noscript may not be seen by crawlers that run scripts",
+                "crawlers that run scripts may ignore <meta name=\"{}\"> in noscript",
                 shown(name.as_bytes())
             );
             Diagnostic::warning("robots_tag.meta_in_noscript", message)
@@ -202,23 +213,23 @@ impl Findings {
     pub(super) fn no_content(&mut self, name: &str) {
         self.add(|| {
             let message =
-                format!("<meta name=\"{}\"> without content says nothing", shown(name.as_bytes()));
+                format!("<meta name=\"{}\"> without content has no effect", shown(name.as_bytes()));
             Diagnostic::warning("robots_tag.meta_without_content", message)
-                .help("write content=\"noindex\", or what else is meant")
+                .help("write content=\"noindex\", or another rule")
         });
     }
 
-    /// An element that is spelt so that no crawler need read it.
+    /// An element whose spelling no crawler need read.
     pub(super) fn not_a_robots_meta(&mut self, attribute: &str, value: &str) {
         self.add(|| {
             let message =
-                format!("<meta {attribute}=\"{}\"> is no robots tag", shown(value.as_bytes()));
+                format!("<meta {attribute}=\"{}\"> is not a robots tag", shown(value.as_bytes()));
             Diagnostic::warning("robots_tag.meta_misspelt", message)
                 .help("write <meta name=\"robots\">, or one element for each crawler")
         });
     }
 
-    /// A crawler's name before a colon, in an element that has one already.
+    /// A crawler's name before a colon, in an element that already names its crawler.
     pub(super) fn name_in_meta(&mut self, part: &str) {
         self.add(|| {
             let message =
@@ -228,7 +239,7 @@ impl Findings {
         });
     }
 
-    /// A rule that nobody documents, or a value of the wrong kind.
+    /// An undocumented rule, or a value of the wrong kind.
     pub(super) fn rule(&mut self, rule: &Rule) {
         let Some(kind) = rule.kind() else {
             return self.add(|| {
@@ -242,7 +253,8 @@ impl Findings {
         let shown = shown(rule.to_string().as_bytes());
         if kind == ValueKind::None {
             self.add(|| {
-                let message = format!("'{shown}': the value is no Boolean, so the rule is ignored");
+                let message =
+                    format!("'{shown}': the value is not a Boolean, so crawlers ignore the rule");
                 Diagnostic::warning("robots_tag.value_not_boolean", message)
                     .help(format!("write '{}' without a value", rule.name()))
             });
@@ -254,7 +266,7 @@ impl Findings {
         }
     }
 
-    /// A part of a line that was not understood.
+    /// A part of a line that could not be understood.
     pub(super) fn not_understood(&mut self, part: &str) {
         self.add(|| {
             let message = format!("'{}' is not understood", shown(part.as_bytes()));
@@ -262,15 +274,15 @@ impl Findings {
         });
     }
 
-    /// `all` beside a restriction.
+    /// `all` next to a restriction.
     pub(super) fn contradiction(&mut self) {
         self.add(|| {
-            let message = "'all' beside a restriction lifts nothing: the restriction counts";
+            let message = "'all' next to a restriction has no effect: the restriction counts";
             Diagnostic::warning("robots_tag.contradiction", message)
         });
     }
 
-    /// [`Self::contradiction`] where a scope of `tag` says `all` and restricts as well.
+    /// A [`Self::contradiction`] for each scope of `tag` with `all` and a restriction.
     pub(super) fn contradictions(&mut self, tag: &RobotsTag) {
         let says_all = |rules: &[Rule]| rules.iter().any(|rule| rule.name() == "all");
         for (scope, rules) in tag.scopes() {

@@ -1,85 +1,87 @@
-//! A robots tag written: one valid structured field, or lines of the older syntax.
+//! A robots tag as text: one valid structured field, or lines of the older syntax.
 //!
-//! The two 2026 texts of the draft differ in whether a crawler that is named still follows `*`. So
-//! the rules of `*` are repeated with every token: both readings then say the same. Keys are in
-//! lower case, nothing stands twice, and the field is never longer than a crawler has to read.
+//! The two 2026 texts of the draft differ in whether a named crawler still follows `*`. So the rules
+//! of `*` are repeated with every token, and both readings agree. Keys are in lower case, no rule is
+//! repeated within a scope, and the field is never longer than a crawler has to read.
 
 use sfv::{ItemSerializer, KeyRef, Parser, StringRef, TokenRef};
 
-use super::{MAX_BYTES, RobotsTag, Rule, Scope, Value, ValueKind, legacy};
+use super::{
+    known_rules::ValueKind, legacy, limits::MAX_BYTES, rule::Rule, scope::Scope, tag::RobotsTag,
+    value::Value,
+};
 use crate::{diagnostic::Diagnostic, escape};
 
-/// A field that was written within [`MAX_BYTES`].
+/// A field of at most [`MAX_BYTES`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// The field's value; `None` where there is nothing to say, because an empty List is not sent
-    /// (RFC 9651 §4.1).
+    /// The field's value; `None` for an empty tag, because an empty List is not sent (RFC 9651 §4.1).
     pub value: Option<String>,
-    /// Whether all of it found room. Else members were left out from the end.
+    /// Whether all rules fit. Otherwise members were left out from the end.
     pub complete: bool,
 }
 
 impl RobotsTag {
-    /// The value of one `Robots-Tag` field: `*` first, then the tokens sorted. `None` where the
-    /// tag is empty. At most [`MAX_BYTES`] long: what doesn't fit is left out from the end, rule
-    /// by rule; [`Self::field_len`] tells beforehand.
+    /// The value of one `Robots-Tag` field: `*` first, then the tokens sorted. `None` for an empty
+    /// tag. At most [`MAX_BYTES`] long: rules that don't fit are left out from the end, one by one.
+    /// [`Self::field_len`] gives the full length.
     pub fn to_field(&self) -> Option<String> {
         self.to_field_keeping(&Self::default()).value
     }
 
-    /// The same of a union that `ours` is a part of: what doesn't fit is left out of the rest.
-    pub fn to_field_keeping(&self, ours: &Self) -> Field {
+    /// The field of a union that contains `own`. Rules of `own` are left out last.
+    pub fn to_field_keeping(&self, own: &Self) -> Field {
         let mut list = List::new(MAX_BYTES);
-        if self.scopes().all(|(scope, _)| list.push(scope, &self.said_to(scope))) {
+        if self.scopes().all(|(scope, _)| list.push(scope, &self.rules_in(scope))) {
             return Field { value: list.into_value(), complete: true };
         }
-        // Too long: without the repetition of `*`, our own rules first, the rest as far as it fits.
+        // Too long: without the repetition of `*`, first `own`, then as much of the rest as fits.
         let mut list = List::new(MAX_BYTES);
         let mut complete = true;
-        for (scope, rules) in ours.scopes() {
+        for (scope, rules) in own.scopes() {
             complete &= list.push_some(scope, &rules.iter().collect::<Vec<_>>());
         }
         for (scope, rules) in self.scopes() {
-            let ours = ours.rules_of(scope);
-            let rest = rules.iter().filter(|rule| ours.binary_search(rule).is_err());
+            let own = own.rules_of(scope);
+            let rest = rules.iter().filter(|rule| own.binary_search(rule).is_err());
             complete &= list.push_some(scope, &rest.collect::<Vec<_>>());
         }
         Field { value: list.into_value(), complete }
     }
 
-    /// How long the whole field is, in octets, were there no limit. The time grows with the result.
+    /// The length of the field without a limit, in octets. The time grows with the result.
     pub fn field_len(&self) -> usize {
         let mut list = List::new(usize::MAX);
         for (scope, _) in self.scopes() {
-            list.push(scope, &self.said_to(scope));
+            list.push(scope, &self.rules_in(scope));
         }
         list.text.len()
     }
 
     /// The values of the `X-Robots-Tag` field lines, one for each scope: `noindex, nosnippet` and
-    /// `googlebot: noarchive`. What that syntax can't say is left out;
-    /// [`Self::unsayable_in_legacy`] names it.
+    /// `googlebot: noarchive`. Rules that this syntax can't express are left out;
+    /// [`Self::unsayable_in_legacy`] names them.
     pub fn to_legacy(&self) -> Vec<String> {
         self.scopes().filter_map(|(scope, rules)| legacy_line(scope, rules)).collect()
     }
 
-    /// What the syntax of `X-Robots-Tag` has no way to say: an unknown rule with a value (it reads
-    /// as a crawler's name), a date that readers would split, a token that reads as a rule. The
-    /// structured field can say everything.
+    /// A finding for each rule that `X-Robots-Tag` can't express: an unknown rule with a value (its
+    /// name reads as a crawler's), a date that readers would split, the rules for a crawler whose
+    /// name reads as a rule. The structured field can express them all.
     pub fn unsayable_in_legacy(&self) -> Vec<Diagnostic> {
         let mut findings = Vec::new();
         let mut unsayable = |what: String| {
-            let message = format!("X-Robots-Tag has no way to say {what}");
+            let message = format!("X-Robots-Tag can't express {what}");
             findings.push(
                 Diagnostic::warning("robots_tag.unsayable", message)
-                    .help("it is left out there; Robots-Tag has it"),
+                    .help("X-Robots-Tag leaves it out; Robots-Tag has it"),
             );
         };
         for (scope, rules) in self.scopes() {
             if let Scope::Token(token) = scope
                 && !legacy::can_name(token)
             {
-                unsayable(format!("anything to '{}'", escape::text(token.as_str().as_bytes())));
+                unsayable(format!("rules for '{}'", escape::text(token.as_str().as_bytes())));
                 continue;
             }
             for rule in rules.iter().filter(|rule| !legacy::can_say(rule)) {
@@ -89,7 +91,8 @@ impl RobotsTag {
         findings
     }
 
-    fn said_to(&self, scope: &Scope) -> Vec<&Rule> {
+    /// The rules that the field has for a scope: those of `*` are repeated with each token.
+    fn rules_in(&self, scope: &Scope) -> Vec<&Rule> {
         match scope {
             Scope::Any => self.restrictions(None),
             Scope::Token(token) => self.restrictions(Some(token)),
@@ -97,17 +100,17 @@ impl RobotsTag {
     }
 }
 
-/// A date stands last: readers that don't know its commas lose nothing behind it.
+/// The line for a scope. Dates stand last: readers that stop at their commas lose no other rule.
 fn legacy_line(scope: &Scope, rules: &[Rule]) -> Option<String> {
     let is_date = |rule: &&Rule| rule.kind() == Some(ValueKind::Date);
-    let sayable = || rules.iter().filter(|rule| legacy::can_say(rule));
+    let expressible = || rules.iter().filter(|rule| legacy::can_say(rule));
     let mut line = match scope {
         Scope::Any => String::new(),
         Scope::Token(token) if legacy::can_name(token) => format!("{token}: "),
         Scope::Token(_) => return None,
     };
     let prefix = line.len();
-    for rule in sayable().filter(|rule| !is_date(rule)).chain(sayable().filter(is_date)) {
+    for rule in expressible().filter(|rule| !is_date(rule)).chain(expressible().filter(is_date)) {
         if line.len() > prefix {
             line.push_str(", ");
         }
@@ -130,9 +133,8 @@ impl List {
         Self { text: String::with_capacity(64), limit }
     }
 
-    /// Adds these rules for a scope; tells whether they fitted, and adds none where they don't.
-    /// A name that stands again with another value needs a member of its own, because in one
-    /// member the last would count.
+    /// Adds these rules for a scope if they fit, and returns whether they do. A rule with a repeated
+    /// name needs a member of its own, because in one member only the last value counts.
     fn push(&mut self, scope: &Scope, rules: &[&Rule]) -> bool {
         let start = self.text.len();
         let mut previous = "";
@@ -162,7 +164,7 @@ impl List {
         fits
     }
 
-    /// Adds as many of these rules as fit; tells whether all did.
+    /// Adds as many of these rules as fit. Returns whether all did.
     fn push_some(&mut self, scope: &Scope, rules: &[&Rule]) -> bool {
         if rules.is_empty() || self.push(scope, rules) {
             return true;
@@ -191,24 +193,24 @@ impl List {
         };
         for rule in rules {
             let key = KeyRef::from_str(rule.name()).expect("a rule's name is a key");
-            parameters =
-                match rule.value() {
-                    None => parameters.parameter(key, true),
-                    Some(Value::Integer(number)) => {
-                        let number = sfv::Integer::try_from(*number);
-                        parameters
-                            .parameter(key, number.expect("a rule's number has 15 digits at most"))
-                    }
-                    Some(Value::Token(text)) => parameters
-                        .parameter(key, TokenRef::from_str(text).expect("held as a Token")),
-                    Some(Value::Text(text)) => parameters
-                        .parameter(key, StringRef::from_str(text).expect("printable ASCII")),
-                    Some(Value::Other(text)) => {
-                        let item = Parser::new(&**text).parse::<sfv::Item>();
-                        let item = item.expect("kept as it was serialised").bare_item;
-                        parameters.parameter(key, &item)
-                    }
-                };
+            parameters = match rule.value() {
+                None => parameters.parameter(key, true),
+                Some(Value::Integer(number)) => {
+                    let number = sfv::Integer::try_from(*number);
+                    parameters
+                        .parameter(key, number.expect("a rule's number has 15 digits at most"))
+                }
+                Some(Value::Token(text)) => parameters
+                    .parameter(key, TokenRef::from_str(text).expect("the value is a Token")),
+                Some(Value::Text(text)) => {
+                    parameters.parameter(key, StringRef::from_str(text).expect("printable ASCII"))
+                }
+                Some(Value::Other(text)) => {
+                    let item = Parser::new(&**text).parse::<sfv::Item>();
+                    let item = item.expect("kept as it was serialised").bare_item;
+                    parameters.parameter(key, &item)
+                }
+            };
         }
     }
 

@@ -1,10 +1,10 @@
-//! Files held against each other.
+//! The differences of two files.
 
 use proptest::prelude::*;
 
 use super::{
     super::difference::sample,
-    merging::{for_star, naming},
+    merge::{for_star, naming},
     *,
 };
 
@@ -12,8 +12,8 @@ fn file(text: &str) -> RobotsTxt {
     parse(text.as_bytes()).0
 }
 
-/// The rows, one a line.
-fn told(before: &str, after: &str) -> String {
+/// The rows as text, one a line.
+fn rows(before: &str, after: &str) -> String {
     let judged = |judged: &Judged| {
         let rule = judged.rule.as_ref();
         let rule = rule.map(|rule| format!(" {} {}", rule.directive.field_name(), rule.pattern));
@@ -29,7 +29,7 @@ fn told(before: &str, after: &str) -> String {
 }
 
 #[test]
-fn ours_a_pattern_has_paths_that_it_matches() {
+fn a_pattern_has_sample_paths() {
     for (pattern, paths) in [
         ("/", &["/", "/x"][..]),
         ("/a/", &["/a/", "/a/x"]),
@@ -55,9 +55,9 @@ fn ours_a_pattern_has_paths_that_it_matches() {
 }
 
 #[test]
-fn ours_what_is_judged_otherwise_is_told_with_the_rules_that_decide() {
+fn a_difference_has_the_rules_that_decide() {
     assert_eq!(
-        told(
+        rows(
             "User-agent: *\nDisallow: /a\nDisallow: /b\n",
             "User-agent: *\nDisallow: /a\nAllow: /b/c\nDisallow: /d*e$\n"
         ),
@@ -66,13 +66,13 @@ fn ours_what_is_judged_otherwise_is_told_with_the_rules_that_decide() {
          * | /dxe | allow | disallow Disallow /d*e$\n"
     );
     assert_eq!(
-        told("User-agent: *\nDisallow: /\n", "User-agent: *\nDisallow: /$\n"),
+        rows("User-agent: *\nDisallow: /\n", "User-agent: *\nDisallow: /$\n"),
         "* | /x | disallow Disallow / | allow\n"
     );
 }
 
 #[test]
-fn ours_the_same_answer_is_no_difference() {
+fn the_same_answer_is_no_difference() {
     for (before, after) in [
         ("User-agent: *\nDisallow: /a\n", "User-agent: *\nDisallow: /a*\n"),
         ("User-agent: *\nDisallow: /a\nDisallow: /a/b\n", "User-agent: *\nDisallow: /a\n"),
@@ -81,33 +81,33 @@ fn ours_the_same_answer_is_no_difference() {
         ("User-agent: a\nUser-agent: *\nDisallow: /\n", "User-agent: *\nDisallow: /\n"),
         ("User-agent: *\nDisallow: /a\nAllow: /a\n", "User-agent: *\nAllow: /a\n"),
     ] {
-        assert_eq!(told(before, after), "", "{before}{after}");
+        assert_eq!(rows(before, after), "", "{before}{after}");
     }
 }
 
 #[test]
-fn rfc9309_2_2_1_a_crawler_that_is_no_longer_named_goes_by_the_star() {
+fn rfc9309_2_2_1_a_crawler_that_is_no_longer_named_follows_the_star() {
     let before =
         "User-agent: *\nDisallow: /a\nUser-agent: Foo\nUser-agent: Bar/1.0\nDisallow: /f\n";
     let after = "User-agent: *\nDisallow: /a\nUser-agent: Bar\nDisallow: /f\n";
     assert_eq!(
-        told(before, after),
+        rows(before, after),
         "Foo | /a | allow | disallow Disallow /a\nFoo | /f | disallow Disallow /f | allow\n"
     );
 }
 
 #[test]
-fn ours_crawlers_with_the_same_groups_are_told_together() {
+fn crawlers_with_the_same_groups_share_a_row() {
     let before =
         "User-agent: C\nUser-agent: a\nUser-agent: *\nDisallow: /\nUser-agent: b\nAllow: /\n";
     assert_eq!(
-        told(before, "User-agent: b\nDisallow: /x\n"),
+        rows(before, "User-agent: b\nDisallow: /x\n"),
         "* a C | / | disallow Disallow / | allow\nb | /x | allow Allow / | disallow Disallow /x\n"
     );
 }
 
 #[test]
-fn ours_only_so_many_are_listed_and_the_others_counted() {
+fn the_rows_are_bounded_and_the_others_counted() {
     let lines: String = (0..1500).map(|at| format!("Disallow: /{at}/\n")).collect();
     let found = differences(&file(&format!("User-agent: *\n{lines}")), &RobotsTxt::default());
     assert_eq!((found.rows.len(), found.omitted), (MAX_DIFFERENCES, 500));
@@ -131,7 +131,7 @@ fn access(matcher: &Matcher, token: &str, path: &str) -> Access {
 
 proptest! {
     #[test]
-    fn ours_a_sample_is_a_path_of_its_pattern(pattern in "[/*][ -\"$-~\u{e9}]{0,12}") {
+    fn a_sample_is_a_path_of_its_pattern(pattern in "[/*][ -\"$-~\u{e9}]{0,12}") {
         let compiled = Pattern::compile(pattern.as_bytes());
         for path in sample(&pattern).expect("it matches something") {
             let target = Target::new(path.as_bytes());
@@ -140,7 +140,7 @@ proptest! {
     }
 
     #[test]
-    fn ours_what_differs_is_listed_and_what_is_listed_differs(
+    fn all_differences_are_listed_and_no_others(
         before in small_file(),
         after in small_file(),
     ) {

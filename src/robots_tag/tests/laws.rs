@@ -1,9 +1,8 @@
-//! The laws of robots tags as properties: reading is total, writing reads back, the union is one.
+//! The laws of robots tags as properties: reading is total, writing reads back, the union is a union.
 
 use proptest::prelude::*;
 
-use super::{tests::token, *};
-use crate::diagnostic::Severity;
+use super::*;
 
 fn any_rule() -> impl Strategy<Value = Rule> {
     let text = prop_oneof![
@@ -38,7 +37,7 @@ prop_compose! {
     }
 }
 
-/// The crawlers that a tag could tell apart.
+/// The crawlers that these tags could distinguish.
 fn crawlers(tags: &[&RobotsTag]) -> Vec<Option<ProductToken>> {
     let named = tags.iter().flat_map(|tag| tag.scopes()).filter_map(|(scope, _)| match scope {
         Scope::Any => None,
@@ -49,7 +48,7 @@ fn crawlers(tags: &[&RobotsTag]) -> Vec<Option<ProductToken>> {
 
 proptest! {
     #[test]
-    fn what_is_written_reads_back(tag in any_tag()) {
+    fn a_written_field_reads_back(tag in any_tag()) {
         let field = tag.to_field();
         let lines: Vec<&[u8]> = field.iter().map(String::as_bytes).collect();
         let (read, findings) = read(&lines);
@@ -59,7 +58,7 @@ proptest! {
     }
 
     #[test]
-    fn both_syntaxes_say_the_same(tag in any_tag()) {
+    fn both_syntaxes_mean_the_same(tag in any_tag()) {
         let legacy = tag.to_legacy();
         let lines: Vec<&[u8]> = legacy.iter().map(String::as_bytes).collect();
         prop_assert!(tag.unsayable_in_legacy().is_empty());
@@ -68,7 +67,7 @@ proptest! {
     }
 
     #[test]
-    fn the_older_syntax_says_nothing_else_and_what_it_can_not_say_is_named(line in foreign()) {
+    fn the_older_syntax_adds_nothing_and_reports_what_it_leaves_out(line in foreign()) {
         let tag = read_leniently(&line).tag;
         let legacy = tag.to_legacy();
         let lines: Vec<&[u8]> = legacy.iter().map(String::as_bytes).collect();
@@ -78,7 +77,7 @@ proptest! {
     }
 
     #[test]
-    fn a_crawler_that_heeds_only_its_own_member_hears_all(tag in any_tag()) {
+    fn a_crawler_that_follows_only_its_own_member_has_all_rules(tag in any_tag()) {
         // The other reading of the draft: a token's rules replace those of `*`.
         let Some(field) = tag.to_field() else { return Ok(()) };
         for crawler in crawlers(&[&tag]).into_iter().flatten() {
@@ -109,7 +108,7 @@ proptest! {
     }
 
     #[test]
-    fn the_union_says_what_either_says(a in any_tag(), b in any_tag()) {
+    fn the_union_has_the_rules_of_both(a in any_tag(), b in any_tag()) {
         let both = a.union(&b);
         for crawler in crawlers(&[&a, &b]) {
             let crawler = crawler.as_ref();
@@ -117,7 +116,7 @@ proptest! {
                 [&a, &b].into_iter().flat_map(|tag| tag.restrictions(crawler)).cloned().collect();
             naive.sort();
             naive.dedup();
-            // Quadratic on purpose: a rule stands unless a stricter one of its name does.
+            // Quadratic on purpose: a rule counts unless there is a stricter one of its name.
             let all = naive.clone();
             naive.retain(|rule| {
                 !all.iter().any(|other| {
@@ -125,8 +124,8 @@ proptest! {
                     other.name() == rule.name() && ranks.is_some_and(|(a, b)| a < b)
                 })
             });
-            let said: Vec<Rule> = both.restrictions(crawler).into_iter().cloned().collect();
-            prop_assert_eq!(said, naive);
+            let found: Vec<Rule> = both.restrictions(crawler).into_iter().cloned().collect();
+            prop_assert_eq!(found, naive);
         }
     }
 
@@ -136,8 +135,8 @@ proptest! {
         let field = merged.to_field_keeping(&a);
         prop_assert!(field.complete);
         let value = field.value.unwrap_or_default();
-        let (said, findings) = read(&[value.as_bytes()]);
-        prop_assert_eq!(said, merged);
+        let (again, findings) = read(&[value.as_bytes()]);
+        prop_assert_eq!(again, merged);
         prop_assert!(findings.iter().all(|f| f.code != "robots_tag.repeated_rule"));
     }
 
@@ -157,7 +156,7 @@ proptest! {
             } else {
                 prop_assert!(strict.is_empty());
             }
-            // Whatever was understood can be written as a valid field.
+            // All that was understood can be written as a valid field.
             let written = reading.tag.to_field();
             let again: Vec<&[u8]> = written.iter().map(String::as_bytes).collect();
             prop_assert_eq!(read(&again).0, reading.tag);
@@ -167,7 +166,7 @@ proptest! {
     }
 }
 
-/// Bytes that are near enough to a field to reach every branch.
+/// Bytes near enough to a field to reach every branch.
 fn foreign() -> impl Strategy<Value = Vec<u8>> {
     let word = prop_oneof![
         8 => prop::sample::select(vec![

@@ -1,27 +1,31 @@
-//! What a line is, by its name: to RFC 9309, and to Google's parser.
+//! The kind of a line, by its name: in RFC 9309, and in Google's parser.
 //!
-//! The RFC has three names, compared whole and without case (§2.2); every other line is a record of
-//! its own (§2.2.4). google/robotstxt takes what merely begins with a name for it, knows frequent
-//! misspellings, cuts a crawler's name at its first octet that is no letter, `_` or `-`, and adds the
-//! directory to an allow rule for its index page.
+//! The RFC has three names and compares them whole, without case (§2.2). Every other line is an
+//! "other record" (§2.2.4). google/robotstxt differs: the beginning of a name is enough, and
+//! frequent misspellings count. It cuts a crawler's name at the first octet that is no letter, `_`
+//! or `-`. An allow rule for an index page also allows the directory.
 
-use super::{Directive, normal};
+use super::{normal, rule::Directive};
 
-/// What Google's parser reads of a line, in octets.
+/// How much of a line Google's parser reads, in octets.
 pub(super) const GOOGLE_LINE: usize = 8 * 2083 - 1;
 
+/// The byte order mark of UTF-8.
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// What a line is.
+/// The kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Key {
+pub(super) enum LineKind {
+    /// A user-agent line.
     UserAgent,
+    /// An allow or disallow line.
     Rule(Directive),
+    /// An other record.
     Other,
 }
 
-impl Key {
-    /// By the letter.
+impl LineKind {
+    /// The kind in RFC 9309.
     pub(super) fn of(name: &[u8]) -> Self {
         let is = |key: &str| name.eq_ignore_ascii_case(key.as_bytes());
         match name.len() {
@@ -32,7 +36,7 @@ impl Key {
         }
     }
 
-    /// As google/robotstxt has it.
+    /// The kind in google/robotstxt.
     pub(super) fn of_google(name: &[u8]) -> Self {
         let begins = |keys: &[&str]| {
             keys.iter().any(|key| {
@@ -52,8 +56,8 @@ impl Key {
         }
     }
 
-    /// How the RFC spells the line; `None` for a record of its own.
-    pub(super) fn name(self) -> Option<&'static str> {
+    /// The RFC's name for the line; `None` for an other record.
+    pub(super) const fn name(self) -> Option<&'static str> {
         match self {
             Self::UserAgent => Some("user-agent"),
             Self::Rule(directive) => Some(directive.as_str()),
@@ -62,9 +66,9 @@ impl Key {
     }
 }
 
-/// Whether some reader takes a line of this name for one of the protocol.
+/// Whether the RFC or Google's parser reads a line of this name as a rule or a user-agent line.
 pub(super) fn is_protocol_name(name: &[u8]) -> bool {
-    Key::of_google(name) != Key::Other || Key::of(name) != Key::Other
+    LineKind::of_google(name) != LineKind::Other || LineKind::of(name) != LineKind::Other
 }
 
 /// The part of a user-agent value that Google compares.
@@ -78,7 +82,7 @@ pub(super) fn google_name(value: &[u8]) -> &[u8] {
     value.get(..end.unwrap_or(value.len())).unwrap_or_default()
 }
 
-/// The second pattern that Google makes of an allow rule for an index page: the directory itself.
+/// The second pattern that Google derives from an allow rule for an index page: the directory.
 pub(super) fn google_index_directory(directive: Directive, value: &[u8]) -> Option<String> {
     let slash = memchr::memrchr(b'/', value).filter(|_| directive == Directive::Allow)?;
     let (directory, page) = value.split_at(slash);
@@ -97,8 +101,8 @@ pub(super) fn trim(bytes: &[u8]) -> &[u8] {
     bytes.get(start..end).unwrap_or_default()
 }
 
-/// What could end a line: control characters save the tab, which is white space, and the two that
-/// some readers split lines at.
+/// Whether some reader may end a line at this character: a control character other than the tab,
+/// or one of the two separators of Unicode.
 pub(super) fn is_break(c: char) -> bool {
     (c.is_control() && c != '\t') || matches!(c, '\u{2028}' | '\u{2029}')
 }

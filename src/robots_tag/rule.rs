@@ -1,44 +1,34 @@
 //! One rule of a robots tag.
 //!
 //! A rule is a key of a structured field (RFC 9651 §3.1.2) with or without a value. The draft
-//! registers two (§3.1.3); search engines document more, and whatever else a site sends is kept:
-//! a reader ignores what it doesn't know, a proxy must not.
+//! registers two (§3.1.3), and search engines document more. Unknown rules are kept: a crawler may
+//! ignore them, a proxy must not.
 
 use std::{borrow::Cow, fmt, ptr};
 
-use sfv::{BareItem, BareItemFromInput, ItemSerializer, KeyRef, Parser, TokenRef};
+use sfv::{BareItem, BareItemFromInput, ItemSerializer, KeyRef};
 
-use super::known::{self, KnownRule, ValueKind};
+use super::{
+    known_rules::{self, KnownRule, ValueKind},
+    value::{self, Value},
+};
 
-/// A rule: its name in lower case, and its value where it has one. Ordered by name, then value.
+/// A rule: its name in lower case, and its value if it has one. Ordered by name, then by value.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rule {
     name: Cow<'static, str>,
     value: Option<Value>,
 }
 
-/// The value of a rule, in the types of a structured field (RFC 9651 §3.3).
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Value {
-    /// An Integer of at most 15 digits: `max-snippet=20`.
-    Integer(i64),
-    /// A Token: `max-image-preview=large`.
-    Token(Box<str>),
-    /// A String, without its quotes: `unavailable_after="2030-01-01"`.
-    Text(Box<str>),
-    /// Any other type (Decimal, Date, Byte Sequence, Display String) as it is serialised.
-    Other(Box<str>),
-}
-
-/// Why a text is no rule.
+/// The reason why a text is no rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InvalidRule {
-    /// Occurs when the name is empty or has other characters than `a`-`z`, `0`-`9`, `_ - . *`, or
-    /// begins with one of `0`-`9 _ - .`: it would be no key of a structured field.
+    /// Occurs when the name is no key of a structured field: it is empty, has other characters than
+    /// `a`-`z`, `0`-`9`, `_ - . *`, or begins with one of `0`-`9 _ - .`.
     Name,
-    /// Occurs when the text holds control characters or anything outside ASCII.
+    /// Occurs when the text contains control characters or anything outside ASCII.
     NotPrintable,
-    /// Occurs when a known rule that takes no value has one.
+    /// Occurs when a known rule without a value is given one.
     ValueNotTaken,
     /// Occurs when a known rule that needs a value has none.
     ValueMissing(ValueKind),
@@ -47,18 +37,18 @@ pub enum InvalidRule {
 }
 
 impl Rule {
-    /// The rule that an operator wrote: `noindex`, `max-snippet=20`, `max-snippet:20`,
-    /// `unavailable_after: 2030-01-01`. The name may be in any case. What is not known is taken
-    /// as it is, what is known has to have the right kind of value.
+    /// The rule in an operator's text: `noindex`, `max-snippet=20`, `max-snippet:20`,
+    /// `unavailable_after: 2030-01-01`. The name may be in any case. A known rule must have the
+    /// right kind of value; an unknown rule may have any.
     ///
     /// # Errors
-    /// [`InvalidRule`] says what is wrong; nothing that could break a header line passes.
+    /// [`InvalidRule`] has the reason. Text that could break a header line is always refused.
     pub fn new(text: &str) -> Result<Self, InvalidRule> {
         if !text.bytes().all(|b| matches!(b, b' '..=b'~')) {
             return Err(InvalidRule::NotPrintable);
         }
         let (name, value) = split(text);
-        let rule = Self::understood(name, value).ok_or(InvalidRule::Name)?;
+        let rule = Self::of_text(name, value).ok_or(InvalidRule::Name)?;
         match (rule.kind(), &rule.value) {
             (None, _) | (Some(ValueKind::None), None) => Ok(rule),
             (Some(ValueKind::None), Some(_)) => Err(InvalidRule::ValueNotTaken),
@@ -68,11 +58,11 @@ impl Rule {
         }
     }
 
-    /// The rule of a name in any case and the text of its value, as far as that can be understood:
-    /// `None` where the name is no key or the value holds what a field can't.
-    pub(super) fn understood(name: &str, value: Option<&str>) -> Option<Self> {
+    /// The rule of a name in any case and the text of its value. `None` if the name is no key, or if
+    /// the value has characters that no field can contain.
+    pub(super) fn of_text(name: &str, value: Option<&str>) -> Option<Self> {
         let name = name.trim();
-        let name = match known::lookup_any_case(name) {
+        let name = match known_rules::lookup_any_case(name) {
             Some(known) => Cow::Borrowed(known.name),
             None => {
                 let name = name.to_ascii_lowercase();
@@ -89,8 +79,8 @@ impl Rule {
 
     /// The rule of a parameter (RFC 9651 §4.2.3.2). `?0` is no rule.
     pub(super) fn of_parameter(key: &str, item: BareItemFromInput<'_>) -> Option<Self> {
-        let name =
-            known::lookup(key).map_or_else(|| key.to_owned().into(), |known| known.name.into());
+        let name = known_rules::lookup(key)
+            .map_or_else(|| key.to_owned().into(), |known| known.name.into());
         let value = match item {
             BareItemFromInput::Boolean(true) => None,
             BareItemFromInput::Boolean(false) => return None,
@@ -110,29 +100,29 @@ impl Rule {
         &self.name
     }
 
-    /// The value, where it has one.
+    /// The value, if the rule has one.
     pub fn value(&self) -> Option<&Value> {
         self.value.as_ref()
     }
 
-    /// What is known about the rule of this name.
+    /// The documentation of the rule, if its name is known.
     pub fn known(&self) -> Option<&'static KnownRule> {
-        // A known name is that of the table itself, and is told by where it stands.
+        // A known name is borrowed from the table, so its address identifies the row.
         match &self.name {
             Cow::Borrowed(name) => {
-                known::known_rules().iter().find(|known| ptr::eq(known.name, *name))
+                known_rules::known_rules().iter().find(|known| ptr::eq(known.name, *name))
             }
             Cow::Owned(_) => None,
         }
     }
 
-    /// Whether the draft or a search engine documents it.
+    /// Whether the draft or a search engine documents the rule.
     pub fn is_known(&self) -> bool {
         self.known().is_some()
     }
 
-    /// Whether it says something to a crawler. A known rule without a value, given one that is
-    /// not a Boolean, is ignored (the draft is silent); it is still kept and sent on.
+    /// Whether crawlers follow the rule. If a known rule takes no value and has one that is not a
+    /// Boolean, crawlers ignore it (the draft is silent). Beadle keeps it and sends it on.
     pub fn is_effective(&self) -> bool {
         self.value.is_none() || self.kind() != Some(ValueKind::None)
     }
@@ -149,11 +139,12 @@ impl Rule {
         }
     }
 
-    /// What remains where rules are known only as restrictions: `none` is two of them, and what
-    /// permits says nothing, because nothing lifts a restriction (§3.1.1, §3.1.2).
+    /// The restrictions that the rule stands for: `none` is two, and a rule that permits is none,
+    /// because nothing lifts a restriction (§3.1.1, §3.1.2).
     pub(super) fn restrictions(self) -> impl Iterator<Item = Self> {
-        let flag =
-            |name| known::lookup(name).map(|known| Self { name: known.name.into(), value: None });
+        let flag = |name| {
+            known_rules::lookup(name).map(|known| Self { name: known.name.into(), value: None })
+        };
         let (first, second) = match (&*self.name, &self.value) {
             ("none", None) => (flag("noindex"), flag("nofollow")),
             ("all" | "index" | "follow", None) => (None, None),
@@ -162,13 +153,13 @@ impl Rule {
         first.into_iter().chain(second)
     }
 
-    /// How strict it is among the rules of its name, 0 the strictest; `None` where they have no
-    /// order and all stand side by side.
+    /// The place of the rule among those of its name, 0 for the strictest; `None` for a name without
+    /// an order, whose rules all apply.
     pub(super) fn rank(&self) -> Option<u64> {
         match (self.kind()?, &self.value) {
             (ValueKind::None, None) => Some(0),
             (ValueKind::None, Some(_)) => Some(1),
-            // -1 means without limit.
+            // -1 means no limit.
             (ValueKind::Number, Some(Value::Integer(n))) => {
                 Some(u64::try_from(*n).unwrap_or(u64::MAX))
             }
@@ -180,7 +171,7 @@ impl Rule {
         }
     }
 
-    /// Whether a known rule has the value it needs.
+    /// Whether the value is of the rule's kind. True for unknown rules.
     pub(super) fn fits_its_kind(&self) -> bool {
         match (self.kind(), &self.value) {
             (None, _) | (Some(ValueKind::None), None) => true,
@@ -194,13 +185,13 @@ impl Rule {
         }
     }
 
+    /// The kind of value that the rule takes, if it is known.
     pub(super) fn kind(&self) -> Option<ValueKind> {
         self.known().map(|known| known.value)
     }
 
-    /// The value in the type that the rule's kind asks for, so that the same thing said in two
-    /// syntaxes is one rule: `max-snippet="20"`, `max-image-preview=LARGE` (§3.1.3: "the values
-    /// are case insensitive").
+    /// The rule with its value in the type of its kind, so that two spellings are one rule:
+    /// `max-snippet="20"`, `max-image-preview=LARGE` (§3.1.3: "the values are case insensitive").
     fn in_its_kind(mut self) -> Self {
         let kind = match &self.value {
             None | Some(Value::Other(_)) => return self,
@@ -208,7 +199,7 @@ impl Rule {
         };
         self.value = self.value.map(|value| match (kind, value) {
             (Some(ValueKind::Number), Value::Token(text) | Value::Text(text)) => {
-                integer(text.trim()).map_or(Value::Text(text), Value::Integer)
+                value::integer(text.trim()).map_or(Value::Text(text), Value::Integer)
             }
             (Some(ValueKind::Choice(words)), Value::Token(text) | Value::Text(text)) => {
                 words.iter().find(|word| word.eq_ignore_ascii_case(text.trim())).map_or_else(
@@ -224,38 +215,12 @@ impl Rule {
     }
 }
 
-impl Value {
-    /// The value that `text` spells: an Integer, a Token, or else a String, with or without its
-    /// quotes. `None` where it holds what none of them can.
-    fn of_text(text: &str) -> Option<Self> {
-        if let Some(number) = integer(text) {
-            return Some(Self::Integer(number));
-        }
-        if TokenRef::from_str(text).is_ok() {
-            return Some(Self::Token(text.into()));
-        }
-        if let Ok(item) = Parser::new(text).parse::<sfv::Item>()
-            && let BareItem::String(inner) = item.bare_item
-        {
-            return Some(Self::Text(inner.as_str().into()));
-        }
-        text.bytes().all(|b| matches!(b, b' '..=b'~')).then(|| Self::Text(text.into()))
-    }
-}
-
 /// `name=value`, `name:value` or `name`.
 pub(super) fn split(text: &str) -> (&str, Option<&str>) {
     match text.split_once(['=', ':']) {
         Some((name, value)) => (name, Some(value)),
         None => (text, None),
     }
-}
-
-/// An sf-integer (RFC 9651 §3.3.1): at most 15 digits.
-fn integer(text: &str) -> Option<i64> {
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    let fits = (1..=15).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit());
-    if fits { text.parse().ok() } else { None }
 }
 
 /// `name` or `name=value`, a String without its quotes.
@@ -269,25 +234,16 @@ impl fmt::Display for Rule {
     }
 }
 
-impl fmt::Display for Value {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Integer(number) => write!(f, "{number}"),
-            Self::Token(text) | Self::Text(text) | Self::Other(text) => f.write_str(text),
-        }
-    }
-}
-
 impl fmt::Display for InvalidRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Name => f.write_str(
-                "a rule's name has letters, digits, '_', '-' and '.', and begins with a letter",
+                "a rule's name consists of letters, digits, '_', '-' and '.', and begins with a letter",
             ),
             Self::NotPrintable => f.write_str("a rule is printable ASCII on one line"),
             Self::ValueNotTaken => f.write_str("this rule takes no value"),
             Self::ValueMissing(kind) => write!(f, "this rule needs {kind}"),
-            Self::ValueKind(kind) => write!(f, "this rule's value is {kind}"),
+            Self::ValueKind(kind) => write!(f, "this rule's value must be {kind}"),
         }
     }
 }
@@ -299,7 +255,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ours_what_none_stands_for_is_known() {
+    fn none_stands_for_two_known_rules() {
         let none = Rule::new("none").expect("it is a rule");
         let names: Vec<_> =
             none.restrictions().map(|rule| (rule.is_known(), rule.name().to_owned())).collect();
@@ -334,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_rule_is_refused_with_the_reason() {
+    fn an_invalid_rule_is_refused_with_the_reason() {
         for (text, reason) in [
             ("", InvalidRule::Name),
             ("no index", InvalidRule::Name),

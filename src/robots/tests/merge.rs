@@ -1,4 +1,4 @@
-//! Files merged, held against the definition.
+//! Merged files, checked against the definition.
 
 use std::collections::BTreeSet;
 
@@ -40,7 +40,7 @@ fn rfc9309_2_2_1_groups_with_the_same_token_are_joined() {
 }
 
 #[test]
-fn ours_names_with_the_same_groups_share_one_and_others_are_parted() {
+fn names_with_the_same_groups_share_one_and_others_are_separated() {
     check(
         "# theirs\nUser-agent: B\nUser-agent: C\nUser-agent: D\nDisallow: /base\n",
         "# mine\nUser-agent: A\nUser-agent: B\nUser-agent: C\nDisallow: /own\n",
@@ -59,7 +59,7 @@ fn ours_names_with_the_same_groups_share_one_and_others_are_parted() {
 }
 
 #[test]
-fn ours_a_group_that_overrides_leaves_the_base_out_for_those_it_names() {
+fn a_group_that_overrides_replaces_the_base_for_the_crawlers_it_names() {
     let base = "User-agent: A\nUser-agent: B\nUser-agent: *\nDisallow: /base\nCrawl-delay: 9\n";
     let own = "User-agent: A\nAllow: /own\nUser-agent: *\nUser-agent: A\nDisallow: /x\n";
     check(
@@ -80,7 +80,7 @@ fn ours_a_group_that_overrides_leaves_the_base_out_for_those_it_names() {
 }
 
 #[test]
-fn ours_rules_come_once_and_empty_ones_stay() {
+fn rules_come_once_and_empty_ones_stay() {
     let (base, own) = (
         "User-agent: *\nDisallow: /\u{e9}\nDisallow: /x\nAllow: /x\nDisallow:\n",
         "User-agent: *\nDisallow: /y\nDisallow: /x\nDisallow: /%C3%A9\n",
@@ -113,7 +113,7 @@ fn ours_rules_come_once_and_empty_ones_stay() {
 }
 
 #[test]
-fn ours_own_records_displace_those_of_their_name() {
+fn own_records_replace_those_of_their_name() {
     let base = "Unicorns: 1\nUser-agent: *\nDisallow: /\nCRAWL-DELAY: 9\nRequest-rate: 1/5\n\
                 Sitemap: https://e.com/1\nSitemap: https://e.com/2\n";
     let own = "# mine\n\nUser-agent: *\nAllow: /\nCrawl-delay: 1\nCrawl-delay: 1\n\
@@ -129,7 +129,7 @@ fn ours_own_records_displace_those_of_their_name() {
 }
 
 #[test]
-fn ours_names_in_other_forms_are_the_same_crawler() {
+fn names_in_other_forms_are_the_same_crawler() {
     check(
         "User-agent: A 1.0\nDisallow: /base\nUser-agent: a/2\nDisallow: /two\n",
         "User-agent: A (news)\nDisallow: /own\n",
@@ -137,7 +137,7 @@ fn ours_names_in_other_forms_are_the_same_crawler() {
         "\nUser-agent: A (news)\nUser-agent: a/2\nDisallow: /own\nDisallow: /two\n\n\
          User-agent: A 1.0\nDisallow: /own\nDisallow: /base\n",
     );
-    // The crawler A obeys both lines of the own file, so one that overrides does for it.
+    // The crawler A obeys both lines of the own file, so the line that overrides counts for it.
     check(
         "User-agent: A 3.0\nDisallow: /base\n",
         "User-agent: A 1.0\nAllow: /1\nUser-agent: A 2.0\nAllow: /2\n",
@@ -146,12 +146,12 @@ fn ours_names_in_other_forms_are_the_same_crawler() {
          User-agent: A 2.0\nAllow: /2\nDisallow: /base\n\n\
          User-agent: A 3.0\nUser-agent: A\nAllow: /1\nAllow: /2\n",
     );
-    // Who names nobody is not in the file.
+    // Lines that name no crawler are left out.
     check("User-agent: /1.0\nUser-agent: A\u{1}\nDisallow: /\n", "", &[], "");
 }
 
 #[test]
-fn rfc9309_2_5_what_is_too_long_is_refused_before_it_is_built() {
+fn rfc9309_2_5_a_result_that_is_too_long_is_refused_before_it_is_built() {
     let long = |names: usize, rules: usize| {
         let mut text = String::new();
         for name in 0..names {
@@ -166,12 +166,12 @@ fn rfc9309_2_5_what_is_too_long_is_refused_before_it_is_built() {
     let refused =
         merge(&long(4000, 5000), &RobotsTxt::default(), &[]).expect_err("20,000,000 rules");
     assert_eq!(refused.code, "robots.merged_too_long");
-    // Counted low until it is written: a star is one octet there, a letter outside ASCII six.
+    // Counted low until the file is written: a letter outside ASCII counts two octets, not six.
     let wide = file(&format!("User-agent: *\nDisallow: /{}\n", "\u{e9}".repeat(100_000)));
     assert!(merge(&wide, &RobotsTxt::default(), &[]).is_err());
 }
 
-// === held against the definition
+// === checked against the definition
 
 const NAMES: [&str; 14] = [
     "*",
@@ -190,7 +190,7 @@ const NAMES: [&str; 14] = [
     "/1",
 ];
 
-/// The groups of a file that name the crawler, looked for as `robots/name.rs` says.
+/// The groups of a file that name the crawler, by the definition in `robots/name.rs`.
 pub(super) fn naming(robots: &RobotsTxt, crawler: &str) -> Vec<usize> {
     for own in name::forms(crawler).into_iter().flatten() {
         for form in 0..name::FORMS {
@@ -216,7 +216,7 @@ pub(super) fn for_star(robots: &RobotsTxt) -> Vec<usize> {
     (0..robots.groups.len()).filter(|&at| is_star(&robots.groups[at])).collect()
 }
 
-/// What the two files say to the crawler, by the definition.
+/// The rules of the two files for the crawler, by the definition.
 fn rules<'a>(
     base: &'a RobotsTxt,
     own: &'a RobotsTxt,
@@ -257,8 +257,8 @@ fn small_file() -> impl Strategy<Value = RobotsTxt> {
         .prop_map(|groups| RobotsTxt { groups, ..RobotsTxt::default() })
 }
 
-/// Whether `file`, written and read, says to every crawler what the definition does.
-fn holds(
+/// Checks that `file`, written and read, means for every crawler what the definition says.
+fn check_meaning(
     file: &RobotsTxt,
     base: &RobotsTxt,
     own: &RobotsTxt,
@@ -283,15 +283,15 @@ fn holds(
 
 proptest! {
     #[test]
-    fn ours_the_merged_file_says_what_the_definition_does(
+    fn the_merged_file_follows_the_definition(
         base in small_file(),
         own in small_file(),
         overriding in prop::collection::vec(any::<bool>(), 0..5),
     ) {
         let merged = merge(&base, &own, &overriding).expect("it is short");
-        holds(&merged.file, &base, &own, &overriding)?;
-        // Each rule is the one that its source says, and the two lists are parallel, also to the
-        // file as it is read back.
+        check_meaning(&merged.file, &base, &own, &overriding)?;
+        // Each rule is that of its source. Both lists are parallel to each other, and to the file
+        // that is read back.
         let read = file(&merged.file.to_string());
         prop_assert_eq!(merged.sources.len(), merged.file.groups.len());
         prop_assert_eq!(merged.sources.len(), read.groups.len());
@@ -309,7 +309,7 @@ proptest! {
     }
 
     #[test]
-    fn ours_merging_with_nothing_or_itself_changes_nothing(
+    fn a_merge_with_nothing_or_itself_changes_nothing(
         robots in small_file(),
         overriding in prop::collection::vec(any::<bool>(), 0..5),
     ) {
@@ -321,7 +321,7 @@ proptest! {
             (&robots, &robots, &overriding[..]),
         ] {
             let merged = merge(base, own, overriding).expect("it is short");
-            holds(&merged.file, &robots, &nothing, &[])?;
+            check_meaning(&merged.file, &robots, &nothing, &[])?;
         }
     }
 }
