@@ -70,9 +70,9 @@ fn ours_headers_and_the_document_behind_them_are_united() {
          document:3: <meta name=\"robots\">: max-snippet:20\n  \
          document:4: <meta name=\"Googlebot\">: noindex\n\
          X-Robots-Tag: note: unknown rule 'hm', kept as it is [robots_tag.unknown_rule]\n\
-         document:6:7: warning: <meta name=\"robots\"> outside the head is not counted \
+         document:6:7: warning: <meta name=\"robots\"> stands outside the head and is ignored \
          [robots_tag.meta_outside_head]\n    \
-         help: move it into the head; some crawlers read it in the body, others don't\n"
+         help: move it into the head; only some crawlers read it in the body\n"
     );
     // A crawler that no catalogue knows is found where it is asked for.
     let found = row(&["-t", "OtherBot", "--html", "-"], &format!("{HEADERS}\r\n{PAGE}"));
