@@ -46,7 +46,7 @@ fn told(answer: &Response, token: &str) -> (Vec<String>, Vec<String>) {
         // That a rule is not known is no fault of the field.
         let fault = findings.iter().find(|finding| finding.severity > Severity::Note);
         assert!(fault.is_none(), "{texts:?}: {fault:?}");
-        tag.rules_for(token.as_ref())
+        robots_tag::effective(&tag, &[], token.as_ref())
     };
     (read(&new, false), read(&answer.all("x-robots-tag"), true))
 }

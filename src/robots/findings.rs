@@ -10,10 +10,7 @@ use super::{
     record::{self, Record},
     rule::Directive,
 };
-use crate::{diagnostic::Diagnostic, escape};
-
-/// How much of a foreign text a message quotes, in bytes.
-const SHOWN: usize = 80;
+use crate::{diagnostic::Diagnostic, escape::shown};
 
 /// The findings so far, and the current line.
 #[derive(Debug, Default)]
@@ -212,11 +209,8 @@ impl Findings {
     /// An allow rule that Google reads as two.
     pub(super) fn index_page(&mut self, value: &[u8], directory: &str) {
         self.add(|| {
-            let message = format!(
-                "at Google, '{}' also allows '{}'",
-                shown(value),
-                shown(directory.as_bytes())
-            );
+            let message =
+                format!("at Google, '{}' also allows '{}'", shown(value), shown(directory));
             Diagnostic::note("robots.index_page", message)
         });
     }
@@ -249,7 +243,7 @@ impl Findings {
             self.no_record(&whole());
         } else if record::lacks_colon(name) {
             self.add(|| {
-                let message = format!("'{}' has no colon after its name", shown(&whole()));
+                let message = format!("'{}' has no colon after its name", shown(whole()));
                 Diagnostic::warning("robots.no_colon", message).help("write the colon")
             });
         } else if let Some(finding) = record.check(in_group) {
@@ -258,7 +252,7 @@ impl Findings {
         if [&*record.name, &*record.value].iter().any(|text| text.contains(line_kind::is_break)) {
             self.add(|| {
                 let message =
-                    format!("the record '{}' contains control characters", shown(&whole()));
+                    format!("the record '{}' contains control characters", shown(whole()));
                 Diagnostic::warning("robots.control_character", message).help("remove them")
             });
         }
@@ -275,8 +269,4 @@ fn crawlers(names: &[&[u8]]) -> String {
     let names = names.iter().filter(|name| !name.is_empty());
     let quoted: Vec<String> = names.map(|name| format!("'{}'", shown(name))).collect();
     if quoted.is_empty() { "no crawler".to_owned() } else { quoted.join(" or ") }
-}
-
-fn shown(bytes: &[u8]) -> String {
-    escape::bounded(bytes, SHOWN)
 }

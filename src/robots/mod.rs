@@ -107,7 +107,8 @@
 //! [`differences`] compares two files by crawler and path. [`Overlap`] compares a file with older
 //! editions, so that one verdict answers for most of them.
 //!
-//! May use: `diagnostic`, `escape`, `sfv`. Must not know: clocks, sockets, policies, crawlers.
+//! May use: `diagnostic`, `escape`, `bytes`, `memchr`, `sfv`. Must not know: clocks, sockets,
+//! policies, crawlers.
 
 // The values.
 mod limits; // How much is read.

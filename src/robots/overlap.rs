@@ -5,7 +5,7 @@
 //! the group of the same crawler, it has that rule and no allow rule that the newer file lacks. For
 //! any allow rule that matches in the older file matches in the newer, where it was less specific
 //! than the rule that decided (§2.2.2). Few rules change from one edition to the next, so this
-//! nearly always answers. It answers for all older files at once: each is a bit, and one look-up in
+//! almost always answers. It answers for all older files at once: each is a bit, and one look-up in
 //! a short list gives the files that are in doubt.
 
 use std::{

@@ -56,7 +56,7 @@ impl Pattern {
     pub fn new(text: impl AsRef<[u8]>) -> Result<Self, Diagnostic> {
         let text = text.as_ref();
         let refuse = |what: &str, help: &str| {
-            let shown = escape::bounded(text, 80);
+            let shown = escape::shown(text);
             Err(Diagnostic::error("robots.pattern", format!("path pattern '{shown}' {what}"))
                 .help(help))
         };

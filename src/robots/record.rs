@@ -92,7 +92,7 @@ impl Record {
             || value.contains(|c| c == '\t' || line_kind::is_break(c))
             || line_kind::is_protocol_name(name.as_bytes());
         if broken {
-            let shown = escape::bounded(format!("{name}: {value}").as_bytes(), 80);
+            let shown = escape::shown(format!("{name}: {value}"));
             let message = format!("'{shown}' is not valid as a record of robots.txt");
             return Err(Diagnostic::error("robots.record", message)
                 .help("give a name without ':' and '#', and a value on one line without '#'"));
@@ -115,7 +115,7 @@ impl Record {
     /// - `robots.record_unread`: crawlers no longer read this record.
     pub fn check(&self, in_group: bool) -> Option<Diagnostic> {
         let known = self.known()?;
-        let shown = escape::bounded(format!("{}: {}", self.name, self.value).as_bytes(), 80);
+        let shown = escape::shown(format!("{}: {}", self.name, self.value));
         let (code, message, help) = if known.reach == Reach::Nothing {
             (
                 "robots.record_unread",

@@ -32,7 +32,7 @@ pub struct Group {
 /// A user-agent line (§2.2.1): the product token of a crawler, or `*`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UserAgent {
-    /// The value as written, trimmed. A foreign file can hold any text here.
+    /// The value as written, trimmed. A foreign file can contain any text here.
     pub name: String,
     /// Line in the file, from 1; 0 if the value comes from no file.
     pub line: u32,
@@ -48,7 +48,7 @@ impl UserAgent {
         let name = name.trim();
         if name.is_empty() || name.contains('#') || !name.bytes().all(|b| matches!(b, b' '..=b'~'))
         {
-            let shown = escape::bounded(name.as_bytes(), 80);
+            let shown = escape::shown(name);
             return Err(Diagnostic::error(
                 "robots.user_agent",
                 format!("'{shown}' is not valid in a user-agent line"),

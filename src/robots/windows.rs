@@ -159,13 +159,13 @@ impl Table {
         }
     }
 
-    fn find(&self, window: u64) -> Option<&Slot> {
-        let bit = hash(window) >> self.shift;
+    fn find(&self, octets: u64) -> Option<&Slot> {
+        let bit = hash(octets) >> self.shift;
         let word = self.filter.get((bit / 64) as usize)?;
         if word & (1 << (bit % 64)) == 0 {
             return None;
         }
-        let at = self.slots.binary_search_by_key(&window, |slot| slot.octets).ok()?;
+        let at = self.slots.binary_search_by_key(&octets, |slot| slot.octets).ok()?;
         self.slots.get(at)
     }
 }
@@ -182,12 +182,13 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
+    /// Tries the rules of each window of the path that the table has.
     fn read<const WIDTH: usize>(&mut self, table: &Table) {
         if table.slots.is_empty() {
             return;
         }
-        for window in windows::<WIDTH>(self.path) {
-            if let Some(slot) = table.find(window)
+        for octets in windows::<WIDTH>(self.path) {
+            if let Some(slot) = table.find(octets)
                 && self.seen.insert(slot.number, self.index.count)
             {
                 let wild = self.index.wild.get(slot.start as usize..slot.end as usize);

@@ -84,7 +84,7 @@ impl RobotsTag {
                 unsayable(format!("rules for '{}'", escape::text(token.as_str().as_bytes())));
                 continue;
             }
-            for rule in rules.iter().filter(|rule| !legacy::can_say(rule)) {
+            for rule in rules.iter().filter(|rule| !legacy::can_express(rule)) {
                 unsayable(format!("'{}'", escape::text(rule.to_string().as_bytes())));
             }
         }
@@ -103,7 +103,7 @@ impl RobotsTag {
 /// The line for a scope. Dates stand last: readers that stop at their commas lose no other rule.
 fn legacy_line(scope: &Scope, rules: &[Rule]) -> Option<String> {
     let is_date = |rule: &&Rule| rule.kind() == Some(ValueKind::Date);
-    let expressible = || rules.iter().filter(|rule| legacy::can_say(rule));
+    let expressible = || rules.iter().filter(|rule| legacy::can_express(rule));
     let mut line = match scope {
         Scope::Any => String::new(),
         Scope::Token(token) if legacy::can_name(token) => format!("{token}: "),

@@ -8,13 +8,10 @@ use super::{
     scope::Scope,
     tag::RobotsTag,
 };
-use crate::{diagnostic::Diagnostic, escape};
+use crate::{diagnostic::Diagnostic, escape::shown};
 
 /// The most findings about one field. A hostile field has thousands of members.
 const MAX_FINDINGS: usize = 32;
-
-/// How much of a foreign text a message quotes, in bytes.
-const SHOWN: usize = 80;
 
 /// The findings so far.
 #[derive(Debug, Default)]
@@ -89,7 +86,7 @@ impl Findings {
 
     /// A member whose name can't be a product token.
     pub(super) fn no_product_token(&mut self, name: &str) {
-        let shown = shown(name.as_bytes());
+        let shown = shown(name);
         if name.contains(':') {
             self.add(|| {
                 let message = format!("'{shown}' is read as one name, which no crawler has");
@@ -116,7 +113,7 @@ impl Findings {
             });
         } else if !has_rules {
             self.add(|| {
-                let message = format!("'{}' has no rules, and lifts none", shown(name.as_bytes()));
+                let message = format!("'{}' has no rules, and lifts none", shown(name));
                 Diagnostic::note("robots_tag.no_rules", message)
             });
         }
@@ -188,10 +185,8 @@ impl Findings {
     /// An element outside the head, which crawlers need not read.
     pub(super) fn outside_head(&mut self, name: &str) {
         self.add(|| {
-            let message = format!(
-                "<meta name=\"{}\"> stands outside the head and is ignored",
-                shown(name.as_bytes())
-            );
+            let message =
+                format!("<meta name=\"{}\"> stands outside the head and is ignored", shown(name));
             Diagnostic::warning("robots_tag.meta_outside_head", message)
                 .help("move it into the head; only some crawlers read it in the body")
         });
@@ -202,7 +197,7 @@ impl Findings {
         self.add(|| {
             let message = format!(
                 "crawlers that run scripts may ignore <meta name=\"{}\"> in noscript",
-                shown(name.as_bytes())
+                shown(name)
             );
             Diagnostic::warning("robots_tag.meta_in_noscript", message)
                 .help("move it out of the noscript element")
@@ -212,8 +207,7 @@ impl Findings {
     /// An element without rules.
     pub(super) fn no_content(&mut self, name: &str) {
         self.add(|| {
-            let message =
-                format!("<meta name=\"{}\"> without content has no effect", shown(name.as_bytes()));
+            let message = format!("<meta name=\"{}\"> without content has no effect", shown(name));
             Diagnostic::warning("robots_tag.meta_without_content", message)
                 .help("write content=\"noindex\", or another rule")
         });
@@ -222,8 +216,7 @@ impl Findings {
     /// An element whose spelling no crawler need read.
     pub(super) fn not_a_robots_meta(&mut self, attribute: &str, value: &str) {
         self.add(|| {
-            let message =
-                format!("<meta {attribute}=\"{}\"> is not a robots tag", shown(value.as_bytes()));
+            let message = format!("<meta {attribute}=\"{}\"> is not a robots tag", shown(value));
             Diagnostic::warning("robots_tag.meta_misspelt", message)
                 .help("write <meta name=\"robots\">, or one element for each crawler")
         });
@@ -232,8 +225,7 @@ impl Findings {
     /// A crawler's name before a colon, in an element that already names its crawler.
     pub(super) fn name_in_meta(&mut self, part: &str) {
         self.add(|| {
-            let message =
-                format!("'{}' names a crawler where only rules are read", shown(part.as_bytes()));
+            let message = format!("'{}' names a crawler where only rules are read", shown(part));
             Diagnostic::warning("robots_tag.name_in_content", message)
                 .help("write <meta name=\"googlebot\"> for one crawler")
         });
@@ -250,7 +242,7 @@ impl Findings {
         if rule.fits_its_kind() {
             return;
         }
-        let shown = shown(rule.to_string().as_bytes());
+        let shown = shown(rule.to_string());
         if kind == ValueKind::None {
             self.add(|| {
                 let message =
@@ -269,7 +261,7 @@ impl Findings {
     /// A part of a line that could not be understood.
     pub(super) fn not_understood(&mut self, part: &str) {
         self.add(|| {
-            let message = format!("'{}' is not understood", shown(part.as_bytes()));
+            let message = format!("'{}' is not understood", shown(part));
             Diagnostic::warning("robots_tag.not_understood", message)
         });
     }
@@ -293,8 +285,4 @@ impl Findings {
             }
         }
     }
-}
-
-fn shown(bytes: &[u8]) -> String {
-    escape::bounded(bytes, SHOWN)
 }

@@ -19,7 +19,7 @@ pub struct KnownRule {
     pub registered: bool,
 }
 
-/// What kind of value a known rule takes.
+/// The kind of value that a known rule takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueKind {
     /// No value.

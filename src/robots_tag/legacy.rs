@@ -41,7 +41,7 @@ pub(super) fn read_lines(lines: &[&[u8]], findings: &mut Findings) -> RobotsTag 
 }
 
 /// Whether this syntax can express a rule.
-pub(super) fn can_say(rule: &Rule) -> bool {
+pub(super) fn can_express(rule: &Rule) -> bool {
     match rule.kind() {
         // An unknown name before a colon is read as a crawler's.
         None | Some(ValueKind::None) => rule.value().is_none() && rule.name() != "*",

@@ -19,7 +19,8 @@ pub(super) struct Line<'f> {
     members: Vec<(Scope, Vec<Rule>)>,
     /// The date so far, to which the next part may belong.
     date: Option<String>,
-    says_all: bool,
+    /// Whether a rule so far is `all`.
+    has_all: bool,
     pub(super) findings: &'f mut Findings,
 }
 
@@ -32,7 +33,7 @@ impl<'f> Line<'f> {
             is_named: false,
             members: Vec::new(),
             date: None,
-            says_all: false,
+            has_all: false,
             findings,
         }
     }
@@ -111,7 +112,7 @@ impl<'f> Line<'f> {
         let Some(rule) = Rule::of_text(name, value) else {
             return self.findings.not_understood(name);
         };
-        self.says_all |= rule.name() == "all";
+        self.has_all |= rule.name() == "all";
         self.findings.rule(&rule);
         let restrictions = rule.restrictions();
         match self.members.last_mut() {
@@ -124,7 +125,7 @@ impl<'f> Line<'f> {
     pub(super) fn finish(mut self) -> RobotsTag {
         self.end_date();
         let tag = RobotsTag::of_members(self.members);
-        if self.says_all && !tag.is_empty() {
+        if self.has_all && !tag.is_empty() {
             self.findings.contradiction();
         }
         tag

@@ -7,8 +7,8 @@
 //! let (origin, findings) = robots_tag::read(&[b"*;nosnippet, ExampleBot;noindex"]);
 //! assert!(findings.is_empty());
 //! let example_bot = ProductToken::new("examplebot");
-//! assert_eq!(origin.rules_for(example_bot.as_ref()), ["noindex", "nosnippet"]);
-//! assert_eq!(origin.rules_for(None), ["nosnippet"]);
+//! assert_eq!(robots_tag::effective(&origin, &[], example_bot.as_ref()), ["noindex", "nosnippet"]);
+//! assert_eq!(robots_tag::effective(&origin, &[], None), ["nosnippet"]);
 //!
 //! let (older, _) = robots_tag::read_legacy(&[b"max-snippet:20, examplebot: noarchive"]);
 //! let both = origin.union(&older);

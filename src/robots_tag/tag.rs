@@ -122,13 +122,6 @@ impl RobotsTag {
         all
     }
 
-    /// [`Self::restrictions`] as sorted texts (`max-snippet=20`), without rules that crawlers ignore
-    /// ([`Rule::is_effective`]).
-    pub fn rules_for(&self, token: Option<&ProductToken>) -> Vec<String> {
-        let rules = self.restrictions(token);
-        rules.into_iter().filter(|rule| rule.is_effective()).map(Rule::to_string).collect()
-    }
-
     /// The rules of this scope alone.
     pub(super) fn rules_of(&self, scope: &Scope) -> &[Rule] {
         let at = self.scopes.binary_search_by(|(other, _)| other.cmp(scope));
@@ -138,7 +131,8 @@ impl RobotsTag {
 
 /// All rules of a response for the crawler of `token`, sorted: the union of `field` (`Robots-Tag`)
 /// and of the tags in the older syntax (`X-Robots-Tag`, the document's head). A rule keeps the
-/// spelling of its source: `max-snippet=20` from `Robots-Tag`, else `max-snippet:20`.
+/// spelling of its source: `max-snippet=20` from `Robots-Tag`, else `max-snippet:20`. Rules that
+/// crawlers ignore ([`Rule::is_effective`]) are left out.
 pub fn effective(
     field: &RobotsTag,
     older: &[&RobotsTag],

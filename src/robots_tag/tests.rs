@@ -20,7 +20,7 @@ fn codes(findings: &[Diagnostic]) -> Vec<&str> {
 
 fn strict_rules(lines: &[&str], crawler: &str) -> Vec<String> {
     let lines: Vec<&[u8]> = lines.iter().map(|line| line.as_bytes()).collect();
-    read(&lines).0.rules_for(token(crawler).as_ref())
+    effective(&read(&lines).0, &[], token(crawler).as_ref())
 }
 
 fn legacy_rules(lines: &[&str], crawler: &str) -> Vec<String> {
@@ -365,7 +365,7 @@ fn a_field_over_the_limit_keeps_the_own_rules() {
     assert!(value.starts_with("*;noindex, Zbot;nosnippet, bot-aaa;nofollow, "));
     let (read, findings) = read(&[value.as_bytes()]);
     assert!(!codes(&findings).contains(&"robots_tag.too_long"));
-    assert_eq!(read.rules_for(token("zbot").as_ref()), ["noindex", "nosnippet"]);
+    assert_eq!(effective(&read, &[], token("zbot").as_ref()), ["noindex", "nosnippet"]);
     assert!(merged.to_field().expect("not empty").len() <= MAX_BYTES);
 }
 

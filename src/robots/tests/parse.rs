@@ -154,7 +154,7 @@ fn rfc9309_2_2_control_octets_drop_the_rule_and_not_the_group() {
 }
 
 #[test]
-fn rfc9309_2_3_what_is_not_utf_8_is_reported() {
+fn rfc9309_2_3_octets_that_are_not_utf_8_are_reported() {
     for text in [
         &b"user-agent: *\ndisallow: /priv\xe4te\n"[..],
         b"user-agent: *\nsitemap: https://e.com/\xff.xml",

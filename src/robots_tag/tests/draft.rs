@@ -60,7 +60,7 @@ fn draft_3_1_3_the_values_are_case_insensitive() {
 #[test]
 fn draft_3_1_2_a_named_crawler_still_follows_the_star() {
     let named = tag(&[("*", &["noindex"]), ("examplebot", &["nosnippet", "all", "index"])]);
-    assert_eq!(named.rules_for(token("ExampleBot").as_ref()), ["noindex", "nosnippet"]);
+    assert_eq!(effective(&named, &[], token("ExampleBot").as_ref()), ["noindex", "nosnippet"]);
     assert_eq!(strict_rules(&["*;noindex, examplebot;noindex=?0"], "examplebot"), ["noindex"]);
     // In the older field as well, where `all` is a rule of its own.
     assert_eq!(legacy_rules(&["noindex", "examplebot: all"], "examplebot"), ["noindex"]);

@@ -90,7 +90,8 @@ proptest! {
                 .collect();
             if !own.is_empty() && !field.contains("unavailable") {
                 let alone = read(&[own.join(", ").as_bytes()]).0;
-                prop_assert_eq!(alone.rules_for(Some(&crawler)), tag.rules_for(Some(&crawler)));
+                let crawler = Some(&crawler);
+                prop_assert_eq!(effective(&alone, &[], crawler), effective(&tag, &[], crawler));
             }
         }
     }
