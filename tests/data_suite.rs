@@ -16,7 +16,7 @@ use std::{collections::BTreeMap, path::PathBuf, process::Command};
 
 use beadle::{
     crawlers::signature::{
-        self, DirectoryResponse, KeySet, Limits, Message, Outcome, Reading, Reason, Scheme,
+        self, KeySet, Limits, Message, Reason, Scheme, Signatures, Verification,
     },
     diagnostic::Diagnostic,
     product_token::ProductToken,
@@ -395,14 +395,14 @@ fn judged(vector: &Value, limits: &Limits) -> (String, Option<String>) {
         target: target.as_bytes(),
         fields: &fields,
     };
-    let shown = |outcome: Outcome| match outcome.reason() {
+    let shown = |outcome: Verification| match outcome.reason() {
         Some(reason) => format!("{} {}", outcome.as_str(), reason.as_str()),
         None => outcome.as_str().to_owned(),
     };
     let signature = match signature::read(&message) {
-        Reading::Unsigned => return ("unsigned".to_owned(), None),
-        Reading::Invalid(reason) => return (shown(reason.outcome()), None),
-        Reading::Signed(mut signatures) => signatures.remove(0),
+        Signatures::Unsigned => return ("unsigned".to_owned(), None),
+        Signatures::Invalid(reason) => return (shown(reason.verification()), None),
+        Signatures::Signed(mut signatures) => signatures.remove(0),
     };
     let directory = &vector["directory"];
     if let Ok(agent) = signature.agent() {
@@ -415,33 +415,9 @@ fn judged(vector: &Value, limits: &Limits) -> (String, Option<String>) {
             let now = vector["now"].as_i64().expect("it has a time");
             signature::verify(&signature, &message, &keys, now, limits)
         }
-        Err(reason) => reason.outcome(),
+        Err(reason) => reason.verification(),
     };
     (shown(outcome), base)
-}
-
-#[test]
-fn signed_directories_are_proven() {
-    let Some(file) = content("crawlers/web_bot_auth.json") else { return };
-    let file: Value = serde_json::from_str(&file).expect("the file is JSON");
-    for vector in file["directory_vectors"].as_array().expect("there are vectors") {
-        let response = &vector["response"];
-        let nothing: Vec<(String, String)> = Vec::new();
-        let request = Message {
-            method: "GET",
-            scheme: Scheme::Https,
-            authority: text(vector, "request_authority").as_bytes(),
-            target: b"/.well-known/http-message-signatures-directory",
-            fields: &nothing,
-        };
-        let fields = fields(&response["headers"]);
-        let content = text(response, "body").as_bytes();
-        let keys = KeySet::read(content).expect("it is a JWK Set");
-        let response = DirectoryResponse { request: &request, fields: &fields, content };
-        let proven = signature::proven_keys(&response, &keys, 1_735_689_700, &OF_VECTORS);
-        assert_eq!(vector["expected"], "proof valid");
-        assert_eq!(proven.map(|keys| keys.len()), Ok(1), "{}", vector["name"]);
-    }
 }
 
 // === robots tags

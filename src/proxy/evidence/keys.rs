@@ -10,8 +10,8 @@ use jiff::Timestamp;
 
 use crate::{
     crawlers::{
-        Answer, Crawler, Evidence,
-        signature::{self, AgentUrl, KeySet, Limits, Message, Outcome, Reading, Reason},
+        Crawler, Evidence, Answer,
+        signature::{self, AgentUrl, KeySet, Limits, Message, Reason, Signatures, Verification},
     },
     metrics::Metrics,
     policy::{self, Policy},
@@ -77,12 +77,12 @@ impl Keys {
     ) -> Signers {
         let mut signers = Signers::default();
         let signatures = match signature::read(message) {
-            Reading::Unsigned => return signers,
-            Reading::Invalid(reason) => {
+            Signatures::Unsigned => return signers,
+            Signatures::Invalid(reason) => {
                 metrics.signature(reason.as_str());
                 return signers;
             }
-            Reading::Signed(signatures) => signatures,
+            Signatures::Signed(signatures) => signatures,
         };
         let limits = Limits::default();
         for signature in &signatures {
@@ -103,13 +103,13 @@ impl Keys {
             let known = Option::as_ref(&keys);
             let among = known.unwrap_or(&none);
             let outcome = signature::verify(signature, message, among, now.as_second(), &limits);
-            if known.is_none() && outcome == Outcome::Unverified(Reason::UnknownKey) {
+            if known.is_none() && outcome == Verification::Unverified(Reason::UnknownKey) {
                 signers.open.push(number);
                 metrics.signature("keys-not-there");
                 continue;
             }
             metrics.signature(outcome.reason().map_or("verified", Reason::as_str));
-            if outcome == Outcome::Verified {
+            if outcome == Verification::Verified {
                 signers.proven.push(number);
             }
         }

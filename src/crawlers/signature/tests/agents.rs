@@ -28,7 +28,7 @@ fn draft_the_member_that_is_covered_names_the_agent() {
 }
 
 #[test]
-fn ours_the_forms_of_older_drafts_are_understood() {
+fn the_forms_of_older_drafts_are_accepted() {
     let whole = |agent: &str| format!("\"signature-agent\": {agent}");
     for agent in [
         r#""https://crawler.example.net""#,
@@ -56,7 +56,7 @@ fn ours_the_forms_of_older_drafts_are_understood() {
 }
 
 #[test]
-fn a_field_that_names_no_agent_is_told() {
+fn an_unusable_signature_agent_gives_its_reason() {
     for (agent, list, reason) in [
         ("https://crawler.example.net", WHOLE, "signature-agent-unquoted"),
         ("https://crawler.example.net/a?b=c%20", WHOLE, "signature-agent-unquoted"),
@@ -78,7 +78,7 @@ fn a_field_that_names_no_agent_is_told() {
 }
 
 #[test]
-fn where_several_members_are_covered_the_signatures_own_counts() {
+fn of_several_covered_members_the_signatures_own_counts() {
     let agent = r#"j="https://a.example", k="https://b.example""#;
     for (list, host) in [
         (r#"("@authority" "signature-agent";key="j" "signature-agent";key="k")"#, "b.example"),
@@ -116,7 +116,7 @@ fn an_agent_has_one_url_and_one_directory() {
 }
 
 #[test]
-fn ours_a_url_that_could_lead_elsewhere_is_refused() {
+fn a_url_with_an_ambiguous_host_is_refused() {
     let long_label = format!("https://{}.example", "a".repeat(64));
     let long_url = format!("https://a.example/{}", "a".repeat(AgentUrl::MAX_LENGTH));
     for text in [

@@ -122,7 +122,7 @@ fn rfc9421_2_1_a_field_is_all_its_lines() {
 }
 
 #[test]
-fn rfc9421_2_5_no_value_passes_for_another_line() {
+fn rfc9421_2_5_no_value_forges_another_line() {
     for octets in [&b"a\nb"[..], b"a\r\n b", b"a\rb", b"a\0b", b"\xff", b"caf\xc3\xa9", b"\x7f"] {
         let fields = vec![line("x", octets)];
         let message = message(&fields);
@@ -134,7 +134,7 @@ fn rfc9421_2_5_no_value_passes_for_another_line() {
 }
 
 #[test]
-fn ours_what_is_hashed_is_bounded() {
+fn the_signature_base_is_bounded() {
     let fields = vec![line("x", vec![b'x'; 8 * 1024 + 1])];
     assert_eq!(value(r#""x""#, &message(&fields)), Err(Reason::FieldTooLarge));
     let fields = vec![line("x", vec![b'x'; 4 * 1024]), line("x", vec![b'x'; 4 * 1024 - 2])];

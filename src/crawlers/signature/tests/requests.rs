@@ -1,4 +1,4 @@
-//! Requests, from their fields to the outcome.
+//! Requests, from their fields to the verification.
 
 use super::*;
 
@@ -48,7 +48,7 @@ fn rfc9421_b_2_6_the_example_signed_with_ed25519_verifies() {
     let message =
         Message { method: "POST", target: b"/foo?param=Value&Pet=dog", ..message(&fields) };
     // The example has neither tag nor expires, so it is no signature of Web Bot Auth.
-    assert!(matches!(read(&message), Reading::Unsigned));
+    assert!(matches!(read(&message), Signatures::Unsigned));
     let value = BASE64_STANDARD
         .decode("wqcAqbmYJ2ji2glfAMaRy4gruYYnx2nEFN2HN6jrnDnQCK1u02Gb04v9EDgwUPiu4A0w6vuQv5lIp5WPpBKRCw==")
         .expect("it is base64");
@@ -71,22 +71,21 @@ fn rfc9421_b_2_6_the_example_signed_with_ed25519_verifies() {
 }
 
 #[test]
-fn a_signature_tells_what_it_says() {
+fn a_signature_has_the_values_of_its_fields() {
     let parameters = format!(r#"{};nonce="n0";alg="ed25519""#, parameters());
     let fields = usual_fields_with(&parameters);
     let signatures = signatures(&message(&fields));
-    let [signature] = &signatures[..] else { panic!("there is one") };
-    assert_eq!(signature.label(), "k");
+    let [signature] = &signatures[..] else { panic!("there is one signature") };
     assert_eq!(signature.key_id(), vectors::ED25519_THUMBPRINT);
     assert_eq!((signature.created(), signature.expires()), (CREATED, CREATED + 300));
-    assert_eq!((signature.nonce(), signature.alg()), (Some("n0"), Some("ed25519")));
+    assert_eq!(signature.alg(), Some("ed25519"));
     assert_eq!(signature.agent().map(AgentUrl::as_str), Ok(AGENT));
     let covered: Vec<&str> = signature.components().collect();
     assert_eq!(covered, [r#""@authority""#, r#""signature-agent";key="k""#]);
 }
 
 #[test]
-fn what_has_no_tag_of_web_bot_auth_says_nothing() {
+fn a_request_without_the_tag_of_web_bot_auth_is_unsigned() {
     let value = line("signature", "a=:AAAA:");
     for fields in [
         vec![],
@@ -107,7 +106,7 @@ fn what_has_no_tag_of_web_bot_auth_says_nothing() {
 }
 
 #[test]
-fn what_is_malformed_is_told() {
+fn a_malformed_signature_gives_its_reason() {
     let tag = r#";created=1;expires=2;keyid="k";tag="web-bot-auth""#;
     let long = format!("k={USUAL}{tag}, x=\"{}\"", "x".repeat(1 << 20));
     let many: Vec<String> = (0..5).map(|n| format!("k{n}={USUAL}{tag}")).collect();
@@ -161,7 +160,7 @@ fn what_is_malformed_is_told() {
 }
 
 #[test]
-fn a_component_that_is_not_known_fails() {
+fn an_unsupported_component_is_invalid() {
     for component in [
         r#""@status""#,
         r#""@signature-params""#,
@@ -184,7 +183,7 @@ fn a_component_that_is_not_known_fails() {
         let fields = fields(&format!("k=\"{AGENT}\""), &list, &parameters(), &[]);
         assert_eq!(judged(&message(&fields)), "unsupported-component", "{component}");
     }
-    // Known, but not of a request.
+    // `req` is for responses only.
     let list = r#"("@authority" "signature-agent";key="k" "@path";req)"#;
     let fields = fields(&format!("k=\"{AGENT}\""), list, &parameters(), &[]);
     assert_eq!(judged(&message(&fields)), "unsupported-component");
@@ -208,7 +207,7 @@ fn draft_a_signature_counts_from_its_creation_to_its_end() {
 }
 
 #[test]
-fn ours_a_signature_that_lasts_longer_than_the_limit_is_not_counted() {
+fn a_signature_with_a_long_lifetime_is_unverified() {
     for (lifetime, outcome) in [(86_400, "verified"), (86_401, "lifetime-too-long")] {
         let expires = format!("expires={}", CREATED + lifetime);
         let parameters = parameters().replace(&format!("expires={}", CREATED + 300), &expires);
@@ -233,7 +232,7 @@ fn rfc9421_3_2_the_algorithm_agrees_with_the_key() {
 }
 
 #[test]
-fn a_request_that_is_not_the_one_signed_is_found_out() {
+fn a_request_other_than_the_signed_one_is_invalid() {
     let fields = usual_fields();
     let signed = message(&fields);
     for other in [
@@ -251,7 +250,7 @@ fn a_request_that_is_not_the_one_signed_is_found_out() {
 }
 
 #[test]
-fn draft_each_of_several_signatures_is_judged_by_itself() {
+fn draft_several_signatures_are_verified_one_by_one() {
     let mut fields = usual_fields();
     let other = r#"other=("@authority");tag="something-else""#;
     let broken = r#"broken=("@nothing");created=1;expires=2;keyid="x";tag="web-bot-auth""#;
@@ -263,15 +262,15 @@ fn draft_each_of_several_signatures_is_judged_by_itself() {
     fields.push(line("signature-input", second));
     fields.push(line("signature", "z=:AAAA:"));
     let message = message(&fields);
-    let outcomes: Vec<Outcome> = signatures(&message)
+    let outcomes: Vec<Verification> = signatures(&message)
         .iter()
         .map(|signature| verify(signature, &message, &directory(), NOW, &Limits::default()))
         .collect();
-    assert_eq!(outcomes, [Outcome::Verified, Outcome::Invalid(Reason::BadSignature)]);
+    assert_eq!(outcomes, [Verification::Verified, Verification::Invalid(Reason::BadSignature)]);
 }
 
 #[test]
-fn ours_a_right_signature_without_an_agent_says_nothing_of_the_signer() {
+fn a_right_signature_without_an_agent_does_not_identify_the_signer() {
     let list = r#"("@authority")"#;
     let mut fields = fields("", list, &parameters(), &["\"@authority\": example.com"]);
     fields.remove(0);

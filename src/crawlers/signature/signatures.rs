@@ -1,4 +1,4 @@
-//! `Signature-Input` and `Signature` to signatures (RFC 9421 §4).
+//! The signatures of a request, from `Signature-Input` and `Signature` (RFC 9421 §4).
 
 use sfv::{BareItem, Dictionary, InnerList, ListEntry, ListSerializer, Parameters};
 
@@ -10,32 +10,31 @@ use super::{
     reason::Reason,
 };
 
-/// The tag of the signatures by which crawlers say who they are.
+/// The tag of signatures that identify crawlers.
 const TAG: &str = "web-bot-auth";
-/// The most signatures of one message that are looked at, of every tag.
+/// The most signatures of a request, with any tag.
 const MAX_SIGNATURES: usize = 4;
 
-/// What a request says of its sender by signatures.
+/// The Web Bot Auth signatures of a request.
 #[derive(Clone, Debug)]
-pub enum Reading {
-    /// There is no signature of Web Bot Auth: nothing is said.
+pub enum Signatures {
+    /// The request has no such signature.
     Unsigned,
-    /// There is at least one, and none that could be verified.
+    /// The request has such signatures, but all are malformed.
     Invalid(Reason),
-    /// Those that are worth verifying, in order. Each is judged by itself, so others beside them
-    /// that are malformed are left out.
+    /// The well-formed signatures, in order. The caller verifies each by itself.
     Signed(Vec<Signature>),
 }
 
-/// A signature, read and complete, not verified.
+/// A well-formed signature, not verified.
 #[derive(Clone, Debug)]
 pub struct Signature {
+    /// The name of this signature's member in the three fields.
     label: String,
     created: i64,
     expires: i64,
     key_id: String,
     alg: Option<String>,
-    nonce: Option<String>,
     agent: Result<AgentUrl, Reason>,
     pub(super) components: Vec<Component>,
     /// The value of `@signature-params`: the inner list and its parameters, serialised.
@@ -43,30 +42,35 @@ pub struct Signature {
     pub(super) value: Vec<u8>,
 }
 
-/// Reads the signatures of a request. A request without `Signature-Input` costs one look for it.
-pub fn read(message: &Message<'_>) -> Reading {
-    let members = match inputs(message.fields, TAG) {
-        Ok(members) if members.is_empty() => return Reading::Unsigned,
-        Ok(members) => members,
-        Err(reason) => return Reading::Invalid(reason),
+/// A member of `Signature-Input`.
+struct Input {
+    label: String,
+    list: InnerList,
+}
+
+/// Reads the signatures of a request. A request without `Signature-Input` costs one lookup.
+pub fn read(message: &Message<'_>) -> Signatures {
+    let inputs = match inputs(message.fields) {
+        Ok(inputs) if inputs.is_empty() => return Signatures::Unsigned,
+        Ok(inputs) => inputs,
+        Err(reason) => return Signatures::Invalid(reason),
     };
-    match read_all(message, &members) {
-        Ok(signatures) => Reading::Signed(signatures),
-        Err(reason) => Reading::Invalid(reason),
+    match read_all(message, &inputs) {
+        Ok(signatures) => Signatures::Signed(signatures),
+        Err(reason) => Signatures::Invalid(reason),
     }
 }
 
-fn read_all(
-    message: &Message<'_>,
-    members: &[(String, InnerList)],
-) -> Result<Vec<Signature>, Reason> {
-    let values = values(message.fields)?;
+fn read_all(message: &Message<'_>, inputs: &[Input]) -> Result<Vec<Signature>, Reason> {
+    let value = fields::value(message.fields, "signature")?;
+    let value = value.ok_or(Reason::SignatureValueUnreadable)?;
+    let values = fields::dictionary(&value, Reason::SignatureValueUnreadable)?;
     let agents = fields::value(message.fields, agent::FIELD)?;
     let agents = agents.map(|value| agent::Field::read(&value)).transpose();
-    let mut signatures = Vec::with_capacity(members.len());
+    let mut signatures = Vec::with_capacity(inputs.len());
     let mut refused = None;
-    for (label, list) in members {
-        let signature = Signature::read(label, list, &values).and_then(|mut signature| {
+    for input in inputs {
+        let signature = Signature::read(input, &values).and_then(|mut signature| {
             signature.find_agent(agents.as_ref().map(Option::as_ref).map_err(|error| *error))?;
             Ok(signature)
         });
@@ -81,36 +85,30 @@ fn read_all(
     }
 }
 
-/// The members of `Signature-Input` with this tag.
-pub(super) fn inputs(fields: &dyn Fields, tag: &str) -> Result<Vec<(String, InnerList)>, Reason> {
+/// The members of `Signature-Input` with the tag of Web Bot Auth.
+fn inputs(fields: &dyn Fields) -> Result<Vec<Input>, Reason> {
     let Some(value) = fields::value(fields, "signature-input")? else { return Ok(Vec::new()) };
     let members = fields::dictionary(&value, Reason::SignatureInputUnreadable)?;
     if members.len() > MAX_SIGNATURES {
         return Err(Reason::TooManySignatures);
     }
-    let mut ours = Vec::new();
+    let mut inputs = Vec::new();
     for (label, member) in members {
         match member {
-            ListEntry::InnerList(list) if string(&list.params, "tag") == Some(tag) => {
-                ours.push((label.as_str().to_owned(), list));
+            ListEntry::InnerList(list) if string(&list.params, "tag") == Some(TAG) => {
+                inputs.push(Input { label: label.as_str().to_owned(), list });
             }
             ListEntry::InnerList(_) => {}
             ListEntry::Item(_) => return Err(Reason::SignatureInputUnreadable),
         }
     }
-    Ok(ours)
-}
-
-/// The members of `Signature`.
-pub(super) fn values(fields: &dyn Fields) -> Result<Dictionary, Reason> {
-    let value = fields::value(fields, "signature")?.ok_or(Reason::SignatureValueUnreadable)?;
-    fields::dictionary(&value, Reason::SignatureValueUnreadable)
+    Ok(inputs)
 }
 
 impl Signature {
-    /// Reads one, without its agent.
-    pub(super) fn read(label: &str, list: &InnerList, values: &Dictionary) -> Result<Self, Reason> {
-        let value = match values.get(label) {
+    /// Reads a signature without its agent.
+    fn read(Input { label, list }: &Input, values: &Dictionary) -> Result<Self, Reason> {
+        let value = match values.get(label.as_str()) {
             Some(ListEntry::Item(item)) => item.bare_item.as_byte_sequence(),
             _ => None,
         };
@@ -131,12 +129,11 @@ impl Signature {
             Some(_) => return Err(Reason::SignatureInputUnreadable),
         };
         Ok(Self {
-            label: label.to_owned(),
+            label: label.clone(),
             created,
             expires,
             key_id,
             alg,
-            nonce: string(&list.params, "nonce").map(str::to_owned),
             agent: Err(Reason::SignatureAgentAbsent),
             components: component::all(list)?,
             parameters: inner_list(list),
@@ -144,13 +141,13 @@ impl Signature {
         })
     }
 
-    /// Holds the signature to what Web Bot Auth demands of it, and finds its agent.
+    /// Checks the requirements of Web Bot Auth, and finds the agent.
     fn find_agent(&mut self, field: Result<Option<&agent::Field>, Reason>) -> Result<(), Reason> {
         let is_target = |c: &Component| matches!(c.source, Source::Authority | Source::TargetUri);
         if !self.components.iter().any(is_target) {
             return Err(Reason::TargetNotCovered);
         }
-        // A signature without an agent can still be right; it only says nothing of the signer.
+        // A signature without an agent can be right; it only does not identify the signer.
         let Some(field) = field? else { return Ok(()) };
         self.agent = match field.agent(&self.label, &self.components) {
             Err(reason) if reason != Reason::SignatureAgentParameters => return Err(reason),
@@ -159,52 +156,42 @@ impl Signature {
         Ok(())
     }
 
-    /// The label: the member of the three fields that belongs to this signature.
-    pub fn label(&self) -> &str {
-        &self.label
-    }
-
-    /// When it was made, in seconds since 1970.
+    /// The time of its creation, in seconds since 1970.
     pub fn created(&self) -> i64 {
         self.created
     }
 
-    /// From when on it counts no more, in seconds since 1970.
+    /// The time of its expiry, in seconds since 1970.
     pub fn expires(&self) -> i64 {
         self.expires
     }
 
-    /// The name of the key: its thumbprint (RFC 7638), in base64url.
+    /// The id of the key: its thumbprint (RFC 7638), in base64url.
     pub fn key_id(&self) -> &str {
         &self.key_id
     }
 
-    /// The algorithm, where it is named.
+    /// The algorithm, if given.
     pub fn alg(&self) -> Option<&str> {
         self.alg.as_deref()
     }
 
-    /// What the signer made unique, if it did.
-    pub fn nonce(&self) -> Option<&str> {
-        self.nonce.as_deref()
-    }
-
-    /// Where the signer's keys are published.
+    /// The agent, whose URL leads to the signer's keys.
     ///
     /// # Errors
-    /// [`Reason::SignatureAgentAbsent`] or [`Reason::SignatureAgentParameters`] where nothing says
-    /// so. The signature cannot be verified then.
+    /// [`Reason::SignatureAgentAbsent`] or [`Reason::SignatureAgentParameters`]. Then no verification
+    /// is possible.
     pub fn agent(&self) -> Result<&AgentUrl, Reason> {
         self.agent.as_ref().map_err(|reason| *reason)
     }
 
-    /// The identifiers of the covered components, as they are signed: `"@authority"`.
+    /// The identifiers of the covered components, as signed: `"@authority"`.
     pub fn components(&self) -> impl Iterator<Item = &str> {
         self.components.iter().map(|component| component.identifier.as_str())
     }
 }
 
-/// An inner list as the one member of a list is written.
+/// An inner list, serialised as the only member of a list.
 fn inner_list(list: &InnerList) -> String {
     let mut written = String::with_capacity(256);
     let mut outer = ListSerializer::with_buffer(&mut written);
@@ -218,7 +205,7 @@ fn string<'p>(parameters: &'p Parameters, name: &str) -> Option<&'p str> {
     Some(parameters.get(name)?.as_string()?.as_str())
 }
 
-/// A time in seconds; an Integer, not a Date (RFC 9421 §2.3).
+/// A time in seconds: an Integer, not a Date (RFC 9421 §2.3).
 fn time(parameters: &Parameters, name: &str) -> Option<i64> {
     Some(i64::from(parameters.get(name)?.as_integer()?))
 }
