@@ -25,7 +25,7 @@ fn list(text: &str) -> List {
 }
 
 #[test]
-fn ours_json_of_every_published_shape_is_read() {
+fn json_of_every_published_shape_is_read() {
     for format in [None, Some(Format::Json)] {
         check(
             format,
@@ -83,7 +83,7 @@ fn ours_json_of_every_published_shape_is_read() {
 }
 
 #[test]
-fn ours_json_that_is_no_list_is_refused() {
+fn json_without_a_list_is_refused() {
     check(
         Some(Format::Json),
         &[
@@ -114,7 +114,7 @@ fn ours_json_that_is_no_list_is_refused() {
 }
 
 #[test]
-fn ours_rows_are_read_with_comments_and_any_line_ends() {
+fn rows_have_comments_and_any_line_ends() {
     for format in [None, Some(Format::Rows)] {
         check(
             format,
@@ -156,7 +156,7 @@ fn rfc8805_2_1_1_1_only_the_first_column_of_a_geofeed_counts() {
 }
 
 #[test]
-fn ours_of_a_page_only_what_is_seen_and_whole_counts() {
+fn only_visible_whole_words_of_a_page_count() {
     check(
         Some(Format::Html),
         &[
@@ -213,7 +213,7 @@ fn ours_of_a_page_only_what_is_seen_and_whole_counts() {
 }
 
 #[test]
-fn ours_every_ip_format_of_the_catalogue_is_known() {
+fn every_ip_format_of_the_catalogue_is_known() {
     for name in [
         "google-prefixes",
         "html",
@@ -231,7 +231,7 @@ fn ours_every_ip_format_of_the_catalogue_is_known() {
 }
 
 #[test]
-fn ours_prefixes_are_merged_and_host_bits_cleared() {
+fn prefixes_are_merged_and_host_bits_cleared() {
     check(
         None,
         &[
@@ -254,13 +254,13 @@ fn ours_prefixes_are_merged_and_host_bits_cleared() {
     );
     assert_eq!(
         findings[1].message,
-        "2 of the list's entries are of special purpose and were dropped; the first is '10.0.0.1'"
+        "2 of the list's entries are special-purpose addresses and were ignored; the first is '10.0.0.1'"
     );
     assert_eq!(list("8.8.8.8\n# \n").findings(), []);
 }
 
 #[test]
-fn rfc6890_addresses_of_special_purpose_are_dropped() {
+fn rfc6890_special_purpose_addresses_are_ignored() {
     for special in [
         "0.0.0.0",
         "10.1.2.0/24",
@@ -298,7 +298,7 @@ fn rfc6890_addresses_of_special_purpose_are_dropped() {
 }
 
 #[test]
-fn ours_a_list_that_is_too_wide_or_too_long_is_refused() {
+fn a_list_that_is_too_wide_or_too_long_is_refused() {
     check(
         None,
         &[
@@ -329,7 +329,7 @@ fn ours_a_list_that_is_too_wide_or_too_long_is_refused() {
 }
 
 #[test]
-fn ours_foreign_text_in_a_refusal_is_escaped_and_bounded() {
+fn foreign_text_in_a_refusal_is_escaped_and_bounded() {
     let text = format!("\u{1b}[2J{}", "x".repeat(1000));
     let Err(refusal) = read(None, text.as_bytes()) else { panic!("it is no list") };
     let said = refusal.to_string();
@@ -345,7 +345,7 @@ fn addresses(count: u32) -> String {
 }
 
 #[test]
-fn ours_a_fresh_copy_that_lost_too_much_is_refused() {
+fn a_fresh_copy_that_lost_too_much_is_refused() {
     let many = |count| list(&addresses(count));
     let whole = list("8.8.8.0/24");
     let split = list(&(0..128).fold(String::new(), |mut text, number| {
