@@ -10,7 +10,7 @@ use jiff::Timestamp;
 
 use crate::{
     crawlers::{
-        Crawler, Evidence, Answer,
+        Crawler, Evidence, Testimony,
         signature::{self, AgentUrl, KeySet, Limits, Message, Reason, Signatures, Verification},
     },
     metrics::Metrics,
@@ -119,7 +119,7 @@ impl Keys {
     /// Whether those who signed are `crawler`, or run by whoever runs it. A signature of somebody
     /// else speaks against the claim; one that proves nothing doesn't. The keys of somebody else
     /// may be missing: they could not speak for the claim, so nobody gains by naming them.
-    pub(super) fn answer(&self, crawler: &Crawler, signers: &Signers) -> Answer {
+    pub(super) fn answer(&self, crawler: &Crawler, signers: &Signers) -> Testimony {
         let is_theirs = |number: &usize| {
             let Some(directory) = self.directories.get(*number) else { return false };
             directory.crawlers.iter().any(|(token, operator)| {
@@ -128,14 +128,14 @@ impl Keys {
             })
         };
         if signers.proven.iter().any(is_theirs) {
-            Answer::Yes
+            Testimony::Yes
         } else if signers.open.iter().any(is_theirs) {
-            Answer::NotYet
+            Testimony::NotYet
         } else if signers.proven.is_empty() || !crawler.publishes_evidence() {
             // Whoever publishes nothing may well send through a platform that signs for itself.
-            Answer::Nothing
+            Testimony::Nothing
         } else {
-            Answer::No
+            Testimony::No
         }
     }
 }

@@ -15,7 +15,7 @@ use arc_swap::ArcSwap;
 
 use crate::{
     crawlers::{
-        Answer, Crawler, Evidence,
+        Crawler, Evidence, Testimony,
         ranges::{self, Format, List, ListId, Membership, Table},
     },
     policy::{self, Policy},
@@ -54,15 +54,15 @@ type OfCrawler = HashMap<Box<str>, Box<[ListId]>>;
 
 impl Lists {
     /// What the lists of `crawler` say of an address.
-    pub(super) fn answer(&self, crawler: &Crawler, address: IpAddr) -> Answer {
+    pub(super) fn answer(&self, crawler: &Crawler, address: IpAddr) -> Testimony {
         let current = self.current.load();
         let Some(lists) = current.of_crawler.get(crawler.product_token().key()) else {
-            return Answer::Nothing;
+            return Testimony::Nothing;
         };
         match current.table.membership(lists, address) {
-            Membership::Listed => Answer::Yes,
-            Membership::Unlisted if current.are_complete(lists, SystemTime::now()) => Answer::No,
-            Membership::Unlisted | Membership::Undecided => Answer::NotYet,
+            Membership::Listed => Testimony::Yes,
+            Membership::Unlisted if current.are_complete(lists, SystemTime::now()) => Testimony::No,
+            Membership::Unlisted | Membership::Undecided => Testimony::NotYet,
         }
     }
 }

@@ -12,7 +12,7 @@ use tokio::task::AbortHandle;
 
 use crate::{
     crawlers::{
-        Answer, Crawler, Standing, ranges,
+        Crawler, Standing, Testimony, ranges,
         signature::{Fields, Message},
     },
     diagnostic::Diagnostic,
@@ -141,7 +141,7 @@ impl Verifier {
             return Standing::unexamined(crawler);
         }
         let signature = || {
-            let Some(message) = &asker.message else { return Answer::Nothing };
+            let Some(message) = &asker.message else { return Testimony::Nothing };
             let signers = asker
                 .signers
                 .get_or_init(|| self.keys.signers(message, Timestamp::now(), &self.metrics));
@@ -149,21 +149,22 @@ impl Verifier {
         };
         let signature = match crawler.signature_agent() {
             _ if settings.signatures => signature(),
-            Some(_) if asker.is_signed() => Answer::NotYet,
-            _ => Answer::Nothing,
+            Some(_) if asker.is_signed() => Testimony::NotYet,
+            _ => Testimony::Nothing,
         };
         // What is published and not looked at leaves the question open.
         let ip_range = match (asker.address, crawler.ip_ranges()) {
-            (_, []) => Answer::Nothing,
+            (_, []) => Testimony::Nothing,
             (Some(address), _) if settings.ip_ranges => self.lists.answer(crawler, address),
-            _ => Answer::NotYet,
+            _ => Testimony::NotYet,
         };
         // No name server is asked about those who are confirmed already.
-        let names = self.names.as_ref().filter(|_| ![signature, ip_range].contains(&Answer::Yes));
+        let names =
+            self.names.as_ref().filter(|_| ![signature, ip_range].contains(&Testimony::Yes));
         let reverse_dns = match (names, asker.address, crawler.reverse_dns()) {
-            (_, _, []) => Answer::Nothing,
+            (_, _, []) => Testimony::Nothing,
             (Some(names), Some(address), suffixes) => names.answer(address, suffixes),
-            _ => Answer::NotYet,
+            _ => Testimony::NotYet,
         };
         Standing::of([signature, ip_range, reverse_dns])
     }

@@ -29,7 +29,7 @@ use std::{
 use tokio::{sync::mpsc, task::JoinSet};
 
 use crate::{
-    crawlers::{Answer, Evidence, ranges},
+    crawlers::{Evidence, Testimony, ranges},
     diagnostic::Diagnostic,
     metrics::{Counter, Metrics},
 };
@@ -130,21 +130,21 @@ impl Names {
     /// Whether `address` has a confirmed name that ends in one of `suffixes`, which are a
     /// crawler's of the catalogue: each with its leading dot, in any case of letters.
     ///
-    /// From memory only. [`Answer::NotYet`] where nothing was looked up so far or that failed;
-    /// a look-up is queued then, after a failure once a minute. [`Answer::Nothing`] without
+    /// From memory only. [`Testimony::NotYet`] where nothing was looked up so far or that failed;
+    /// a look-up is queued then, after a failure once a minute. [`Testimony::Nothing`] without
     /// suffixes and for addresses that are not of the public internet: those have no public name,
     /// and where they are seen, it is more likely that a proxy in front is not trusted than that
     /// everybody lies.
-    pub(super) fn answer(&self, address: IpAddr, suffixes: &[String]) -> Answer {
+    pub(super) fn answer(&self, address: IpAddr, suffixes: &[String]) -> Testimony {
         let address = address.to_canonical();
         if suffixes.is_empty() || !is_public(address) {
-            return Answer::Nothing;
+            return Testimony::Nothing;
         }
         let known = self.cache.answer(address, suffixes, Instant::now());
         if known.is_none_or(|known| known.is_due) && !self.queue.ask(address, suffixes) {
             self.dropped.inc();
         }
-        known.map_or(Answer::NotYet, |known| known.answer)
+        known.map_or(Testimony::NotYet, |known| known.answer)
     }
 }
 

@@ -12,7 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::crawlers::Answer;
+use crate::crawlers::Testimony;
 
 use super::suffixes::{Suffixes, is_under};
 
@@ -45,7 +45,7 @@ pub(super) struct Found {
 /// What is known of one address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Known {
-    pub(super) answer: Answer,
+    pub(super) answer: Testimony,
     /// Whether it is time to look again.
     pub(super) is_due: bool,
 }
@@ -149,13 +149,13 @@ impl Found {
 
 impl Entry {
     /// `None` where these suffixes would have to be looked at first.
-    fn answer(&self, suffixes: &[String]) -> Option<Answer> {
+    fn answer(&self, suffixes: &[String]) -> Option<Testimony> {
         if self.found.names.iter().any(|name| is_under(name, suffixes)) {
-            Some(Answer::Yes)
+            Some(Testimony::Yes)
         } else if !self.found.complete {
-            Some(Answer::NotYet)
+            Some(Testimony::NotYet)
         } else {
-            self.suffixes.cover(suffixes).then_some(Answer::No)
+            self.suffixes.cover(suffixes).then_some(Testimony::No)
         }
     }
 }
@@ -199,10 +199,10 @@ mod tests {
         let address = IpAddr::from([192, 0, 2, 1]);
         let asked = suffixes(&[".a.example"]);
         for (found, answer, lifetime, due) in [
-            (found(&["x.a.example"], true), Answer::Yes, CONFIRMED, CONFIRMED * 9 / 10),
-            (found(&["x.a.example"], false), Answer::Yes, REFUTED, REFUTED * 9 / 10),
-            (found(&[], true), Answer::No, REFUTED, REFUTED * 9 / 10),
-            (found(&[], false), Answer::NotYet, FAILED, FAILED),
+            (found(&["x.a.example"], true), Testimony::Yes, CONFIRMED, CONFIRMED * 9 / 10),
+            (found(&["x.a.example"], false), Testimony::Yes, REFUTED, REFUTED * 9 / 10),
+            (found(&[], true), Testimony::No, REFUTED, REFUTED * 9 / 10),
+            (found(&[], false), Testimony::NotYet, FAILED, FAILED),
         ] {
             let (cache, start) = (Cache::new(16, 16), Instant::now());
             assert_eq!(cache.answer(address, &asked, start), None);
@@ -226,13 +226,13 @@ mod tests {
         let answer =
             |list: &[&str]| cache.answer(address, &suffixes(list), now).map(|known| known.answer);
         cache.insert(address, found(&["x.a.example"], true), &looked_at, now);
-        assert_eq!(answer(&[".a.example"]), Some(Answer::Yes));
-        assert_eq!(answer(&[".b.example", ".A.example"]), Some(Answer::Yes));
-        assert_eq!(answer(&[".b.example"]), Some(Answer::No));
+        assert_eq!(answer(&[".a.example"]), Some(Testimony::Yes));
+        assert_eq!(answer(&[".b.example", ".A.example"]), Some(Testimony::Yes));
+        assert_eq!(answer(&[".b.example"]), Some(Testimony::No));
         assert_eq!(answer(&[".c.example"]), None, "nobody has looked for that");
         assert_eq!(answer(&[".b.example", ".c.example"]), None);
         cache.insert(address, found(&["x.a.example"], false), &looked_at, now);
-        assert_eq!(answer(&[".b.example"]), Some(Answer::NotYet), "that may have failed");
+        assert_eq!(answer(&[".b.example"]), Some(Testimony::NotYet), "that may have failed");
     }
 
     #[test]
@@ -244,12 +244,12 @@ mod tests {
         let late = start + CONFIRMED - 3 * FAILED;
         cache.insert(address, found(&[], false), &looked_at, late);
         let at = |now| cache.answer(address, &asked, now);
-        assert_eq!(at(late), Some(Known { answer: Answer::Yes, is_due: false }));
-        assert_eq!(at(late + FAILED), Some(Known { answer: Answer::Yes, is_due: true }));
+        assert_eq!(at(late), Some(Known { answer: Testimony::Yes, is_due: false }));
+        assert_eq!(at(late + FAILED), Some(Known { answer: Testimony::Yes, is_due: true }));
         assert_eq!(at(start + CONFIRMED), None);
         cache.insert(address, found(&[], false), &looked_at, start + CONFIRMED);
         let after = at(start + CONFIRMED);
-        assert_eq!(after, Some(Known { answer: Answer::NotYet, is_due: false }));
+        assert_eq!(after, Some(Known { answer: Testimony::NotYet, is_due: false }));
     }
 
     #[test]
@@ -266,7 +266,7 @@ mod tests {
         assert_eq!(cache.len(), 321);
         let asked = suffixes(&[".a.example"]);
         let known = cache.answer(crawler, &asked, start).map(|known| known.answer);
-        assert_eq!(known, Some(Answer::Yes));
+        assert_eq!(known, Some(Testimony::Yes));
         let newest = Ipv4Addr::from(0xC000_0000 + 19_999).into();
         assert!(cache.answer(newest, &asked, start).is_some());
         for number in 0..1_000_u32 {
@@ -288,6 +288,6 @@ mod tests {
         }
         let asked = suffixes(&[".a.example"]);
         let known = cache.answer(address, &asked, start + 10 * SECOND).map(|known| known.answer);
-        assert_eq!(known, Some(Answer::Yes));
+        assert_eq!(known, Some(Testimony::Yes));
     }
 }

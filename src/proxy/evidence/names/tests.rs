@@ -48,8 +48,8 @@ async fn rest(names: &Names) {
 }
 
 /// The answer after the look-up that the first question causes.
-async fn settled(names: &Names, address: &str, suffixes: &[String]) -> Answer {
-    assert_eq!(names.answer(ip(address), suffixes), Answer::NotYet);
+async fn settled(names: &Names, address: &str, suffixes: &[String]) -> Testimony {
+    assert_eq!(names.answer(ip(address), suffixes), Testimony::NotYet);
     rest(names).await;
     names.answer(ip(address), suffixes)
 }
@@ -61,38 +61,43 @@ fn counted(metrics: &Metrics, outcome: &str) -> u64 {
 #[tokio::test]
 async fn ours_a_name_counts_if_it_is_the_crawlers_and_leads_back() {
     let right = || addresses(&["198.51.100.9", "192.0.2.1"]);
-    let cases: Vec<(&str, Reply, Reply, Answer)> = vec![
-        ("right", names(&[CRAWLER]), right(), Answer::Yes),
-        ("upper case", names(&["CRAWL.A.Example."]), right(), Answer::Yes),
-        ("lying", names(&[CRAWLER]), addresses(&["198.51.100.9"]), Answer::No),
-        ("a name of nobody", names(&[CRAWLER]), NO_SUCH_NAME, Answer::No),
-        ("a name without address", names(&[CRAWLER]), NO_SUCH_RECORD, Answer::No),
-        ("the domain itself", names(&["a.example."]), right(), Answer::No),
-        ("another domain", names(&["crawl.evila.example."]), right(), Answer::No),
-        ("a domain inside", names(&["crawl.a.example.evil.example."]), right(), Answer::No),
-        ("a dot in a label", names(&["crawl\\.a.example."]), right(), Answer::No),
-        ("no name", NO_SUCH_NAME, right(), Answer::No),
-        ("no record", NO_SUCH_RECORD, right(), Answer::No),
-        ("several", names(&["x.example.", CRAWLER, "y.example."]), right(), Answer::Yes),
-        ("a delegated range", alias("1.0-63.2.0.192.in-addr.arpa."), right(), Answer::Yes),
-        ("a loop", alias(REVERSE), right(), Answer::NotYet),
-        ("a loop of names", names(&[CRAWLER]), alias("loop.a.example."), Answer::NotYet),
-        ("server failure", SERVER_FAILURE, right(), Answer::NotYet),
-        ("failure of the name", names(&[CRAWLER]), SERVER_FAILURE, Answer::NotYet),
-        ("refused", Reply::Code(ResponseCode::Refused), right(), Answer::NotYet),
-        ("lame", Reply::Referral, right(), Answer::NotYet),
-        ("lame for the name", names(&[CRAWLER]), Reply::Referral, Answer::NotYet),
-        ("garbage", Reply::Garbage, right(), Answer::NotYet),
-        ("silence", Reply::Silence, right(), Answer::NotYet),
-        ("silence of the name", names(&[CRAWLER]), Reply::Silence, Answer::NotYet),
+    let cases: Vec<(&str, Reply, Reply, Testimony)> = vec![
+        ("right", names(&[CRAWLER]), right(), Testimony::Yes),
+        ("upper case", names(&["CRAWL.A.Example."]), right(), Testimony::Yes),
+        ("lying", names(&[CRAWLER]), addresses(&["198.51.100.9"]), Testimony::No),
+        ("a name of nobody", names(&[CRAWLER]), NO_SUCH_NAME, Testimony::No),
+        ("a name without address", names(&[CRAWLER]), NO_SUCH_RECORD, Testimony::No),
+        ("the domain itself", names(&["a.example."]), right(), Testimony::No),
+        ("another domain", names(&["crawl.evila.example."]), right(), Testimony::No),
+        ("a domain inside", names(&["crawl.a.example.evil.example."]), right(), Testimony::No),
+        ("a dot in a label", names(&["crawl\\.a.example."]), right(), Testimony::No),
+        ("no name", NO_SUCH_NAME, right(), Testimony::No),
+        ("no record", NO_SUCH_RECORD, right(), Testimony::No),
+        ("several", names(&["x.example.", CRAWLER, "y.example."]), right(), Testimony::Yes),
+        ("a delegated range", alias("1.0-63.2.0.192.in-addr.arpa."), right(), Testimony::Yes),
+        ("a loop", alias(REVERSE), right(), Testimony::NotYet),
+        ("a loop of names", names(&[CRAWLER]), alias("loop.a.example."), Testimony::NotYet),
+        ("server failure", SERVER_FAILURE, right(), Testimony::NotYet),
+        ("failure of the name", names(&[CRAWLER]), SERVER_FAILURE, Testimony::NotYet),
+        ("refused", Reply::Code(ResponseCode::Refused), right(), Testimony::NotYet),
+        ("lame", Reply::Referral, right(), Testimony::NotYet),
+        ("lame for the name", names(&[CRAWLER]), Reply::Referral, Testimony::NotYet),
+        ("garbage", Reply::Garbage, right(), Testimony::NotYet),
+        ("silence", Reply::Silence, right(), Testimony::NotYet),
+        ("silence of the name", names(&[CRAWLER]), Reply::Silence, Testimony::NotYet),
         (
             "too slow",
             Reply::After(2 * LIMITS.deadline, vec![pointer(CRAWLER)]),
             right(),
-            Answer::NotYet,
+            Testimony::NotYet,
         ),
-        ("slow", Reply::After(LIMITS.deadline / 8, vec![pointer(CRAWLER)]), right(), Answer::Yes),
-        ("truncated", Reply::TooLong(vec![pointer(CRAWLER)]), right(), Answer::Yes),
+        (
+            "slow",
+            Reply::After(LIMITS.deadline / 8, vec![pointer(CRAWLER)]),
+            right(),
+            Testimony::Yes,
+        ),
+        ("truncated", Reply::TooLong(vec![pointer(CRAWLER)]), right(), Testimony::Yes),
     ];
     for (case, reverse, forward, expected) in cases {
         let server = NameServer::start(move |name, kind| match (name, kind) {
@@ -106,9 +111,9 @@ async fn ours_a_name_counts_if_it_is_the_crawlers_and_leads_back() {
         let answer = settled(&names, "192.0.2.1", &of_a()).await;
         assert_eq!(answer, expected, "{case}: {:?}", server.asked());
         let outcome = match expected {
-            Answer::Yes => "confirmed",
-            Answer::No => "refuted",
-            Answer::NotYet | Answer::Nothing => "failed",
+            Testimony::Yes => "confirmed",
+            Testimony::No => "refuted",
+            Testimony::NotYet | Testimony::Nothing => "failed",
         };
         assert_eq!(counted(&metrics, outcome), 1, "{case}");
         assert_eq!(names.queue.open(), 0, "{case}: what is known is not asked again");
@@ -121,7 +126,7 @@ async fn ours_a_name_server_that_is_not_there_makes_nobody_an_impostor() {
     let nobody = socket.local_addr().unwrap();
     drop(socket);
     let (names, metrics) = start(LIMITS, nobody);
-    assert_eq!(settled(&names, "192.0.2.1", &of_a()).await, Answer::NotYet);
+    assert_eq!(settled(&names, "192.0.2.1", &of_a()).await, Testimony::NotYet);
     assert_eq!((counted(&metrics, "failed"), names.queue.open()), (1, 0));
 }
 
@@ -135,7 +140,7 @@ async fn ours_a_question_that_is_lost_is_asked_again() {
         _ => NO_SUCH_NAME,
     });
     let (names, _) = start(LIMITS, server.address);
-    assert_eq!(settled(&names, "192.0.2.1", &of_a()).await, Answer::Yes);
+    assert_eq!(settled(&names, "192.0.2.1", &of_a()).await, Testimony::Yes);
 }
 
 #[tokio::test]
@@ -150,7 +155,7 @@ async fn ours_names_of_others_are_not_resolved_and_hide_nothing() {
         _ => SERVER_FAILURE,
     });
     let (names, _) = start(LIMITS, server.address);
-    assert_eq!(settled(&names, "192.0.2.1", &of_a()).await, Answer::Yes);
+    assert_eq!(settled(&names, "192.0.2.1", &of_a()).await, Testimony::Yes);
     let asked = server.asked();
     assert!(asked.iter().all(|question| !question.contains("evil")), "{asked:?}");
 }
@@ -167,7 +172,7 @@ async fn ours_four_names_of_an_address_are_resolved() {
         _ => NO_SUCH_NAME,
     });
     let (names, _) = start(LIMITS, server.address);
-    assert_eq!(settled(&names, "192.0.2.1", &of_a()).await, Answer::Yes);
+    assert_eq!(settled(&names, "192.0.2.1", &of_a()).await, Testimony::Yes);
     let forward: Vec<String> =
         server.asked().into_iter().filter(|question| question.starts_with("A ")).collect();
     let expected: Vec<String> = (0..4).map(|number| format!("A n{number}.a.example.")).collect();
@@ -186,10 +191,10 @@ async fn ours_an_ipv6_address_has_names_too_and_a_mapped_one_is_ipv4() {
         _ => NO_SUCH_NAME,
     });
     let (names, metrics) = start(LIMITS, server.address);
-    assert_eq!(settled(&names, "2001:db8::1", &of_a()).await, Answer::Yes);
-    assert_eq!(settled(&names, "2001:db8::2", &of_a()).await, Answer::No);
-    assert_eq!(settled(&names, "::ffff:192.0.2.1", &of_a()).await, Answer::Yes);
-    assert_eq!(names.answer(ip("192.0.2.1"), &of_a()), Answer::Yes);
+    assert_eq!(settled(&names, "2001:db8::1", &of_a()).await, Testimony::Yes);
+    assert_eq!(settled(&names, "2001:db8::2", &of_a()).await, Testimony::No);
+    assert_eq!(settled(&names, "::ffff:192.0.2.1", &of_a()).await, Testimony::Yes);
+    assert_eq!(names.answer(ip("192.0.2.1"), &of_a()), Testimony::Yes);
     assert_eq!(counted(&metrics, "confirmed"), 2);
 }
 
@@ -202,14 +207,14 @@ async fn ours_one_look_up_serves_every_crawler_that_was_asked_about() {
     });
     let (names, metrics) = start(LIMITS, server.address);
     let (of_b, of_c) = (suffixes(&[".b.example"]), suffixes(&[".c.example"]));
-    assert_eq!(settled(&names, "192.0.2.9", &of_c).await, Answer::No);
-    assert_eq!(settled(&names, "192.0.2.1", &of_a()).await, Answer::Yes);
-    assert_eq!(names.answer(ip("192.0.2.1"), &of_c), Answer::No);
-    assert_eq!(settled(&names, "192.0.2.1", &of_b).await, Answer::Yes, "nobody asked before");
-    assert_eq!(names.answer(ip("192.0.2.1"), &of_a()), Answer::Yes);
+    assert_eq!(settled(&names, "192.0.2.9", &of_c).await, Testimony::No);
+    assert_eq!(settled(&names, "192.0.2.1", &of_a()).await, Testimony::Yes);
+    assert_eq!(names.answer(ip("192.0.2.1"), &of_c), Testimony::No);
+    assert_eq!(settled(&names, "192.0.2.1", &of_b).await, Testimony::Yes, "nobody asked before");
+    assert_eq!(names.answer(ip("192.0.2.1"), &of_a()), Testimony::Yes);
     assert_eq!(counted(&metrics, "confirmed"), 2);
-    assert_eq!(settled(&names, "192.0.2.2", &of_a()).await, Answer::No);
-    assert_eq!(names.answer(ip("192.0.2.2"), &of_b), Answer::No);
+    assert_eq!(settled(&names, "192.0.2.2", &of_a()).await, Testimony::No);
+    assert_eq!(names.answer(ip("192.0.2.2"), &of_b), Testimony::No);
     assert_eq!(counted(&metrics, "refuted"), 2);
 }
 
@@ -224,8 +229,8 @@ async fn ours_a_name_that_fails_hides_no_other_and_refutes_none() {
     let (names, _) = start(LIMITS, server.address);
     let of_b = suffixes(&[".b.example"]);
     let of_both = suffixes(&[".a.example", ".b.example"]);
-    assert_eq!(settled(&names, "192.0.2.1", &of_both).await, Answer::Yes);
-    assert_eq!(names.answer(ip("192.0.2.1"), &of_b), Answer::NotYet);
+    assert_eq!(settled(&names, "192.0.2.1", &of_both).await, Testimony::Yes);
+    assert_eq!(names.answer(ip("192.0.2.1"), &of_b), Testimony::NotYet);
 }
 
 #[tokio::test]
@@ -239,10 +244,10 @@ async fn ours_an_address_that_is_asked_about_often_is_looked_up_once() {
     });
     let (names, metrics) = start(LIMITS, server.address);
     for _ in 0..1_000 {
-        assert_eq!(names.answer(ip("192.0.2.1"), &of_a()), Answer::NotYet);
+        assert_eq!(names.answer(ip("192.0.2.1"), &of_a()), Testimony::NotYet);
     }
     rest(&names).await;
-    assert_eq!(names.answer(ip("192.0.2.1"), &of_a()), Answer::Yes);
+    assert_eq!(names.answer(ip("192.0.2.1"), &of_a()), Testimony::Yes);
     assert_eq!(server.asked(), [format!("PTR {REVERSE}"), format!("A {CRAWLER}")]);
     assert_eq!((counted(&metrics, "confirmed"), counted(&metrics, "dropped")), (1, 0));
 }
@@ -259,9 +264,9 @@ async fn ours_what_is_soon_forgotten_is_told_and_looked_up_again() {
     let looked_at = Arc::new(suffixes::Suffixes::default().with(&of_a()));
     let then = Instant::now() - Duration::from_secs(14 * 60);
     names.cache.insert(ip("192.0.2.1"), found, &looked_at, then);
-    assert_eq!(names.answer(ip("192.0.2.1"), &of_a()), Answer::No);
+    assert_eq!(names.answer(ip("192.0.2.1"), &of_a()), Testimony::No);
     rest(&names).await;
-    assert_eq!(names.answer(ip("192.0.2.1"), &of_a()), Answer::Yes);
+    assert_eq!(names.answer(ip("192.0.2.1"), &of_a()), Testimony::Yes);
     assert_eq!((counted(&metrics, "confirmed"), names.queue.open()), (1, 0));
 }
 
@@ -289,12 +294,12 @@ async fn ours_no_address_of_a_private_network_is_looked_up() {
         "64:ff9b::808:808",
         "2002:808:808::1",
     ] {
-        assert_eq!(names.answer(ip(address), &of_a()), Answer::Nothing, "{address}");
+        assert_eq!(names.answer(ip(address), &of_a()), Testimony::Nothing, "{address}");
     }
-    assert_eq!(names.answer(ip("192.0.2.1"), &[]), Answer::Nothing, "nothing is published");
+    assert_eq!(names.answer(ip("192.0.2.1"), &[]), Testimony::Nothing, "nothing is published");
     assert_eq!(names.queue.open(), 0);
     for address in ["100.128.0.1", "172.32.0.1", "223.255.255.1", "2001:db8::1", "2620:fe::fe"] {
-        assert_eq!(names.answer(ip(address), &of_a()), Answer::NotYet, "{address}");
+        assert_eq!(names.answer(ip(address), &of_a()), Testimony::NotYet, "{address}");
     }
     assert_eq!(names.queue.open(), 5);
 }
@@ -308,7 +313,7 @@ async fn ours_an_answer_is_there_at_once_whatever_the_name_server_does() {
     for number in 0..1_000_u32 {
         let address = Ipv4Addr::from(0xC633_0000 + 256 * number).into();
         let before = Instant::now();
-        assert_eq!(names.answer(address, &of_a()), Answer::NotYet);
+        assert_eq!(names.answer(address, &of_a()), Testimony::NotYet);
         times.push(before.elapsed());
     }
     times.sort_unstable();
@@ -359,7 +364,7 @@ async fn ours_what_is_known_is_told_without_allocating() {
     });
     let (names, _) = start(LIMITS, server.address);
     let of_a = of_a();
-    for (address, expected) in [("192.0.2.1", Answer::Yes), ("192.0.2.2", Answer::No)] {
+    for (address, expected) in [("192.0.2.1", Testimony::Yes), ("192.0.2.2", Testimony::No)] {
         assert_eq!(settled(&names, address, &of_a).await, expected);
         let address = ip(address);
         let allocated = allocation_counter::measure(|| {

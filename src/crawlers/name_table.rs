@@ -1,9 +1,9 @@
-//! A table of names for a scan over words: one hash, one filter bit, and for the few words that
-//! pass it one comparison.
+//! A table of names for a scan over words: one hash, one filter bit, and one comparison for the few
+//! words that pass the filter.
 //!
 //! Nearly every word of nearly every User-Agent is no crawler's name (`Mozilla`, `Safari`, a phone
-//! model), so the table is built for the miss: a bit per hash in an array that stays in the
-//! processor's first cache, and the names themselves behind it.
+//! model). So the table is fast for misses: one bit per hash in an array that stays in the
+//! processor's first cache, with the names behind it.
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
@@ -11,35 +11,61 @@ use crate::product_token::ProductToken;
 
 use super::{
     entry::Match,
-    words::{is_word, word_length},
+    words::{extent, is_word},
 };
 
-/// The longest word that is looked up, in bytes.
+/// The longest word to look up, in bytes.
 const MAX_WORD: usize = ProductToken::MAX_LENGTH;
-/// The shortest: a single letter names nobody.
+/// The shortest word to look up, in bytes: a single letter is no name.
 const MIN_WORD: usize = 2;
 const FILTER_BITS: u32 = 16;
 
-/// Names in lower case, each leading to the number that its owner gave it.
+/// Names in lower case, each with the number that its owner gave it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Names {
-    /// One bit for each value of the top [`FILTER_BITS`] of a hash; empty where there are no names.
+pub(super) struct NameTable {
+    /// One bit for each value of the top [`FILTER_BITS`] of a hash; empty in an empty table.
     filter: Box<[u64]>,
     /// Open addressing; a row's number and one more, so that 0 is free. Its length is a power of 2.
     slots: Box<[u32]>,
     rows: Vec<Row>,
-    prefixes: Vec<(Box<[u8]>, Target)>,
-    /// A bit for each byte with which a prefix begins, in either case of letters.
+    /// Longest first.
+    prefixes: Vec<Prefix>,
+    /// One bit for each first byte of a prefix, in both cases of letters.
     prefix_starts: [u64; 4],
 }
 
-/// Where a name leads.
+/// The owner's number for a name, and the places where the name counts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Target {
-    /// The number that the owner of the name gave.
+    /// The owner's number.
     pub(super) number: u16,
-    /// Where the name counts.
+    /// The places where the name counts.
     pub(super) matching: Match,
+}
+
+/// The names that begin with one word.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    word: Box<[u8]>,
+    /// The name that is this word alone.
+    pub(super) whole: Option<Target>,
+    /// The names of several words, longest first.
+    phrases: Vec<Phrase>,
+}
+
+/// A name of several words.
+#[derive(Clone, Debug)]
+pub(super) struct Phrase {
+    /// The text behind the first word.
+    pub(super) rest: Box<[u8]>,
+    pub(super) target: Target,
+}
+
+/// A name that is the beginning of a word.
+#[derive(Clone, Debug)]
+struct Prefix {
+    text: Box<[u8]>,
+    target: Target,
 }
 
 impl Target {
@@ -48,19 +74,8 @@ impl Target {
     }
 }
 
-/// What the table knows of one word.
-#[derive(Clone, Debug)]
-pub(super) struct Row {
-    word: Box<[u8]>,
-    /// The word is a name by itself.
-    pub(super) whole: Option<Target>,
-    /// The word begins these phrases; longest first.
-    phrases: Vec<(Box<[u8]>, Target)>,
-}
-
-impl Names {
-    /// Builds the table of names given in lower case. Where a name leads to two targets, the first
-    /// given counts.
+impl NameTable {
+    /// Builds the table of names in lower case. If a name has two targets, the first counts.
     pub(super) fn new(names: impl IntoIterator<Item = (Box<str>, Target)>) -> Self {
         let mut table = Self::default();
         let mut rows: BTreeMap<Vec<u8>, Row> = BTreeMap::new();
@@ -69,12 +84,12 @@ impl Names {
             match target.matching {
                 Match::Never => continue,
                 Match::Prefix => {
-                    table.prefixes.push((bytes.into(), target));
+                    table.prefixes.push(Prefix { text: bytes.into(), target });
                     continue;
                 }
                 _ => {}
             }
-            let (word, rest) = bytes.split_at(word_length(bytes));
+            let (word, rest) = bytes.split_at(extent(bytes).length);
             let row = rows.entry(word.to_vec()).or_insert_with(|| Row {
                 word: word.into(),
                 whole: None,
@@ -83,11 +98,11 @@ impl Names {
             if rest.is_empty() {
                 row.whole.get_or_insert(target);
             } else {
-                row.phrases.push((rest.into(), target));
+                row.phrases.push(Phrase { rest: rest.into(), target });
             }
         }
-        table.prefixes.sort_by_key(|(prefix, _)| Reverse(prefix.len()));
-        for first in table.prefixes.iter().filter_map(|(prefix, _)| prefix.first()) {
+        table.prefixes.sort_by_key(|prefix| Reverse(prefix.text.len()));
+        for first in table.prefixes.iter().filter_map(|prefix| prefix.text.first()) {
             for byte in [first.to_ascii_lowercase(), first.to_ascii_uppercase()] {
                 table.prefix_starts[usize::from(byte / 64)] |= 1 << (byte % 64);
             }
@@ -97,21 +112,21 @@ impl Names {
         table
     }
 
-    /// Whether the table holds no name at all.
+    /// Whether the table has no names.
     pub(super) fn is_empty(&self) -> bool {
         self.rows.is_empty() && self.prefixes.is_empty()
     }
 
-    /// Whether a word of this [`hash()`] may be a name or begin with one; false for nearly all.
+    /// Whether a word with this [`hash()`] may be a name or begin with one; false for nearly all.
     #[inline]
     pub(super) fn may_know(&self, word: &[u8], hash: u64) -> bool {
-        self.may_hold(hash) || word.first().is_some_and(|first| self.may_begin(*first))
+        self.may_contain(hash) || word.first().is_some_and(|first| self.may_begin(*first))
     }
 
     #[inline]
-    fn may_hold(&self, hash: u64) -> bool {
+    fn may_contain(&self, hash: u64) -> bool {
         let bit = (hash >> (64 - FILTER_BITS)) as usize;
-        // An empty table has no filter, and nothing passes.
+        // An empty table has no filter, and no word passes.
         let bits = self.filter.get(bit / 64).copied().unwrap_or_default();
         bits >> (bit % 64) & 1 == 1
     }
@@ -121,25 +136,20 @@ impl Names {
         self.prefix_starts[usize::from(first / 64)] >> (first % 64) & 1 == 1
     }
 
-    /// What is known of a word, in any case of letters.
+    /// The names that begin with a word, in any case of letters.
     #[inline]
     pub(super) fn find(&self, word: &[u8]) -> Option<&Row> {
         self.find_hashed(word, hash(word))
     }
 
-    /// The same of a word whose [`hash()`] is known: two tables need only one.
+    /// The names that begin with the word of this [`hash()`]. Lookups in two tables share one hash.
     #[inline]
     pub(super) fn find_hashed(&self, word: &[u8], hash: u64) -> Option<&Row> {
-        if word.len() < MIN_WORD || word.len() > MAX_WORD {
-            return None;
-        }
-        if !self.may_hold(hash) {
-            return None;
-        }
-        self.probe(hash, word)
+        let is_looked_up = (MIN_WORD..=MAX_WORD).contains(&word.len()) && self.may_contain(hash);
+        if is_looked_up { self.probe(hash, word) } else { None }
     }
 
-    /// The longest prefix name that a word begins with and goes beyond.
+    /// The longest prefix of a word that is shorter than the word.
     #[inline]
     pub(super) fn find_prefix(&self, word: &[u8]) -> Option<Target> {
         let first = *word.first()?;
@@ -150,13 +160,13 @@ impl Names {
             word.len() > prefix.len()
                 && word.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
         };
-        self.prefixes.iter().find(|(prefix, _)| begins(prefix)).map(|&(_, target)| target)
+        self.prefixes.iter().find(|prefix| begins(&prefix.text)).map(|prefix| prefix.target)
     }
 
     fn probe(&self, hash: u64, word: &[u8]) -> Option<&Row> {
         let mask = self.slots.len() - 1;
         let mut at = hash as usize & mask;
-        // A slot is always free: the table is at most a quarter full.
+        // The loop ends at a free slot: the table is at most a quarter full.
         while let Some(row) = self.slots[at].checked_sub(1) {
             let row = &self.rows[row as usize];
             if row.word.eq_ignore_ascii_case(word) {
@@ -175,7 +185,7 @@ impl Names {
         let mut slots = vec![0u32; (self.rows.len() * 4).next_power_of_two()];
         let mask = slots.len() - 1;
         for (number, row) in (1u32..).zip(&mut self.rows) {
-            row.phrases.sort_by_key(|(rest, _)| Reverse(rest.len()));
+            row.phrases.sort_by_key(|phrase| Reverse(phrase.rest.len()));
             let hash = hash(&row.word);
             let bit = (hash >> (64 - FILTER_BITS)) as usize;
             filter[bit / 64] |= 1 << (bit % 64);
@@ -191,11 +201,11 @@ impl Names {
 }
 
 impl Row {
-    /// The longest phrase that goes on with what follows the word, and the number of bytes it takes
-    /// there. A space in the name also stands for the `+` that some servers' logs put for it.
+    /// The longest phrase that continues with the text behind the word. A space in the name also
+    /// matches the `+` of some servers' logs.
     #[inline]
-    pub(super) fn phrase(&self, following: &[u8]) -> Option<(Target, usize)> {
-        let goes_on = |rest: &[u8]| {
+    pub(super) fn phrase(&self, following: &[u8]) -> Option<&Phrase> {
+        let continues = |rest: &[u8]| {
             let Some((text, after)) = following.split_at_checked(rest.len()) else {
                 return false;
             };
@@ -205,13 +215,12 @@ impl Row {
                 .all(|(&b, &name)| b.to_ascii_lowercase() == name || (name == b' ' && b == b'+'));
             same && !after.first().is_some_and(|&b| is_word(b))
         };
-        let (rest, target) = self.phrases.iter().find(|(rest, _)| goes_on(rest))?;
-        Some((*target, rest.len()))
+        self.phrases.iter().find(|phrase| continues(&phrase.rest))
     }
 }
 
-/// A hash of a word without regard to the case of letters. Setting one bit in each byte folds the
-/// letters, and a few other bytes that the comparison tells apart afterwards.
+/// A hash of a word that ignores the case of letters. Setting one bit in each byte folds the letters
+/// and a few other bytes; the comparison distinguishes these afterwards.
 #[inline]
 pub(super) fn hash(word: &[u8]) -> u64 {
     const FOLD: u64 = 0x2020_2020_2020_2020;

@@ -1,16 +1,18 @@
-//! Bots that no list knows and that say themselves what they are.
+//! The description that an unlisted client gives of itself: a browser's, or a bot's with a name.
 //!
-//! The rule is narrow, because whoever it takes in is judged by `*`, and a person must never be:
-//! `CUBOT`, `XBot Junior` and `Spider 8` are phones. A name counts where it ends in `bot`,
-//! `crawler` or `spider` and stands as a product (`SomethingBot/1.0`, or alone in a comment behind
-//! `compatible;`), or where the client's first product is no browser's and brings a link.
+//! The rule is narrow. `*` binds a bot with a name, and it must never bind a person: `CUBOT`, `XBot
+//! Junior` and `Spider 8` are phones. A word counts as a bot's name in two cases:
+//!
+//! - It ends in `bot`, `crawler` or `spider` and stands as a product: `SomethingBot/1.0`, or alone
+//!   in a comment behind `compatible;`.
+//! - It is the client's first product, not a browser's, and has a link.
 
-use super::{claim::Class, words::Word};
+use super::{class::Class, words::Word};
 
-/// What is kept of a scan to tell a browser from a bot that names itself.
+/// Notes of a scan that distinguish a browser from a bot that names itself.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct SelfNamed {
-    /// How many words have been seen.
+pub(super) struct SelfDescription {
+    /// The number of words so far.
     pub(super) words: u32,
     form: Form,
     /// A word that reads like a bot's name and stands like a product.
@@ -18,33 +20,34 @@ pub(super) struct SelfNamed {
     first: Option<Word>,
     /// The first word behind `compatible;`.
     compatible: Option<Word>,
-    /// The word before was `compatible` with a `;`.
+    /// The word before is `compatible` with a `;`.
     expects_name: bool,
-    /// The word `compatible` stands somewhere.
+    /// The text contains the word `compatible`.
     says_compatible: bool,
     /// The first word inside the first comment.
     comment: Option<Word>,
-    /// A browser's engine or system has been named.
+    /// The text names the engine or system of a browser.
     engine: bool,
-    /// Behind the bot's name, a system that runs on people's devices.
+    /// Behind the bot's name, the text names a system of people's devices.
     device: bool,
-    /// Something like `Name/1` has been seen.
+    /// The text contains a product such as `Name/1`.
     product: bool,
-    /// A link stands in the text, and a `+` before it.
+    /// The text contains a link.
     link: bool,
+    /// The text contains a link with a `+` before it.
     plus_link: bool,
 }
 
-/// How a User-Agent begins.
+/// The beginning of a User-Agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
-    /// `Mozilla/`, as all browsers and many others do.
+    /// `Mozilla/`, as in all browsers and many other clients.
     Mozilla,
-    /// In another way.
+    /// Any other beginning.
     Own,
 }
 
-impl SelfNamed {
+impl SelfDescription {
     pub(super) fn new(text: &[u8]) -> Self {
         let text = text.trim_ascii_start();
         let is_mozilla = text.get(..8).is_some_and(|start| start.eq_ignore_ascii_case(b"Mozilla/"));
@@ -65,7 +68,7 @@ impl SelfNamed {
         }
     }
 
-    /// Whether the text begins as a browser's does and has named an engine or a system so far.
+    /// Whether the text begins like a browser's and has named an engine or a system so far.
     pub(super) fn is_browser_form(&self) -> bool {
         self.form == Form::Mozilla && self.engine
     }
@@ -75,7 +78,7 @@ impl SelfNamed {
         self.expects_name && self.words == word.ordinal
     }
 
-    /// Takes note of a word.
+    /// Notes a word.
     #[inline]
     pub(super) fn see(&mut self, word: &Word, text: &[u8]) {
         let bytes = word.bytes(text);
@@ -111,7 +114,7 @@ impl SelfNamed {
         self.device |= self.bot.is_some() && is_device(bytes);
     }
 
-    /// Takes note of a link.
+    /// Notes a link.
     pub(super) fn see_link(&mut self, word: &Word, text: &[u8]) {
         self.expects_name = false;
         self.link = true;
@@ -120,25 +123,21 @@ impl SelfNamed {
         self.words += 1;
     }
 
-    /// The name that the client gives itself, if it is one, and the class.
-    pub(super) fn settle<'a>(&self, text: &'a [u8]) -> (Option<&'a str>, Class) {
-        let bot = self.bot.filter(|_| self.is_no_app());
+    /// The name that the client gives itself as a bot.
+    pub(super) fn bot_name<'a>(&self, text: &'a [u8]) -> Option<&'a str> {
+        let bot = self.bot.filter(|_| !self.is_app());
         let name = bot.or_else(|| self.linked_name(text));
-        let name = name.and_then(|word| std::str::from_utf8(word.bytes(text)).ok());
-        if name.is_some() {
-            return (name, Class::Automation);
-        }
-        (None, self.class_without_name())
+        name.and_then(|word| std::str::from_utf8(word.bytes(text)).ok())
     }
 
-    /// Whether a bot's name is more than that of an app in somebody's hands: `iRobot/7.1 CFNetwork/…`
-    /// and `Mozilla/5.0 (iPhone; …) … Chatbot/3.1` are no bots, unless they bring a link.
-    fn is_no_app(&self) -> bool {
-        let dressed_as_browser = self.form == Form::Mozilla && self.engine;
-        self.link || self.says_compatible || !(dressed_as_browser || self.device)
+    /// Whether a bot's name is that of an app on a person's device. `iRobot/7.1 CFNetwork/…` and
+    /// `Mozilla/5.0 (iPhone; …) … Chatbot/3.1` are apps, unless they have a link.
+    fn is_app(&self) -> bool {
+        let is_browser_like = self.form == Form::Mozilla && self.engine;
+        (is_browser_like || self.device) && !self.link && !self.says_compatible
     }
 
-    /// The product that a link explains: the one behind `compatible;`, else the first.
+    /// The product that a link belongs to: the one behind `compatible;`, else the first.
     fn linked_name(&self, text: &[u8]) -> Option<Word> {
         let name = match self.form {
             Form::Mozilla if self.plus_link && !self.engine => {
@@ -154,13 +153,14 @@ impl SelfNamed {
         (is_name && !self.engine).then_some(name)
     }
 
-    fn class_without_name(&self) -> Class {
+    /// The class of a client that gives no bot's name.
+    pub(super) fn class_without_name(&self) -> Class {
         if self.first.is_none() {
             return Class::None;
         }
         match self.form {
-            // `Mozilla/5.0` alone, or with an unknown thing that calls itself compatible, is the
-            // dress that programs wear; browsers name an engine or a system.
+            // Programs send `Mozilla/5.0` alone, or with an unknown `compatible` product. Browsers
+            // name an engine or a system.
             Form::Mozilla if self.engine => Class::Browser,
             Form::Mozilla if self.words <= 2 || self.says_compatible => Class::None,
             Form::Mozilla => Class::Browser,
@@ -191,10 +191,10 @@ impl SelfNamed {
     }
 }
 
-/// Whether a word ends as bots' names do, with something of its own before that.
+/// Whether a word ends like the name of a bot and has letters before the ending.
 fn is_bot_name(word: &[u8]) -> bool {
     const ENDINGS: [&[u8]; 3] = [b"bot", b"crawler", b"spider"];
-    const NO_BOTS: [&[u8]; 2] = [b"cubot", b"robot"];
+    const EXCEPTIONS: [&[u8]; 2] = [b"cubot", b"robot"];
     let ends_in = |ending: &&[u8]| {
         word.len() > ending.len()
             && word
@@ -204,10 +204,10 @@ fn is_bot_name(word: &[u8]) -> bool {
     word.len() >= 5
         && word.len() <= 64
         && ENDINGS.iter().any(ends_in)
-        && !NO_BOTS.iter().any(|name| word.eq_ignore_ascii_case(name))
+        && !EXCEPTIONS.iter().any(|name| word.eq_ignore_ascii_case(name))
 }
 
-/// `Name/1.0 (+http`, `Name (http`, `Name; http`: the first product with a link close behind.
+/// Whether the first product has a link close behind it: `Name/1.0 (+http`, `Name; +http`.
 fn is_linked_product(first: &Word, text: &[u8]) -> bool {
     let rest = text.get(first.end..).unwrap_or_default();
     let window = rest.get(..64).unwrap_or(rest);
@@ -215,12 +215,12 @@ fn is_linked_product(first: &Word, text: &[u8]) -> bool {
         && window.windows(5).any(|at| at.eq_ignore_ascii_case(b"+http"))
 }
 
-/// Systems of phones and tablets, and the libraries by which apps on them fetch.
+/// Whether a word names a system of phones and tablets, or an HTTP library of their apps.
 fn is_device(word: &[u8]) -> bool {
     matches!(word, b"CFNetwork" | b"Darwin" | b"Dalvik" | b"iPhone" | b"iPad" | b"iOS" | b"Android")
 }
 
-/// Words that browsers and apps on people's devices say of their engine or system.
+/// Whether a word names the engine or system of browsers and apps.
 #[inline]
 fn is_engine(word: &[u8]) -> bool {
     matches!(
