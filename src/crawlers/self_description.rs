@@ -80,7 +80,7 @@ impl SelfDescription {
 
     /// Notes a word.
     #[inline]
-    pub(super) fn see(&mut self, word: &Word, text: &[u8]) {
+    pub(super) fn note(&mut self, word: &Word, text: &[u8]) {
         let bytes = word.bytes(text);
         if self.words == 0 {
             self.first = Some(*word);
@@ -115,7 +115,7 @@ impl SelfDescription {
     }
 
     /// Notes a link.
-    pub(super) fn see_link(&mut self, word: &Word, text: &[u8]) {
+    pub(super) fn note_link(&mut self, word: &Word, text: &[u8]) {
         self.expects_name = false;
         self.link = true;
         let is_web = text.get(word.end + 1..).is_some_and(|rest| rest.starts_with(b"//"));

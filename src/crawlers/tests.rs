@@ -1,4 +1,4 @@
-//! The room's own cases: small catalogues, the names in them real or made up.
+//! Claims with small catalogues, whose names are real or invented.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::*;
 
 fn catalogue(entries: Value) -> Result<Catalogue, Vec<crate::diagnostic::Diagnostic>> {
-    let entries: Vec<Entry> = serde_json::from_value(entries).expect("entries of the right form");
+    let entries: Vec<Entry> = serde_json::from_value(entries).expect("valid entries");
     Catalogue::new(entries)
 }
 
@@ -38,7 +38,7 @@ pub(super) fn sample() -> Catalogue {
         { "product_token": "line-poker", "borrows": ["facebookexternalhit"] },
         { "product_token": "Google-Extended", "kind": "control" },
     ]))
-    .expect("a sound catalogue")
+    .expect("a valid catalogue")
 }
 
 fn check(user_agent: &[u8], class: &str, tokens: &[&str]) {
@@ -329,7 +329,7 @@ fn names_are_found_in_any_case_and_misspelled_ones_get_a_suggestion() {
 #[test]
 fn rfc9309_2_2_1_groups_come_in_the_crawlers_own_order() {
     let catalogue = sample();
-    let crawler = catalogue.find("Googlebot-Image").expect("it is in the sample");
+    let crawler = catalogue.find("Googlebot-Image").expect("a crawler of the sample");
     let groups: Vec<&str> = crawler.groups().map(|token| token.as_str()).collect();
     assert_eq!(groups, ["Googlebot-Image", "Googlebot"]);
     assert!(!crawler.ignores_star());
@@ -342,7 +342,7 @@ fn unknown_keys_of_an_entry_are_refused() {
     assert!(serde_json::from_value::<Entry>(entry).is_err());
 }
 
-/// What the scan calls a word, written as the rule reads.
+/// The words of a text, by the plain rule.
 fn naive_words(text: &str) -> Vec<String> {
     let inside = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     text.split(|c: char| !inside(c))

@@ -103,7 +103,7 @@ fn scan<'a>(
                 break;
             }
         }
-        scan.description.see(&word, text);
+        scan.description.note(&word, text);
         scan.pass(&word, end);
     }
     if claim.is_empty() && !had_names {
@@ -142,7 +142,7 @@ impl<'a> Scan<'a> {
                 continue;
             }
             if self.begins_link(&word) {
-                self.description.see_link(&word, self.text);
+                self.description.note_link(&word, self.text);
                 self.previous = &[];
                 self.at = self.end_of_link(end);
                 continue;

@@ -3,8 +3,8 @@ use std::fmt::Write;
 use super::*;
 use crate::diagnostic::Severity;
 
-/// What a list comes to: its prefixes, blanks between, or the code of the refusal.
-fn outcome(format: Option<Format>, text: impl AsRef<[u8]>) -> String {
+/// The prefixes of a list, separated by blanks, or the code of its refusal.
+fn result(format: Option<Format>, text: impl AsRef<[u8]>) -> String {
     match read(format, text.as_ref()) {
         Ok(list) => list.prefixes().map(|prefix| prefix.to_string()).collect::<Vec<_>>().join(" "),
         Err(refusal) => {
@@ -16,12 +16,12 @@ fn outcome(format: Option<Format>, text: impl AsRef<[u8]>) -> String {
 
 fn check(format: Option<Format>, cases: &[(&str, &str)]) {
     for (text, expected) in cases {
-        assert_eq!(outcome(format, text), *expected, "{text}");
+        assert_eq!(result(format, text), *expected, "{text}");
     }
 }
 
 fn list(text: &str) -> List {
-    read(None, text.as_bytes()).expect("the list of a test is one")
+    read(None, text.as_bytes()).expect("a valid list")
 }
 
 #[test]
@@ -46,28 +46,28 @@ fn json_of_every_published_shape_is_read() {
                 ),
                 (r#"["66.249.79.1","2001:4860::1"]"#, "66.249.79.1/32 2001:4860::1/128"),
                 (r#"{"ips":["66.249.79.1"]}"#, "66.249.79.1/32"),
-                // Ahrefs' two.
+                // Both lists of Ahrefs.
                 (
                     r#"{"ips":[{"ip_address":"5.39.1.224"},{"ip_address":"5.39.1.225"}]}"#,
                     "5.39.1.224/31",
                 ),
-                // Datadog's: by place as well, so everything stands twice.
+                // Datadog: also by place, so that every prefix occurs twice.
                 (
                     r#"{"version":4,"modified":"2026-10-01-00-00-00","synthetics":{"prefixes_ipv4":["13.114.211.96/32"],"prefixes_ipv4_by_location":{"aws:ap-northeast-1":["13.114.211.96/32"]},"prefixes_ipv6":[]}}"#,
                     "13.114.211.96/32",
                 ),
-                // StatusCake's: objects under numbers.
+                // StatusCake: objects by number.
                 (
                     r#"{"1":{"servercode":"LON1","ip":"178.62.78.199","ipv6":"2a03:b0c0:1:d0::5e:f001","status":"Up"},"2":{"ip":"178.62.80.93","ipv6":""}}"#,
                     "178.62.78.199/32 178.62.80.93/32 2a03:b0c0:1:d0::5e:f001/128",
                 ),
-                // Stripe's and New Relic's: arrays under names.
+                // Stripe and New Relic: arrays by name.
                 (r#"{"WEBHOOKS":["3.18.12.63"]}"#, "3.18.12.63/32"),
                 (
                     r#"{"Dublin, IE":["3.250.28.0/22"],"Tokyo, JP":["18.178.0.1"]}"#,
                     "3.250.28.0/22 18.178.0.1/32",
                 ),
-                // Of Amazon Web Services only the health checks.
+                // Amazon Web Services: only the health checks.
                 (
                     r#"{"syncToken":"1","prefixes":[{"ip_prefix":"15.177.0.0/18","region":"GLOBAL","service":"ROUTE53_HEALTHCHECKS"},{"service":"EC2","ip_prefix":"3.5.140.0/22"},{"ip_prefix":"15.177.0.0/16","service":"AMAZON"}],"ipv6_prefixes":[{"ipv6_prefix":"2600:1f14::/35","service":"EC2"}]}"#,
                     "15.177.0.0/18",
@@ -94,7 +94,7 @@ fn json_without_a_list_is_refused() {
             ("null", "ranges.empty"),
             (r#"{"prefixes":[]}"#, "ranges.empty"),
             (r#"{"prefixes":[1,null,true,1.5,{}]}"#, "ranges.empty"),
-            // A service that tells the asker's own address, plainly or with an error.
+            // A service that returns the client's own address, or an error with it.
             (r#"{"ip":"8.8.8.8"}"#, "ranges.empty"),
             (r#"{"error":{"code":429,"client_ip":"8.8.8.8"}}"#, "ranges.empty"),
             (r#"{"prefixes":[{"ipv4Prefix":"66.249.64.0/27"}"#, "ranges.not_json"),
@@ -106,10 +106,10 @@ fn json_without_a_list_is_refused() {
             ("\n<html>", "ranges.error_page"),
         ],
     );
-    assert_eq!(outcome(Some(Format::Json), b"[\"\xff\"]"), "ranges.not_json");
-    assert_eq!(outcome(Some(Format::Json), "[".repeat(100_000)), "ranges.not_json");
-    assert_eq!(outcome(None, b"\x1f\x8b\x08\x00"), "ranges.compressed");
-    let Err(refusal) = read(None, b"{\n \"a\" }") else { panic!("it is no JSON") };
+    assert_eq!(result(Some(Format::Json), b"[\"\xff\"]"), "ranges.not_json");
+    assert_eq!(result(Some(Format::Json), "[".repeat(100_000)), "ranges.not_json");
+    assert_eq!(result(None, b"\x1f\x8b\x08\x00"), "ranges.compressed");
+    let Err(refusal) = read(None, b"{\n \"a\" }") else { panic!("the text is not JSON") };
     assert_eq!(refusal, Refusal::NotJson { line: 2, column: 6 });
 }
 
@@ -185,7 +185,7 @@ fn only_visible_whole_words_of_a_page_count() {
             ("8.8.8.8\n1.1.1.1", "1.1.1.1/32 8.8.8.8/32"),
         ],
     );
-    for unseen in [
+    for hidden in [
         "Mozilla/5.0 Chrome/119.0.0.0 Safari/537.36",
         "Mozilla 5.0 Chrome 119.0.0.0 compatible",
         "v8.8.8.8 and 8.8.8.8-beta",
@@ -208,7 +208,7 @@ fn only_visible_whole_words_of_a_page_count() {
         "",
         "<html><title>Access denied</title>",
     ] {
-        assert_eq!(outcome(Some(Format::Html), unseen), "ranges.empty", "{unseen}");
+        assert_eq!(result(Some(Format::Html), hidden), "ranges.empty", "{hidden}");
     }
 }
 
@@ -243,9 +243,9 @@ fn prefixes_are_merged_and_host_bits_cleared() {
         ],
     );
     let findings = list("8.8.8.8/24\n1.1.1.1/24\nwhat\n10.0.0.1\n10.0.0.2\n").findings().to_vec();
-    let said: Vec<_> = findings.iter().map(|one| (one.code, one.severity)).collect();
+    let found: Vec<_> = findings.iter().map(|one| (one.code, one.severity)).collect();
     assert_eq!(
-        said,
+        found,
         [
             ("ranges.unread_entry", Severity::Warning),
             ("ranges.special_purpose", Severity::Warning),
@@ -292,8 +292,8 @@ fn rfc6890_special_purpose_addresses_are_ignored() {
         "3fff::1",
         "2001::/16",
     ] {
-        assert_eq!(outcome(None, special), "ranges.empty", "{special}");
-        assert_eq!(outcome(None, format!("8.8.8.8\n{special}")), "8.8.8.8/32", "{special}");
+        assert_eq!(result(None, special), "ranges.empty", "{special}");
+        assert_eq!(result(None, format!("8.8.8.8\n{special}")), "8.8.8.8/32", "{special}");
     }
 }
 
@@ -319,19 +319,19 @@ fn a_list_that_is_too_wide_or_too_long_is_refused() {
             ),
         ],
     );
-    assert_eq!(outcome(Some(Format::Html), "<p>0.0.0.0/0</p>"), "ranges.too_wide");
-    assert_eq!(outcome(None, vec![b'\n'; MAX_OCTETS + 1]), "ranges.too_large");
+    assert_eq!(result(Some(Format::Html), "<p>0.0.0.0/0</p>"), "ranges.too_wide");
+    assert_eq!(result(None, vec![b'\n'; MAX_OCTETS + 1]), "ranges.too_large");
     let lines = |count| "8.8.8.8\n".repeat(count);
-    assert_eq!(outcome(None, lines(MAX_PREFIXES)), "8.8.8.8/32");
-    assert_eq!(outcome(None, lines(MAX_PREFIXES + 1)), "ranges.too_many");
+    assert_eq!(result(None, lines(MAX_PREFIXES)), "8.8.8.8/32");
+    assert_eq!(result(None, lines(MAX_PREFIXES + 1)), "ranges.too_many");
     let json = format!("[{}\"8.8.8.8\"]", "\"8.8.8.8\",".repeat(MAX_PREFIXES));
-    assert_eq!(outcome(None, json), "ranges.too_many");
+    assert_eq!(result(None, json), "ranges.too_many");
 }
 
 #[test]
 fn foreign_text_in_a_refusal_is_escaped_and_bounded() {
     let text = format!("\u{1b}[2J{}", "x".repeat(1000));
-    let Err(refusal) = read(None, text.as_bytes()) else { panic!("it is no list") };
+    let Err(refusal) = read(None, text.as_bytes()) else { panic!("the text is not a list") };
     let said = refusal.to_string();
     assert!(said.contains("\\x1b[2J") && said.len() < 200, "{said}");
 }

@@ -5,7 +5,7 @@ use super::*;
 const WHOLE: &str = r#"("@authority" "signature-agent")"#;
 const AUTHORITY: &str = "\"@authority\": example.com";
 
-/// The outcome of a request that is signed over this `Signature-Agent`, covered as `list` says.
+/// The reason, or `verified`, for a request with this `Signature-Agent` and the components of `list`.
 fn judged_with(agent: &str, list: &str, covered: &str) -> &'static str {
     let fields = fields(agent, list, &parameters(), &[AUTHORITY, covered]);
     judged(&message(&fields))
@@ -16,7 +16,7 @@ fn draft_the_member_that_is_covered_names_the_agent() {
     for (agent, list, covered) in [
         (r#"k="https://crawler.example.net""#, USUAL, AGENT_LINE),
         (r#"j="https://a.example", k="https://crawler.example.net""#, USUAL, AGENT_LINE),
-        // The member need not bear the label of the signature.
+        // The member may have another name than the label of the signature.
         (
             r#"j="https://crawler.example.net""#,
             r#"("@authority" "signature-agent";key="j")"#,
@@ -41,7 +41,7 @@ fn the_forms_of_older_drafts_are_accepted() {
     let unclear = r#"i="https://a.example", j="https://crawler.example.net""#;
     assert_eq!(judged_with(unclear, WHOLE, &whole(unclear)), "signature-agent-member-missing");
 
-    for (parameters, outcome) in [
+    for (parameters, result) in [
         (";type=directory", "verified"),
         (";type=jwks_uri", "verified"),
         (";type=\"directory\"", "verified"),
@@ -51,7 +51,7 @@ fn the_forms_of_older_drafts_are_accepted() {
     ] {
         let agent = format!("k=\"{AGENT}\"{parameters}");
         let covered = format!("{AGENT_LINE}{parameters}");
-        assert_eq!(judged_with(&agent, USUAL, &covered), outcome, "{agent}");
+        assert_eq!(judged_with(&agent, USUAL, &covered), result, "{agent}");
     }
 }
 

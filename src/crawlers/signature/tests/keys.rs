@@ -5,7 +5,7 @@ use super::*;
 const EXPONENT: &str = r#""e":"AQAB""#;
 
 fn read_one(members: &str) -> KeySet {
-    KeySet::read(format!(r#"{{"keys":[{{{members}}}]}}"#).as_bytes()).expect("it is a JWK Set")
+    KeySet::read(format!(r#"{{"keys":[{{{members}}}]}}"#).as_bytes()).expect("a JWK Set")
 }
 
 fn ed25519(more: &str) -> KeySet {
@@ -27,7 +27,7 @@ fn rfc7638_a_key_is_named_by_its_thumbprint() {
     assert_eq!(rsa.thumbprints().collect::<Vec<_>>(), [vectors::RSA_THUMBPRINT]);
     // RFC 8037 Appendix A.3.
     let keys = KeySet::read(directory_of("11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo").as_bytes())
-        .expect("it is a JWK Set");
+        .expect("a JWK Set");
     let thumbprints: Vec<&str> = keys.thumbprints().collect();
     assert_eq!(thumbprints, ["kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k"]);
 }
@@ -140,7 +140,7 @@ fn a_directory_is_bounded() {
 fn a_key_counts_within_its_validity() {
     let fields = usual_fields();
     let message = message(&fields);
-    for (times, outcome) in [
+    for (times, result) in [
         (format!(r#","nbf":{NOW},"exp":{}"#, NOW + 1), "verified"),
         (format!(r#","nbf":{}"#, NOW + 60), "verified"),
         (format!(r#","nbf":{}"#, NOW + 61), "key-not-yet-valid"),
@@ -153,14 +153,14 @@ fn a_key_counts_within_its_validity() {
         (r#","exp":1e300"#.to_owned(), "verified"),
         (r#","exp":-1e300"#.to_owned(), "key-expired"),
     ] {
-        assert_eq!(judged_at(&message, NOW, &ed25519(&times)), outcome, "{times}");
+        assert_eq!(judged_at(&message, NOW, &ed25519(&times)), result, "{times}");
     }
     // One key twice, with two validities.
     let one = |times: &str| {
         format!(r#"{{"kty":"OKP","crv":"Ed25519","x":"{}"{times}}}"#, vectors::ED25519_X)
     };
     let both = format!(r#"{{"keys":[{},{}]}}"#, one(r#","exp":1"#), one(""));
-    let both = KeySet::read(both.as_bytes()).expect("it is a JWK Set");
+    let both = KeySet::read(both.as_bytes()).expect("a JWK Set");
     assert_eq!(judged_at(&message, NOW, &both), "verified");
 }
 
@@ -170,10 +170,10 @@ fn draft_the_example_keys_of_the_rfc_prove_nothing() {
     let thumbprint = "poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U";
     let fields = usual_fields_with(&parameters().replace(vectors::ED25519_THUMBPRINT, thumbprint));
     let message = message(&fields);
-    let keys = KeySet::read(directory_of(x).as_bytes()).expect("it is a JWK Set");
+    let keys = KeySet::read(directory_of(x).as_bytes()).expect("a JWK Set");
     assert_eq!(judged_at(&message, NOW, &keys), "test-key");
     // With test keys accepted, it is an ordinary key that did not sign this request.
     let limits = Limits { test_keys: true, ..Limits::default() };
-    let outcome = verify(&signatures(&message)[0], &message, &keys, NOW, &limits);
-    assert_eq!(outcome, Verification::Invalid(Reason::BadSignature));
+    let result = verify(&signatures(&message)[0], &message, &keys, NOW, &limits);
+    assert_eq!(result, Verification::Invalid(Reason::BadSignature));
 }

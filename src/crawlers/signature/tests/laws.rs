@@ -1,10 +1,10 @@
-//! What holds for all octets.
+//! Properties of any octets.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// What the fields of ours are made of.
+/// Parts of field values.
 const PIECES: [&str; 12] = [
     "k=",
     r#"("@authority" "signature-agent";key="k")"#,
@@ -20,7 +20,7 @@ const PIECES: [&str; 12] = [
     ")",
 ];
 
-/// Octets that look like a field of ours often enough to get past the first step.
+/// Octets that often resemble a signature field, so that they pass the first step.
 fn value() -> impl Strategy<Value = Vec<u8>> {
     let known = prop::sample::select(&PIECES[..]).prop_map(|piece| piece.as_bytes().to_vec());
     let piece = prop_oneof![4 => known, 1 => prop::collection::vec(any::<u8>(), 0..12)];
@@ -44,8 +44,8 @@ proptest! {
         let message = Message { authority: &authority, target: &target, ..message(&fields) };
         if let Signatures::Signed(signatures) = read(&message) {
             for signature in signatures {
-                let outcome = verify(&signature, &message, &directory(), NOW, &Limits::default());
-                prop_assert_ne!(outcome, Verification::Verified);
+                let result = verify(&signature, &message, &directory(), NOW, &Limits::default());
+                prop_assert_ne!(result, Verification::Verified);
             }
         }
     }
@@ -72,9 +72,9 @@ proptest! {
         let fields = usual_fields();
         let message = message(&fields);
         let mut signature = signatures(&message).remove(0);
-        let base = signature_base(&signature, &message).expect("all is there");
+        let base = signature_base(&signature, &message).expect("all components are present");
         let keys = directory();
-        let key = keys.find(signature.key_id(), NOW, 0).expect("it is there");
+        let key = keys.find(signature.key_id(), NOW, 0).expect("a known key");
         prop_assert!(key.has_signed(&base, &signature.value));
 
         let mut other = base.clone();
@@ -83,8 +83,8 @@ proptest! {
 
         let length = signature.value.len();
         signature.value[at.index(length)] ^= 1_u8 << bit;
-        let outcome = verify(&signature, &message, &keys, NOW, &Limits::default());
-        prop_assert_eq!(outcome, Verification::Invalid(Reason::BadSignature));
+        let result = verify(&signature, &message, &keys, NOW, &Limits::default());
+        prop_assert_eq!(result, Verification::Invalid(Reason::BadSignature));
     }
 
     #[test]
@@ -97,10 +97,10 @@ proptest! {
         let message = message(&fields);
         if let Signatures::Signed(signatures) = read(&message) {
             for signature in signatures {
-                let outcome = verify(&signature, &message, &directory(), NOW, &Limits::default());
-                // The last digit of base64 has bits that stand for nothing (RFC 9651 §4.2.7).
+                let result = verify(&signature, &message, &directory(), NOW, &Limits::default());
+                // The last digit of base64 has unused bits (RFC 9651 §4.2.7).
                 let is_same_value = original.value == signature.value;
-                prop_assert!(outcome != Verification::Verified || is_same_value);
+                prop_assert!(result != Verification::Verified || is_same_value);
             }
         }
     }

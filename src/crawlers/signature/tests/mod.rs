@@ -83,7 +83,7 @@ pub(super) fn signatures(message: &Message<'_>) -> Vec<Signature> {
 
 /// A directory with the Ed25519 key.
 pub(super) fn directory() -> KeySet {
-    KeySet::read(directory_of(vectors::ED25519_X).as_bytes()).expect("it is a JWK Set")
+    KeySet::read(directory_of(vectors::ED25519_X).as_bytes()).expect("a JWK Set")
 }
 
 pub(super) fn directory_of(x: &str) -> String {
@@ -108,8 +108,8 @@ pub(super) fn judged_at(message: &Message<'_>, now: i64, keys: &KeySet) -> &'sta
         }
         Signatures::Signed(signatures) => {
             let [signature] = &signatures[..] else { panic!("there is one signature") };
-            let outcome = verify(signature, message, keys, now, &Limits::default());
-            outcome.reason().map_or("verified", Reason::as_str)
+            let result = verify(signature, message, keys, now, &Limits::default());
+            result.reason().map_or("verified", Reason::as_str)
         }
     }
 }
