@@ -55,8 +55,8 @@ fn judge_usual_traffic(rulebook: &Rulebook, site: &Site) {
             let claim = rulebook.catalogue().identify(user_agent, &site.names);
             let target = Target::new(target.as_bytes());
             let is_blank = enforce::is_blank(user_agent);
-            let asked = enforce::Asked { claim: &claim, is_nameless: is_blank, target: &target };
-            enforce::decide(site, asked, &Moment::at(Timestamp::UNIX_EPOCH));
+            let case = enforce::Case { claim: &claim, is_nameless: is_blank, target: &target };
+            enforce::decide(site, case, &Moment::at(Timestamp::UNIX_EPOCH));
             site.tags.select(target.letter(), 200, Some(b"text/html"));
         });
         assert_eq!(count, 0, "{} {target}", user_agent.escape_ascii());

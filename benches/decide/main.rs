@@ -95,8 +95,8 @@ fn outcome(
     let claim = rulebook.catalogue().identify(user_agent, &site.names);
     let target = Target::new(target.as_bytes());
     let is_nameless = enforce::is_blank(user_agent);
-    let asked = enforce::Asked { claim: &claim, is_nameless, target: &target };
-    let decision = enforce::decide(site, asked, &Moment::at(Timestamp::UNIX_EPOCH));
+    let case = enforce::Case { claim: &claim, is_nameless, target: &target };
+    let decision = enforce::decide(site, case, &Moment::at(Timestamp::UNIX_EPOCH));
     (claim.class(), decision.access, decision.reason, decision.action)
 }
 

@@ -70,7 +70,7 @@ pub(crate) fn cases<'a>(books: &[&'a Rulebook], now: Timestamp) -> Vec<Case<'a>>
         let start = now - SignedDuration::from_hours(24);
         move |number: usize| {
             let (name, reader) = pair(number);
-            black_box(ledger.holding(site, name, reader, start));
+            black_box(ledger.known_editions(site, name, reader, start));
         }
     };
     let read_by = {

@@ -11,7 +11,7 @@ use std::hint::black_box;
 
 use beadle::{
     crawlers::Claim,
-    enforce::{self, Asked, Moment, Reason, Rulebook, Site},
+    enforce::{self, Case, Moment, Reason, Rulebook, Site},
     policy,
     robots::Target,
 };
@@ -172,8 +172,8 @@ fn row<'a>(name: String, pair: &'a Pair, kind: &'a Kind) -> Row<'a> {
         let prepared: Vec<_> = kind.requests.iter().map(prepare).collect();
         Box::new(move |number: usize| {
             let (claim, target) = black_box(&prepared[number % prepared.len()]);
-            let asked = Asked { claim, is_nameless: false, target };
-            black_box(enforce::decide(site, asked, &Moment::at(now())));
+            let case = Case { claim, is_nameless: false, target };
+            black_box(enforce::decide(site, case, &Moment::at(now())));
         }) as Box<dyn Fn(usize)>
     });
     Row::new(name, verdict, whole)
@@ -183,6 +183,6 @@ fn row<'a>(name: String, pair: &'a Pair, kind: &'a Kind) -> Row<'a> {
 fn whole(book: &Rulebook, site: &Site, (user_agent, target): &(String, String)) -> Reason {
     let claim = book.catalogue().identify(user_agent.as_bytes(), &site.names);
     let target = Target::new(target.as_bytes());
-    let asked = Asked { claim: &claim, is_nameless: false, target: &target };
-    enforce::decide(site, asked, &Moment::at(now())).reason
+    let case = Case { claim: &claim, is_nameless: false, target: &target };
+    enforce::decide(site, case, &Moment::at(now())).reason
 }

@@ -1,42 +1,41 @@
 //! Who is bound by what, at which moment: the decision itself.
 
 use crate::{
-    crawlers::{Class, Crawler, Kind, Name, Outcome, Purpose, Standing},
+    crawlers::{Class, Crawler, Name, Outcome, Purpose, Standing},
     policy::{Enforcement, Grace, Mode, Override},
     product_token::ProductToken,
     robots::{Access, Form, Matcher, Rule, Scope, Target},
 };
 
 use super::{
-    asked::{Asked, Knowledge},
+    case::Case,
     decision::{Action, Decision, Judgement, Reason},
-    ladder::Rung,
+    group::{group_for, group_of},
+    knowledge::Knowledge,
+    known_editions::KnownEditions,
     pace::keeps_paces,
-    rulebook::Site,
-    timeline::{Excuse, Holding},
+    rung::Rung,
+    site::Site,
+    timeline::Excuse,
 };
 
 /// Judges a request to `site` by every token of its claim; the strictest answer counts, so that
 /// nobody can choose the laxer group by naming two. A claim of more names than are kept is judged
 /// by every group there is.
-pub fn decide<'r>(
-    site: &'r Site,
-    asked: Asked<'r, '_>,
-    knowledge: &impl Knowledge,
-) -> Decision<'r> {
-    let claim = asked.claim;
+pub fn decide<'r>(site: &'r Site, case: Case<'r, '_>, knowledge: &impl Knowledge) -> Decision<'r> {
+    let claim = case.claim;
     let of_name = |name: Name<'r>| {
         let known = name.known().filter(|crawler| !claim.is_borrowed(crawler));
         let standing = known.map_or(Standing::UNVERIFIABLE, |known| knowledge.standing(known));
         Asking { name, standing }
     };
-    if asked.target.is_robots_txt() {
+    if case.target.is_robots_txt() {
         // Who reads the rules first is looked at before it asks for anything else.
         let standing =
             claim.primary().map_or(Standing::UNVERIFIABLE, |name| of_name(name).standing);
         return pass(Reason::RobotsTxt, standing);
     }
-    let court = Court { site, target: asked.target, knowledge };
+    let court = Court { site, target: case.target, knowledge };
     let by_tokens = claim.tokens().map(|name| court.judge_name(of_name(name)));
     // By which program a crawler comes counts only where the site has rules for the program.
     let by_programs = claim.programs().filter_map(|program| court.judge_program(of_name(program)));
@@ -45,13 +44,12 @@ pub fn decide<'r>(
         .filter(|_| claim.is_crowded())
         .into_iter()
         .flat_map(|name| court.judge_by_all(of_name(name)));
-    let strictest = by_tokens
-        .chain(by_programs)
-        .chain(by_all)
-        .reduce(|so_far, decision| if rank(&decision) > rank(&so_far) { decision } else { so_far });
+    let strictest = by_tokens.chain(by_programs).chain(by_all).reduce(|first, other| {
+        if Strictness::of(&other) > Strictness::of(&first) { other } else { first }
+    });
     match strictest {
         Some(decision) => decision,
-        None if claim.class() == Class::None && asked.is_nameless => court.judge_nameless(),
+        None if claim.class() == Class::None && case.is_nameless => court.judge_nameless(),
         None => pass(Reason::Unbound, Standing::UNVERIFIABLE),
     }
 }
@@ -61,18 +59,28 @@ pub fn is_blank(user_agent: &[u8]) -> bool {
     matches!(user_agent.trim_ascii(), b"" | b"-")
 }
 
-/// The group of the edition in force that a name obeys.
-pub fn group_of(site: &Site, name: Name<'_>) -> Option<Scope> {
-    group_in(site.edition().matcher(), &site.enforcement, name)
+/// How strict a decision is, the weightiest part first. The action comes before the verdict: an
+/// impostor is blocked where the rules allow, and no rule that is only logged may prevent that.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Strictness {
+    action: Action,
+    is_disallow: bool,
+    is_bound: bool,
+    mode: Mode,
+    keeps_pace: bool,
 }
 
-/// Block before throttle before log before pass, then disallow before allow, a group before none. The action comes
-/// first: an impostor is refused where the rules allow, and no rule that is only logged may save it.
-fn rank(decision: &Decision<'_>) -> (Action, bool, bool, Mode, bool) {
-    let name = decision.judgement.and_then(|judgement| judgement.name);
-    let is_disallow = decision.access == Access::Disallow;
-    let is_bound = decision.judgement.is_some();
-    (decision.action, is_disallow, is_bound, decision.mode, name.is_some_and(keeps_paces))
+impl Strictness {
+    fn of(decision: &Decision<'_>) -> Self {
+        let name = decision.judgement.and_then(|judgement| judgement.name);
+        Self {
+            action: decision.action,
+            is_disallow: decision.access == Access::Disallow,
+            is_bound: decision.judgement.is_some(),
+            mode: decision.mode,
+            keeps_pace: name.is_some_and(keeps_paces),
+        }
+    }
 }
 
 const fn pass<'r>(reason: Reason, standing: Standing) -> Decision<'r> {
@@ -160,7 +168,7 @@ impl<'r, K: Knowledge> Court<'r, '_, K> {
     fn judge_nameless(&self) -> Decision<'r> {
         let mode = self.mode_for(None);
         let star = self.site.edition().matcher().star();
-        match star.filter(|_| binds(&self.site.enforcement, Class::None)) {
+        match star.filter(|_| self.site.enforcement.star_binds.contains(&Class::None)) {
             _ if mode.0 == Mode::Off => pass(Reason::Off, Standing::UNVERIFIABLE),
             Some(group) => self.judge(None, group, Binding::Star, mode),
             None => pass(Reason::Unbound, Standing::UNVERIFIABLE),
@@ -251,7 +259,7 @@ impl<'r, K: Knowledge> Court<'r, '_, K> {
             return None;
         }
         let start = self.knowledge.moment().start_of(self.site.cache_window);
-        let enforcement = &self.site.enforcement;
+        let star_binds = &self.site.enforcement.star_binds;
         let is_allowed = |matcher: &Matcher, group: Scope| {
             matcher.verdict(group, self.target).access == Access::Allow
         };
@@ -259,17 +267,17 @@ impl<'r, K: Knowledge> Court<'r, '_, K> {
             Binding::All => matcher.scopes().all(|group| is_allowed(matcher, group)),
             _ => known
                 .or_else(|| match binding {
-                    Binding::Name(name) => group_in(matcher, enforcement, name),
+                    Binding::Name(name) => group_for(matcher, star_binds, name),
                     Binding::Program(name) => matcher.group(name.as_str()),
                     Binding::Star | Binding::All => matcher.star(),
                 })
                 .is_none_or(|group| is_allowed(matcher, group)),
         };
-        let holding = || match asking {
-            Some(Asking { name, standing }) => self.knowledge.holding(name, standing, start),
-            None => Holding::Any,
+        let known_editions = || match asking {
+            Some(Asking { name, standing }) => self.knowledge.known_editions(name, standing, start),
+            None => KnownEditions::Any,
         };
-        timeline.excuse(doubt, start, allows, holding)
+        timeline.excuse(doubt, start, allows, known_editions)
     }
 }
 
@@ -286,31 +294,6 @@ fn unmask<'r>(site: &'r Site, asking: Asking<'r>, decision: Decision<'r>) -> Dec
     let judgement =
         decision.judgement.or(Some(Judgement { name: Some(asking.name), group: None, rule: None }));
     Decision { action, reason: Reason::Impostor, judgement, ..decision }
-}
-
-/// The group that a name obeys: its own, else that of its catalogue chain, else `*` where that
-/// binds its class (RFC 9309 §2.2.1; the deviations are those the operators document).
-pub(super) fn group_in(
-    matcher: &Matcher,
-    enforcement: &Enforcement,
-    name: Name<'_>,
-) -> Option<Scope> {
-    let Some(crawler) = name.known() else {
-        let own = matcher.group(name.as_str());
-        return own.or_else(|| matcher.star().filter(|_| binds(enforcement, Class::Automation)));
-    };
-    let named = crawler.groups().find_map(|token| matcher.group(token.as_str()));
-    let class = match crawler.kind() {
-        Kind::Crawler | Kind::Control => Class::Crawler,
-        Kind::UserTriggered => Class::UserTriggered,
-        Kind::Automation => Class::Automation,
-    };
-    named
-        .or_else(|| matcher.star().filter(|_| !crawler.ignores_star() && binds(enforcement, class)))
-}
-
-fn binds(enforcement: &Enforcement, class: Class) -> bool {
-    enforcement.star_binds.contains(&class)
 }
 
 fn is_for_outcome(one: &Override, outcome: Outcome) -> bool {

@@ -6,7 +6,7 @@ use crate::{
     robots::{self, Access},
 };
 
-use super::{ladder::Rung, timeline::Excuse};
+use super::{rung::Rung, timeline::Excuse};
 
 /// What is done with a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -9,6 +9,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
+use bytes::Bytes;
 use sha2::{Digest, Sha256};
 
 use crate::robots;
@@ -16,7 +17,7 @@ use crate::robots;
 /// A published robots.txt.
 #[derive(Debug)]
 pub struct Edition {
-    bytes: Vec<u8>,
+    bytes: Bytes,
     sha256: String,
     id: EditionId,
     /// A hash of what its groups say.
@@ -46,14 +47,14 @@ pub enum RuleSource {
 
 impl Edition {
     /// The edition that consists of these bytes, of which nobody knows more.
-    pub fn of_bytes(bytes: Vec<u8>) -> Self {
+    pub fn of_bytes(bytes: Bytes) -> Self {
         Self::of(bytes, |_| Vec::new())
     }
 
     /// Writes the file and reads it back; `sources` tells where its rules come from, by group and
     /// rule.
     pub fn written(file: &robots::RobotsTxt, sources: &[Vec<RuleSource>]) -> Self {
-        Self::of(file.to_string().into_bytes(), |read_back| {
+        Self::of(file.to_string().into(), |read_back| {
             let groups = read_back.groups.iter().zip(sources);
             let rules = groups.flat_map(|(group, sources)| group.rules.iter().zip(sources));
             rules.map(|(rule, source)| (rule.line, *source)).collect()
@@ -61,7 +62,7 @@ impl Edition {
     }
 
     /// The origin's own file, as it is.
-    pub fn of_origin(bytes: Vec<u8>) -> Self {
+    pub fn of_origin(bytes: Bytes) -> Self {
         Self::of(bytes, |read| {
             let rules = read.groups.iter().flat_map(|group| &group.rules);
             rules.map(|rule| (rule.line, RuleSource::Origin(rule.line))).collect()
@@ -69,7 +70,7 @@ impl Edition {
     }
 
     fn of(
-        bytes: Vec<u8>,
+        bytes: Bytes,
         sources: impl FnOnce(&robots::RobotsTxt) -> Vec<(u32, RuleSource)>,
     ) -> Self {
         let (file, _) = robots::parse(&bytes);
@@ -112,12 +113,12 @@ impl Edition {
     }
 
     /// Whether somebody may hold it: of one that fills in, whether it was given to anybody.
-    pub fn may_be_held(&self) -> bool {
+    pub fn may_be_known(&self) -> bool {
         self.provisional.as_ref().is_none_or(|given| given.load(Ordering::Relaxed))
     }
 
     /// The file.
-    pub fn bytes(&self) -> &[u8] {
+    pub const fn bytes(&self) -> &Bytes {
         &self.bytes
     }
 

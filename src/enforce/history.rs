@@ -11,13 +11,14 @@ use jiff::Timestamp;
 use crate::{
     diagnostic::Diagnostic,
     policy::{self, Host, Source},
-    robots,
+    robots::{self, OriginFile},
 };
 
 use super::{
-    asked::Moment,
     edition::{Edition, RuleSource},
-    rulebook::{Rulebook, Site},
+    moment::Moment,
+    rulebook::Rulebook,
+    site::Site,
     timeline::{Period, Timeline},
 };
 
@@ -39,21 +40,9 @@ pub struct History<'a> {
     /// By the site's name, what was written down before the start, in order.
     pub periods: HashMap<String, Vec<Period>>,
     /// By the site's name, what its origin's own robots.txt says, where that counts.
-    pub origins: HashMap<String, OriginRules>,
+    pub origins: HashMap<String, OriginFile>,
     /// What stood against publishing what policy and origin say.
     pub findings: Vec<Diagnostic>,
-}
-
-/// What an origin's own robots.txt says (RFC 9309 §2.3.1).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum OriginRules {
-    /// It was not to be had so far; nobody is held to rules that nobody knows.
-    #[default]
-    Unknown,
-    /// There is none (§2.3.1.3).
-    None,
-    /// This is it.
-    Known(Arc<[u8]>),
 }
 
 impl<'a> History<'a> {
@@ -74,8 +63,8 @@ impl<'a> History<'a> {
     /// The site's editions with the one that its policy and its origin make now.
     pub(super) fn timeline(&mut self, site: &policy::Site) -> Timeline {
         let (name, now) = (site.name(), self.moment.now);
-        let told = self.origins.get(name).cloned().unwrap_or_default();
-        let edition = self.edition(site, &told);
+        let origin = self.origins.get(name).cloned().unwrap_or_default();
+        let edition = self.edition(site, &origin);
         let mut written = self.written(site).into_iter();
         let (own, others) = (written.next().unwrap_or_default(), written);
         let before = self.before(site);
@@ -134,15 +123,14 @@ impl<'a> History<'a> {
         names.filter_map(|name| self.periods.remove(name)).collect()
     }
 
-    /// What [`Site::origin_file`] says.
-    pub(super) fn origin_file(&self, site: &policy::Site) -> Option<Arc<[u8]>> {
+    /// The value of [`Site::origin_file`].
+    pub(super) fn origin_file(&self, site: &policy::Site) -> OriginFile {
         match (site.robots_txt.source, self.origins.get(site.name())) {
-            (Source::Policy | Source::Origin, _) => None,
-            (Source::Merge, Some(OriginRules::Known(bytes))) => Some(Arc::clone(bytes)),
-            (Source::Merge, Some(OriginRules::None)) => Some(Arc::default()),
-            (Source::Merge, Some(OriginRules::Unknown) | None) => {
-                self.previous(site.name())?.origin_file.clone()
+            (Source::Policy | Source::Origin, _) => OriginFile::Unknown,
+            (Source::Merge, Some(OriginFile::Unknown) | None) => {
+                self.previous(site.name()).map(|site| site.origin_file.clone()).unwrap_or_default()
             }
+            (Source::Merge, Some(known)) => known.clone(),
         }
     }
 
@@ -153,13 +141,13 @@ impl<'a> History<'a> {
 
     /// The edition that the site shall have; `None` where its origin's part can't be told, or not be
     /// joined with the policy's.
-    fn edition(&mut self, site: &policy::Site, told: &OriginRules) -> Option<Arc<Edition>> {
-        let edition = match (site.robots_txt.source, told) {
+    fn edition(&mut self, site: &policy::Site, origin: &OriginFile) -> Option<Arc<Edition>> {
+        let edition = match (site.robots_txt.source, origin) {
             (Source::Policy, _) => of_policy(site),
-            (Source::Origin | Source::Merge, OriginRules::None) => alone(site, NO_FILE),
-            (_, OriginRules::Unknown) => return None,
-            (Source::Origin, OriginRules::Known(bytes)) => Edition::of_origin(bytes.to_vec()),
-            (Source::Merge, OriginRules::Known(bytes)) => {
+            (Source::Origin | Source::Merge, OriginFile::Absent) => alone(site, NO_FILE),
+            (_, OriginFile::Unknown) => return None,
+            (Source::Origin, OriginFile::Present(bytes)) => Edition::of_origin(bytes.clone()),
+            (Source::Merge, OriginFile::Present(bytes)) => {
                 let (base, _) = robots::parse(bytes);
                 let own = &site.robots_txt;
                 let merged = robots::merge(&base, &own.file, &own.overriding);

@@ -22,63 +22,13 @@ use jiff::Timestamp;
 
 use crate::{
     crawlers::{Name, Outcome},
-    policy::{self, Mode},
+    enforce::Rung,
+    policy,
 };
 
 /// How many made-up names a site keeps count of. When there are more, those at the bottom begin
 /// anew, and all of them if these are less than half.
 const MOST_DECLARED: usize = 4_096;
-
-/// Where a crawler stands.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Rung {
-    /// Its violations are recorded.
-    #[default]
-    Observe,
-    /// It is held to a pace.
-    Throttle,
-    /// Its violations are refused.
-    Block,
-}
-
-impl Rung {
-    /// Every rung, the lowest first.
-    pub const ALL: [Self; 3] = [Self::Observe, Self::Throttle, Self::Block];
-
-    /// The rung as written in logs and metrics.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Observe => "observe",
-            Self::Throttle => "throttle",
-            Self::Block => "block",
-        }
-    }
-
-    /// What is done with the violations of who stands on it.
-    pub const fn mode(self) -> Mode {
-        match self {
-            Self::Observe => Mode::Log,
-            Self::Throttle => Mode::Throttle,
-            Self::Block => Mode::Block,
-        }
-    }
-
-    const fn above(self) -> Option<Self> {
-        match self {
-            Self::Observe => Some(Self::Throttle),
-            Self::Throttle => Some(Self::Block),
-            Self::Block => None,
-        }
-    }
-
-    const fn below(self) -> Option<Self> {
-        match self {
-            Self::Observe => None,
-            Self::Throttle => Some(Self::Observe),
-            Self::Block => Some(Self::Throttle),
-        }
-    }
-}
 
 /// A crawler went one rung up or down. Shown, it is the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,32 +14,46 @@
 //! the store, any clock.
 
 pub use self::{
-    asked::{Asked, Knowledge, Leap, Moment},
     breaker::{Breaker, Opened, Why},
-    considered::{Considered, considered},
-    decide::{decide, group_of, is_blank, is_ordered, is_protected},
+    case::Case,
+    decide::{decide, is_blank, is_ordered, is_protected},
     decision::{Action, Decision, Judgement, Reason},
     edition::{Edition, EditionId, RuleSource},
-    history::{History, OriginRules},
-    ladder::{Climber, Ladder, Move, Rung, Step},
-    pace::{Held, Measured, held, measured, promised},
-    rulebook::{Rulebook, Site},
+    edition_verdict::{EditionVerdict, edition_verdicts},
+    group::{group_for, group_of},
+    history::History,
+    knowledge::Knowledge,
+    known_editions::KnownEditions,
+    ladder::{Climber, Ladder, Move, Step},
+    moment::{Leap, Moment},
+    pace::{AppliedPace, applied_pace},
+    rulebook::Rulebook,
+    rung::Rung,
+    site::Site,
     tags::{TagFields, Tags},
-    timeline::{Doubt, Excuse, Holding, Past, Period, Timeline},
+    timeline::{Doubt, Excuse, Past, Period, Timeline},
 };
 
-mod asked; // what is judged, and what is known of who asks
-mod breaker; // when nothing is refused any more
-mod considered; // which editions were considered, for explanations
-mod decide; // who is bound by what, at which moment
-mod decision; // what comes of it
+// From the bottom up: a file knows only files above it.
+mod breaker;
+mod case; // a request as the rules judge it
+mod compiler; // policy and history -> rulebook
+mod decide; // the decision itself
+mod decision; // action and reason
 mod edition; // one published robots.txt: its bytes, its hash, its matcher
-mod history; // what was before, and what the origins say
-mod ladder; // a crawler goes from rung to rung by its own violations
-mod pace; // how fast a crawler may come
-mod rulebook; // policy -> sites by host, swapped whole
+mod edition_verdict; // the verdicts of all editions that count, for explanations
+mod group; // the group that a name obeys
+mod history; // earlier editions, and the files of the origins
+mod knowledge; // the knowledge about a client beside its request
+mod known_editions; // the editions that a client may know
+mod ladder; // a crawler climbs by its own violations
+mod moment; // the time of a request
+mod pace; // the pace that a crawler must keep
+mod rulebook; // all sites by host, swapped whole
+mod rung; // the rungs of the ladder
+mod site; // a site compiled for serving
 mod tags; // the Robots-Tag rules of a site, prepared
-mod timeline; // the editions of a site as they followed each other
+mod timeline; // the editions of a site in time // stops refusals that hit too many
 
 #[cfg(test)]
 mod tests;

@@ -48,8 +48,8 @@ fn decided_as(
     let claim = rulebook.catalogue().identify(user_agent.as_bytes(), &site.names);
     let is_nameless = is_blank(user_agent.as_bytes());
     let target = Target::new(target.as_bytes());
-    let asked = Asked { claim: &claim, is_nameless, target: &target };
-    let decision = decide(site, asked, &Standings(standing));
+    let case = Case { claim: &claim, is_nameless, target: &target };
+    let decision = decide(site, case, &Standings(standing));
     let name = decision.judgement.and_then(|judgement| judgement.name);
     let name = name.map_or("-", crawlers::Name::as_str);
     format!("{} {} {name}", decision.action.as_str(), decision.reason.as_str())
@@ -141,7 +141,7 @@ fn rfc9309_2_2_2_the_longest_rule_decides_and_robots_txt_is_open() {
 }
 
 #[test]
-fn ours_of_several_tokens_the_strictest_verdict_counts() {
+fn of_several_tokens_the_strictest_verdict_counts() {
     let rulebook = rulebook(
         "{ mode: log, overrides: [{ user_agents: [DuckDuckBot], mode: block }, \
          { user_agents: [Googlebot], mode: \"off\" }] }",
@@ -158,7 +158,7 @@ fn ours_of_several_tokens_the_strictest_verdict_counts() {
 }
 
 #[test]
-fn ours_more_names_do_not_help() {
+fn more_names_do_not_help() {
     let rulebook = rulebook("{ mode: log }");
     let crowd =
         "Googlebot/2 Applebot/1 YandexBot/1 DuckDuckBot/1 AhrefsBot/1 MJ12bot/1 GPTBot/1 CCBot/2";
@@ -176,7 +176,7 @@ fn ours_more_names_do_not_help() {
 }
 
 #[test]
-fn ours_a_crowd_is_done_with_as_the_strictest_would_be() {
+fn a_crowd_is_done_with_as_the_strictest_would_be() {
     let rulebook = rulebook("{ mode: log, overrides: [{ user_agents: [BadBot], mode: block }] }");
     let crowd =
         "Googlebot/2 Applebot/1 YandexBot/1 DuckDuckBot/1 AhrefsBot/1 MJ12bot/1 GPTBot/1 CCBot/2";
@@ -185,7 +185,7 @@ fn ours_a_crowd_is_done_with_as_the_strictest_would_be() {
 }
 
 #[test]
-fn ours_the_first_override_that_names_the_crawler_wins() {
+fn the_first_override_that_names_the_crawler_wins() {
     let rulebook = rulebook(
         "{ mode: \"off\", overrides: [{ user_agents: [set:ours], mode: block }, \
          { user_agents: [BadBot, purpose:search], mode: log }, \
@@ -205,7 +205,7 @@ fn ours_the_first_override_that_names_the_crawler_wins() {
 }
 
 #[test]
-fn ours_the_policy_says_whom_the_star_binds() {
+fn the_policy_says_whom_the_star_binds() {
     let rulebook = rulebook("{ star_binds: [crawler, user-triggered] }");
     for (user_agent, expected) in [
         ("DuckDuckBot/1.1", "log robots.disallow DuckDuckBot"),
@@ -269,7 +269,7 @@ const fn by(outcome: Outcome) -> Standing {
 }
 
 #[test]
-fn ours_an_impostor_is_treated_as_the_site_asks_wherever_it_goes() {
+fn an_impostor_is_treated_as_the_site_asks_wherever_it_goes() {
     use Outcome::{Confirmed, Contradicted, Unknown, Unverifiable};
     let left_alone = rulebook("{ mode: log }");
     let logged = rulebook("{ mode: log, impostors: log }");
@@ -313,7 +313,7 @@ fn ours_an_impostor_is_treated_as_the_site_asks_wherever_it_goes() {
 }
 
 #[test]
-fn ours_an_override_may_ask_for_a_standing() {
+fn an_override_may_ask_for_a_standing() {
     let rulebook = rulebook(
         "{ mode: log, overrides: [{ user_agents: [Googlebot], standing: [contradicted, unknown], \
          mode: block }, { user_agents: [Googlebot], mode: \"off\" }, \
@@ -332,7 +332,7 @@ fn ours_an_override_may_ask_for_a_standing() {
 }
 
 #[test]
-fn ours_a_proven_search_engine_is_not_shut_out_by_a_rule_for_everybody() {
+fn a_proven_search_engine_is_not_shut_out_by_a_rule_for_everybody() {
     let plain = rulebook("{ mode: block }");
     let told = rulebook("{ mode: block, block_confirmed_search: true }");
     let named = rulebook("{ mode: log, overrides: [{ user_agents: [DuckDuckBot], mode: block }] }");

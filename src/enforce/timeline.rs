@@ -10,7 +10,10 @@ use jiff::Timestamp;
 
 use crate::robots::{Common, Files, Matcher, Rule, Scope};
 
-use super::edition::{Edition, EditionId};
+use super::{
+    edition::{Edition, EditionId},
+    known_editions::KnownEditions,
+};
 
 /// How many editions before the one in force are kept. Who changes a file more often within a day
 /// has his crawlers excused where it can't be told what they hold.
@@ -45,8 +48,23 @@ pub struct Past {
     twins: Vec<Twin>,
 }
 
-/// An edition that says the same as another, and until when it was in force.
-type Twin = (EditionId, Timestamp);
+/// An edition that says the same as another.
+#[derive(Clone, Copy, Debug)]
+struct Twin {
+    id: EditionId,
+    /// The end of its time in force.
+    until: Timestamp,
+}
+
+/// The parts of a timeline, in any order and with repetitions.
+struct Parts {
+    current: Arc<Edition>,
+    since: Timestamp,
+    last_modified: Timestamp,
+    past: Vec<Past>,
+    twins: Vec<Twin>,
+    forgotten: Option<Timestamp>,
+}
 
 /// A time in which an edition was in force, as it was written down.
 #[derive(Clone, Debug)]
@@ -70,20 +88,12 @@ pub struct Doubt {
     forgotten: bool,
 }
 
-/// What a crawler may be going by.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Holding {
-    /// Nothing was fetched within the window: whatever was in force then.
-    Any,
-    /// Only these, one of which it fetched last.
-    Of(Vec<EditionId>),
-}
-
 impl Timeline {
     /// Begins with an edition in force since `since`.
     pub fn new(current: Arc<Edition>, since: Timestamp) -> Self {
-        let times = (since, whole(since));
-        Self::assemble(current, times, Vec::new(), (Vec::new(), None), since)
+        let last_modified = whole(since);
+        let (past, twins, forgotten) = (Vec::new(), Vec::new(), None);
+        Parts { current, since, last_modified, past, twins, forgotten }.assemble(since)
     }
 
     /// What was written down, in order, `edition` being in force at `now`. A period that is still
@@ -102,35 +112,49 @@ impl Timeline {
             let until = until.unwrap_or_else(|| since.max(from));
             Past { edition, from, until, twins: Vec::new() }
         });
-        Self::assemble(edition, (since, last_modified), past.collect(), (Vec::new(), None), now)
+        let (past, twins, forgotten) = (past.collect(), Vec::new(), None);
+        Parts { current: edition, since, last_modified, past, twins, forgotten }.assemble(now)
     }
 
     /// The same with `edition` in force from `now` on. The time goes on where its bytes are those in
     /// force. What looks as if it lay ahead, because the clock was put back, was just now.
     pub fn followed_by(&self, edition: Arc<Edition>, now: Timestamp) -> Self {
-        let past = self.past.iter().cloned();
+        let is_same = edition.id() == self.current.id();
         let is_over = self.since <= now && self.past.iter().all(|past| past.until <= now);
-        if edition.id() == self.current.id() && is_over {
+        if is_same && is_over {
             return Self { current: edition, ..self.clone() };
         }
-        if edition.id() == self.current.id() {
-            let times = (self.since.min(now), self.last_modified);
-            let rest = (self.twins.clone(), self.forgotten);
-            return Self::assemble(edition, times, past.collect(), rest, now);
+        let parts = Parts { current: edition, ..self.clone().into_parts() };
+        if is_same {
+            return Parts { since: self.since.min(now), ..parts }.assemble(now);
         }
-        let replaced = self.replaced(now).filter(|_| self.current.may_be_held());
-        let times = (now, modified_after(self.last_modified, now));
-        let rest = (Vec::new(), self.forgotten);
-        Self::assemble(edition, times, past.chain(replaced).collect(), rest, now)
+        let replaced = self.replaced(now).filter(|_| self.current.may_be_known());
+        Parts {
+            since: now,
+            last_modified: modified_after(self.last_modified, now),
+            past: parts.past.into_iter().chain(replaced).collect(),
+            twins: Vec::new(),
+            ..parts
+        }
+        .assemble(now)
     }
 
     /// The same after `other` as well: the site takes over hosts that had those rules.
     pub fn after(self, other: &Self, now: Timestamp) -> Self {
-        let times = (self.since, modified_after(other.last_modified, self.last_modified));
-        let past = self.past.into_iter().chain(other.past.iter().cloned());
-        let past = past.chain(other.replaced(now)).collect();
-        let rest = (self.twins, self.forgotten.max(other.forgotten));
-        Self::assemble(self.current, times, past, rest, now)
+        let parts = self.into_parts();
+        let past = parts.past.into_iter().chain(other.past.iter().cloned());
+        Parts {
+            last_modified: modified_after(other.last_modified, parts.last_modified),
+            past: past.chain(other.replaced(now)).collect(),
+            forgotten: parts.forgotten.max(other.forgotten),
+            ..parts
+        }
+        .assemble(now)
+    }
+
+    fn into_parts(self) -> Parts {
+        let Self { current, since, last_modified, twins, past, forgotten, .. } = self;
+        Parts { current, since, last_modified, past, twins, forgotten }
     }
 
     /// The edition in force, replaced now.
@@ -139,40 +163,10 @@ impl Timeline {
         Some(Past { edition, from: self.since, until: now, twins: self.twins.clone() })
     }
 
-    fn assemble(
-        current: Arc<Edition>,
-        (since, last_modified): (Timestamp, Timestamp),
-        mut all: Vec<Past>,
-        (mut twins, forgotten): (Vec<Twin>, Option<Timestamp>),
-        now: Timestamp,
-    ) -> Self {
-        all.sort_by_key(|past| Reverse((past.until, past.from)));
-        let mut past: Vec<Past> = Vec::new();
-        for mut one in all {
-            (one.from, one.until) = (one.from.min(now), one.until.min(now));
-            let twin = (one.edition.id(), one.until);
-            let same = past.iter_mut().find(|other| other.edition.says_the_same(&one.edition));
-            if current.says_the_same(&one.edition) {
-                twins.extend(one.twins.into_iter().chain([twin]));
-            } else if let Some(same) = same {
-                same.twins.extend(one.twins.into_iter().chain([twin]));
-            } else {
-                past.push(one);
-            }
-        }
-        distinct(&mut twins);
-        past.iter_mut().for_each(|past| distinct(&mut past.twins));
-        let forgotten = forgotten.max(past.get(MAX_PAST).map(|past| past.until));
-        let forgotten = forgotten.map(|until| until.min(now));
-        past.truncate(MAX_PAST);
-        let common = compare(&current, &past);
-        Self { current, since, last_modified, twins, past, common, forgotten }
-    }
-
     /// The same without what nobody can hold any more.
     pub fn without_before(mut self, start: Timestamp) -> Self {
         let kept = self.past.len();
-        let is_within = |twin: &Twin| twin.1 > start;
+        let is_within = |twin: &Twin| twin.until > start;
         self.twins.retain(is_within);
         self.past.iter_mut().for_each(|past| past.twins.retain(is_within));
         self.past.retain(|past| past.until > start);
@@ -215,26 +209,30 @@ impl Timeline {
 
     /// The editions that a client may be going by beside the one in force, the newest first; `None`
     /// where it may be going by one that is not kept.
-    pub fn held(&self, start: Timestamp, holding: &Holding) -> Option<impl Iterator<Item = &Past>> {
-        let are_kept = match holding {
-            Holding::Any => !self.is_forgotten(start),
-            Holding::Of(held) => held.iter().all(|id| self.keeps(*id)),
+    pub fn known(
+        &self,
+        start: Timestamp,
+        known: &KnownEditions,
+    ) -> Option<impl Iterator<Item = &Past>> {
+        let are_kept = match known {
+            KnownEditions::Any => !self.is_forgotten(start),
+            KnownEditions::Of(known) => known.iter().all(|id| self.keeps(*id)),
         };
-        let is_held = move |past: &&Past| match holding {
-            Holding::Any => past.until > start,
-            Holding::Of(held) => past.is_one_of(held),
+        let is_known = move |past: &&Past| match known {
+            KnownEditions::Any => past.until > start,
+            KnownEditions::Of(known) => past.is_one_of(known),
         };
-        are_kept.then(|| self.past.iter().filter(is_held))
+        are_kept.then(|| self.past.iter().filter(is_known))
     }
 
     /// Whether a client may be going by the edition in force, or by one that says the same.
-    pub fn may_hold_current(&self, holding: &Holding) -> bool {
+    pub fn may_know_current(&self, known: &KnownEditions) -> bool {
         let says_it = |id: &EditionId| {
-            *id == self.current.id() || self.twins.iter().any(|(twin, _)| twin == id)
+            *id == self.current.id() || self.twins.iter().any(|twin| twin.id == *id)
         };
-        match holding {
-            Holding::Any => true,
-            Holding::Of(held) => held.iter().any(says_it),
+        match known {
+            KnownEditions::Any => true,
+            KnownEditions::Of(known) => known.iter().any(says_it),
         }
     }
 
@@ -244,7 +242,7 @@ impl Timeline {
     }
 
     fn keeps(&self, id: EditionId) -> bool {
-        let is_twin = self.twins.iter().any(|(twin, _)| *twin == id);
+        let is_twin = self.twins.iter().any(|twin| twin.id == id);
         id == self.current.id() || is_twin || self.past.iter().any(|past| past.is_one_of(&[id]))
     }
 
@@ -266,13 +264,13 @@ impl Timeline {
     /// going by; names that edition, the newest of several.
     ///
     /// `start` is when the window begins. `allows` judges the target by another edition, whose scope
-    /// is told where it is known, and `holding` is asked only where it matters.
+    /// is told where it is known, and `known_editions` is asked only where it matters.
     pub fn excuse(
         &self,
         doubt: Doubt,
         start: Timestamp,
         allows: impl Fn(&Matcher, Option<Scope>) -> bool,
-        holding: impl FnOnce() -> Holding,
+        known_editions: impl FnOnce() -> KnownEditions,
     ) -> Option<Excuse<'_>> {
         let known = |place: usize| {
             let is_renamed = doubt.renamed.contains(place);
@@ -288,41 +286,70 @@ impl Timeline {
         if lenient.peek().is_none() && !is_forgotten {
             return None;
         }
-        match holding() {
-            Holding::Any => {
+        match known_editions() {
+            KnownEditions::Any => {
                 let by = lenient.find(|past| past.until > start).map(Excuse::By);
                 by.or_else(|| is_forgotten.then_some(Excuse::Forgotten))
             }
-            Holding::Of(held) => {
-                let by = lenient.find(|past| past.is_one_of(&held)).map(Excuse::By);
+            KnownEditions::Of(known) => {
+                let by = lenient.find(|past| past.is_one_of(&known)).map(Excuse::By);
                 // What it fetched is not known here: it may have allowed anything.
-                let are_kept = held.iter().all(|id| self.keeps(*id));
+                let are_kept = known.iter().all(|id| self.keeps(*id));
                 by.or_else(|| (!are_kept).then_some(Excuse::Forgotten))
             }
         }
     }
 }
 
+impl Parts {
+    /// Merges editions that say the same, drops the oldest beyond [`MAX_PAST`], and moves times that
+    /// lie ahead of `now` back to it.
+    fn assemble(self, now: Timestamp) -> Timeline {
+        let Self { current, since, last_modified, past: mut all, mut twins, forgotten } = self;
+        all.sort_by_key(|past| Reverse((past.until, past.from)));
+        let mut past: Vec<Past> = Vec::new();
+        for mut one in all {
+            (one.from, one.until) = (one.from.min(now), one.until.min(now));
+            let twin = Twin { id: one.edition.id(), until: one.until };
+            let same = past.iter_mut().find(|other| other.edition.says_the_same(&one.edition));
+            if current.says_the_same(&one.edition) {
+                twins.extend(one.twins.into_iter().chain([twin]));
+            } else if let Some(same) = same {
+                same.twins.extend(one.twins.into_iter().chain([twin]));
+            } else {
+                past.push(one);
+            }
+        }
+        distinct(&mut twins);
+        past.iter_mut().for_each(|past| distinct(&mut past.twins));
+        let forgotten = forgotten.max(past.get(MAX_PAST).map(|past| past.until));
+        let forgotten = forgotten.map(|until| until.min(now));
+        past.truncate(MAX_PAST);
+        let common = compare(&current, &past);
+        Timeline { current, since, last_modified, twins, past, common, forgotten }
+    }
+}
+
 impl Past {
     /// Whether a client may be going by it, or by one that says the same.
-    pub fn may_be_held(&self, holding: &Holding) -> bool {
-        match holding {
-            Holding::Any => true,
-            Holding::Of(held) => self.is_one_of(held),
+    pub fn may_be_known(&self, known: &KnownEditions) -> bool {
+        match known {
+            KnownEditions::Any => true,
+            KnownEditions::Of(known) => self.is_one_of(known),
         }
     }
 
     /// Whether it, or one that says the same, is among these.
     pub fn is_one_of(&self, editions: &[EditionId]) -> bool {
-        let twins = self.twins.iter().map(|(twin, _)| *twin);
+        let twins = self.twins.iter().map(|twin| twin.id);
         twins.chain([self.edition.id()]).any(|id| editions.contains(&id))
     }
 }
 
 /// Each once, with its latest time.
 fn distinct(twins: &mut Vec<Twin>) {
-    twins.sort_unstable_by_key(|(id, until)| (*id, Reverse(*until)));
-    twins.dedup_by_key(|(id, _)| *id);
+    twins.sort_unstable_by_key(|twin| (twin.id, Reverse(twin.until)));
+    twins.dedup_by_key(|twin| twin.id);
 }
 
 /// The first whole second that is not before this time.

@@ -78,7 +78,7 @@ impl State {
             self.leap = Some((before.saturating_add(leapt), steady));
         }
         let leap = self.leap.map(|(by, at)| Leap { by, ago: steady.saturating_duration_since(at) });
-        (Moment { now: wall, leap }, leapt)
+        (Moment { leap, ..Moment::at(wall) }, leapt)
     }
 }
 

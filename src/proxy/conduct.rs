@@ -14,8 +14,8 @@ use jiff::Timestamp;
 use crate::{
     crawlers::{Name, Outcome},
     enforce::{
-        self, Action, Breaker, Decision, Knowledge, Ladder, Measured, Move, Opened, Reason, Rung,
-        Site,
+        self, Action, AppliedPace, Breaker, Decision, Knowledge, Ladder, Move, Opened, Reason,
+        Rung, Site,
     },
     escape,
     metrics::{self, Gauge, Metrics},
@@ -51,7 +51,7 @@ struct Switch {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Early<'r> {
     /// By what it is measured.
-    pub(super) measured: Measured<'r>,
+    pub(super) measured: AppliedPace<'r>,
     pub(super) too_soon: TooSoon,
 }
 
@@ -79,7 +79,7 @@ pub(super) fn weigh<'r>(client: &Client<'r>, decision: Decision<'r>) -> Weighed<
     let is_open = conduct.is_open(client, &decision, is_refusal);
     let (action, reason) = match early {
         _ if is_open && is_refusal => (Action::Log, Reason::BreakerOpen),
-        Some(Early { measured, .. }) if measured.held.record.is_some() => {
+        Some(Early { measured, .. }) if measured.record.is_some() => {
             (Action::Throttle, Reason::TooSoon)
         }
         Some(_) => (Action::Throttle, Reason::Slowed),
@@ -91,7 +91,7 @@ pub(super) fn weigh<'r>(client: &Client<'r>, decision: Decision<'r>) -> Weighed<
 /// Measures how fast a crawler comes: whether it comes too soon and shall be told so, else whose pace
 /// it is charged to.
 fn measure<'r>(client: &Client<'r>, decision: &Decision<'r>) -> (Option<Early<'r>>, Option<Key>) {
-    let measured = enforce::measured(client.site, decision, client);
+    let measured = enforce::applied_pace(client.site, decision, client);
     let name = decision.judgement.and_then(|judgement| Some((judgement, judgement.name?.as_str())));
     let (Some(measured), Some((judgement, name))) = (measured, name) else { return (None, None) };
     let site = &client.site.name;
@@ -99,20 +99,20 @@ fn measure<'r>(client: &Client<'r>, decision: &Decision<'r>) -> (Option<Early<'r
     // the ladder's is for the whole site. A host that only the default site takes is anybody's word.
     let host = request::host(client.session.req_header()).ok().flatten();
     let own = host.as_deref().filter(|host| {
-        measured.held.record.is_some() && client.serving.rulebook.site_of_host(host).is_some()
+        measured.record.is_some() && client.serving.rulebook.site_of_host(host).is_some()
     });
     let key = Key::new(own.unwrap_or(site), name, decision.standing.outcome);
     let is_owed = client.proxy.redirects.settle(&key, Instant::now());
     let checked = match is_owed {
         true => Ok(()),
-        false => client.proxy.limiter.check(&key, measured.held.pace),
+        false => client.proxy.limiter.check(&key, measured.pace),
     };
-    if measured.held.record.is_some() {
+    if measured.record.is_some() {
         client.proxy.metrics.pace(site, serving::label(&judgement), checked.is_ok());
     }
     match checked {
         Ok(()) => (None, (!is_owed).then_some(key)),
-        Err(too_soon) => (measured.held.is_enforced.then_some(Early { measured, too_soon }), None),
+        Err(too_soon) => (measured.is_enforced.then_some(Early { measured, too_soon }), None),
     }
 }
 

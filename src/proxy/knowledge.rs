@@ -7,7 +7,7 @@ use pingora::proxy::Session;
 
 use crate::{
     crawlers::{Claim, Crawler, Name, Outcome, Standing},
-    enforce::{Decision, Holding, Knowledge, Moment, Rung, Site},
+    enforce::{Decision, Knowledge, KnownEditions, Moment, Rung, Site},
     policy::Policy,
     violations::RobotsRead,
 };
@@ -89,8 +89,13 @@ impl Knowledge for Client<'_> {
         }
     }
 
-    fn holding(&self, name: Name<'_>, standing: Standing, start: Timestamp) -> Holding {
-        self.proxy.ledger.holding(self.site, name, self.reader(standing), start)
+    fn known_editions(
+        &self,
+        name: Name<'_>,
+        standing: Standing,
+        start: Timestamp,
+    ) -> KnownEditions {
+        self.proxy.ledger.known_editions(self.site, name, self.reader(standing), start)
     }
 }
 
@@ -153,7 +158,12 @@ impl Knowledge for RecordsOf<'_> {
         }
     }
 
-    fn holding(&self, name: Name<'_>, standing: Standing, start: Timestamp) -> Holding {
-        self.records.ledger.holding(self.site, name, self.reader(standing), start)
+    fn known_editions(
+        &self,
+        name: Name<'_>,
+        standing: Standing,
+        start: Timestamp,
+    ) -> KnownEditions {
+        self.records.ledger.known_editions(self.site, name, self.reader(standing), start)
     }
 }

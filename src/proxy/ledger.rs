@@ -16,7 +16,7 @@ use jiff::Timestamp;
 
 use crate::{
     crawlers::{Name, Outcome},
-    enforce::{EditionId, Holding, Site},
+    enforce::{EditionId, KnownEditions, Site},
     violations::{Fetch, ReadState, RobotsRead, Text},
 };
 
@@ -159,13 +159,13 @@ impl Ledger {
     /// fetched nothing, only a crawler that is proven is known by what others of its networks
     /// fetched, proven as well: nobody else's fetch shall take a crawler's time to read away. A family
     /// fetches the file under one of its names, so those that it goes by in robots.txt count too.
-    pub fn holding(
+    pub fn known_editions(
         &self,
         site: &Site,
         name: Name<'_>,
         reader: Reader,
         start: Timestamp,
-    ) -> Holding {
+    ) -> KnownEditions {
         let start = start.as_millisecond();
         let (mut own, mut is_proven): (Option<(i64, EditionId)>, bool) = (None, false);
         let mut others: Vec<(i64, EditionId)> = Vec::new();
@@ -181,11 +181,11 @@ impl Ledger {
         }
         let own = own.filter(|(at, _)| *at > start);
         if own.is_none() && !(is_proven && reader.outcome == Outcome::Confirmed) {
-            return Holding::Any;
+            return KnownEditions::Any;
         }
         let since = own.map_or(start, |(at, _)| at);
         let later = others.into_iter().filter(|(at, _)| *at > since);
-        Holding::Of(own.into_iter().chain(later).map(|(_, edition)| edition).collect())
+        KnownEditions::Of(own.into_iter().chain(later).map(|(_, edition)| edition).collect())
     }
 
     /// What a crawler had read when it came for a page: what its own network fetched last; if that

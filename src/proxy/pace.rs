@@ -25,7 +25,7 @@ use governor::{
     state::keyed::HashMapStateStore,
 };
 
-use crate::{crawlers::Outcome, enforce::Held, escape, robots::Pace};
+use crate::{crawlers::Outcome, enforce::AppliedPace, escape, robots::Pace};
 
 /// So many requests may come at once at any pace.
 const AT_ONCE: u32 = 3;
@@ -144,7 +144,7 @@ pub(super) struct Notice<'a> {
     /// Who it says it is.
     pub(super) product_token: &'a str,
     /// The pace, and the record that asks for it.
-    pub(super) held: Held<'a>,
+    pub(super) held: AppliedPace<'a>,
     /// The URL of robots.txt.
     pub(super) robots_txt: &'a str,
     /// What it is told to wait.
@@ -282,7 +282,12 @@ mod tests {
         let record = Record { name: "Crawl-delay".into(), value: "10".into(), line: 4 };
         let pace = PaceRecord::of(&record).expect("a delay").pace;
         let text = |record| {
-            let held = Held { pace, record, is_enforced: true };
+            let held = AppliedPace {
+                pace,
+                record,
+                is_enforced: true,
+                edition: crate::enforce::EditionId::of(b""),
+            };
             Notice {
                 product_token: "Evil\u{1b}Bot",
                 held,

@@ -37,7 +37,7 @@ const LOOK: Duration = Duration::from_secs(2);
 const REPEAT: Duration = Duration::from_secs(3_600);
 
 /// What the origins say, by the name of the site.
-pub(super) type Told = HashMap<String, enforce::OriginRules>;
+pub(super) type Told = HashMap<String, robots::OriginFile>;
 
 /// Begins to ask the origins of the sites that publish what these say, and waits a moment for the
 /// first answers; `None` where there is no such site. `before` tells what is known already, and
@@ -75,9 +75,9 @@ pub(super) fn told(policy: &Policy, asking: Option<&OriginRules>) -> Told {
     let told = sites(policy).filter_map(|site| {
         let state = asking?.remembered(site.name())?.state;
         let rules = match state {
-            State::Unknown => enforce::OriginRules::Unknown,
-            State::NoRules => enforce::OriginRules::None,
-            State::Rules(bytes) => enforce::OriginRules::Known(bytes.to_vec().into()),
+            State::Unknown => robots::OriginFile::Unknown,
+            State::NoRules => robots::OriginFile::Absent,
+            State::Rules(bytes) => robots::OriginFile::Present(bytes),
         };
         Some((site.name().to_owned(), rules))
     });

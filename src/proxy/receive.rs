@@ -11,7 +11,7 @@ use crate::{
         Claim,
         signature::{Message, Scheme},
     },
-    enforce::{self, Action, Asked, Decision, Rulebook, Site},
+    enforce::{self, Action, Case, Decision, Rulebook, Site},
     robots::Target,
 };
 
@@ -69,8 +69,8 @@ impl Proxy {
         let target = Target::new(request.raw_path());
         let is_nameless = values().all(enforce::is_blank);
         let client = Client::new(self, session, serving, (number, site));
-        let asked = Asked { claim: &claim, is_nameless, target: &target };
-        let decision = enforce::decide(site, asked, &client);
+        let case = Case { claim: &claim, is_nameless, target: &target };
+        let decision = enforce::decide(site, case, &client);
         if decision.reason == enforce::Reason::Grace {
             self.count_grace(site, &decision);
         }

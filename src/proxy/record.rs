@@ -73,7 +73,7 @@ fn robots(site: &Site, judgement: &Judgement<'_>, early: Option<&Early<'_>>) -> 
     let group = judgement.group.map(|group| matcher.tokens(group)).unwrap_or_default();
     let group = Text::list(group);
     let measured = early.map(|early| early.measured);
-    match measured.and_then(|measured| Some((measured.edition, measured.held.record?))) {
+    match measured.and_then(|measured| Some((measured.edition, measured.record?))) {
         Some((edition, record)) => Robots {
             edition: edition.to_string().into(),
             line: Some(record.line),
@@ -110,7 +110,7 @@ pub(super) fn notice(
         robots_txt.push_str(" as it was before");
     }
     let (product_token, robots_txt) = (name(judgement), robots_txt.as_str());
-    let (held, too_soon, id) = (measured.held, *too_soon, at.id);
+    let (held, too_soon, id) = (*measured, *too_soon, at.id);
     Notice { product_token, held, robots_txt, too_soon, id }.text()
 }
 

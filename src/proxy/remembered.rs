@@ -4,6 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use crate::{
     enforce::{self, Period, Rulebook},
+    robots::OriginFile,
     violations::{self, Fetch, Held, Sink, Store},
 };
 
@@ -38,7 +39,7 @@ impl Remembered {
         for row in &self.editions {
             let edition = compiled
                 .entry(&row.sha256)
-                .or_insert_with(|| Arc::new(enforce::Edition::of_bytes(row.bytes.clone())));
+                .or_insert_with(|| Arc::new(enforce::Edition::of_bytes(row.bytes.clone().into())));
             let period = Period { edition: Arc::clone(edition), from: row.from, until: row.until };
             periods.entry(row.site.to_string()).or_default().push(period);
         }
@@ -60,7 +61,7 @@ pub(super) fn publish_given(sink: &Sink, replaced: &Rulebook, next: &Rulebook) {
     };
     let sites = replaced.sites().iter();
     sites
-        .filter(|site| site.edition().is_provisional() && site.edition().may_be_held())
+        .filter(|site| site.edition().is_provisional() && site.edition().may_be_known())
         .filter(is_followed)
         .for_each(|site| sink.published(noted(site)));
 }
@@ -73,7 +74,11 @@ fn noted(site: &enforce::Site) -> violations::Edition {
         sha256: edition.sha256().into(),
         bytes: edition.bytes().to_vec(),
         source: violations::Text::word(site.source.as_str()),
-        base: site.origin_file.as_deref().map(<[u8]>::to_vec),
+        base: match &site.origin_file {
+            OriginFile::Unknown => None,
+            OriginFile::Absent => Some(Vec::new()),
+            OriginFile::Present(bytes) => Some(bytes.to_vec()),
+        },
         from: site.timeline.since(),
         until: None,
     }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::{
     cli::{Error, Exit, Format, json, load, memory},
     crawlers::{self, Class, CrawlDelay, Crawler, Evidence},
-    enforce::{self, Action, Asked, Decision, Excuse, Measured, Reason, Rulebook, Site},
+    enforce::{self, Action, AppliedPace, Case, Decision, Excuse, Reason, Rulebook, Site},
     escape,
     proxy::Records,
     robots::{Access, Record, Target},
@@ -71,9 +71,9 @@ pub(super) fn by_policy(
         let target = Target::of_url(text.as_bytes());
         let claim = rulebook.catalogue().identify(user_agent.as_bytes(), &site.names);
         let is_nameless = enforce::is_blank(user_agent.as_bytes());
-        let asked = Asked { claim: &claim, is_nameless, target: &target };
+        let case = Case { claim: &claim, is_nameless, target: &target };
         let knowledge = records.of(site);
-        let decision = enforce::decide(site, asked, &knowledge);
+        let decision = enforce::decide(site, case, &knowledge);
         let name =
             decision.judgement.and_then(|judgement| judgement.name).or_else(|| claim.primary());
         let read = knowledge.read(&decision, name);
@@ -82,7 +82,7 @@ pub(super) fn by_policy(
             Action::Throttle => 429,
             Action::Pass | Action::Log => 200,
         };
-        let measured = enforce::measured(site, &decision, &knowledge);
+        let measured = enforce::applied_pace(site, &decision, &knowledge);
         let tags = site.tags.select(target.letter(), status, None);
         let row = Decided {
             judged: judged(text, &target, site, &decision, &claim),
@@ -96,8 +96,8 @@ pub(super) fn by_policy(
             action: decision.action.as_str(),
             reason: decision.reason.as_str(),
             rung: decision.rung.map(enforce::Rung::as_str),
-            crawl_delay: measured.map(|one| one.held.pace.interval().as_secs_f64()),
-            crawl_delay_enforced: measured.map(|one| one.held.is_enforced),
+            crawl_delay: measured.map(|one| one.pace.interval().as_secs_f64()),
+            crawl_delay_enforced: measured.map(|one| one.is_enforced),
             robots_tag: tags.as_ref().and_then(|tags| tags.robots_tag.clone()),
             x_robots_tag: tags
                 .as_ref()
@@ -105,7 +105,7 @@ pub(super) fn by_policy(
                 .filter(|lines| !lines.is_empty())
                 .map(|lines| lines.join(", ")),
             robots_read: read,
-            editions: enforce::considered(site, &decision, &target, &knowledge)
+            editions: enforce::edition_verdicts(site, &decision, &target, &knowledge)
                 .into_iter()
                 .map(EditionRow::from)
                 .collect(),
@@ -118,14 +118,14 @@ pub(super) fn by_policy(
     Ok(Exit::Fine)
 }
 
-impl From<enforce::Considered> for EditionRow {
-    fn from(one: enforce::Considered) -> Self {
+impl From<enforce::EditionVerdict> for EditionRow {
+    fn from(one: enforce::EditionVerdict) -> Self {
         Self {
             edition: one.edition.to_string(),
             from: time(one.from),
             until: one.until.map(time),
             verdict: one.access.as_str(),
-            held: one.held,
+            held: one.is_known,
         }
     }
 }
@@ -184,7 +184,7 @@ fn print(
     out: &mut dyn Write,
     row: &Decided<'_>,
     site: &Site,
-    (decision, measured): (&Decision<'_>, Option<Measured<'_>>),
+    (decision, measured): (&Decision<'_>, Option<AppliedPace<'_>>),
     target: &Target<'_>,
 ) -> Result<(), Error> {
     writeln!(out, "{}", row.judged.target)?;
@@ -212,10 +212,10 @@ fn print(
         let text = format!("as on the rung {rung}, where every crawler begins; {now}");
         line(out, "ladder", &text)?;
     }
-    if let Some(Measured { held, edition }) = measured {
-        let file = match edition == site.edition().id() {
+    if let Some(held) = measured {
+        let file = match held.edition == site.edition().id() {
             true => "robots.txt".to_owned(),
-            false => edition.to_string(),
+            false => held.edition.to_string(),
         };
         let place = held.record.map(|one| format!(" ({file} line {})", one.line));
         let sooner = if held.is_enforced { "gets 429" } else { "is counted" };

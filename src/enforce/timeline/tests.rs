@@ -7,7 +7,7 @@ fn at(second: i64) -> Timestamp {
 }
 
 fn edition(path: &str) -> Arc<Edition> {
-    Arc::new(Edition::of_bytes(format!("User-agent: *\nDisallow: {path}\n").into_bytes()))
+    Arc::new(Edition::of_bytes(format!("User-agent: *\nDisallow: {path}\n").into()))
 }
 
 /// `name from until` of each, the one in force first.
@@ -46,7 +46,7 @@ fn editions_follow_each_other_and_the_same_bytes_are_the_same_edition() {
 fn ours_editions_that_say_the_same_are_one() {
     let commented = |number: i64| {
         let text = format!("# made at {number}\nUser-agent: *\nDisallow: /x # {number}\n");
-        Arc::new(Edition::of_bytes(text.into_bytes()))
+        Arc::new(Edition::of_bytes(text.into()))
     };
     let mut timeline = Timeline::new(edition("/"), at(0));
     for number in 1..=300 {
@@ -112,14 +112,14 @@ fn ours_who_changes_too_often_excuses_whom_nobody_saw_read() {
         timeline = timeline.followed_by(edition(&format!("/{number}")), at(number));
     }
     timeline = timeline.followed_by(edition("/"), at(100));
-    let excuse = |holding: &Holding, start| {
+    let excuse = |known: &KnownEditions, start| {
         let star = timeline.current.matcher().star().expect("a group");
         let doubt = timeline.doubt(star, None, std::iter::empty());
-        timeline.excuse(doubt, at(start), |_, _| false, || holding.clone()).is_some()
+        timeline.excuse(doubt, at(start), |_, _| false, || known.clone()).is_some()
     };
-    let current = Holding::Of(vec![timeline.current.id()]);
-    assert!(excuse(&Holding::Any, 0) && !excuse(&Holding::Any, 50));
+    let current = KnownEditions::Of(vec![timeline.current.id()]);
+    assert!(excuse(&KnownEditions::Any, 0) && !excuse(&KnownEditions::Any, 50));
     assert!(!excuse(&current, 0));
-    let forgotten = Holding::Of(vec![edition("/x").id()]);
+    let forgotten = KnownEditions::Of(vec![edition("/x").id()]);
     assert!(excuse(&forgotten, 0));
 }

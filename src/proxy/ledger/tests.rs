@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::{
     crawlers::{Crawler, Standing},
-    enforce::{self, Asked, Knowledge, Moment, Rulebook},
+    enforce::{self, Case, Knowledge, Moment, Rulebook},
     policy,
     robots::Target,
 };
@@ -55,8 +55,8 @@ impl Client<'_> {
         let user_agent = format!("{token}/1.0 (+https://bot.example)");
         let claim = book.catalogue().identify(user_agent.as_bytes(), &self.site.names);
         let target = Target::new(path.as_bytes());
-        let asked = Asked { claim: &claim, is_nameless: false, target: &target };
-        let decision = enforce::decide(self.site, asked, self);
+        let case = Case { claim: &claim, is_nameless: false, target: &target };
+        let decision = enforce::decide(self.site, case, self);
         let name = decision.judgement.and_then(|judgement| judgement.name);
         let state = self.ledger.read_by(self.site, name, self.reader()).state.as_str();
         format!("{} {} {state}", decision.action.as_str(), decision.reason.as_str())
@@ -79,9 +79,14 @@ impl Knowledge for Client<'_> {
         Standing { outcome: self.outcome, evidence: None }
     }
 
-    fn holding(&self, name: Name<'_>, standing: Standing, start: Timestamp) -> Holding {
+    fn known_editions(
+        &self,
+        name: Name<'_>,
+        standing: Standing,
+        start: Timestamp,
+    ) -> KnownEditions {
         let reader = Reader { outcome: standing.outcome, ..self.reader() };
-        self.ledger.holding(self.site, name, reader, start)
+        self.ledger.known_editions(self.site, name, reader, start)
     }
 }
 

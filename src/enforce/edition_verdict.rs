@@ -1,63 +1,62 @@
-//! Which editions were considered for a decision, for whoever wants it explained.
+//! The verdicts of all editions that count for a request, for explanations.
 
 use jiff::Timestamp;
 
 use crate::robots::{Access, Target};
 
 use super::{
-    asked::Knowledge, decide::group_in, decision::Decision, edition::EditionId, rulebook::Site,
-    timeline::Holding,
+    decision::Decision, edition::EditionId, group::group_for, knowledge::Knowledge,
+    known_editions::KnownEditions, site::Site,
 };
 
-/// An edition that was in force within the window, and what it says to the client.
+/// The verdict of one edition that was in force within the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Considered {
+pub struct EditionVerdict {
     /// The edition.
     pub edition: EditionId,
-    /// Since when it was in force.
+    /// The start of its time in force.
     pub from: Timestamp,
-    /// Until when; `None` where it is.
+    /// The end of its time in force; `None` for the edition in force.
     pub until: Option<Timestamp>,
-    /// What it says.
+    /// Whether it allows the request.
     pub access: Access,
-    /// Whether the client may be going by it.
-    pub held: bool,
+    /// Whether the client may know it.
+    pub is_known: bool,
 }
 
-/// The editions that count for a decision about `target`, the one in force first.
-pub fn considered(
+/// The verdicts of the editions that count for a request for `target`, the one in force first.
+pub fn edition_verdicts(
     site: &Site,
     decision: &Decision<'_>,
     target: &Target<'_>,
     knowledge: &impl Knowledge,
-) -> Vec<Considered> {
+) -> Vec<EditionVerdict> {
     let start = knowledge.moment().start_of(site.cache_window);
     let name = decision.judgement.and_then(|judgement| judgement.name);
-    let holding = match name {
-        Some(name) => knowledge.holding(name, decision.standing, start),
-        None => Holding::Any,
+    let known = match name {
+        Some(name) => knowledge.known_editions(name, decision.standing, start),
+        None => KnownEditions::Any,
     };
-    let current = Considered {
+    let current = EditionVerdict {
         edition: site.edition().id(),
         from: site.timeline.since(),
         until: None,
         access: decision.access,
-        held: site.timeline.may_hold_current(&holding),
+        is_known: site.timeline.may_know_current(&known),
     };
     let past = site.timeline.in_window(start).map(|past| {
         let matcher = past.edition.matcher();
         let group = match name {
-            Some(name) => group_in(matcher, &site.enforcement, name),
+            Some(name) => group_for(matcher, &site.enforcement.star_binds, name),
             None => matcher.star(),
         };
         let verdict = group.map(|group| matcher.verdict(group, target));
-        let edition = past.edition.id();
-        Considered {
-            edition,
+        EditionVerdict {
+            edition: past.edition.id(),
             from: past.from,
             until: Some(past.until),
             access: verdict.map_or(Access::Allow, |verdict| verdict.access),
-            held: past.may_be_held(&holding),
+            is_known: past.may_be_known(&known),
         }
     });
     std::iter::once(current).chain(past).collect()
