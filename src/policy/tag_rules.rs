@@ -1,19 +1,53 @@
-//! The `robots_tag` section: which answers carry which tags.
+//! The `robots_tag` section: the tags of answers.
 
 use crate::{
     diagnostic::Diagnostic,
-    policy::{
-        MediaRange, StatusRange, TagRule,
-        groups::pattern,
-        shape::{At, Fields, Findings, closest, shown},
-        yaml::Value,
-    },
+    escape::shown,
     product_token::ProductToken,
     robots,
     robots_tag::{self, InvalidRule, RobotsTag, Rule, Scope},
 };
 
-/// Reads the list. All its entries together never make a field longer than crawlers have to read.
+use super::{
+    findings::Findings,
+    pattern,
+    shape::{At, Fields},
+    spelling::closest,
+    yaml::Value,
+};
+
+/// One entry of the `robots_tag` section.
+#[derive(Clone, Debug)]
+pub struct TagRule {
+    /// Paths that it applies to; empty is every path.
+    pub paths: Vec<robots::Pattern>,
+    /// Media types that it applies to; empty is every type.
+    pub content_types: Vec<MediaRange>,
+    /// Status codes that it applies to; empty is every status.
+    pub statuses: Vec<StatusRange>,
+    /// The tag to set.
+    pub tag: RobotsTag,
+}
+
+/// `type/subtype` or `type/*`, lower case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MediaRange {
+    /// The type.
+    pub main: String,
+    /// The subtype; `None` is any.
+    pub sub: Option<String>,
+}
+
+/// A range of status codes, both ends included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StatusRange {
+    /// The lowest code.
+    pub from: u16,
+    /// The highest code.
+    pub to: u16,
+}
+
+/// Reads the list. All entries together must fit into the longest field that crawlers must read.
 pub(super) fn read(fields: &Fields<'_>, findings: &mut Findings) -> Vec<TagRule> {
     let Some(at) = fields.take("robots_tag") else { return Vec::new() };
     let rules: Vec<TagRule> =
@@ -61,7 +95,7 @@ fn tag_rule(at: &At<'_>, findings: &mut Findings) -> Option<TagRule> {
 }
 
 fn path(at: &At<'_>, findings: &mut Findings) -> Option<robots::Pattern> {
-    let text = pattern(at.text(findings)?, at, findings)?;
+    let text = pattern::read(at.text(findings)?, at, findings)?;
     match robots::Pattern::new(text) {
         Ok(pattern) => Some(pattern),
         Err(finding) => {
@@ -136,7 +170,7 @@ fn value_words(kind: robots_tag::ValueKind) -> String {
     }
 }
 
-/// `application/pdf` or `image/*`.
+/// Reads `application/pdf` or `image/*`.
 fn media_range(at: &At<'_>, findings: &mut Findings) -> Option<MediaRange> {
     let text = at.text(findings)?;
     let is_token = |part: &str| {
@@ -156,7 +190,7 @@ fn media_range(at: &At<'_>, findings: &mut Findings) -> Option<MediaRange> {
     }
 }
 
-/// `404`, `4xx`.
+/// Reads `404` or `4xx`.
 fn status_range(at: &At<'_>, findings: &mut Findings) -> Option<StatusRange> {
     match &at.node.value {
         Value::Integer(code @ 200..=599) => {
