@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use crate::robots::{Access, Target};
 
 use super::{
-    decision::Decision, edition::EditionId, group::group_for, knowledge::Knowledge,
+    decision::Decision, edition_id::EditionId, group::group_for, knowledge::Knowledge,
     known_editions::KnownEditions, site::Site,
 };
 

@@ -13,7 +13,7 @@ use crate::{
 };
 
 use super::{
-    decision::Decision, edition::EditionId, group::group_for, knowledge::Knowledge, rung::Rung,
+    decision::Decision, edition_id::EditionId, group::group_for, knowledge::Knowledge, rung::Rung,
     site::Site,
 };
 
@@ -42,7 +42,7 @@ pub fn applied_pace<'r>(
 ) -> Option<AppliedPace<'r>> {
     let judgement = decision.judgement?;
     let (name, edition) = (judgement.name?, site.edition());
-    let own = match edition.asks_for_pace() && keeps_paces(name) {
+    let own = match edition.sets_pace() && keeps_paces(name) {
         true => promised(edition.matcher(), name, judgement.group, knowledge.moment().now),
         false => None,
     };
@@ -63,8 +63,8 @@ pub fn applied_pace<'r>(
     Some(AppliedPace { pace, record, is_enforced: true, edition: edition.id() })
 }
 
-/// The laxest record of the editions that a crawler may be going by, with its edition; `own` is that
-/// of the edition in force. `None` where it may be going by one that asks for nothing.
+/// The laxest record among the editions that a crawler may know, with its edition. `own` is the
+/// record of the edition in force. `None` if the crawler may know an edition without a pace.
 fn laxest<'r>(
     site: &'r Site,
     decision: &Decision<'r>,
@@ -87,15 +87,13 @@ fn laxest<'r>(
     })
 }
 
-/// Whether a crawler says that it keeps to such records.
+/// Whether a crawler documents that it keeps these records.
 pub(super) fn keeps_paces(name: crawlers::Name<'_>) -> bool {
     name.known().is_some_and(|known| known.honours().crawl_delay == Some(CrawlDelay::Yes))
 }
 
-/// The record whose pace a crawler has promised to keep: of the group that it obeys, by the time of
-/// day. `None` where there is none, or where it promises nothing. Where a crawler says that it takes
-/// `Crawl-delay` from `*` beside a group of its own, as bingbot does, the record of `*` counts if its
-/// own group has none.
+/// The record that a crawler has promised to keep: of the group that it obeys, by the time of day.
+/// Some crawlers, as bingbot, take a `Crawl-delay` from `*` if their own group has none.
 fn promised<'r>(
     matcher: &'r Matcher,
     name: crawlers::Name<'_>,
@@ -116,8 +114,8 @@ fn promised<'r>(
 }
 
 /// Whether a promised pace is enforced, for a crawler in this mode and on this rung; `rung` is
-/// `None` where the ladder does not decide. By default, a promise is enforced in the mode `throttle`
-/// and on the ladder, and measured elsewhere: `block` is about Disallow.
+/// `None` where the ladder does not decide. By default, a promise is enforced in the mode
+/// `throttle` and on the ladder, and measured elsewhere: `block` is about Disallow.
 fn is_promise_enforced(enforcement: &Enforcement, mode: Mode, rung: Option<Rung>) -> bool {
     match enforcement.crawl_delay {
         Some(PaceMode::Throttle) => true,

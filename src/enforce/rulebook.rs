@@ -9,7 +9,7 @@ use crate::{
 
 use super::site::Site;
 
-/// Everything that decides about requests, swapped whole at a reload.
+/// Everything that decisions depend on, swapped whole at a reload.
 #[derive(Debug)]
 pub struct Rulebook {
     catalogue: Arc<Catalogue>,
@@ -43,8 +43,8 @@ impl Rulebook {
         }
     }
 
-    /// The site that names exactly this host, lower case and without port. Safe for a host that
-    /// has not been parsed: what is no host is nobody's.
+    /// The site that names exactly this host, lower case and without port. The host need not be
+    /// valid: an invalid one is found on no site.
     pub fn exact_site(&self, host: &str) -> Option<(usize, &Site)> {
         self.numbered(*self.by_host.get(host)?)
     }
@@ -58,7 +58,7 @@ impl Rulebook {
         self.exact_site(host).or_else(below)
     }
 
-    /// The site of a host, else the default site. `None` as host is a request without one.
+    /// The site of a host, else the default site. `None` stands for a request without a host.
     pub fn site(&self, host: Option<&str>) -> Option<(usize, &Site)> {
         host.and_then(|host| self.site_of_host(host)).or_else(|| self.numbered(self.default?))
     }
@@ -72,7 +72,7 @@ impl Rulebook {
         &self.sites
     }
 
-    /// The crawlers that are known.
+    /// The known crawlers.
     pub fn catalogue(&self) -> &Catalogue {
         &self.catalogue
     }

@@ -1,59 +1,37 @@
-//! The editions of one site in time: the one in force, and those before it that crawlers may still
-//! go by.
-//!
-//! RFC 9309 §2.4 lets a crawler use what it fetched for 24 hours. What the newest edition disallows
-//! is held against nobody who may be going by one that allows it ([`Timeline::excuse`]).
+//! The editions of one site in time: the one in force, and earlier ones that crawlers may still
+//! use.
 
 use std::{cmp::Reverse, sync::Arc};
 
 use jiff::Timestamp;
 
-use crate::robots::{Common, Files, Matcher, Rule, Scope};
+use crate::robots::{Common, Matcher};
 
 use super::{
-    edition::{Edition, EditionId},
+    edition::Edition,
+    edition_id::EditionId,
     known_editions::KnownEditions,
+    past::{Past, Period, Twin, distinct},
 };
 
-/// How many editions before the one in force are kept. Who changes a file more often within a day
-/// has his crawlers excused where it can't be told what they hold.
+/// The most past editions that are kept. If a file changes more often within the window, crawlers
+/// are excused unless their last fetch is known.
 const MAX_PAST: usize = Common::MAX_OLDER;
 
-/// The editions of one site, as they followed each other.
+/// The editions of one site in time.
 #[derive(Clone, Debug)]
 pub struct Timeline {
     current: Arc<Edition>,
     since: Timestamp,
     last_modified: Timestamp,
-    /// Those that say the same as the one in force: nobody is excused by them.
+    /// The equivalents of the edition in force. They excuse no client.
     twins: Vec<Twin>,
-    /// The newest first; each says something else than the current one and the others.
+    /// The past editions, the newest first. No two of them are equivalent, nor one to the current.
     past: Vec<Past>,
-    /// What the current edition has in common with those, by their places.
+    /// The rules that the current edition has in common with each of `past`.
     common: Arc<Common>,
-    /// Until when an edition was in force that is no longer kept.
+    /// The end of the time in force of the last edition that is no longer kept.
     forgotten: Option<Timestamp>,
-}
-
-/// An edition that is no longer in force.
-#[derive(Clone, Debug)]
-pub struct Past {
-    /// The edition.
-    pub edition: Arc<Edition>,
-    /// Since when it was in force, the last time.
-    pub from: Timestamp,
-    /// Until when.
-    pub until: Timestamp,
-    /// Editions that say the same: a robots.txt that tells when it was made is another each time.
-    twins: Vec<Twin>,
-}
-
-/// An edition that says the same as another.
-#[derive(Clone, Copy, Debug)]
-struct Twin {
-    id: EditionId,
-    /// The end of its time in force.
-    until: Timestamp,
 }
 
 /// The parts of a timeline, in any order and with repetitions.
@@ -66,38 +44,16 @@ struct Parts {
     forgotten: Option<Timestamp>,
 }
 
-/// A time in which an edition was in force, as it was written down.
-#[derive(Clone, Debug)]
-pub struct Period {
-    /// The edition.
-    pub edition: Arc<Edition>,
-    /// Since when.
-    pub from: Timestamp,
-    /// Until when; `None` where nothing followed it.
-    pub until: Option<Timestamp>,
-}
-
-/// Editions that may allow what the one in force disallows: those that have to be asked.
-#[derive(Clone, Copy, Debug)]
-pub struct Doubt {
-    scope: Scope,
-    files: Files,
-    /// Those of `files` in which the crawler may be bound by another scope than its own.
-    renamed: Files,
-    /// Whether there was one that is not kept any more.
-    forgotten: bool,
-}
-
 impl Timeline {
-    /// Begins with an edition in force since `since`.
+    /// A timeline of one edition, in force since `since`.
     pub fn new(current: Arc<Edition>, since: Timestamp) -> Self {
         let last_modified = whole(since);
         let (past, twins, forgotten) = (Vec::new(), Vec::new(), None);
         Parts { current, since, last_modified, past, twins, forgotten }.assemble(since)
     }
 
-    /// What was written down, in order, `edition` being in force at `now`. A period that is still
-    /// open ends then, or goes on if it is this edition's.
+    /// Resumes from stored periods, in order, with `edition` in force at `now`. An open period ends
+    /// now, or goes on if it is that of `edition`.
     pub fn resume(periods: Vec<Period>, edition: Arc<Edition>, now: Timestamp) -> Self {
         let open = periods.last().filter(|last| last.until.is_none());
         let open = open.filter(|last| last.edition.id() == edition.id()).map(|last| last.from);
@@ -116,8 +72,8 @@ impl Timeline {
         Parts { current: edition, since, last_modified, past, twins, forgotten }.assemble(now)
     }
 
-    /// The same with `edition` in force from `now` on. The time goes on where its bytes are those in
-    /// force. What looks as if it lay ahead, because the clock was put back, was just now.
+    /// Puts `edition` in force from `now` on; if it already is, its time goes on. Times that lie
+    /// ahead, because the clock was put back, become `now`.
     pub fn followed_by(&self, edition: Arc<Edition>, now: Timestamp) -> Self {
         let is_same = edition.id() == self.current.id();
         let is_over = self.since <= now && self.past.iter().all(|past| past.until <= now);
@@ -139,7 +95,7 @@ impl Timeline {
         .assemble(now)
     }
 
-    /// The same after `other` as well: the site takes over hosts that had those rules.
+    /// Adds the editions of `other`, because the site takes over its hosts.
     pub fn after(self, other: &Self, now: Timestamp) -> Self {
         let parts = self.into_parts();
         let past = parts.past.into_iter().chain(other.past.iter().cloned());
@@ -157,13 +113,14 @@ impl Timeline {
         Parts { current, since, last_modified, past, twins, forgotten }
     }
 
-    /// The edition in force, replaced now.
+    /// The edition in force as a past one that ends now.
     fn replaced(&self, now: Timestamp) -> Option<Past> {
         let edition = Arc::clone(&self.current);
         Some(Past { edition, from: self.since, until: now, twins: self.twins.clone() })
     }
 
-    /// The same without what nobody can hold any more.
+    /// Drops the editions whose time in force ended before `start`: no crawler may use them any
+    /// more.
     pub fn without_before(mut self, start: Timestamp) -> Self {
         let kept = self.past.len();
         let is_within = |twin: &Twin| twin.until > start;
@@ -176,12 +133,12 @@ impl Timeline {
         self
     }
 
-    /// Whether nobody can hold any but the edition in force.
+    /// Whether there is no edition but the one in force.
     pub fn is_single(&self) -> bool {
         self.past.is_empty()
     }
 
-    /// Until when an edition was in force that is no longer kept, because there are too many.
+    /// The end of the last edition that is no longer kept, because there are too many.
     pub const fn forgotten(&self) -> Option<Timestamp> {
         self.forgotten
     }
@@ -191,24 +148,25 @@ impl Timeline {
         &self.current
     }
 
-    /// Since when it is.
+    /// The start of its time in force.
     pub const fn since(&self) -> Timestamp {
         self.since
     }
 
-    /// The `Last-Modified` of the edition in force: since when it is, but in a later second than any
-    /// before it, so that no copy of those passes for this one (RFC 9110 §8.8.2).
+    /// The `Last-Modified` of the edition in force: the start of its time in force, but in a later
+    /// second than that of any earlier edition. So no copy of those passes for this one (RFC 9110
+    /// §8.8.2).
     pub const fn last_modified(&self) -> Timestamp {
         self.last_modified
     }
 
-    /// The editions that were in force at `start` or later, and are not any more; the newest first.
+    /// The past editions that were in force at `start` or later, the newest first.
     pub fn in_window(&self, start: Timestamp) -> impl Iterator<Item = &Past> {
         self.past.iter().filter(move |past| past.until > start)
     }
 
-    /// The editions that a client may be going by beside the one in force, the newest first; `None`
-    /// where it may be going by one that is not kept.
+    /// The past editions that a client may know, the newest first. `None` if it may know one that
+    /// is no longer kept.
     pub fn known(
         &self,
         start: Timestamp,
@@ -225,85 +183,37 @@ impl Timeline {
         are_kept.then(|| self.past.iter().filter(is_known))
     }
 
-    /// Whether a client may be going by the edition in force, or by one that says the same.
+    /// Whether a client may know the edition in force or an equivalent one.
     pub fn may_know_current(&self, known: &KnownEditions) -> bool {
-        let says_it = |id: &EditionId| {
-            *id == self.current.id() || self.twins.iter().any(|twin| twin.id == *id)
-        };
-        match known {
-            KnownEditions::Any => true,
-            KnownEditions::Of(known) => known.iter().any(says_it),
-        }
+        let twins = self.twins.iter().map(|twin| twin.id);
+        known.has_any(twins.chain([self.current.id()]))
     }
 
-    /// Whether an edition is not kept any more that was in force at `start` or later.
-    fn is_forgotten(&self, start: Timestamp) -> bool {
+    /// All past editions, the newest first.
+    pub(super) fn past(&self) -> &[Past] {
+        &self.past
+    }
+
+    /// The rules that the edition in force has in common with each of [`Self::past`].
+    pub(super) fn common(&self) -> &Common {
+        &self.common
+    }
+
+    /// Whether an edition that was in force at `start` or later is no longer kept.
+    pub(super) fn is_forgotten(&self, start: Timestamp) -> bool {
         self.forgotten.is_some_and(|until| until > start)
     }
 
-    fn keeps(&self, id: EditionId) -> bool {
+    /// Whether an edition is kept, or an equivalent one.
+    pub(super) fn keeps(&self, id: EditionId) -> bool {
         let is_twin = self.twins.iter().any(|twin| twin.id == id);
         id == self.current.id() || is_twin || self.past.iter().any(|past| past.is_one_of(&[id]))
-    }
-
-    /// Which editions may allow a target that `rule` of `scope` disallows in the one in force to a
-    /// crawler that looks for these names. Most often none: then there is no [`Self::excuse`].
-    pub fn doubt<'n>(
-        &self,
-        scope: Scope,
-        rule: Option<&Rule>,
-        names: impl Iterator<Item = &'n str>,
-    ) -> Doubt {
-        let renamed = self.common.renamed(names);
-        let changed =
-            rule.map_or_else(|| self.common.all(), |rule| self.common.in_doubt(scope, rule));
-        Doubt { scope, files: changed | renamed, renamed, forgotten: self.forgotten.is_some() }
-    }
-
-    /// Whether a target that the edition in force disallows is allowed by one that its sender may be
-    /// going by; names that edition, the newest of several.
-    ///
-    /// `start` is when the window begins. `allows` judges the target by another edition, whose scope
-    /// is told where it is known, and `known_editions` is asked only where it matters.
-    pub fn excuse(
-        &self,
-        doubt: Doubt,
-        start: Timestamp,
-        allows: impl Fn(&Matcher, Option<Scope>) -> bool,
-        known_editions: impl FnOnce() -> KnownEditions,
-    ) -> Option<Excuse<'_>> {
-        let known = |place: usize| {
-            let is_renamed = doubt.renamed.contains(place);
-            self.common.scope(doubt.scope, place).filter(|_| !is_renamed)
-        };
-        let in_doubt =
-            doubt.files.places().filter_map(|place| Some((place, self.past.get(place)?)));
-        let mut lenient = in_doubt
-            .filter(|(place, past)| allows(past.edition.matcher(), known(*place)))
-            .map(|(_, past)| past)
-            .peekable();
-        let is_forgotten = self.is_forgotten(start);
-        if lenient.peek().is_none() && !is_forgotten {
-            return None;
-        }
-        match known_editions() {
-            KnownEditions::Any => {
-                let by = lenient.find(|past| past.until > start).map(Excuse::By);
-                by.or_else(|| is_forgotten.then_some(Excuse::Forgotten))
-            }
-            KnownEditions::Of(known) => {
-                let by = lenient.find(|past| past.is_one_of(&known)).map(Excuse::By);
-                // What it fetched is not known here: it may have allowed anything.
-                let are_kept = known.iter().all(|id| self.keeps(*id));
-                by.or_else(|| (!are_kept).then_some(Excuse::Forgotten))
-            }
-        }
     }
 }
 
 impl Parts {
-    /// Merges editions that say the same, drops the oldest beyond [`MAX_PAST`], and moves times that
-    /// lie ahead of `now` back to it.
+    /// Merges equivalent editions, drops the oldest beyond [`MAX_PAST`], and moves times ahead of
+    /// `now` back to it.
     fn assemble(self, now: Timestamp) -> Timeline {
         let Self { current, since, last_modified, past: mut all, mut twins, forgotten } = self;
         all.sort_by_key(|past| Reverse((past.until, past.from)));
@@ -311,8 +221,8 @@ impl Parts {
         for mut one in all {
             (one.from, one.until) = (one.from.min(now), one.until.min(now));
             let twin = Twin { id: one.edition.id(), until: one.until };
-            let same = past.iter_mut().find(|other| other.edition.says_the_same(&one.edition));
-            if current.says_the_same(&one.edition) {
+            let same = past.iter_mut().find(|other| other.edition.is_equivalent(&one.edition));
+            if current.is_equivalent(&one.edition) {
                 twins.extend(one.twins.into_iter().chain([twin]));
             } else if let Some(same) = same {
                 same.twins.extend(one.twins.into_iter().chain([twin]));
@@ -330,60 +240,22 @@ impl Parts {
     }
 }
 
-impl Past {
-    /// Whether a client may be going by it, or by one that says the same.
-    pub fn may_be_known(&self, known: &KnownEditions) -> bool {
-        match known {
-            KnownEditions::Any => true,
-            KnownEditions::Of(known) => self.is_one_of(known),
-        }
-    }
-
-    /// Whether it, or one that says the same, is among these.
-    pub fn is_one_of(&self, editions: &[EditionId]) -> bool {
-        let twins = self.twins.iter().map(|twin| twin.id);
-        twins.chain([self.edition.id()]).any(|id| editions.contains(&id))
-    }
-}
-
-/// Each once, with its latest time.
-fn distinct(twins: &mut Vec<Twin>) {
-    twins.sort_unstable_by_key(|twin| (twin.id, Reverse(twin.until)));
-    twins.dedup_by_key(|twin| twin.id);
-}
-
-/// The first whole second that is not before this time.
+/// A time rounded up to a whole second.
 fn whole(at: Timestamp) -> Timestamp {
     let second = at.as_second() + i64::from(at.subsec_nanosecond() > 0);
     Timestamp::from_second(second).unwrap_or(at)
 }
 
-/// The `Last-Modified` of what came into force at `since`, after what has `before` as its own: dates
-/// have whole seconds, and two editions may come within one.
+/// The `Last-Modified` of an edition that came into force at `since`, after one with `before`. It
+/// differs even if both came within one second.
 fn modified_after(before: Timestamp, since: Timestamp) -> Timestamp {
     let after = Timestamp::from_second(before.as_second().saturating_add(1)).unwrap_or(since);
     whole(since).max(after)
 }
 
-impl Doubt {
-    /// Whether every edition is known to disallow the target.
-    pub const fn is_none(&self) -> bool {
-        self.files.is_empty() && !self.forgotten
-    }
-}
-
 fn compare(current: &Edition, past: &[Past]) -> Arc<Common> {
     let older: Vec<&Matcher> = past.iter().map(|past| past.edition.matcher()).collect();
     Arc::new(Common::of(current.matcher(), &older))
-}
-
-/// Why a target is not held against its sender.
-#[derive(Clone, Copy, Debug)]
-pub enum Excuse<'t> {
-    /// This edition allows it.
-    By(&'t Past),
-    /// It may be going by an edition that is not kept any more.
-    Forgotten,
 }
 
 #[cfg(test)]

@@ -29,8 +29,8 @@ pub fn built_in_file() -> CatalogueFile {
 /// [`Catalogue`].
 ///
 /// # Errors
-/// All findings, or the first twenty. Occurs when the file is larger than [`MAX_BYTES`], is not UTF-8
-/// or not YAML, has an unknown key or a bad value, or breaks an invariant of catalogues.
+/// All findings, or the first twenty. Occurs when the file is larger than [`MAX_BYTES`], is not
+/// UTF-8 or not YAML, has an unknown key or a bad value, or breaks an invariant of catalogues.
 pub fn read_file(file: &str, bytes: &[u8]) -> Result<CatalogueFile, Vec<Diagnostic>> {
     let in_file = |finding: Diagnostic| finding.in_file(file);
     let read = parse(bytes).map_err(|finding| vec![in_file(finding)])?;

@@ -37,7 +37,8 @@ pub struct Enforcement {
     pub block: Block,
     /// The classes of client that a `*` group binds (default crawler, automation and none).
     pub star_binds: Vec<Class>,
-    /// The treatment of every request by a proven impostor; `None` leaves it to the rules (default).
+    /// The treatment of every request by a proven impostor; `None` leaves it to the rules
+    /// (default).
     pub impostors: Option<Mode>,
     /// Whether rules for `*` alone may block a confirmed search engine (default false).
     pub block_confirmed_search: bool,
@@ -129,8 +130,8 @@ pub(super) fn read(
     enforcement
 }
 
-/// Reads `ladder`, `breaker` and `crawl_delay`. On the ladder, the breaker is on by default. Elsewhere
-/// it is off: an operator who writes `mode: block` means it.
+/// Reads `ladder`, `breaker` and `crawl_delay`. On the ladder, the breaker is on by default.
+/// Elsewhere it is off: an operator who writes `mode: block` means it.
 fn behaviour(
     fields: &Fields<'_>,
     is_on_ladder: bool,

@@ -38,37 +38,47 @@ pub use self::{
     yaml::MAX_BYTES,
 };
 
-// From the file to its values: each file knows only files above it.
-mod block; // the answer to a refused request
-mod breaker; // when refusing stops
-mod catalogue; // catalogue files, the built-in one among them
-mod catalogue_source; // the key `catalogue`
-mod checks; // checks across sections
-mod crawler_entries; // the section `crawlers`
-mod duration; // 30s, 24h
-mod enforcement; // the section `enforcement`
-mod evidence; // the section `evidence`
+// The file as text.
 mod findings; // everything that is wrong with a policy
-mod groups; // the groups of robots.txt
-mod host; // a host of a site
-mod ladder; // how a crawler climbs and comes down
-mod mode; // the treatment of violations
-mod names; // names of crawlers, sets and purposes
-mod origin; // the origin of a site
-mod overrides; // exceptions by crawler
+mod spelling; // corrections for misspelt words
+mod yaml; // bytes -> a tree with lines and columns
+
+// One value.
+mod duration; // 30s, 24h
 mod pattern; // a path pattern
-mod reader;
-mod records; // lines of robots.txt that are no rules
-mod robots_txt; // the section `robots_txt`
 mod scalar; // file names, addresses, networks
-mod sections; // a validated policy: its sections
-mod server; // the section `server`
 mod shape; // a node of the tree -> the value that a setting takes
 mod share; // a percentage
-mod sites; // the section `sites`
-mod source; // the source of a site's rules
-mod spelling; // corrections for misspelt words
-mod tag_rules; // the section `robots_tag`
+
+// The sections beside the sites.
+mod catalogue; // catalogue files, the built-in one among them
+mod catalogue_source; // the key `catalogue`
+mod crawler_entries; // the section `crawlers`
+mod evidence; // the section `evidence`
+mod names; // names of crawlers, sets (the section `crawler_sets`) and purposes
+mod server; // the section `server`
 mod timeouts; // server.timeouts
 mod violations; // the section `violations`
-mod yaml; // bytes -> a tree with lines and columns // the whole file
+
+// A site: where its requests go, and what it publishes.
+mod groups; // the groups of robots.txt
+mod host; // a host of a site
+mod origin; // the origin of a site
+mod records; // lines of robots.txt that are no rules
+mod robots_txt; // the section `robots_txt`
+mod source; // the source of a site's rules
+mod tag_rules; // the section `robots_tag`
+
+// A site: the treatment of violations.
+mod block; // the answer to a refused request
+mod breaker; // when refusing stops
+mod enforcement; // the section `enforcement`
+mod ladder; // how a crawler climbs and comes down
+mod mode; // off, log, throttle, block
+mod overrides; // exceptions by crawler
+
+// The whole policy.
+mod checks; // checks across sections
+mod reader; // the sections in order, then the checks
+mod sections; // a validated policy: its sections
+mod sites; // the section `sites`

@@ -64,12 +64,12 @@ fn is_idle(one: &Override, earlier: &[Override]) -> bool {
 
 fn one_override(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> Option<Override> {
     let fields = at.fields(&["user_agents", "standing", "mode"], findings)?;
-    let who = fields.require("user_agents", "write for example [set:ai]", findings);
+    let user_agents = fields.require("user_agents", "write for example [set:ai]", findings);
     let mode = fields
         .require("mode", "write off, log, throttle or block", findings)
         .and_then(|at| at.choice(&MODES, findings));
     let (mut tokens, mut all) = (HashSet::new(), false);
-    for item in who?.items(findings) {
+    for item in user_agents?.items(findings) {
         match names.select(&item, findings) {
             Some(Selection::Star) => all = true,
             Some(Selection::Tokens(selected)) => tokens.extend(selected),

@@ -27,8 +27,8 @@ pub fn read(file: &str, bytes: &[u8]) -> (Option<Policy>, Vec<Diagnostic>) {
     read_with(file, bytes, &mut |_| Err(io::Error::other("no other file can be read here")))
 }
 
-/// Reads a policy, and the catalogue file that it names, if any. `open` reads that file; it is called
-/// at most once. Findings about that file show its name.
+/// Reads a policy, and the catalogue file that it names, if any. `open` reads that file; it is
+/// called at most once. Findings about that file show its name.
 pub fn read_with(
     file: &str,
     bytes: &[u8],

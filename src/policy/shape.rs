@@ -192,7 +192,7 @@ impl<'n> At<'n> {
         findings: &mut Findings,
     ) -> Option<T> {
         let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
-        // YAML 1.1 readers take an unquoted `off` for a boolean; ours takes it for the word.
+        // An unquoted `off` is text here, although YAML 1.1 reads it as a boolean.
         let Value::Text(text) = &self.node.value else {
             self.mistyped(&format!("one of {}", words.join(", ")), &self.node.value, findings);
             return None;

@@ -1,8 +1,8 @@
 //! A YAML document as a tree; every node has its line and column.
 //!
-//! Only this file uses the YAML crate. It accepts YAML 1.2 under tight budgets and refuses duplicate
-//! keys. It knows no setting by name: a derived reader would stop at the first finding, while
-//! [`super::shape`] collects them all.
+//! Only this file uses the YAML crate. It accepts YAML 1.2 under tight budgets and refuses
+//! duplicate keys. It knows no setting by name: a derived reader would stop at the first finding,
+//! while [`super::shape`] collects them all.
 
 use std::fmt;
 
@@ -71,8 +71,8 @@ impl Value {
 /// Reads one YAML document.
 ///
 /// # Errors
-/// One finding, with its place. Occurs when the file is not UTF-8, not YAML or over a budget, or has
-/// a key twice.
+/// One finding, with its place. Occurs when the file is not UTF-8, not YAML or over a budget, or
+/// has a key twice.
 pub(super) fn read(bytes: &[u8]) -> Result<Node, Diagnostic> {
     if bytes.len() > MAX_BYTES {
         let message = format!("the policy is larger than {} KiB", MAX_BYTES / 1024);

@@ -8,7 +8,7 @@ use crate::{
     robots::Target,
 };
 
-fn asked(text: &str, token: &str) -> Option<u32> {
+fn promised_line(text: &str, token: &str) -> Option<u32> {
     let matcher = Matcher::new(&robots::parse(text.as_bytes()).0);
     let catalogue = policy::built_in_catalogue();
     let name = catalogue.find(token).map(crawlers::Name::Known);
@@ -18,7 +18,7 @@ fn asked(text: &str, token: &str) -> Option<u32> {
 }
 
 #[test]
-fn a_pace_is_asked_of_those_who_promise_to_keep_it() {
+fn a_pace_binds_crawlers_that_promise_to_keep_it() {
     let text = "User-agent: *\nDisallow: /x\nCrawl-delay: 5\n";
     for (token, line) in [
         ("AhrefsBot", Some(3)),
@@ -28,7 +28,7 @@ fn a_pace_is_asked_of_those_who_promise_to_keep_it() {
         ("GPTBot", None),     // says nothing
         ("NobodysBot", None), // is in no catalogue
     ] {
-        assert_eq!(asked(text, token), line, "{token}");
+        assert_eq!(promised_line(text, token), line, "{token}");
     }
 }
 
@@ -47,7 +47,7 @@ fn bingbot_takes_crawl_delay_from_star_beside_a_group_of_its_own() {
     ] {
         let text = with(own, star);
         assert_eq!(
-            (asked(&text, "bingbot"), asked(&text, "AhrefsBot")),
+            (promised_line(&text, "bingbot"), promised_line(&text, "AhrefsBot")),
             (bingbot, ahrefsbot),
             "{text}"
         );
@@ -72,7 +72,7 @@ impl Knowledge for Known {
 }
 
 #[test]
-fn rfc9309_2_4_a_crawler_is_held_to_the_laxest_pace_that_it_may_know() {
+fn rfc9309_2_4_the_laxest_pace_that_a_crawler_may_know_counts() {
     let at = |hours: i64| Timestamp::UNIX_EPOCH + jiff::SignedDuration::from_hours(hours);
     let policy = |enforcement: &str, delay: &str| {
         let text = format!(
@@ -84,8 +84,9 @@ fn rfc9309_2_4_a_crawler_is_held_to_the_laxest_pace_that_it_may_know() {
     };
     let (throttle, ladder) = ("mode: throttle", "mode: ladder");
     let (none, one, ten) = ("", ", crawl_delay: 1", ", crawl_delay: 10");
-    // The delay until 1:00, the delay since then, the hour of the request, the editions it may know,
-    // and the expected pace: its seconds, whether a record sets it, whether of the edition in force.
+    // The delay until 1:00, the delay since then, the hour of the request, the editions it may
+    // know, and the expected pace: its seconds, whether a record sets it, whether of the edition in
+    // force.
     for (enforcement, before, now, hours, which, expected) in [
         (throttle, one, ten, 2, "any", Some((1.0, true, false))),
         (throttle, none, ten, 2, "any", None),
@@ -125,7 +126,7 @@ fn rfc9309_2_4_a_crawler_is_held_to_the_laxest_pace_that_it_may_know() {
 }
 
 #[test]
-fn where_a_pace_is_enforced_and_where_it_is_only_measured() {
+fn the_mode_and_the_rung_say_where_a_pace_is_enforced() {
     let enforcement = |text: &str| {
         let text = format!(
             "sites: [{{ hosts: [a.example], origin: \"http://127.0.0.1:1\", \
