@@ -39,7 +39,7 @@ pub struct Merged {
     /// The number of invalid lines from the origin.
     pub invalid_lines: u32,
     /// Whether a part of the origin's tags exceeded
-    /// [`robots_tag::MAX_BYTES`](crate::robots_tag::MAX_BYTES).
+    /// [`robots_tag::MAX_BYTES`].
     pub truncated: bool,
 }
 

@@ -7,7 +7,7 @@ use crate::diagnostic::Diagnostic;
 use super::{findings::Findings, mode::Mode, server::Server, shape::At, sites::Site};
 
 /// Refuses an origin that is one of Beadle's own listeners: every request would run in a circle.
-pub(super) fn no_loop(site: &Site, server: &Server, at: &At<'_>, findings: &mut Findings) {
+pub(super) fn refuse_loop(site: &Site, server: &Server, at: &At<'_>, findings: &mut Findings) {
     let origin = if site.origin.host == "localhost" {
         Some(IpAddr::from([127, 0, 0, 1]))
     } else {
@@ -31,7 +31,7 @@ pub(super) fn no_loop(site: &Site, server: &Server, at: &At<'_>, findings: &mut 
 
 /// Warns of a site that blocks, or requires a standing, without any evidence: a User-Agent proves
 /// nothing.
-pub(super) fn names_are_claims(site: &Site, at: &At<'_>, findings: &mut Findings) {
+pub(super) fn warn_of_unproven_names(site: &Site, at: &At<'_>, findings: &mut Findings) {
     let enforcement = &site.enforcement;
     let blocks = enforcement.mode == Mode::Block
         || enforcement.ladder.is_some()

@@ -104,7 +104,7 @@ pub(super) fn read(
     let Some(fields) = at.and_then(|at| at.fields(&KEYS, findings)) else { return enforcement };
     let mode = fields.take("mode").and_then(|at| at.choice(&SITE_MODES, findings));
     enforcement.mode = mode.flatten().unwrap_or(Mode::Log);
-    behaviour(&fields, mode == Some(None), &mut enforcement, findings);
+    read_behaviour(&fields, mode == Some(None), &mut enforcement, findings);
     enforcement.overrides = overrides::read(&fields, names, findings);
     if let Some(at) = fields.take("block") {
         block::read(&at, &mut enforcement.block, findings);
@@ -125,14 +125,14 @@ pub(super) fn read(
     let allow_block_all =
         fields.take("allow_block_all").and_then(|at| at.boolean(findings)).unwrap_or(false);
     if !allow_block_all {
-        refuse_to_block_everybody(&enforcement, robots_txt, &fields, findings);
+        refuse_to_block_every_crawler(&enforcement, robots_txt, &fields, findings);
     }
     enforcement
 }
 
 /// Reads `ladder`, `breaker` and `crawl_delay`. On the ladder, the breaker is on by default.
 /// Elsewhere it is off: an operator who writes `mode: block` means it.
-fn behaviour(
+fn read_behaviour(
     fields: &Fields<'_>,
     is_on_ladder: bool,
     enforcement: &mut Enforcement,
@@ -194,7 +194,7 @@ fn star_binds(at: &At<'_>, findings: &mut Findings) -> Vec<Class> {
 
 /// Refuses to block every crawler from the whole site, unless the policy says so explicitly: the
 /// site would vanish from every search engine.
-fn refuse_to_block_everybody(
+fn refuse_to_block_every_crawler(
     enforcement: &Enforcement,
     robots_txt: &RobotsTxt,
     fields: &Fields<'_>,

@@ -53,7 +53,7 @@ impl Groups {
         // Old crawlers take the first rule that matches, so the exceptions come first.
         let mut places = rules(Directive::Allow, "allow", &fields, &mut group, findings);
         places.extend(rules(Directive::Disallow, "disallow", &fields, &mut group, findings));
-        allow_wins(&group, &places, findings);
+        warn_of_idle_disallow(&group, &places, findings);
         group.records.extend(crawl_delay(&fields, findings));
         for record in records::read(&fields, true, findings) {
             let records =
@@ -179,7 +179,7 @@ fn rules(
 }
 
 /// Warns of a path that is both allowed and disallowed: allow wins (§2.2.2).
-fn allow_wins(group: &robots::Group, places: &[(u32, u32)], findings: &mut Findings) {
+fn warn_of_idle_disallow(group: &robots::Group, places: &[(u32, u32)], findings: &mut Findings) {
     let allowed: Vec<&str> = group
         .rules
         .iter()

@@ -106,9 +106,9 @@ fn sections(
     let sites_at = fields.require("sites", help, findings)?;
     let sites = sites::read(&sites_at, &names, findings);
     for (at, site) in &sites {
-        checks::no_loop(site, &server, at, findings);
+        checks::refuse_loop(site, &server, at, findings);
         if !evidence.as_ref().is_some_and(Evidence::is_collected) {
-            checks::names_are_claims(site, at, findings);
+            checks::warn_of_unproven_names(site, at, findings);
         }
     }
     let sites = sites.into_iter().map(|(_, site)| site).collect();

@@ -54,7 +54,7 @@ pub(super) fn read<'n>(
         .into_iter()
         .filter_map(|item| site(&item, names, findings).map(|site| (item, site)))
         .collect();
-    one_site_a_host(&sites, findings);
+    refuse_duplicate_hosts(&sites, findings);
     sites
 }
 
@@ -100,7 +100,7 @@ fn hosts(fields: &Fields<'_>, findings: &mut Findings) -> Option<Vec<Host>> {
 }
 
 /// Refuses a host on two sites: which rules bind it would depend on their order.
-fn one_site_a_host(sites: &[(At<'_>, Site)], findings: &mut Findings) {
+fn refuse_duplicate_hosts(sites: &[(At<'_>, Site)], findings: &mut Findings) {
     let all: Vec<(At<'_>, &Host)> = sites
         .iter()
         .flat_map(|(at, site)| at.child("hosts").elements().into_iter().zip(&site.hosts))
