@@ -20,7 +20,7 @@ const KNOWS: [(&str, &[&str]); 10] = [
     ("crawlers", &[]),
     ("policy", &FORMATS),
     ("enforce", &["robots", "robots_tag", "crawlers", "policy"]),
-    ("violations", &[]),
+    ("violations", &["robots"]),
     ("proxy", &["robots", "robots_tag", "crawlers", "policy", "enforce", "violations"]),
     ("admin", &["violations"]),
     (
@@ -395,7 +395,11 @@ fn each_rule_is_heard_where_it_is_broken() {
             "fn f() { crate::enforce::decide() }",
             "policy may know the base and robots",
         ),
-        ("violations/mod.rs", "use crate::enforce::Decision;", "violations may know the base only"),
+        (
+            "violations/mod.rs",
+            "use crate::enforce::Decision;",
+            "violations may know the base and robots",
+        ),
         (
             "admin/mod.rs",
             "use crate::proxy::Proxy;",

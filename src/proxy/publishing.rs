@@ -15,8 +15,8 @@ use crate::{
     enforce::{self, History, Rulebook, Timeline},
     metrics::Metrics,
     policy::{self, Host, Policy, Source},
-    robots::{self, closes_everything},
-    violations::{Held, Store},
+    robots::{self, OriginFile, closes_everything},
+    violations::{Quarantined, Store},
 };
 
 use super::{
@@ -131,16 +131,16 @@ impl Remembered {
     pub(super) fn origin(&self, site: &str) -> origin_rules::Remembered {
         let last = self.editions.iter().rev().find(|edition| edition.site.as_str() == site);
         let was_open = last.is_some_and(|last| !closes_everything(&robots::parse(&last.bytes).0));
-        let state = last.map_or(State::Unknown, |last| match &last.base {
-            Some(base) if base.is_empty() => State::NoRules,
-            Some(base) => State::Rules(base.clone().into()),
-            None if last.source.as_str() == Source::Origin.as_str() => {
-                State::Rules(last.bytes.clone().into())
+        let state = last.map_or(State::Unknown, |last| match &last.origin_file {
+            OriginFile::Absent => State::NoRules,
+            OriginFile::Present(bytes) => State::Rules(bytes.clone()),
+            OriginFile::Unknown if last.source.as_str() == Source::Origin.as_str() => {
+                State::Rules(last.bytes.clone())
             }
-            None => State::Unknown,
+            OriginFile::Unknown => State::Unknown,
         });
         let held = self.held.iter().find(|held| held.site.as_str() == site);
-        let held = held.map(|held| held.bytes.clone().into());
+        let held = held.map(|held| held.bytes.clone());
         origin_rules::Remembered::new(state, held).after(was_open)
     }
 }
@@ -198,10 +198,10 @@ impl Reloader {
         match news {
             News::InForce { .. } => {}
             News::Held { site, id, file, at } => {
-                self.shared.sink.held(Held {
+                self.shared.sink.quarantined(Quarantined {
                     site: site.as_str().into(),
                     id: id.into(),
-                    bytes: file.to_vec(),
+                    bytes: file,
                     since: at,
                     accepted: None,
                 });
@@ -277,13 +277,16 @@ impl Reloader {
 }
 
 /// What is held back and accepted. A database that can't be read just now is asked again.
-fn accepted(database: PathBuf) -> Vec<Held> {
-    let held = Store::open_read_only(&database).and_then(|store| store.held());
+fn accepted(database: PathBuf) -> Vec<Quarantined> {
+    let held = Store::open_read_only(&database).and_then(|store| store.quarantine());
     held.unwrap_or_default().into_iter().filter(|held| held.accepted.is_some()).collect()
 }
 
 /// The files held back that nobody waits for any more.
-pub(super) fn idle<'a>(policy: &'a Policy, held: &'a [Held]) -> impl Iterator<Item = &'a Held> {
+pub(super) fn idle<'a>(
+    policy: &'a Policy,
+    held: &'a [Quarantined],
+) -> impl Iterator<Item = &'a Quarantined> {
     let asked: HashSet<&str> = sites(policy).map(policy::Site::name).collect();
     held.iter().filter(move |held| !asked.contains(held.site.as_str()))
 }

@@ -4,7 +4,8 @@ use std::{collections::HashMap, sync::Arc};
 
 use crate::{
     enforce::{self, Period, Rulebook},
-    violations::{self, Fetch, Held, Sink, Store},
+    robots::OriginFile,
+    violations::{self, Fetch, Quarantined, Sink, Store},
 };
 
 /// What the database keeps of the time before.
@@ -15,7 +16,7 @@ pub struct Remembered {
     /// Who fetched them.
     pub fetches: Vec<Fetch>,
     /// Files of origins that wait for somebody to accept them.
-    pub held: Vec<Held>,
+    pub held: Vec<Quarantined>,
 }
 
 impl Remembered {
@@ -27,7 +28,7 @@ impl Remembered {
         Ok(Self {
             editions: store.editions(None, Some(start))?,
             fetches: store.fetches()?,
-            held: store.held()?,
+            held: store.quarantine()?,
         })
     }
 
@@ -38,7 +39,7 @@ impl Remembered {
         for row in &self.editions {
             let edition = compiled
                 .entry(&row.sha256)
-                .or_insert_with(|| Arc::new(enforce::Edition::of_bytes(row.bytes.clone())));
+                .or_insert_with(|| Arc::new(enforce::Edition::of_bytes(row.bytes.to_vec())));
             let period = Period { edition: Arc::clone(edition), from: row.from, until: row.until };
             periods.entry(row.site.to_string()).or_default().push(period);
         }
@@ -71,9 +72,13 @@ fn noted(site: &enforce::Site) -> violations::Edition {
         site: site.name.as_str().into(),
         id: edition.id().to_string().into(),
         sha256: edition.sha256().into(),
-        bytes: edition.bytes().to_vec(),
+        bytes: edition.bytes().to_vec().into(),
         source: violations::Text::word(site.source.as_str()),
-        base: site.origin_file.as_deref().map(<[u8]>::to_vec),
+        origin_file: match site.origin_file.as_deref() {
+            None => OriginFile::Unknown,
+            Some([]) => OriginFile::Absent,
+            Some(bytes) => OriginFile::Present(bytes.to_vec().into()),
+        },
         from: site.timeline.since(),
         until: None,
     }

@@ -7,15 +7,15 @@
 //! text in a record is bounded and escaped by its type ([`Text`]), so that no caller can forget it.
 //!
 //! The database keeps what the judgement needs after a restart as well: every [`Edition`] of a
-//! site's robots.txt, byte for byte, files that are [`Held`] back, and who fetched what ([`Fetch`]).
+//! site's robots.txt, byte for byte, [`Quarantined`] files, and each crawler's fetches ([`Fetch`]).
 //!
-//! May use: diagnostic, escape, product_token. Must not know: policy, enforce, proxy, admin, cli.
+//! May use: diagnostic, escape, product_token, robots. Must not know: policy, enforce, proxy, admin, cli.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 pub use self::{
-    edition::{Edition, Fetch, Held},
+    edition::{Edition, Fetch, Quarantined},
     error::{Error, Obstacle},
     filter::{Filter, Listing},
     overflow::Overflow,
@@ -25,7 +25,7 @@ pub use self::{
     text::{Text, redact_query},
 };
 
-mod edition; // a site's robots.txt through time: published, held back, fetched
+mod edition; // the history of a site's robots.txt: editions, quarantine, fetches
 mod error; // what can be wrong with a database or a log, with the repair
 mod filter; // which records are asked for, the same for both ways of keeping them
 pub mod jsonl; // JSON lines: one record a line, read back with a filter

@@ -13,7 +13,7 @@ use std::{
 use jiff::Timestamp;
 
 use crate::violations::{
-    Counts, Edition, Error, Fetch, Health, Held, Overflow, Text, Violation,
+    Counts, Edition, Error, Fetch, Health, Overflow, Quarantined, Text, Violation,
     error::Obstacle,
     log::Log,
     notes::Notes,
@@ -136,17 +136,17 @@ impl Sink {
         self.note(|notes| notes.published(edition));
     }
 
-    /// Notes that a file is held back, in place of what was held for the site before. A
-    /// confirmation of the same file stays, one of another is gone; [`Held::accepted`] is not
-    /// looked at. Kept where there is a database. Never waits.
-    pub fn held(&self, held: Held) {
+    /// Notes that a file is in quarantine, in place of the site's former one. An acceptance of the
+    /// same file stays; an acceptance of another file ends. [`Quarantined::accepted`] is ignored.
+    /// Kept where there is a database. Never waits.
+    pub fn quarantined(&self, file: Quarantined) {
         self.note(|notes| {
-            notes.held(held);
+            notes.quarantined(file);
             0
         });
     }
 
-    /// Notes that nothing is held back for the site any more. Never waits.
+    /// Notes that the site's quarantine is empty. Never waits.
     pub fn released(&self, site: Text) {
         self.note(|notes| {
             notes.released(site);

@@ -9,6 +9,7 @@ use std::{
 use proptest::prelude::*;
 
 use super::*;
+use crate::robots::OriginFile;
 
 mod killed;
 
@@ -54,9 +55,9 @@ pub(super) fn edition(site: &'static str, id: &'static str, from: i64) -> Editio
         site: Text::word(site),
         id: Text::word(id),
         sha256: Text::word(id),
-        bytes: format!("User-agent: {id}\nDisallow: /\n").into_bytes(),
+        bytes: format!("User-agent: {id}\nDisallow: /\n").into(),
         source: Text::word("policy"),
-        base: None,
+        origin_file: OriginFile::Unknown,
         from: Timestamp::from_second(from).expect("a time"),
         until: None,
     }

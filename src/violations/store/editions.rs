@@ -9,7 +9,10 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{Store, query::time};
-use crate::violations::{Edition, Error, Text, Violation};
+use crate::{
+    robots::OriginFile,
+    violations::{Edition, Error, Text, Violation},
+};
 
 /// An edition in force for a site, with the columns in the order in which [`edition`] reads them.
 const PERIODS: &str = "SELECT site, id, sha256, bytes, source, base, from_, until_ \
@@ -75,7 +78,7 @@ pub(super) fn publish<'a>(
     for sequence in sequences.into_values() {
         let last = sequence.last().copied();
         follow(connection, sequence)?;
-        last.map_or(Ok(()), |last| keep_base(connection, last))?;
+        last.map_or(Ok(()), |last| keep_origin_file(connection, last))?;
     }
     Ok(())
 }
@@ -118,10 +121,11 @@ fn follow(connection: &Connection, mut sequence: Vec<&Edition>) -> rusqlite::Res
 }
 
 /// Writes the origin's part of what is in force, which may change where the whole does not.
-fn keep_base(connection: &Connection, edition: &Edition) -> rusqlite::Result<()> {
+fn keep_origin_file(connection: &Connection, edition: &Edition) -> rusqlite::Result<()> {
     let sql = "UPDATE edition_periods SET base = ?1 \
                WHERE site = ?2 AND edition = ?3 AND until_ IS NULL AND base IS NOT ?1";
-    let Edition { base, site, id, .. } = edition;
+    let Edition { origin_file, site, id, .. } = edition;
+    let base = base(origin_file);
     connection.prepare_cached(sql)?.execute(params![base, site, id]).map(drop)
 }
 
@@ -156,7 +160,7 @@ fn replace(
         .prepare_cached(
             "INSERT INTO editions (id, sha256, bytes) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
         )?
-        .execute(params![edition.id, edition.sha256, edition.bytes])?;
+        .execute(params![edition.id, edition.sha256, edition.bytes.as_ref()])?;
     connection
         .prepare_cached(
             "INSERT INTO edition_periods (site, edition, source, from_) VALUES (?, ?, ?, ?)",
@@ -166,14 +170,32 @@ fn replace(
     Ok(InForce { sequence, edition: edition.id.clone(), from })
 }
 
+/// The column `base` of an origin's file: NULL is unknown, an empty value is no file.
+fn base(file: &OriginFile) -> Option<&[u8]> {
+    match file {
+        OriginFile::Unknown => None,
+        OriginFile::Absent => Some(&[]),
+        OriginFile::Present(bytes) => Some(bytes),
+    }
+}
+
+/// The origin's file of the column `base`.
+fn origin_file(base: Option<Vec<u8>>) -> OriginFile {
+    match base {
+        None => OriginFile::Unknown,
+        Some(base) if base.is_empty() => OriginFile::Absent,
+        Some(base) => OriginFile::Present(base.into()),
+    }
+}
+
 fn edition(row: &Row<'_>) -> rusqlite::Result<Edition> {
     Ok(Edition {
         site: row.get(0)?,
         id: row.get(1)?,
         sha256: row.get(2)?,
-        bytes: row.get(3)?,
+        bytes: row.get::<_, Vec<u8>>(3)?.into(),
         source: row.get(4)?,
-        base: row.get(5)?,
+        origin_file: origin_file(row.get(5)?),
         from: time(row.get(6)?, 6)?,
         until: row.get::<_, Option<i64>>(7)?.map(|until| time(until, 7)).transpose()?,
     })

@@ -18,9 +18,9 @@ use crate::violations::{Error, Obstacle, Overflow, Text, Violation, notes::Notes
 mod append; // the writer's target
 mod editions; // what robots.txt was, and when
 mod fetches; // who read it
-mod held; // what is not published until somebody confirms it
 mod open; // what may be opened, and the schema's versions
 mod prune; // what goes when it is too old
+mod quarantine; // files that wait for an acceptance
 mod query; // the questions
 
 /// The columns of a record, in the order of its fields.
@@ -52,7 +52,7 @@ impl Store {
             insert_records(&transaction, &records)?;
             editions::publish(&transaction, notes.editions())?;
             editions::mention(&transaction, &records)?;
-            held::hold(&transaction, notes.holdings())?;
+            quarantine::add(&transaction, notes.quarantine())?;
             fetches::add(&transaction, notes.fetches())?;
             insert_overflow(&transaction, overflow)?;
             transaction.commit()

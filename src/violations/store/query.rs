@@ -3,7 +3,7 @@
 
 use jiff::Timestamp;
 use rusqlite::{
-    OptionalExtension, Params, Row, params_from_iter,
+    Params, Row, params_from_iter,
     types::{FromSql, FromSqlError, Type, Value},
 };
 
@@ -56,18 +56,6 @@ impl Store {
             Ok(listing)
         };
         found().map_err(|error| from_sqlite(&self.path, error))
-    }
-
-    /// The sequence number of the last record, 0 where there is none: where a reader begins who
-    /// wants only what is new.
-    ///
-    /// # Errors
-    /// Where the database cannot be read.
-    pub fn last_sequence(&self) -> Result<u64, Error> {
-        let sql = "SELECT max(sequence) FROM violations";
-        let last = self.connection.query_row(sql, [], |row| row.get::<_, Option<i64>>(0));
-        let last = last.optional().map_err(|error| from_sqlite(&self.path, error))?;
-        Ok(last.flatten().unwrap_or(0).unsigned_abs())
     }
 
     /// What was not kept in detail, over all runs, the most first.

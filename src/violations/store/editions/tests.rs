@@ -61,8 +61,8 @@ fn ours_an_edition_comes_back_byte_for_byte() {
     .zip(["00", "a1", "b2", "c3"])
     .zip(10..)
     .map(|((bytes, id), from)| Edition {
-        base: Some(bytes.clone()),
-        bytes,
+        origin_file: origin_file(Some(bytes.clone())),
+        bytes: bytes.into(),
         sha256: Text::from(id.repeat(32)),
         source: Text::word("merge"),
         ..edition("shop.example", id, from)
@@ -75,7 +75,9 @@ fn ours_an_edition_comes_back_byte_for_byte() {
     let mut expected = published;
     for (edition, until) in expected.iter_mut().zip([Some(11), Some(12), Some(13), None]) {
         edition.until = until.map(at);
-        edition.base.take_if(|_| until.is_some());
+        if until.is_some() {
+            edition.origin_file = OriginFile::Unknown;
+        }
     }
     assert!(found.expect("rows") == expected);
 }
@@ -105,7 +107,7 @@ fn ours_the_origins_part_is_that_of_the_last_word_on_what_is_in_force() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut store = store(folder.path());
     let with = |id, from, base: Option<&str>| Edition {
-        base: base.map(|base| base.as_bytes().to_vec()),
+        origin_file: origin_file(base.map(|base| base.as_bytes().to_vec())),
         ..edition("s", id, from)
     };
     for (batch, expected) in [
@@ -119,7 +121,7 @@ fn ours_the_origins_part_is_that_of_the_last_word_on_what_is_in_force() {
         for _ in 0..2 {
             store.add([], &notes(&batch), &[]).expect("added");
             let found = store.editions(Some("S"), None).expect("rows");
-            let bases: Vec<_> = found.iter().map(|edition| edition.base.as_deref()).collect();
+            let bases: Vec<_> = found.iter().map(|edition| base(&edition.origin_file)).collect();
             let expected: Vec<_> = expected.iter().map(|base| base.map(str::as_bytes)).collect();
             assert_eq!(bases, expected, "{batch:?}");
         }
