@@ -9,14 +9,14 @@ use bytes::Bytes;
 
 use crate::violations::{Edition, Fetch, Quarantined, Text};
 
-/// The most fetches that wait, one for each site, product token and network.
+/// The most waiting fetches, one for each site, product token and network.
 const FETCHES: usize = 16_384;
-/// The most editions that wait; more than a policy has sites, which all publish at the start.
+/// The most waiting editions; more than the sites of a policy, which all publish at the start.
 const EDITIONS: usize = 16_384;
-/// The most bytes of editions that wait.
+/// The most bytes of waiting editions.
 const EDITION_BYTES: usize = 64 << 20;
 
-/// Notes in the order in which they must be written: within a kind, the order of arrival.
+/// The waiting notes; within a kind, they are written in the order of arrival.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
     fetches: HashMap<[Text; 3], Fetch>,
@@ -53,16 +53,16 @@ impl Notes {
         } else if self.fetches.len() < FETCHES {
             self.fetches.insert(name, fetch);
         }
-        // One that is lost makes the judgement after a restart milder, never harder: a crawler that
-        // was not seen to fetch may be holding whatever was in force in the cache window.
+        // A lost fetch makes the judgement after a restart milder, never harder: without a known
+        // fetch, a crawler may use any edition of the cache window.
     }
 
-    /// Takes the edition; says how many earlier ones had to make room for it.
+    /// Takes the edition and returns the number of earlier ones that it displaced.
     pub(super) fn published(&mut self, edition: Edition) -> usize {
         self.edition_bytes += size(&edition);
         self.editions.push_back(edition);
         let mut lost = 0;
-        // The newest stays, however large: what is in force must not be missing.
+        // The newest edition stays, however large, because it is in force.
         while self.editions.len() > EDITIONS
             || (self.edition_bytes > EDITION_BYTES && self.editions.len() > 1)
         {
@@ -113,7 +113,7 @@ mod tests {
     };
 
     #[test]
-    fn ours_of_fetches_the_latest_word_waits_and_the_first_time_is_kept() {
+    fn the_latest_state_of_fetches_waits_and_the_first_time_is_kept() {
         let mut notes = Notes::default();
         for (edition, first, last) in [("a", 5, 20), ("b", 7, 30), ("c", 1, 10)] {
             notes.fetched(Fetch {
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn ours_fetches_from_made_up_networks_are_bounded() {
+    fn fetches_from_made_up_networks_are_bounded() {
         let mut notes = Notes::default();
         for number in 0..FETCHES + 100 {
             let network = Text::from(number.to_string());
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn ours_of_editions_the_newest_are_kept_in_bounded_memory() {
+    fn the_newest_editions_are_kept_in_bounded_memory() {
         let blank = |length| Bytes::from(vec![b'#'; length]);
         let mut notes = Notes::default();
         let large = |number| Edition { bytes: blank(1 << 20), ..edition("s", "x", number) };

@@ -4,7 +4,10 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 
-use super::{Store, open::READER_BUSY, query::time};
+use super::{
+    columns::time,
+    connection::{READER_BUSY, Store},
+};
 use crate::violations::{Error, Quarantined, Text, notes::QuarantineNote};
 
 const COLUMNS: &str = "site, id, bytes, since, accepted";

@@ -1,13 +1,13 @@
-//! What goes when it is too old: records, and with them the editions that only they needed.
+//! The removal of old rows: records, and the editions that only they needed.
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::Store;
+use super::connection::Store;
 use crate::violations::{Error, retention::Piece};
 
-/// An edition stays for as long as a record that names it, so that what forbade a request, and what
-/// its crawler had read, can be shown as long as the request itself. Records go the oldest first:
-/// those that named an edition are gone when the last of them is older than all that are left.
+/// An edition stays as long as a record that names it, because the record is shown with its rules.
+/// The oldest records go first. So all records of an edition are gone when its last mention is
+/// older than every record that is left.
 const FORGET_MENTIONS: &str = "DELETE FROM edition_mentions WHERE edition IN \
     (SELECT edition FROM edition_mentions \
      WHERE last < coalesce((SELECT min(time) FROM violations), last + 1) LIMIT ?)";
@@ -19,15 +19,15 @@ const DROP_EDITIONS: &str = "DELETE FROM editions WHERE id IN \
 
 const FORGET_FETCHES: &str = "DELETE FROM fetches WHERE rowid IN \
     (SELECT rowid FROM fetches WHERE last < ? LIMIT ?)";
-/// Of fetches no more are kept than this: a client can have any number of networks.
+/// The most fetches that are kept: a client can use any number of networks.
 const MOST_FETCHES: i64 = 131_072;
 const BOUND_FETCHES: &str = "DELETE FROM fetches WHERE rowid IN \
     (SELECT rowid FROM fetches ORDER BY last \
      LIMIT min(max((SELECT count(*) FROM fetches) - ?, 0), ?))";
 
 impl Store {
-    /// Removes a piece of what is too old, the first written first; says how many records went.
-    /// An edition that is in force never goes.
+    /// Removes a piece of the old rows, the oldest first, and returns the number of removed
+    /// records. An edition in force always stays.
     pub(in crate::violations) fn prune(&mut self, piece: Piece) -> Result<u64, Error> {
         let (before, limit) = (piece.before.as_millisecond(), piece.limit.cast_signed());
         self.attempt(|connection| {
@@ -54,7 +54,7 @@ impl Store {
         })
     }
 
-    /// About how many records there are: exact but for those that were removed out of order.
+    /// The approximate number of records: exact unless records were removed out of order.
     pub(super) fn extent(&mut self) -> Result<u64, Error> {
         let sql = "SELECT coalesce((SELECT max(sequence) FROM violations) \
                    - (SELECT min(sequence) FROM violations) + 1, 0)";
@@ -76,7 +76,7 @@ mod tests {
     use crate::violations::{notes::Notes, tests::fetch};
 
     #[test]
-    fn ours_a_fetch_within_the_window_survives_a_short_retention() {
+    fn a_fetch_within_the_window_survives_a_short_retention() {
         let folder = tempfile::tempdir().expect("a folder");
         let mut store = Store::open(&folder.path().join("beadle.db")).expect("a database");
         let mut notes = Notes::default();
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn ours_fetches_are_bounded_and_the_latest_stay() {
+    fn fetches_are_bounded_and_the_latest_stay() {
         let folder = tempfile::tempdir().expect("a folder");
         let store = Store::open(&folder.path().join("beadle.db")).expect("a database");
         for number in 0..50 {

@@ -9,7 +9,7 @@ use super::*;
 const EDITION_EACH: u64 = 50;
 
 #[test]
-fn r6_a_process_that_was_killed_keeps_what_it_acknowledged() {
+fn a_process_that_was_killed_keeps_the_acknowledged_records() {
     let folder = tempfile::tempdir().expect("a folder");
     for _ in 0..3 {
         let before = fs::read_to_string(folder.path().join("acknowledged")).unwrap_or_default();

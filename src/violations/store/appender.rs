@@ -1,4 +1,4 @@
-//! The database as a writer's target: it is opened again after a failure, and pruned on the side.
+//! The database as a writer's target: one transaction for each batch, and removals between them.
 
 use std::{
     path::{Path, PathBuf},
@@ -6,19 +6,22 @@ use std::{
 };
 
 use jiff::Timestamp;
+use rusqlite::TransactionBehavior;
 
-use super::Store;
+use super::{connection::Store, editions, fetches, overflow, quarantine, records};
 use crate::violations::{
-    Error, error::Obstacle, log::identity, queue::Batch, retention::Retention, writer::Target,
+    Error, Obstacle, Overflow, Violation, file::identity, notes::Notes, queue::Batch,
+    retention::Retention, writer::Target,
 };
 
-/// Without a retention there is nothing to do on the side.
+/// The time between calls of [`Target::tend`] without a retention.
 const REST: Duration = Duration::from_secs(60);
 
+/// The database of a writer; reopened after a failure.
 #[derive(Debug)]
 pub(in crate::violations) struct Appender {
     path: PathBuf,
-    /// `None` after a failure that an old connection may not recover from.
+    /// `None` after a failure that the connection may not recover from.
     pub(super) store: Option<Store>,
     identity: Option<(u64, u64)>,
     retention: Option<Retention>,
@@ -39,16 +42,16 @@ impl Appender {
             self.store = Some(Store::open(&self.path)?);
             self.identity = identity(&self.path);
         }
-        let store = self.store.as_mut().expect("it was opened above where it was not open");
+        let store = self.store.as_mut().expect("the store was opened above");
         let records = batch.records.iter().map(AsRef::as_ref);
-        // What is written to a deleted file is lost, and SQLite does not look.
+        // SQLite does not notice a deleted file, and records written to it are lost.
         if identity(&self.path) != self.identity {
             return Err(Error::new(&self.path, Obstacle::Displaced));
         }
         store.add(records, &batch.notes, &batch.overflow)
     }
 
-    /// Removes a piece of what is too old.
+    /// Removes a piece of the old rows.
     fn prune(&mut self) -> Result<(), Error> {
         let now = Instant::now();
         let Some(retention) = self.retention.as_mut().filter(|r| r.rest(now).is_zero()) else {
@@ -63,6 +66,30 @@ impl Appender {
             retention.removed(piece, count, now);
         }
         Ok(())
+    }
+}
+
+impl Store {
+    /// Adds everything or nothing. Existing rows stay as they are, so that a batch may come again
+    /// after a failure that left its fate open.
+    pub(super) fn add<'a>(
+        &mut self,
+        records: impl IntoIterator<Item = &'a Violation>,
+        notes: &Notes,
+        overflow: &[Overflow],
+    ) -> Result<(), Error> {
+        let records: Vec<_> = records.into_iter().collect();
+        self.attempt(|connection| {
+            let transaction =
+                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            records::add(&transaction, &records)?;
+            editions::publish(&transaction, notes.editions())?;
+            editions::mention(&transaction, &records)?;
+            quarantine::add(&transaction, notes.quarantine())?;
+            fetches::add(&transaction, notes.fetches())?;
+            overflow::add(&transaction, overflow)?;
+            transaction.commit()
+        })
     }
 }
 
@@ -81,7 +108,7 @@ impl Target for Appender {
         if let Err(error) = self.prune() {
             tracing::warn!(
                 code = error.code(), %error,
-                "old violations could not be removed: trying again in some minutes"
+                "cannot remove old violations: retrying in some minutes"
             );
             self.retention.iter_mut().for_each(|retention| retention.put_off(Instant::now()));
         }
