@@ -44,7 +44,7 @@ const CRATES: [(&str, &[&str]); 22] = [
     ("clap", &["cli/"]),
     ("serde_yaml", &["policy/yaml.rs"]),
     ("axum", &["admin/", "cli/demo.rs"]),
-    ("prometheus", &["metrics.rs"]),
+    ("prometheus", &["metrics/"]),
     ("html5gum", &["robots_tag/head.rs"]),
     ("sfv", &["robots_tag/", "robots/record.rs", "crawlers/signature/"]),
     ("ring", &["crawlers/signature/"]),
