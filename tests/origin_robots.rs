@@ -561,7 +561,7 @@ fn ours_a_file_that_closes_the_site_all_of_a_sudden_is_held_back() {
     world.wait_for_rows("SELECT CAST(bytes AS TEXT) FROM held_robots", &[]);
     let nothing = accept_verb(&world.beadle);
     assert_eq!(nothing.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&nothing.stderr).contains("nothing is held back"));
+    assert!(String::from_utf8_lossy(&nothing.stderr).contains("no robots.txt is in quarantine"));
     // Once more, and it is meant.
     world.hears(Says::file(CLOSED));
     world.wait_for_rows("SELECT CAST(bytes AS TEXT) FROM held_robots", &[CLOSED]);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::{
-    cli::Error,
+    cli::exit::Error,
     enforce::{History, Moment, Rulebook},
     policy::Policy,
     proxy::Remembered,

@@ -19,7 +19,11 @@ use tracing_subscriber::{EnvFilter, fmt, prelude::*};
 
 use crate::{
     admin,
-    cli::{ConfigFile, Error, Exit, load, memory},
+    cli::{
+        config::{ConfigFile, load},
+        exit::{Error, Exit},
+        memory,
+    },
     diagnostic::Severity,
     metrics::Metrics,
     policy::{self, Policy},
@@ -35,23 +39,24 @@ const FLUSH: Duration = Duration::from_secs(5);
 
 /// Serve the sites of a policy.
 ///
-/// SIGHUP, or a change of the file, reloads the policy; a broken one leaves the last good one in
-/// force. SIGTERM and Ctrl-C let the requests under way end, a second Ctrl-C does not wait.
+/// Reloads the policy on SIGHUP and when the file changes. If the new policy has errors, the last
+/// valid one stays in force. SIGTERM and Ctrl-C stop the server after the requests in progress. A
+/// second Ctrl-C stops it at once.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
     config: ConfigFile,
-    /// How log lines look. BEADLE_LOG sets what is logged: error, warn, info (default), debug.
+    /// Format of log lines. BEADLE_LOG sets the level: error, warn, info (default) or debug.
     #[arg(long, value_enum, default_value_t)]
     log_format: LogFormat,
 }
 
 #[derive(Clone, Copy, Debug, Default, clap::ValueEnum)]
 pub(super) enum LogFormat {
-    /// A line for people.
+    /// Text for people.
     #[default]
     Text,
-    /// A JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 

@@ -6,7 +6,12 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::{
-    cli::{Error, Exit, Format, json, load, memory},
+    cli::{
+        config::load,
+        exit::{Error, Exit},
+        memory,
+        output::{Format, json},
+    },
     crawlers::{self, Class, CrawlDelay, Crawler, Evidence},
     enforce::{self, Action, Asked, Decision, Excuse, Measured, Reason, Rulebook, Site},
     escape,

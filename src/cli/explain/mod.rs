@@ -9,7 +9,11 @@ use std::{
 use serde::Serialize;
 
 use crate::{
-    cli::{ConfigFile, Error, Exit, Format, json},
+    cli::{
+        config::ConfigFile,
+        exit::{Error, Exit},
+        output::{Format, json},
+    },
     crawlers::Catalogue,
     enforce::Site,
     escape,
@@ -19,10 +23,10 @@ use crate::{
 
 mod decided; // what a policy does with a request
 
-/// Explain what the rules say of a request, and what would be done
+/// Explain the verdict and the action for a request
 ///
-/// With --config, the whole decision of a policy for a User-Agent; with --robots-txt, what any
-/// robots.txt says to a crawler:
+/// With --config and --user-agent, shows the complete decision of a policy. With --robots-txt and
+/// --product-token, shows the verdict of any robots.txt for a crawler:
 ///
 ///   beadle explain --config beadle.yaml --user-agent GPTBot/1.2 https://www.example.com/private/
 ///   beadle explain --robots-txt robots.txt --product-token GPTBot /private/ /public/
@@ -31,26 +35,26 @@ mod decided; // what a policy does with a request
 pub(super) struct Args {
     #[command(flatten)]
     config: ConfigFile,
-    /// The User-Agent that asks.
+    /// The User-Agent of the request.
     #[arg(long, short = 'A', value_name = "UA", conflicts_with = "robots_txt")]
     user_agent: Option<String>,
-    /// The client's address, to be held against the lists that were fetched
-    /// (evidence.folder of the policy).
+    /// The client's address. It is compared with the fetched address lists (evidence.folder in the
+    /// policy).
     #[arg(long, value_name = "IP", conflicts_with = "robots_txt")]
     client_ip: Option<IpAddr>,
-    /// A robots.txt instead of a policy.
+    /// A robots.txt to use instead of a policy.
     #[arg(long, value_name = "FILE")]
     robots_txt: Option<PathBuf>,
-    /// The crawler that asks, by its product token.
+    /// The crawler, by its product token.
     #[arg(long, short = 't', value_name = "TOKEN")]
     product_token: Option<String>,
-    /// Read the robots.txt as leniently as Google does.
+    /// Read the robots.txt as leniently as Google's parser.
     #[arg(long, requires = "robots_txt")]
     lenient: bool,
     /// URLs or paths.
     #[arg(value_name = "URL", required = true)]
     targets: Vec<String>,
-    /// How to print.
+    /// Output format.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }

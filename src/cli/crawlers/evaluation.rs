@@ -1,4 +1,4 @@
-//! `beadle crawlers evaluate`: how well User-Agents are identified whose crawlers are known.
+//! `beadle crawlers evaluate`: the accuracy of identification on labelled User-Agents.
 
 use std::{
     collections::BTreeMap,
@@ -10,40 +10,41 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    cli::{Error, Exit, Format, json},
+    cli::{
+        exit::{Error, Exit},
+        output::{Format, json},
+    },
     crawlers::{Catalogue, Name, SiteNames},
     escape,
 };
 
-use super::Source;
+use super::source::Source;
 
-/// The longest line that is read, in octets: any User-Agent that a server takes, escaped.
+/// The longest line, in octets; every User-Agent that a server accepts fits, escaped.
 const MAX_LINE: u64 = 1 << 20;
-/// How many kinds of confusion are told apart; others are counted together.
+/// The most kinds of confusion with a count of their own; others are counted together.
 const MAX_KINDS: usize = 10_000;
-/// How much of a User-Agent is shown, in octets.
-const SHOWN: usize = 200;
 
-/// Tell how well User-Agents are identified whose crawlers are known
+/// Measure accuracy on labelled User-Agents
 ///
-/// Each line of a FILE is a JSON object: {"user_agent": "…", "product_tokens": ["…"]}. Without
-/// product_tokens it is a browser, in which none may be found. Names compare in any case of letters;
-/// how many are spelled the same too is told beside. Exits with 1 where something is found that is
-/// not expected, or the other way round.
+/// Each line of a FILE is a JSON object: {"user_agent": "…", "product_tokens": ["…"]}. A line
+/// without product_tokens is a browser, in which no token is expected. Tokens are compared without
+/// case; the lines "same case" count matches in exact case. Exits with 1 if any result differs from
+/// its label.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct Args {
-    /// JSON lines.
+    /// Files of JSON lines.
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     #[command(flatten)]
     source: Source,
-    /// How to print.
+    /// Output format.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
 
-/// One line of a file. Whatever else it says is not looked at.
+/// One line of a file; other keys are ignored.
 #[derive(Deserialize)]
 struct Row {
     user_agent: String,
@@ -51,34 +52,34 @@ struct Row {
     product_tokens: Option<Vec<String>>,
 }
 
-/// How many of how many.
+/// The counts of an evaluation.
 #[derive(Default, Serialize)]
 struct Totals {
-    /// User-Agents with names.
+    /// User-Agents with expected tokens.
     user_agents: usize,
-    /// Those whose first name is found as the first.
+    /// User-Agents whose first token is found as the first.
     first: usize,
     first_same_case: usize,
-    /// Those in which exactly these names are found.
+    /// User-Agents in which exactly the expected tokens are found.
     exact: usize,
     exact_same_case: usize,
-    /// User-Agents without names.
+    /// User-Agents without expected tokens.
     browsers: usize,
-    /// Those in which a name is found.
+    /// Browsers in which a token is found.
     browsers_with_token: usize,
-    /// Confusions of kinds beyond those that are told apart.
+    /// Confusions of kinds without a count of their own.
     further_confusions: usize,
 }
 
-/// What was expected where what was found.
+/// A token that was expected, and the one that was found instead.
 #[derive(Serialize)]
 struct Confusion {
-    /// Nothing, where a name is found too many.
+    /// `None` for an additional token.
     expected: Option<String>,
-    /// Nothing, where a name is missed.
+    /// `None` for a missing token.
     found: Option<String>,
     count: usize,
-    /// The first User-Agent in which it is so.
+    /// The first User-Agent with this confusion.
     example: String,
 }
 
@@ -113,7 +114,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
 }
 
 impl Evaluation {
-    /// Reads line by line, so that a file may be of any length.
+    /// Reads line by line, because a file may have any length.
     fn read(&mut self, file: &Path, catalogue: &Catalogue) -> Result<(), Error> {
         let name = file.display();
         let refused = |line: usize, what: &str| {
@@ -136,7 +137,7 @@ impl Evaluation {
                 continue;
             }
             let row: Row = serde_json::from_slice(&line).map_err(|error| {
-                let error = escape::bounded(error.to_string().as_bytes(), SHOWN);
+                let error = escape::shown(error.to_string());
                 let what =
                     format!("{error} (write {{\"user_agent\": \"…\", \"product_tokens\": […]}})");
                 refused(number, &what)
@@ -168,7 +169,7 @@ impl Evaluation {
             if let Some((count, _)) = self.confusions.get_mut(&kind) {
                 *count += 1;
             } else if self.confusions.len() < MAX_KINDS {
-                let example = escape::bounded(row.user_agent.as_bytes(), SHOWN);
+                let example = escape::shown(&row.user_agent);
                 self.confusions.insert(kind, (1, example));
             } else {
                 self.totals.further_confusions += 1;
@@ -187,7 +188,7 @@ fn exactly(a: &str, b: &str) -> bool {
     a == b
 }
 
-/// The names of `of` that are not in `other`.
+/// The tokens of `of` that are not in `other`.
 fn missing<'t>(of: &[&'t str], other: &[&str], same: Same) -> Vec<&'t str> {
     let is_missing = |name: &&&str| !other.iter().any(|known| same(name, known));
     of.iter().filter(is_missing).copied().collect()
@@ -197,10 +198,10 @@ fn are_the_same(a: &[&str], b: &[&str], same: Same) -> bool {
     missing(a, b, same).is_empty() && missing(b, a, same).is_empty()
 }
 
-/// What is confused with what: names that are missed with names that are too many, as they come;
-/// where only the order differs, the first of both.
+/// The confusions of one User-Agent: each missing token with an additional one, in their order. If
+/// only the order of tokens differs, the first of both.
 fn kinds(expected: &[&str], found: &[&str]) -> Vec<Kind> {
-    let shown = |name: &&str| escape::bounded(name.as_bytes(), SHOWN);
+    let shown = |name: &&str| escape::shown(name);
     let missed = missing(expected, found, in_any_case);
     let too_many = missing(found, expected, in_any_case);
     if missed.is_empty() && too_many.is_empty() {
