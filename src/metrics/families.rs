@@ -65,7 +65,7 @@ impl Families {
             )?,
             grace: counters(
                 "beadle_grace_total",
-                "Requests that only the newest robots.txt disallows, by crawlers that may not know it yet.",
+                "Requests that only the newest robots.txt disallows, by crawlers that may use an older one.",
                 &["site", "product_token"],
             )?,
             refusals: counters(

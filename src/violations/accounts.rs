@@ -35,8 +35,7 @@ pub enum Health {
     Degraded(String),
 }
 
-/// A queue behind its lock.
-
+/// The state behind the lock of a queue.
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) waiting: VecDeque<Arc<Violation>>,

@@ -14,7 +14,7 @@ use crate::robots::OriginFile;
 
 mod crash;
 
-/// A record like others, told apart by its number: of one of three tokens, two sites and actions.
+/// A record that its number identifies: of one of three tokens, two sites and two actions.
 pub(super) fn violation(number: u64) -> Violation {
     let pick = |words: &[&'static str]| Text::word(words[number as usize % words.len()]);
     Violation {
@@ -50,7 +50,7 @@ pub(super) fn violation(number: u64) -> Violation {
     }
 }
 
-/// An edition as it is published, told by its id and its time.
+/// A published edition that its id and time identify.
 pub(super) fn edition(site: &'static str, id: &'static str, from: i64) -> Edition {
     Edition {
         site: Text::word(site),

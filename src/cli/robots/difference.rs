@@ -67,10 +67,7 @@ pub(super) fn print(
     }
     if format == Format::Text {
         match (differences.rows.len(), differences.omitted) {
-            (0, _) => writeln!(
-                out,
-                "no differences between the paths of all rules (paces are not compared)"
-            )?,
+            (0, _) => writeln!(out, "no path is judged differently (paces are not compared)")?,
             (_, 0) => {}
             (_, more) => writeln!(out, "and {more} more")?,
         }

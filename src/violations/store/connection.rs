@@ -25,7 +25,7 @@ const CHECKED_SIZE: u64 = 64 << 20;
 /// An open database.
 #[derive(Debug)]
 pub struct Store {
-    pub(super) path: PathBuf,
+    path: PathBuf,
     pub(super) connection: Connection,
 }
 

@@ -10,10 +10,10 @@ use super::columns::{list, time, unreadable};
 use crate::violations::{ReadState, Robots, RobotsRead, Text, Violation};
 
 /// The columns of a record, in the order of its fields.
-pub(super) const COLUMNS: &str = "schema, id, time, site, client_ip, method, host, path, user_agent, \
-    product_token, product_tokens, operator, purpose, standing, evidence, verdict, reason, action, status, \
-    robots_edition, robots_line, robots_directive, robots_pattern, robots_group, \
-    robots_read_state, robots_read_edition, robots_read_at";
+pub(super) const COLUMNS: &str = "schema, id, time, site, client_ip, method, host, path, \
+    user_agent, product_token, product_tokens, operator, purpose, standing, evidence, verdict, \
+    reason, action, status, robots_edition, robots_line, robots_directive, robots_pattern, \
+    robots_group, robots_read_state, robots_read_edition, robots_read_at";
 
 /// Reads a row column by column, in the order of [`COLUMNS`].
 struct Columns<'a, 'b> {
