@@ -15,6 +15,7 @@ use std::{
 };
 
 pub(crate) mod client;
+pub(crate) mod name_server;
 pub(crate) mod nginx;
 pub(crate) mod origin;
 pub(crate) mod program;

@@ -1,8 +1,6 @@
 //! The policy is reloaded while requests are served: a good one is taken whole, of a broken one
 //! nothing.
 
-mod support;
-
 use std::{
     sync::{
         Arc,
@@ -11,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use support::{
+use crate::support::{
     client::{Client, Request},
     origin::Origin,
     program::{Beadle, Setup},
@@ -278,7 +276,7 @@ fn r32_a_request_keeps_the_rules_that_it_began_with() {
             wait_for("the gate", || open.load(Ordering::Acquire).then_some(()));
         }
         exchange.answer("200 OK", &[], b"x");
-        support::origin::After::Keep
+        crate::support::origin::After::Keep
     });
     let tagged = |rule: &str| {
         Setup::site(origin.port, &format!("    robots_tag: [{{ rules: {{ \"*\": [{rule}] }} }}]\n"))

@@ -2,11 +2,9 @@
 //! client is served as ever. The names carry the numbers of the hardening table; some rows pin
 //! what pingora does, so that an upgrade of it can't change that unseen.
 
-mod support;
-
 use std::time::Duration;
 
-use support::{
+use crate::support::{
     client::{Client, Request},
     origin::{After, Origin},
     program::{Beadle, Setup},

@@ -1,8 +1,6 @@
 //! What is allocated: nothing on the usual request path, and a bounded multiple of a file's size
 //! for a robots.txt that was read and compiled; and the ledger of fetches, which has a limit.
 
-#![allow(clippy::print_stderr, reason = "a test says how much it was")]
-
 use allocation_counter::{AllocationInfo, measure};
 use beadle::{
     crawlers::{Name, Outcome},
@@ -14,12 +12,11 @@ use beadle::{
 };
 use jiff::Timestamp;
 
+use crate::traffic;
+
 #[allow(dead_code, reason = "the benchmark needs more of it")]
-#[path = "../benches/matching/inputs.rs"]
+#[path = "../../benches/matching/inputs.rs"]
 mod inputs;
-#[allow(dead_code, reason = "the benchmarks need more of it")]
-#[path = "../benches/traffic/mod.rs"]
-mod traffic;
 
 /// How often `call` allocates, after it was called once.
 fn allocations(call: impl Fn()) -> u64 {
@@ -28,7 +25,7 @@ fn allocations(call: impl Fn()) -> u64 {
 }
 
 #[test]
-fn ours_a_usual_request_is_identified_judged_and_tagged_without_allocating() {
+fn a_usual_request_is_identified_judged_and_tagged_without_allocating() {
     let text = traffic::policy("127.0.0.1:8080", "violations.db", "http://127.0.0.1:3000");
     let policy = policy::read("policy", text.as_bytes()).0.expect("it is a policy");
     let changed = text.replacen("disallow: [", "disallow: [/x, ", 1);
@@ -64,7 +61,7 @@ fn judge_usual_traffic(rulebook: &Rulebook, site: &Site) {
 }
 
 #[test]
-fn ours_a_verdict_allocates_nothing_however_many_rules_there_are() {
+fn a_verdict_allocates_nothing_however_many_rules_there_are() {
     for file in [
         inputs::File::small(),
         inputs::File::large(10_000, 0),
@@ -84,7 +81,7 @@ fn ours_a_verdict_allocates_nothing_however_many_rules_there_are() {
 }
 
 #[test]
-fn ours_a_large_file_takes_at_most_twelve_times_its_size() {
+fn a_large_file_takes_at_most_twelve_times_its_size() {
     for file in [inputs::File::large(10_000, 0), inputs::File::large(10_000, 10)] {
         let size = file.text.len() as u64;
         let mut kept = None;
@@ -118,7 +115,7 @@ fn fetches(names: &[(String, String)], networks: u32, editions: u32) -> Vec<Fetc
 }
 
 #[test]
-fn ours_the_ledger_of_100_000_pairs_takes_at_most_32_mib() {
+fn the_ledger_of_100_000_pairs_takes_at_most_32_mib() {
     const LIMIT: i64 = 32 << 20;
     let token = |number: usize, length: usize| format!("Bot{number:0>length$}");
     let crawlers = |count: usize| -> Vec<_> {
