@@ -5,7 +5,7 @@ use allocation_counter::{AllocationInfo, measure};
 use beadle::{
     crawlers::{Name, Outcome},
     enforce::{self, Moment, Rulebook, Site},
-    policy,
+    policy::Policy,
     proxy::{Ledger, Network, Reader},
     robots::{self, Matcher, Target},
     violations::{Fetch, Text},
@@ -27,9 +27,9 @@ fn allocations(call: impl Fn()) -> u64 {
 #[test]
 fn a_usual_request_is_identified_judged_and_tagged_without_allocating() {
     let text = traffic::policy("127.0.0.1:8080", "violations.db", "http://127.0.0.1:3000");
-    let policy = policy::read("policy", text.as_bytes()).0.expect("it is a policy");
+    let policy = text.parse::<Policy>().unwrap();
     let changed = text.replacen("disallow: [", "disallow: [/x, ", 1);
-    let changed = policy::read("policy", changed.as_bytes()).0.expect("it is a policy");
+    let changed = changed.parse::<Policy>().unwrap();
     let an_hour_ago = Timestamp::UNIX_EPOCH - jiff::SignedDuration::from_hours(1);
     let older = Rulebook::compile(&changed, an_hour_ago, None);
     for before in [None, Some(&older)] {
@@ -128,7 +128,7 @@ fn the_ledger_of_100_000_pairs_takes_at_most_32_mib() {
             .collect()
     };
     let policy = "sites: [{ hosts: [a.example], origin: \"http://127.0.0.1:1\" }]";
-    let policy = policy::read("policy", policy.as_bytes()).0.expect("it is a policy");
+    let policy = policy.parse::<Policy>().unwrap();
     let rulebook = Rulebook::compile(&policy, Timestamp::UNIX_EPOCH, None);
     for (case, names, networks, editions) in [
         ("1,000 crawlers, 100 networks", crawlers(1_000), 100, 1),

@@ -8,8 +8,6 @@ use std::{
         Arc, Mutex,
         atomic::{AtomicBool, Ordering},
     },
-    thread,
-    time::Duration,
 };
 
 use serde_json::Value;
@@ -17,6 +15,7 @@ use serde_json::Value;
 use crate::support::{
     BROWSER,
     client::Response,
+    free_port,
     nginx::Nginx,
     origin::{After, Origin},
     program::{Beadle, PROGRAM, Setup, json_lines},
@@ -33,12 +32,13 @@ const AS_IT_IS: &str = "source: origin";
 #[derive(Clone, Debug)]
 struct Says {
     bytes: Vec<u8>,
-    after: Duration,
+    /// Answers once this is true.
+    gate: Arc<AtomicBool>,
 }
 
 impl Says {
     fn raw(bytes: impl AsRef<[u8]>) -> Self {
-        Self { bytes: bytes.as_ref().to_vec(), after: Duration::ZERO }
+        Self { bytes: bytes.as_ref().to_vec(), gate: Arc::new(AtomicBool::new(true)) }
     }
 
     fn answer(status: &str, fields: &[&str], body: impl AsRef<[u8]>) -> Self {
@@ -56,8 +56,8 @@ impl Says {
         Self::answer("302 Found", &[&format!("Location: {location}")], "")
     }
 
-    fn after(self, seconds: u64) -> Self {
-        Self { after: Duration::from_secs(seconds), ..self }
+    fn behind(self, gate: &Arc<AtomicBool>) -> Self {
+        Self { gate: Arc::clone(gate), ..self }
     }
 }
 
@@ -75,7 +75,7 @@ fn origin_on(port: u16, paths: &Paths) -> Origin {
         };
         match says {
             Some(says) => {
-                thread::sleep(says.after);
+                wait_for("the gate", || says.gate.load(Ordering::Acquire).then_some(()));
                 exchange.write(&says.bytes);
                 After::Close
             }
@@ -110,7 +110,7 @@ fn setup(port: u16, robots_txt: &str, turn: u32) -> Setup {
 impl World {
     fn new(robots_txt: &str, says: Says) -> Self {
         let paths = Paths::default();
-        let origin = origin_on(0, &paths);
+        let origin = origin_on(free_port(), &paths);
         let port = origin.port;
         put(&paths, "/robots.txt", says);
         let beadle = setup(port, robots_txt, 0).start();
@@ -379,10 +379,12 @@ fn an_origin_that_is_down_at_the_start_is_heard_when_it_comes() {
 
 #[test]
 fn a_slow_answer_is_waited_for_a_moment_and_counts_when_it_comes() {
-    let world = World::new(AS_IT_IS, Says::file(GOOD).after(4));
-    // Nobody has read anything yet.
+    let gate = Arc::new(AtomicBool::new(false));
+    let world = World::new(AS_IT_IS, Says::file(GOOD).behind(&gate));
+    // The program is ready, and there are no rules yet.
     assert_eq!(world.status("/private/x"), 200);
     assert!(!world.robots_txt().text().contains("Disallow"));
+    gate.store(true, Ordering::Release);
     world.wait_until_served(GOOD);
     world.beadle.get("/robots.txt", GPTBOT);
     assert_eq!(world.status("/private/x"), 403);
@@ -392,9 +394,9 @@ fn a_slow_answer_is_waited_for_a_moment_and_counts_when_it_comes() {
 fn rfc9309_2_3_1_2_redirects_are_followed_among_the_operators_own_hosts() {
     let other = Paths::default();
     put(&other, "/their/robots.txt", Says::file(OTHER));
-    let other = origin_on(0, &other);
+    let other = origin_on(free_port(), &other);
     let paths = Paths::default();
-    let origin = origin_on(0, &paths);
+    let origin = origin_on(free_port(), &paths);
     for (from, to) in [("/1", "/2"), ("/2", "/3"), ("/3", "/4"), ("/4", "/5"), ("/5", "/end")] {
         put(&paths, from, Says::redirect(to));
     }
