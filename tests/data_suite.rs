@@ -20,9 +20,9 @@ use beadle::{
 use serde_json::Value;
 use support::{
     client::Request,
+    conditions::need_data,
     origin::Origin,
     program::{PROGRAM, Setup, json_lines, run_with_input},
-    tools::need_data,
 };
 
 /// The rows of a file of the data; `None` where there is none to be read.

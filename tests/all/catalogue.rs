@@ -4,12 +4,17 @@
 //! The verdicts stand in `tests/data/crawlers/golden.tsv`; `UPDATE_GOLDEN=1` writes it anew, and
 //! the difference shows what an update does.
 
-use std::{collections::BTreeSet, fmt::Write, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write,
+    path::Path,
+};
 
 use beadle::{
     crawlers::{CatalogueFile, Entry, Honours, Kind, Match, Name, SiteNames, ranges::Format},
     escape, policy,
 };
+use parking_lot::Mutex;
 use regex_automata::meta::Regex;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -136,9 +141,7 @@ fn faults(root: &Value, schema: &Value, value: &Value, place: &str) -> Vec<Strin
             }
             "enum" => {}
             "pattern" => {
-                let pattern = says.as_str().expect("a pattern");
-                let pattern = Regex::new(pattern).expect("it is a regular expression");
-                if value.is_string() && !pattern.is_match(text) {
+                if value.is_string() && !is_match(says.as_str().expect("a pattern"), text) {
                     fault(format!("{value} does not match {says}"));
                 }
             }
@@ -185,6 +188,15 @@ fn faults(root: &Value, schema: &Value, value: &Value, place: &str) -> Vec<Strin
     }
     found.extend(inner);
     found
+}
+
+/// Whether a pattern of the schema matches. Each is compiled once, which takes longer than all
+/// matches together.
+fn is_match(pattern: &str, text: &str) -> bool {
+    static PATTERNS: Mutex<BTreeMap<String, Regex>> = Mutex::new(BTreeMap::new());
+    let mut patterns = PATTERNS.lock();
+    let compile = || Regex::new(pattern).expect("it is a regular expression");
+    patterns.entry(pattern.to_owned()).or_insert_with(compile).is_match(text)
 }
 
 // === the verdicts

@@ -13,14 +13,14 @@ use std::{
 };
 
 pub(crate) mod client;
+pub(crate) mod conditions;
 pub(crate) mod name_server;
 pub(crate) mod nginx;
 pub(crate) mod origin;
 mod ports;
 pub(crate) mod program;
-pub(crate) mod tools;
 
-pub(crate) use self::{ports::free_port, tools::need};
+pub(crate) use self::{conditions::need, ports::free_port};
 
 /// A person.
 pub(crate) const BROWSER: &str =

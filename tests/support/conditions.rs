@@ -1,6 +1,7 @@
-//! What tests need that is no part of the project: other programs and conformance data.
+//! The conditions that a test runs under: other programs, conformance data, its size.
 //!
-//! A test without them is skipped, and standard error says so. Under `CI` it fails.
+//! A test is skipped without the programs and the data that it needs, and standard error says so.
+//! Under `CI` it fails.
 
 use std::{
     io::Write,
@@ -27,6 +28,11 @@ pub(crate) fn need_data(path: &str) -> Option<PathBuf> {
         return None;
     };
     Some(Path::new(&folder).join(path))
+}
+
+/// Whether tests run at full size (`.ci/long`), and not at the size for everyday.
+pub(crate) fn is_full_size() -> bool {
+    std::env::var_os("BEADLE_FULL").is_some()
 }
 
 /// Says why a test is skipped; fails under `CI`.
