@@ -1,4 +1,4 @@
-//! Public test suites and lists, held against the real program.
+//! Conformance: public test suites and lists, run through the real program.
 //!
 //! The data is no part of the project: `BEADLE_DATA` names its folder. Without it the tests are
 //! skipped, which standard error says, and under `CI` they fail.
@@ -25,13 +25,13 @@ use support::{
     program::{PROGRAM, Setup, json_lines, run_with_input},
 };
 
-/// The rows of a file of the data; `None` where there is none to be read.
+/// The rows of a data file; `None` without the data.
 fn rows(file: &str) -> Option<Vec<Value>> {
     let text = content(file)?;
     Some(text.lines().map(|line| serde_json::from_str(line).expect("a row is JSON")).collect())
 }
 
-/// A file of the data; `None` where there is none to be read.
+/// The text of a data file; `None` without the data.
 fn content(file: &str) -> Option<String> {
     let file = need_data(file)?;
     Some(
@@ -53,7 +53,7 @@ fn lower(list: &[String]) -> Vec<String> {
     list.iter().map(|text| text.to_ascii_lowercase()).collect()
 }
 
-/// Prints how many passed, and fails with the ones that did not where they are too few.
+/// Prints the share of passed rows; fails with the others if it is too low.
 fn assert_share(what: &str, total: usize, failures: &[String], least_percent: f64) {
     let passed = total - failures.len();
     let percent = 100.0 * passed as f64 / total.max(1) as f64;
@@ -78,9 +78,9 @@ fn every_case_of_the_public_suites_is_judged_as_rfc_9309_says() {
 }
 
 #[test]
-fn the_lenient_reading_is_googles() {
+fn the_lenient_reading_matches_googles() {
     let Some(rows) = rows("robots/cases.jsonl") else { return };
-    // Most rows say nothing of Google, because it agrees with the RFC.
+    // Most rows have no verdict of Google, because it agrees with the RFC.
     let clear = |row: &&Value| row["gate"] == true || row["google_allowed"].is_boolean();
     let clear: Vec<&Value> = rows.iter().filter(clear).collect();
     assert_judged("robots cases, lenient", &clear, &["--lenient"], |row| {
@@ -110,9 +110,9 @@ fn assert_judged(what: &str, rows: &[&Value], args: &[&str], allowed: impl Fn(&V
 }
 
 #[test]
-fn files_and_urls_are_taken_apart_as_the_public_parsers_do() {
+fn files_and_urls_are_parsed_as_the_public_parsers_do() {
     let Some(rows) = rows("robots/parse_cases.jsonl") else { return };
-    // Where a robots.txt lies and what an answer other than 200 means is for who fetches one.
+    // The URL of a robots.txt and the meaning of its status concern clients that fetch it.
     let is_for_fetching = |row: &&Value| matches!(text(row, "kind"), "robots_url" | "fetch_status");
     let cases: Vec<&Value> = rows.iter().filter(|row| !is_for_fetching(row)).collect();
     let mut failures = Vec::new();
@@ -120,7 +120,7 @@ fn files_and_urls_are_taken_apart_as_the_public_parsers_do() {
         let input = text(case, "input");
         // Google takes `//a` for a host; in a request it begins the path.
         let expected = if input == "//a/b/c" { &Value::from(input) } else { &case["expect"] };
-        let found = taken_apart(text(case, "kind"), input, expected);
+        let found = parsed(text(case, "kind"), input, expected);
         if found != *expected {
             failures.push(format!("{}: {expected} expected, found {found}", text(case, "id")));
         }
@@ -128,8 +128,8 @@ fn files_and_urls_are_taken_apart_as_the_public_parsers_do() {
     assert_share("parse cases", cases.len(), &failures, 100.0);
 }
 
-/// What Beadle makes of the input of a parse case, read as Google reads, in the form of `expected`.
-fn taken_apart(kind: &str, input: &str, expected: &Value) -> Value {
+/// Beadle's lenient reading of the input of a parse case, in the form of `expected`.
+fn parsed(kind: &str, input: &str, expected: &Value) -> Value {
     let ascii = |bytes: &[u8]| Value::from(String::from_utf8_lossy(bytes));
     let read = |bytes: &[u8]| robots::parse_with(bytes, ReadOptions { lenient: true });
     let named = |text: &str| {
@@ -139,7 +139,7 @@ fn taken_apart(kind: &str, input: &str, expected: &Value) -> Value {
     };
     match kind {
         "path_of_url" => ascii(Target::of_url(input.as_bytes()).letter()),
-        // Rule and target have one normal form, which is seen at the target.
+        // Rules and targets share one normal form, visible at the target.
         "escape_pattern" => ascii(&Target::new(format!("/{input}").as_bytes()).letter()[1..]),
         "valid_product_token" => {
             let token = ProductToken::new(input).filter(|token| token.as_str() == input);
@@ -158,16 +158,16 @@ fn taken_apart(kind: &str, input: &str, expected: &Value) -> Value {
     }
 }
 
-/// The counts that are asked for. Google counts rules that are in no group, and the empty line
-/// behind the last line end.
-fn counted(asked: &Value, (file, findings): &(RobotsTxt, Vec<Diagnostic>)) -> Value {
+/// The counts that a case expects. Google also counts rules outside of groups, and the empty line
+/// after the last line end.
+fn counted(expected: &Value, (file, findings): &(RobotsTxt, Vec<Diagnostic>)) -> Value {
     let groups = || file.groups.iter();
     let records = || file.records.iter().chain(groups().flat_map(|group| &group.records));
     let sitemaps = records().filter(|record| is_sitemap(record)).count();
     let homeless = findings.iter().filter(|finding| finding.code == "robots.no_group").count();
     let inside: usize = groups().map(|group| group.user_agents.len() + group.rules.len()).sum();
     let last_line = groups().flat_map(|group| &group.rules).map(|rule| rule.line).max();
-    let counts = asked.as_object().expect("counts by name").keys().map(|name| {
+    let counts = expected.as_object().expect("counts by name").keys().map(|name| {
         let count = match name.as_str() {
             "valid_directives" => (inside + homeless + sitemaps).into(),
             "unknown_directives" => (records().count() - sitemaps).into(),
@@ -211,7 +211,7 @@ fn base64(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// What `explain --robots-txt` says of each target.
+/// The rows of `explain --robots-txt` for each target.
 fn explain(
     folder: &tempfile::TempDir,
     file: &[u8],
@@ -237,7 +237,7 @@ fn explain(
 
 // === crawlers
 
-/// What `crawlers identify` says of each User-Agent.
+/// The rows of `crawlers identify` for each User-Agent.
 fn identify(user_agents: &[Vec<u8>]) -> Vec<Value> {
     let mut input = user_agents.join(&b"\n"[..]);
     input.push(b'\n');
@@ -248,7 +248,7 @@ fn identify(user_agents: &[Vec<u8>]) -> Vec<Value> {
 }
 
 #[test]
-fn nearly_every_known_user_agent_is_identified_and_a_browser_is_taken_for_a_browser() {
+fn nearly_every_known_user_agent_is_identified_and_browsers_stay_browsers() {
     let Some(folder) = need_data("crawlers") else { return };
     let output = Command::new(PROGRAM)
         .args(["crawlers", "evaluate", "--format", "json"])
@@ -305,7 +305,7 @@ fn a_crawler_without_a_group_of_its_own_falls_back_as_its_operator_documents() {
         let token = text(row, "product_token");
         let order = texts(&row["group_order"]);
         let star = row["falls_back_to_star"] == true;
-        // The first of the chain that has a group is obeyed, at last `*`.
+        // The first name of the chain that has a group counts, `*` last.
         for start in 0..=order.len() {
             let named = order[start..].iter().map(String::as_str).chain(["*"]);
             let file: String =
@@ -328,7 +328,7 @@ fn a_crawler_without_a_group_of_its_own_falls_back_as_its_operator_documents() {
 
 // === signatures
 
-/// All vectors are signed with the keys that are printed in RFC 9421, some for a hundred years.
+/// All vectors are signed with the public test keys of RFC 9421, some for a hundred years.
 const OF_VECTORS: Limits = Limits { skew: 60, lifetime: i64::MAX, test_keys: true };
 
 #[test]
@@ -343,12 +343,12 @@ fn signed_requests_are_judged_as_the_draft_says() {
         let mut expected = text(&vector["expected"], "outcome").to_owned();
         match expected.as_str() {
             "verified" => {}
-            // We do.
+            // By default Beadle refuses test keys.
             "reject-in-production" => {
                 outcome = judged(vector, &Limits { lifetime: i64::MAX, ..Limits::default() }).0;
                 expected = format!("invalid {}", Reason::TestKey.as_str());
             }
-            // The tag is absent, so the signature may be meant for anybody.
+            // Without the tag the signature may have another purpose.
             "unsigned-or-invalid" => "unsigned".clone_into(&mut expected),
             _ => expected = format!("{expected} {}", text(&vector["expected"], "reason")),
         }
@@ -356,7 +356,7 @@ fn signed_requests_are_judged_as_the_draft_says() {
             failures.push(format!("{name}: {expected} expected, found {outcome}"));
         }
         if let (Some(base), Some(expected)) = (base, vector["signature_base"].as_str())
-            // The request of this one is not the one that was signed.
+            // This request differs from the signed one.
             && (name != "path-tampered" && base != expected)
         {
             failures.push(format!("{name}: the signature base is {base}"));
@@ -373,7 +373,7 @@ fn fields(headers: &Value) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The outcome with its reason, and the signature base where a signature could be read.
+/// The outcome with its reason, and the signature base if a signature could be read.
 fn judged(vector: &Value, limits: &Limits) -> (String, Option<String>) {
     let request = &vector["request"];
     let (scheme, rest) = text(request, "url").split_once("://").expect("it is absolute");
@@ -438,7 +438,7 @@ fn signed_directories_are_proven() {
 // === robots tags
 
 #[test]
-fn header_lines_tell_a_crawler_what_the_draft_says() {
+fn header_lines_mean_what_the_draft_says() {
     let Some(rows) = rows("robots_tag/cases.jsonl") else { return };
     let clear = rows.iter().filter(|row| text(row, "ambiguous").is_empty());
     let cases: Vec<&Value> = clear.filter(|row| text(row, "kind") != "merge").collect();

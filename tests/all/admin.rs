@@ -1,4 +1,4 @@
-//! The admin listener: what is counted, and whether the proxy is well.
+//! The admin listener: metrics, and pages for health and readiness.
 
 use std::collections::BTreeSet;
 
@@ -68,7 +68,7 @@ fn traffic(beadle: &Beadle) {
 }
 
 #[test]
-fn what_has_happened_is_counted_by_names_that_dashboards_know() {
+fn metrics_keep_the_names_that_dashboards_use() {
     let origin = Origin::with_fields(&["Robots-Tag: no index,,"]);
     let beadle = Setup::site(origin.port, RULES).start();
     traffic(&beadle);
@@ -79,8 +79,8 @@ fn what_has_happened_is_counted_by_names_that_dashboards_know() {
     let types: BTreeSet<&str> =
         text.lines().filter_map(|line| line.strip_prefix("# TYPE ")).collect();
     let found: String = types.iter().map(|line| format!("{line}\n")).collect();
-    // A counter nobody has counted with yet has no series and is not shown, and neither is a gauge
-    // of sites that are none here.
+    // A counter without a series is not shown. Neither is a gauge for a kind of site that this
+    // policy has none of.
     let may_be_missing = |line: &str| {
         let of_some_sites = ["_ladder_", "_breaker_", "_robots_held "];
         line.ends_with("counter") || of_some_sites.iter().any(|part| line.contains(part))
@@ -121,8 +121,8 @@ fn what_has_happened_is_counted_by_names_that_dashboards_know() {
     assert_eq!(violation("bingbot", "robots.disallow", "log"), 1.0);
     assert_eq!(violation("HouseBot", "robots.disallow", "log"), 1.0, "the policy's own name");
     assert_eq!(violation("curl", "robots.disallow.evasion", "log"), 1.0);
-    assert_eq!(violation("none", "robots.disallow", "log"), 1.0, "who gives no name");
-    // L134: a name that only a client knows never becomes a label.
+    assert_eq!(violation("none", "robots.disallow", "log"), 1.0, "no name in the User-Agent");
+    // L134: a name that a client made up never becomes a label.
     assert_eq!(violation("other", "robots.disallow", "log"), 2.0);
     assert!(!text.contains("Unheard") && !text.contains("NeverHeard"), "{text}");
     assert!(
@@ -149,10 +149,10 @@ fn health_and_readiness_have_a_page_each() {
 }
 
 #[test]
-fn s146_the_proxy_does_not_depend_on_the_admin_listener() {
+fn s146_trouble_at_the_admin_listener_does_not_reach_the_proxy() {
     let origin = Origin::plain();
     let beadle = Setup::site(origin.port, "").start();
-    // Connections that ask for nothing, and what is no request.
+    // Idle connections, and bytes that are no request.
     let idle: Vec<Client> = (0..50).map(|_| Client::connect(beadle.admin)).collect();
     let mut garbage = Client::connect(beadle.admin);
     garbage.write(b"\x16\x03\x01 garbage\r\n\r\n");

@@ -1,4 +1,4 @@
-//! What spares those who are not meant: the breaker, what it leaves alone, and who does not climb.
+//! The breaker: when it opens and closes, and which refusals it leaves in place.
 
 use serde_json::json;
 
@@ -22,7 +22,7 @@ fn statuses(beadle: &Beadle, target: &str, user_agent: &str, count: usize) -> Ve
 }
 
 #[test]
-fn where_too_many_would_be_refused_nobody_is_until_the_breaker_closes() {
+fn the_breaker_opens_when_too_many_would_be_refused_and_closes_by_itself() {
     let origin = Origin::plain();
     let breaker = "{ share: 50%, min_requests: 10, window: 60s, pause: 5s }";
     let site = format!(
@@ -35,11 +35,11 @@ fn where_too_many_would_be_refused_nobody_is_until_the_breaker_closes() {
         beadle.admin_page("/metrics").text().contains(&format!("{open} 0")),
         "shown from the start"
     );
-    // People are counted too: while they are more, refusals are what they are meant to be.
+    // Requests of browsers count too: while they are the majority, refusals are intended.
     assert_eq!(statuses(&beadle, "/page", BROWSER, 12), [200; 12]);
     assert_eq!(statuses(&beadle, "/private/x", GPTBOT, 11), [403; 11]);
     assert_eq!(beadle.get("/private/x", GPTBOT).status, 200, "12 of 24");
-    assert_eq!(beadle.get("/private/x", GPTBOT).status, 200, "nobody is refused");
+    assert_eq!(beadle.get("/private/x", GPTBOT).status, 200, "the breaker is open");
     assert_eq!(beadle.metric(open), 1.0);
     let openings = "beadle_breaker_openings_total{reason=\"share\",site=\"site.example\"}";
     assert_eq!(beadle.metric(openings), 1.0);
@@ -52,14 +52,14 @@ fn where_too_many_would_be_refused_nobody_is_until_the_breaker_closes() {
         [&spared["action"], &spared["reason"], &spared["verdict"], &spared["status"]],
         [&json!("log"), &json!("breaker.open"), &json!("disallow"), &json!(200)]
     );
-    // It closes although nobody comes, and counts anew.
+    // It closes without a request, and counts from zero.
     beadle.wait_for_metric(open, 0.0);
     beadle.wait_for_stderr("the breaker is closed");
     assert_eq!(beadle.get("/private/x", GPTBOT).status, 403);
 }
 
 #[test]
-fn a_breaker_opens_at_once_where_a_confirmed_search_engine_would_be_refused() {
+fn a_breaker_opens_at_once_when_a_confirmed_search_engine_would_be_refused() {
     let origin = Origin::plain();
     let list = list();
     let beadle = start_with_list(
@@ -75,14 +75,14 @@ fn a_breaker_opens_at_once_where_a_confirmed_search_engine_would_be_refused() {
         "an impostor"
     );
     assert_eq!(get_from(&beadle, "66.249.64.3", "/private/x", "ListBot/1.0").status, 200);
-    assert_eq!(beadle.get("/private/x", GPTBOT).status, 200, "nobody is refused");
+    assert_eq!(beadle.get("/private/x", GPTBOT).status, 200, "the breaker is open");
     beadle.wait_for_stderr("ListBot, which is proven to be who it says, would be refused");
     let openings = "beadle_breaker_openings_total{reason=\"search-engine\",site=\"site.example\"}";
     assert_eq!(beadle.metric(openings), 1.0);
 }
 
 #[test]
-fn what_the_operator_orders_neither_opens_a_breaker_nor_is_lifted_by_one() {
+fn overrides_and_impostors_neither_open_the_breaker_nor_pass_while_it_is_open() {
     let (origin, list) = (Origin::plain(), list());
     let beadle = start_with_list(
         &origin,
@@ -104,7 +104,7 @@ fn what_the_operator_orders_neither_opens_a_breaker_nor_is_lifted_by_one() {
 }
 
 #[test]
-fn a_confirmed_search_engine_does_not_climb_by_rules_for_everybody() {
+fn a_confirmed_search_engine_does_not_climb_by_rules_for_all() {
     let (origin, list) = (Origin::plain(), list());
     let beadle = start_with_list(
         &origin,
@@ -118,7 +118,7 @@ fn a_confirmed_search_engine_does_not_climb_by_rules_for_everybody() {
     let steps =
         || beadle.metric("beadle_ladder_steps_total{direction=\"up\",site=\"site.example\"}");
     assert_eq!(steps(), 0.0);
-    // Who only borrows its name does, and so does who hides among names.
+    // Impostors climb, and so do clients with several names.
     let borrowed = || get_from(&beadle, "8.8.8.8", "/private/x", "ListBot/1.0").status;
     let borrowed: Vec<u16> = (0..6).map(|_| borrowed()).collect();
     assert_eq!(borrowed, [200, 200, 200, 200, 403, 403]);

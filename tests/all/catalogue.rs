@@ -1,8 +1,7 @@
-//! The built-in catalogue: what its schema says of it, and the verdicts that come of it, which no
-//! update changes silently.
+//! The built-in catalogue: its schema, and how it identifies User-Agents.
 //!
-//! The verdicts stand in `tests/data/crawlers/golden.tsv`; `UPDATE_GOLDEN=1` writes it anew, and
-//! the difference shows what an update does.
+//! `tests/data/crawlers/golden.tsv` has the results, so that no update changes them silently.
+//! `UPDATE_GOLDEN=1` writes the file.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -29,7 +28,7 @@ fn schema() -> Value {
     serde_json::from_str(SCHEMA).expect("the schema is JSON")
 }
 
-/// What serde knows there, from its complaint about something that nobody knows.
+/// The keys or words that serde accepts, from its message about an unknown one.
 fn known<T: DeserializeOwned>(odd: Value) -> BTreeSet<String> {
     let Err(error) = serde_json::from_value::<T>(odd) else { panic!("something odd is taken") };
     let error = error.to_string();
@@ -108,8 +107,8 @@ fn crawler(entry: Value) -> Value {
     json!({ "version": "2026-11-01", "crawlers": [entry] })
 }
 
-/// What a value has against a schema: as much of JSON Schema 2020-12 as ours needs, and a panic at
-/// more.
+/// The faults of a value by a schema. Supports the part of JSON Schema 2020-12 that our schema uses,
+/// and panics at any other.
 fn faults(root: &Value, schema: &Value, value: &Value, place: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut fault = |what: String| found.push(format!("{place}: {what}"));
@@ -199,22 +198,22 @@ fn is_match(pattern: &str, text: &str) -> bool {
     patterns.entry(pattern.to_owned()).or_insert_with(compile).is_match(text)
 }
 
-// === the verdicts
+// === the golden file
 
 const USER_AGENTS: &str = include_str!("../data/crawlers/user_agents.txt");
 const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/crawlers/golden.tsv");
 
-/// The lines of the golden file: what each User-Agent is taken for, then, of each crawler that is
-/// bound otherwise than by its own group and `*`, in which order it looks for groups.
+/// The lines of the golden file. First, how each User-Agent is identified. Then the order of groups
+/// for each crawler that follows other groups than its own and `*`.
 fn verdicts() -> String {
     let catalogue = policy::built_in_catalogue();
-    let nobody = SiteNames::default();
+    let none = SiteNames::default();
     let mut lines = "# user-agent\tclass\tproduct tokens\n".to_owned();
     let own = USER_AGENTS.lines().filter(|line| !line.starts_with('#'));
     let traffic = user_agents::browsers().into_iter();
     let traffic = traffic.chain(user_agents::crawlers().map(str::to_owned));
     for user_agent in own.map(str::to_owned).chain(traffic) {
-        let claim = catalogue.identify(user_agent.as_bytes(), &nobody);
+        let claim = catalogue.identify(user_agent.as_bytes(), &none);
         let tokens: Vec<&str> = claim.tokens().map(Name::as_str).collect();
         let tokens = if tokens.is_empty() { "-".to_owned() } else { tokens.join(", ") };
         let user_agent = escape::text(user_agent.as_bytes());
@@ -240,7 +239,7 @@ fn verdicts() -> String {
 }
 
 #[test]
-fn the_verdicts_of_the_built_in_catalogue_are_those_of_the_golden_file() {
+fn the_built_in_catalogue_identifies_as_the_golden_file_says() {
     let found = verdicts();
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         std::fs::write(GOLDEN, &found).expect("the golden file can be written");
@@ -256,7 +255,7 @@ fn the_verdicts_of_the_built_in_catalogue_are_those_of_the_golden_file() {
 }
 
 #[test]
-fn no_user_agent_stands_in_the_list_twice() {
+fn each_user_agent_is_in_the_list_once() {
     let mut seen = BTreeSet::new();
     for line in USER_AGENTS.lines() {
         assert!(seen.insert(line), "{line}");

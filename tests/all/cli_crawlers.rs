@@ -1,5 +1,6 @@
-//! `beadle crawlers update` and `evaluate`, and the catalogue that a policy names: a newer one is
-//! taken whole, a broken one not at all, and an operator is told what changes by it.
+//! `beadle crawlers update` and `evaluate`, and the catalogue file of a policy.
+//!
+//! A newer catalogue is loaded whole and a broken one not at all. The operator sees the changes.
 
 use std::{
     fs,
@@ -21,7 +22,7 @@ const POLICY: &str = "catalogue: crawlers.yaml\nsites:\n  - hosts: [site.example
                       - { user_agents: [\"*\"], disallow: [/private/] }\n";
 const NEW: &str = "  - { product_token: ZzNewBot, operator: Newcomers, purpose: ai-training }\n";
 
-/// A folder with a policy, in which the program is run.
+/// A folder with a policy, the working directory of the program.
 struct Folder(tempfile::TempDir);
 
 impl Folder {
@@ -62,7 +63,7 @@ impl Folder {
     }
 }
 
-/// The built-in catalogue under another version, with more at its end.
+/// The built-in catalogue with another version and more entries.
 fn built_in(version: &str, more: &str) -> String {
     let text = policy::BUILT_IN_CATALOGUE;
     let (before, after) = text.split_once("version: \"").expect("it has a version");
@@ -79,7 +80,7 @@ fn text(output: &Output) -> String {
 }
 
 #[test]
-fn a_newer_catalogue_is_written_and_what_changes_is_told() {
+fn update_writes_a_newer_catalogue_and_reports_the_changes() {
     let folder = Folder::new();
     let newer = built_in("2099-01-01", NEW)
         .replace("product_token: GPTBot\n", "product_token: GPTBot\n    aliases: [GPTBot-Next]\n")
@@ -126,7 +127,7 @@ fn a_newer_catalogue_is_written_and_what_changes_is_told() {
 }
 
 #[test]
-fn what_is_printed_for_people_names_each_change() {
+fn the_text_report_names_each_change() {
     let folder = Folder::new();
     folder.write("new.yaml", built_in("2099-01-01", NEW));
     let output = folder.run(&["crawlers", "update", "--from", "new.yaml", "--to", "other.yaml"]);
@@ -143,7 +144,7 @@ fn what_is_printed_for_people_names_each_change() {
 }
 
 #[test]
-fn what_is_not_sound_or_not_newer_leaves_the_old_one() {
+fn update_refuses_an_unsound_or_older_catalogue() {
     let folder = Folder::new();
     let in_use = built_in("2098-01-01", NEW);
     folder.write("crawlers.yaml", &in_use);
@@ -185,7 +186,7 @@ fn what_is_not_sound_or_not_newer_leaves_the_old_one() {
 }
 
 #[test]
-fn a_catalogue_that_the_policy_could_not_use_is_refused() {
+fn update_refuses_a_catalogue_that_the_policy_cannot_use() {
     let folder = Folder::new();
     let own = "crawlers: [{ product_token: MyOwnBot, aliases: [ZzNewBot] }]\n";
     folder.write("beadle.yaml", format!("{own}{POLICY}"));
@@ -198,7 +199,7 @@ fn a_catalogue_that_the_policy_could_not_use_is_refused() {
 }
 
 #[test]
-fn what_cannot_be_had_or_written_is_told_with_exit_2() {
+fn update_exits_2_when_it_cannot_fetch_or_write() {
     let folder = Folder::new();
     folder.write("new.yaml", built_in("2099-01-01", NEW));
     folder.write("plain.yaml", POLICY.replacen("catalogue: crawlers.yaml\n", "", 1));
@@ -208,7 +209,7 @@ fn what_cannot_be_had_or_written_is_told_with_exit_2() {
         (&["--from", "new.yaml", "--to", "no/such/folder.yaml"], "No such file"),
         (&["--from", "new.yaml", "-c", "plain.yaml"], "names no catalogue file"),
         (&["--from", "new.yaml", "-c", "none.yaml"], "name the policy file with --config"),
-        // Nothing is fetched without TLS, or from addresses that are not public.
+        // Only TLS and public addresses are allowed.
         (&["--from", "http://bots.example/crawlers.yaml"], "not an https:// address"),
         (&["--from", "http://127.0.0.1:1/crawlers.yaml"], "not an https:// address"),
         (&["--from", "https://127.0.0.1:1/crawlers.yaml"], "no public address"),
@@ -224,7 +225,7 @@ fn what_cannot_be_had_or_written_is_told_with_exit_2() {
 }
 
 #[test]
-fn a_catalogue_comes_from_where_the_policy_allows_it() {
+fn update_fetches_from_addresses_that_the_policy_allows() {
     let newer = built_in("2099-01-01", NEW);
     let served = newer.clone();
     let server = Origin::playing(move |exchange| {
@@ -255,7 +256,7 @@ fn a_catalogue_comes_from_where_the_policy_allows_it() {
 }
 
 #[test]
-fn a_running_proxy_takes_a_newer_catalogue_by_itself_and_keeps_the_last_good_one() {
+fn a_running_proxy_loads_a_newer_catalogue_and_keeps_the_last_good_one() {
     let origin = Origin::plain();
     let folder = tempfile::tempdir().expect("a folder for temporary files");
     let file = folder.path().join("crawlers.yaml");
@@ -312,7 +313,7 @@ fn evaluate(args: &[&str]) -> Output {
 }
 
 #[test]
-fn an_evaluation_says_what_the_golden_file_says() {
+fn evaluate_prints_the_golden_file() {
     let mut found = String::new();
     for args in [&["evaluate.jsonl"][..], &["--format", "json", "evaluate.jsonl"]] {
         let output = evaluate(args);
@@ -330,7 +331,7 @@ fn an_evaluation_says_what_the_golden_file_says() {
 }
 
 #[test]
-fn an_evaluation_without_confusion_is_fine_and_one_of_nonsense_is_none() {
+fn evaluate_exits_0_without_confusions_and_2_on_malformed_rows() {
     let folder = Folder::new();
     let googlebot = r#"{"user_agent": "Googlebot/2.1", "product_tokens": ["GOOGLEBOT"]}"#;
     folder.write("good.jsonl", format!("{googlebot}\r\n\n{googlebot}"));

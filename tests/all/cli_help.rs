@@ -1,5 +1,6 @@
-//! `--help` of every verb, as the golden files in `tests/data/help` have it; `UPDATE_GOLDEN=1`
-//! writes them anew.
+//! `--help` of every verb, compared with the golden files in `tests/data/help`.
+//!
+//! `UPDATE_GOLDEN=1` writes the files.
 
 use std::{path::Path, process::Command};
 
@@ -7,7 +8,7 @@ use crate::support::program::PROGRAM;
 
 const HELP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/help");
 
-/// The text for a terminal of 100 columns, whatever the environment says.
+/// The help text for a terminal of 100 columns.
 fn help(args: &[&str]) -> String {
     let output = Command::new(PROGRAM)
         .args(args)
@@ -32,7 +33,7 @@ fn verbs(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn help_says_what_the_golden_files_say() {
+fn help_equals_the_golden_files() {
     let all = help(&[]);
     let mut texts = vec![("beadle".to_owned(), all.clone())];
     for verb in verbs(&all) {

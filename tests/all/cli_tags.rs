@@ -1,4 +1,4 @@
-//! `beadle tags`: what headers and a document say to a crawler, and where it stands.
+//! `beadle tags`: the rules in headers and a document for one crawler, with their places.
 
 use std::{
     io::Write,
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::support::program::PROGRAM;
 
-/// Runs the verb in a folder with `page.html`, these octets on standard input.
+/// Runs the verb in a folder with `page.html` and these octets on standard input.
 fn tags(args: &[&str], input: &[u8]) -> Output {
     let folder = tempfile::tempdir().expect("a temporary folder");
     std::fs::write(folder.path().join("page.html"), PAGE).expect("it is writable");
@@ -23,7 +23,7 @@ fn tags(args: &[&str], input: &[u8]) -> Output {
         .spawn()
         .expect("the program can be started");
     let mut stdin = child.stdin.take().expect("it is a pipe");
-    // The program need not read what it isn't asked to.
+    // The program may end without reading its input.
     let _ = stdin.write_all(input);
     drop(stdin);
     child.wait_with_output().expect("it ends")
@@ -49,7 +49,7 @@ const PAGE: &str = "<!doctype html>\n<title>A page</title>\n\
     <body><meta name=robots content=noimageindex>\n";
 
 #[test]
-fn headers_are_read_line_by_line_as_ever() {
+fn headers_are_read_line_by_line() {
     assert_eq!(
         text(&["-t", "Googlebot"], &format!("{HEADERS}\r\n{PAGE}")),
         "Googlebot: hm, nofollow, nosnippet\n  Robots-Tag: nosnippet\n  \
@@ -73,7 +73,7 @@ fn headers_and_the_document_behind_them_are_united() {
          [robots_tag.meta_outside_head]\n    \
          help: move it into the head; some crawlers read it in the body, others don't\n"
     );
-    // A crawler that no catalogue knows is found where it is asked for.
+    // `--product-token` accepts a crawler outside the catalogue.
     let found = row(&["-t", "OtherBot", "--html", "-"], &format!("{HEADERS}\r\n{PAGE}"));
     assert_eq!(found["rules"], json!(["max-snippet:20", "noarchive", "nosnippet"]));
 }
@@ -109,7 +109,7 @@ fn a_document_is_read_from_a_file() {
 }
 
 #[test]
-fn where_the_document_begins_is_found() {
+fn the_beginning_of_the_document_is_found() {
     const META: &str = "<meta name=robots content=noindex>";
     for (input, rules) in [
         (format!("{META}\n"), &["noindex"][..]),
@@ -117,9 +117,9 @@ fn where_the_document_begins_is_found() {
         (format!("<!-- a: b -->\n\n{META}"), &["noindex"]),
         (format!("Robots-Tag: *;nofollow\n\n{META}"), &["nofollow", "noindex"]),
         (format!("HTTP/2 200 \r\nx-robots-tag: nofollow\r\n\r\n{META}"), &["nofollow", "noindex"]),
-        // A document may look like headers, behind its own.
+        // A document that looks like headers.
         (format!("HTTP/2 200 \r\n\r\n{META}\nX-Robots-Tag: nofollow"), &["noindex"]),
-        // As curl prints a redirect that it follows: what counts is the last answer.
+        // The output of curl with a redirect that it follows: the last answer counts.
         (
             format!(
                 "HTTP/1.1 301 Moved\r\nX-Robots-Tag: none\r\n\r\nHTTP/1.1 200 OK\r\n\r\n{META}"
@@ -145,7 +145,7 @@ fn a_long_document_is_read_to_its_end_and_no_further_than_its_head() {
 }
 
 #[test]
-fn what_can_not_be_read_is_refused() {
+fn unreadable_input_is_refused() {
     for (args, sentence) in [
         (&["-t", "a:b"][..], "'a:b' is not a product token"),
         (&["-t", "a", "--html", "none.html"], "beadle: none.html: No such file"),

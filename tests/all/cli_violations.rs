@@ -1,4 +1,4 @@
-//! `beadle violations` lists what was recorded, from the database or from the log, with filters.
+//! `beadle violations`: lists records of the database or the log, with filters.
 
 use std::{
     io::{BufRead, BufReader},
@@ -45,12 +45,12 @@ fn violate(beadle: &Beadle) {
     ];
     for (number, (host, target, user_agent)) in violations.into_iter().enumerate() {
         request(beadle, host, target, user_agent);
-        // In this order, whichever thread has served it.
+        // Wait, so that the records have this order.
         beadle.wait_for_metric("beadle_records_seen", number as f64 + 1.0);
     }
     beadle.wait_for_metric("beadle_records_stored", 5.0);
     if beadle.folder().join("violations.jsonl").exists() {
-        beadle.records(5); // the log has a writer of its own
+        beadle.records(5); // the log has its own writer
     }
 }
 
@@ -127,7 +127,7 @@ fn records_can_go_to_standard_output() {
 }
 
 #[test]
-fn the_text_for_people_has_a_line_for_each() {
+fn the_text_format_has_one_line_for_each_record() {
     let origin = Origin::plain();
     let beadle = setup(&origin).start();
     violate(&beadle);
@@ -140,7 +140,7 @@ fn the_text_for_people_has_a_line_for_each() {
 }
 
 #[test]
-fn as_much_of_a_client_s_address_is_kept_as_the_policy_says() {
+fn client_addresses_are_kept_shortened_or_hashed_as_the_policy_says() {
     for (client_ip, fits) in [
         ("full", (|text| text == "127.0.0.1") as fn(&str) -> bool),
         ("network", |text| text == "127.0.0.0/24"),
@@ -165,7 +165,7 @@ fn as_much_of_a_client_s_address_is_kept_as_the_policy_says() {
 }
 
 #[test]
-fn a_follower_is_shown_what_comes_later() {
+fn follow_prints_later_records() {
     for violations in ["  database: $DIR/beadle.db\n", "  log: $DIR/violations.jsonl\n"] {
         let origin = Origin::plain();
         let beadle = setup(&origin).violations(violations).start();
@@ -214,7 +214,7 @@ fn redacted_parameters_are_in_no_record() {
 }
 
 #[test]
-fn l127_hostile_fields_stay_on_their_line_and_drive_no_terminal() {
+fn l127_hostile_fields_stay_on_one_line_and_are_escaped() {
     let origin = Origin::plain();
     let beadle = setup(&origin).start();
     let user_agents: [&[u8]; 8] = [

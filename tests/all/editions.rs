@@ -1,5 +1,5 @@
-//! Fair in time: nobody is held to a robots.txt that he can't know yet (RFC 9309 §2.4), across
-//! reloads and restarts, and the operator can see why.
+//! Fairness in time: a crawler is judged by an edition of robots.txt that it can know (RFC 9309
+//! §2.4), across reloads and restarts, and the operator can see why.
 
 use serde_json::{Value, json};
 
@@ -14,12 +14,12 @@ use crate::support::{
 const GPTBOT: &str = "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)";
 const BINGBOT: &str = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)";
 const WILDBOT: &str = "WildBot/1.0 (+https://wild.example/bot)";
-/// In three networks.
+// Addresses in three networks.
 const ONE: &str = "192.0.2.1";
 const TWO: &str = "198.51.100.2";
 const THREE: &str = "2001:db8:3::3";
 
-/// Everybody is kept out of /both/, and out of these.
+/// A policy that disallows /both/ and these paths for all crawlers.
 fn disallowing(origin: &Origin, paths: &str, robots_txt: &str, enforcement: &str) -> Setup {
     let groups = format!("[{{ user_agents: [\"*\"], disallow: [/both/{paths}] }}]");
     Setup::site(
@@ -48,7 +48,7 @@ fn visit(beadle: &Beadle, target: &str, user_agent: &str, ip: &str) -> u16 {
     ask(beadle, target, user_agent, ip).status
 }
 
-/// Fetches robots.txt and gives the name of the edition.
+/// Fetches robots.txt and returns the name of its edition.
 fn fetch(beadle: &Beadle, user_agent: &str, ip: &str) -> String {
     let answer = ask(beadle, "/robots.txt", user_agent, ip);
     assert_eq!(answer.status, 200);
@@ -79,7 +79,7 @@ fn explain(beadle: &Beadle, user_agent: &str, ip: &str, target: &str) -> Value {
     json_lines(&output).pop().expect(&stderr)
 }
 
-/// Waits until so many pairs of crawler and network are written down.
+/// Waits until the database has this many pairs of crawler and network.
 fn wait_for_fetches(beadle: &Beadle, count: usize) {
     wait_for("the fetches in the database", || {
         (beadle.rows("SELECT edition FROM fetches").len() == count).then_some(())
@@ -87,7 +87,7 @@ fn wait_for_fetches(beadle: &Beadle, count: usize) {
 }
 
 #[test]
-fn rfc9309_2_4_who_can_only_know_the_old_file_is_held_to_that() {
+fn rfc9309_2_4_a_crawler_with_the_old_file_is_judged_by_the_old_file() {
     let origin = Origin::plain();
     let beadle = old(&origin).start();
     let first = fetch(&beadle, GPTBOT, ONE);
@@ -95,7 +95,7 @@ fn rfc9309_2_4_who_can_only_know_the_old_file_is_held_to_that() {
     beadle.reload(&new(&origin));
     let second = fetch(&beadle, BINGBOT, ONE);
     assert_ne!(first, second);
-    // It has the old file; it has none; it has none and nobody knows it.
+    // One has the old file, one has none, and one has none and is in no catalogue.
     for (name, user_agent) in
         [("GPTBot", GPTBOT), ("Amazonbot", "Amazonbot/0.1"), ("other", WILDBOT)]
     {
@@ -106,14 +106,14 @@ fn rfc9309_2_4_who_can_only_know_the_old_file_is_held_to_that() {
         );
     }
     assert_eq!(beadle.metric("beadle_records_seen"), 0.0, "grace is no violation");
-    // Has read it, and goes on.
+    // A crawler that has read the new file.
     assert_eq!(visit(&beadle, "/new/read", BINGBOT, ONE), 403);
     let record = record_of(&beadle, "/new/read");
     assert_eq!(record["robots"]["edition"], second);
     assert_eq!(record["robots_read"]["state"], "current");
     assert_eq!(record["robots_read"]["edition"], second);
     assert!(record["robots_read"]["at"].as_str().is_some_and(|at| at.ends_with('Z')), "{record}");
-    // What both forbid is no news to anybody.
+    // Both editions disallow these.
     for (user_agent, path, state, read) in [
         (GPTBOT, "/both/older", "older", json!(first)),
         ("Amazonbot/0.1", "/both/never", "never", Value::Null),
@@ -126,7 +126,7 @@ fn rfc9309_2_4_who_can_only_know_the_old_file_is_held_to_that() {
         assert_eq!(record["robots_read"]["state"], state);
         assert_eq!(record["robots_read"]["edition"], read);
     }
-    // Once it has read the new one, that counts.
+    // After it reads the new file, that file counts.
     assert_eq!(fetch(&beadle, GPTBOT, ONE), second);
     assert_eq!(visit(&beadle, "/new/y", GPTBOT, ONE), 403);
     assert_eq!(grace(&beadle, "GPTBot"), 1.0);
@@ -134,7 +134,7 @@ fn rfc9309_2_4_who_can_only_know_the_old_file_is_held_to_that() {
 }
 
 #[test]
-fn a_site_may_have_no_patience() {
+fn a_site_can_enforce_a_new_file_at_once() {
     let origin = Origin::plain();
     for (robots_txt, enforcement) in [("", ", grace: enforce"), (", cache_window: 0s", "")] {
         let beadle = disallowing(&origin, "", robots_txt, enforcement).start();
@@ -151,7 +151,7 @@ fn a_site_may_have_no_patience() {
 }
 
 #[test]
-fn a_window_that_is_over_excuses_nobody() {
+fn grace_ends_with_the_window() {
     let origin = Origin::plain();
     let window = ", cache_window: 2s, max_age: 1s";
     let beadle = disallowing(&origin, "", window, "").start();
@@ -182,7 +182,7 @@ fn rfc9110_13_a_304_is_a_fetch_and_a_head_is_none() {
     assert_eq!(request("HEAD", GPTBOT, &second).status, 304);
     assert_eq!(visit(&beadle, "/new/x", GPTBOT, ONE), 200, "HEAD shows no rules");
     assert_eq!(request("GET", BINGBOT, &second).status, 304);
-    assert_eq!(visit(&beadle, "/new/y", BINGBOT, ONE), 403, "it has that one already");
+    assert_eq!(visit(&beadle, "/new/y", BINGBOT, ONE), 403, "304 means that it has the new file");
     assert_eq!(record_of(&beadle, "/new/y")["robots_read"]["edition"], second);
 }
 
@@ -220,7 +220,7 @@ fn rfc9110_8_8_validators_follow_the_editions_and_not_only_the_bytes() {
 }
 
 #[test]
-fn rfc9110_8_8_2_dates_tell_editions_apart_where_nothing_is_excused_too() {
+fn rfc9110_8_8_2_dates_distinguish_editions_without_a_window() {
     let origin = Origin::plain();
     let impatient = |paths: &str| disallowing(&origin, paths, ", cache_window: 0s", "");
     let beadle = impatient("").start();
@@ -231,7 +231,7 @@ fn rfc9110_8_8_2_dates_tell_editions_apart_where_nothing_is_excused_too() {
         let answer = Request::get("/robots.txt").field("If-Modified-Since", date);
         assert_eq!(answer.send(beadle.port).status, 200, "{date} {paths}");
     }
-    // They are told apart by the program that comes after, too.
+    // The dates survive a restart.
     let copy = ask(&beadle, "/robots.txt", BROWSER, ONE);
     wait_for("five periods", || {
         (beadle.rows("SELECT edition FROM edition_periods").len() == 5).then_some(())
@@ -278,7 +278,7 @@ fn a_restart_changes_no_verdict() {
 }
 
 #[test]
-fn a_policy_changed_while_nothing_ran_is_news_too() {
+fn a_policy_changed_between_two_runs_makes_an_edition() {
     let origin = Origin::plain();
     let beadle = old(&origin).start();
     let first = fetch(&beadle, GPTBOT, ONE);
@@ -291,7 +291,7 @@ fn a_policy_changed_while_nothing_ran_is_news_too() {
     wait_for("the edition in the database", || {
         (beadle.rows("SELECT id FROM editions").len() == 2).then_some(())
     });
-    // And back again: the first edition goes on under its name.
+    // Back to the first policy: its edition keeps its name.
     let beadle = beadle.restarted_as("KILL", old(&origin));
     assert_eq!(edition(&beadle), first);
     assert_eq!(visit(&beadle, "/new/x", GPTBOT, ONE), 200);
@@ -302,20 +302,20 @@ fn a_policy_changed_while_nothing_ran_is_news_too() {
 }
 
 #[test]
-fn what_one_network_of_a_crawler_read_another_need_not_know() {
+fn networks_of_a_crawler_read_the_file_separately() {
     let origin = Origin::plain();
     let beadle = old(&origin).start();
     fetch(&beadle, GPTBOT, ONE);
     beadle.reload(&new(&origin));
     fetch(&beadle, GPTBOT, TWO);
-    // The one that has the old file, from any address of it.
+    // This network has the old file, at all its addresses.
     assert_eq!(visit(&beadle, "/new/x", GPTBOT, ONE), 200);
     assert_eq!(visit(&beadle, "/new/x", GPTBOT, "192.0.2.200"), 200);
-    // The one that has the new file, and a third that may have either.
+    // This one has the new file; a third may have either.
     assert_eq!(visit(&beadle, "/new/x", GPTBOT, "198.51.100.99"), 403);
     assert_eq!(visit(&beadle, "/new/x", GPTBOT, THREE), 200);
     assert_eq!(visit(&beadle, "/both/x", GPTBOT, THREE), 403);
-    // A person who looks at the file has not read it for a crawler.
+    // A browser's fetch does not count for a crawler.
     fetch(&beadle, BROWSER, ONE);
     assert_eq!(visit(&beadle, "/new/x", GPTBOT, ONE), 200);
     assert_eq!(visit(&beadle, "/new/x", BROWSER, ONE), 200);
@@ -353,7 +353,7 @@ fn a_family_reads_the_file_under_one_of_its_names() {
 }
 
 #[test]
-fn two_names_at_once_excuse_no_more_than_each_alone() {
+fn two_names_in_one_user_agent_get_the_stricter_verdict() {
     let origin = Origin::plain();
     let beadle = old(&origin).start();
     fetch(&beadle, GPTBOT, ONE);
@@ -361,7 +361,7 @@ fn two_names_at_once_excuse_no_more_than_each_alone() {
     fetch(&beadle, BINGBOT, ONE);
     assert_eq!(visit(&beadle, "/new/x", "GPTBot/1.2 bingbot/2.0", ONE), 403);
     assert_eq!(record_of(&beadle, "/new/x")["product_token"], "bingbot");
-    // Nor does it help to write the path otherwise, or to have no name.
+    // Another spelling of the path, or no User-Agent, gives no more grace.
     fetch(&beadle, GPTBOT, ONE);
     for target in ["/n%65w/y", "/a/../new/y", "//new/y"] {
         assert_eq!(visit(&beadle, target, GPTBOT, ONE), 403, "{target}");
@@ -372,14 +372,14 @@ fn two_names_at_once_excuse_no_more_than_each_alone() {
 }
 
 #[test]
-fn the_database_says_who_read_what_from_where() {
+fn the_database_keeps_fetches_by_crawler_network_and_edition() {
     let origin = Origin::plain();
     let beadle = old(&origin).start();
     let first = edition(&beadle);
     for ip in [ONE, "192.0.2.77", TWO, THREE, "2001:db8:3:9::1", "2001:db8:4::1"] {
         fetch(&beadle, GPTBOT, ip);
     }
-    fetch(&beadle, WILDBOT, ONE); // known to nobody: in memory alone
+    fetch(&beadle, WILDBOT, ONE); // in no catalogue: kept in memory only
     wait_for_fetches(&beadle, 4);
     let fetches = "SELECT product_token || ' ' || network || ' ' || standing || ' ' || edition || \
                    ' ' || count || ' ' || (first <= last) FROM fetches ORDER BY network";
@@ -418,7 +418,7 @@ fn the_database_says_who_read_what_from_where() {
 }
 
 #[test]
-fn where_addresses_are_hashed_so_are_networks() {
+fn networks_are_hashed_with_addresses() {
     let origin = Origin::plain();
     let setup = || {
         old(&origin).violations(
@@ -433,7 +433,7 @@ fn where_addresses_are_hashed_so_are_networks() {
     record_of(&beadle, "/both/x");
     let networks = beadle.rows("SELECT network FROM fetches");
     assert!(networks.iter().all(|text| text.len() == 16), "{networks:?}");
-    // With another key nobody is recognised, which only makes the judgement milder.
+    // Under a new key all networks are unknown, which only gives more grace.
     let beadle = beadle.restarted_as(
         "TERM",
         new(&origin).violations(
@@ -486,7 +486,7 @@ fn two_sites_with_the_same_bytes_have_one_edition_and_two_histories() {
     assert_eq!(history(&["--site", "a.example"]).len(), 2);
     assert_eq!(history(&["--site", "b.example"]).len(), 1);
     assert_eq!(history(&[]).len(), 3);
-    // The name means one file, whoever published it.
+    // A name stands for one file, on whichever site.
     let (a, b) = (tag("a.example").expect("a tag"), tag("b.example").expect("a tag"));
     let diff = beadle.verb(&["robots", "--diff", b.trim_matches('"'), a.trim_matches('"')]);
     assert!(diff.status.success(), "{diff:?}");
@@ -497,7 +497,7 @@ fn two_sites_with_the_same_bytes_have_one_edition_and_two_histories() {
 }
 
 #[test]
-fn the_history_is_listed_and_editions_are_compared_by_meaning() {
+fn history_lists_editions_and_diff_compares_their_meaning() {
     let origin = Origin::plain();
     let beadle = old(&origin).start();
     let first = edition(&beadle);
@@ -552,10 +552,10 @@ fn the_history_is_listed_and_editions_are_compared_by_meaning() {
 }
 
 #[test]
-fn what_can_not_be_listed_or_compared_is_told_why() {
+fn history_and_diff_explain_refusals() {
     let origin = Origin::plain();
     let beadle = old(&origin).start();
-    // Until two of them begin with the same digit.
+    // Publish editions until two names begin with the same digit.
     let mut names = vec![edition(&beadle)];
     let prefix = loop {
         let paths: String = (0..names.len()).map(|number| format!(", /{number}/")).collect();
@@ -602,11 +602,11 @@ fn what_can_not_be_listed_or_compared_is_told_why() {
             assert!(text.contains(sign), "{args:?}: {text}");
         }
     }
-    assert!(!beadle.folder().join("none.db").exists(), "a look makes no database");
+    assert!(!beadle.folder().join("none.db").exists(), "reading creates no database");
 }
 
 #[test]
-fn explain_tells_what_was_read_and_why_it_is_excused() {
+fn explain_shows_the_edition_read_and_the_grace() {
     let origin = Origin::plain();
     let beadle = old(&origin).start();
     let first = fetch(&beadle, GPTBOT, ONE);
@@ -625,7 +625,7 @@ fn explain_tells_what_was_read_and_why_it_is_excused() {
         (&json!("pass"), &json!("robots.disallow.grace"))
     );
     assert_eq!(excused["editions"][0]["edition"], second);
-    // Another of its networks has fetched that since.
+    // Another network of the crawler has fetched this edition since.
     assert_eq!(excused["editions"][0]["held"], true);
     assert_eq!(excused["editions"][0]["verdict"], "disallow");
     assert!(excused["editions"][0]["until"].is_null(), "{excused}");
@@ -644,7 +644,7 @@ fn explain_tells_what_was_read_and_why_it_is_excused() {
         (&never["action"], &never["robots_read"]["state"]),
         (&json!("pass"), &json!("never"))
     );
-    // What is explained is what is done.
+    // The proxy does what `explain` says.
     assert_eq!(visit(&beadle, "/new/x", GPTBOT, ONE), 200);
     assert_eq!(visit(&beadle, "/new/x", GPTBOT, TWO), 403);
     for (ip, signs) in [

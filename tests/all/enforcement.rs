@@ -1,4 +1,4 @@
-//! Violations are logged or blocked as the policy says, and every record can be relied on.
+//! Actions and records: violations are logged or blocked by the policy, and recorded.
 
 use serde_json::{Value, json};
 
@@ -18,10 +18,10 @@ fn keys(value: &Value) -> Vec<&str> {
     value.as_object().expect("an object").keys().map(String::as_str).collect()
 }
 
-// === what is done
+// === actions
 
 #[test]
-fn a_violation_is_logged_and_goes_on_unless_the_policy_says_otherwise() {
+fn a_violation_is_logged_and_forwarded_by_default() {
     let origin = Origin::plain();
     let beadle = Setup::site(origin.port, GROUPS).start();
     let answer = beadle.get("/private/page", "BadBot/1.0");
@@ -31,7 +31,7 @@ fn a_violation_is_logged_and_goes_on_unless_the_policy_says_otherwise() {
 }
 
 #[test]
-fn each_field_of_a_record_says_what_it_should() {
+fn each_field_of_a_record_has_its_documented_value() {
     let origin = Origin::plain();
     let beadle = start(&origin, "{ mode: log }");
     let etag = Request::get("/robots.txt").send(beadle.port).header("etag").map(str::to_owned);
@@ -45,7 +45,7 @@ fn each_field_of_a_record_says_what_it_should() {
         .body("c2VjcmV0")
         .send(beadle.port);
     let record = beadle.records(1).remove(0);
-    // The contract of DESIGN.md, "The violation record", in its order.
+    // The fields of a record in their documented order.
     assert_eq!(
         keys(&record),
         [
@@ -119,7 +119,7 @@ fn each_field_of_a_record_says_what_it_should() {
     assert_the_database_has(&beadle, &record);
 }
 
-/// The columns of the database hold what the line holds.
+/// The columns of the database equal the fields of the line.
 fn assert_the_database_has(beadle: &Beadle, record: &Value) {
     let database =
         rusqlite::Connection::open(beadle.folder().join("beadle.db")).expect("it is there");
@@ -166,7 +166,7 @@ fn assert_same(column: &Value, value: &Value, field: &str) {
 }
 
 #[test]
-fn a_block_says_who_and_which_rule_and_where_it_stands() {
+fn a_block_page_names_the_crawler_the_rule_and_its_line() {
     let origin = Origin::plain();
     let beadle = start(&origin, "{ mode: block }");
     let robots_txt = Request::get("/robots.txt").send(beadle.port).text();
@@ -189,7 +189,7 @@ fn a_block_says_who_and_which_rule_and_where_it_stands() {
     ] {
         assert!(answer.text().contains(part), "{part}: {}", answer.text());
     }
-    // HEAD is told the same without the body, and the connection goes on.
+    // HEAD gets the same without the body, and the connection stays open.
     let head = Request::new("HEAD", "/private/page").user_agent("BadBot").send_over(&mut client);
     assert_eq!((head.status, head.header("vary")), (403, Some("User-Agent")));
     let page = Request::get("/page").user_agent("BadBot").send_over(&mut client);
@@ -218,7 +218,7 @@ fn a_blocked_upload_is_refused_before_it_is_read() {
 }
 
 #[test]
-fn status_and_text_of_a_block_are_the_operators() {
+fn status_and_text_of_a_block_come_from_the_policy() {
     let origin = Origin::plain();
     for status in [403, 404, 410, 429, 451] {
         let block = format!(
@@ -227,7 +227,7 @@ fn status_and_text_of_a_block_are_the_operators() {
         );
         let beadle = start(&origin, &block);
         let answer = beadle.get("/private/<script>'&", "BadBot/1.0");
-        // A raw '<' is refused before it is judged; encoded it is.
+        // A raw '<' is refused before judgement; an encoded one is judged.
         assert_eq!(answer.status, 400);
         let answer = beadle.get("/private/'&", "BadBot/1.0");
         assert_eq!(answer.status, status);
@@ -241,10 +241,10 @@ fn status_and_text_of_a_block_are_the_operators() {
     }
 }
 
-// === what is recorded
+// === records
 
 #[test]
-fn the_record_says_whether_the_crawler_had_read_the_rule() {
+fn a_record_says_whether_the_crawler_had_read_the_rule() {
     let origin = Origin::plain();
     let beadle = start(&origin, "{ mode: log }");
     let state = |beadle: &Beadle, user_agent: &str| {
@@ -265,7 +265,7 @@ fn the_record_says_whether_the_crawler_had_read_the_rule() {
     assert_eq!(read, json!({ "state": "older", "edition": first, "at": read_at }));
     let record = beadle.log().pop().expect("a record");
     assert_ne!(record["robots"]["edition"], json!(first), "the rule is that of the new edition");
-    // A restart forgets nothing that was read.
+    // Fetches survive a restart.
     wait_for("the fetch in the database", || {
         let database = rusqlite::Connection::open(beadle.folder().join("beadle.db")).ok()?;
         database.query_row("SELECT last FROM fetches", [], |row| row.get::<_, i64>(0)).ok()
@@ -276,10 +276,10 @@ fn the_record_says_whether_the_crawler_had_read_the_rule() {
 }
 
 #[test]
-fn a_request_is_recorded_once_with_the_status_that_was_sent_in_the_end() {
-    let nobody = Origin::nobody();
+fn a_request_is_recorded_once_with_its_final_status() {
+    let absent = Origin::absent();
     let mut beadle =
-        Setup::site(nobody, &format!("{GROUPS}    enforcement: {{ mode: log }}\n")).start();
+        Setup::site(absent, &format!("{GROUPS}    enforcement: {{ mode: log }}\n")).start();
     assert_eq!(beadle.get("/private/x", "BadBot/1.0").status, 502);
     beadle.stop();
     let records = beadle.log();
@@ -288,7 +288,7 @@ fn a_request_is_recorded_once_with_the_status_that_was_sent_in_the_end() {
 }
 
 #[test]
-fn no_record_is_written_for_what_the_rules_allow() {
+fn allowed_requests_are_not_recorded() {
     let origin = Origin::plain();
     let mut beadle = start(&origin, "{ mode: block }");
     for (target, user_agent) in
@@ -301,7 +301,7 @@ fn no_record_is_written_for_what_the_rules_allow() {
 }
 
 #[test]
-fn mode_off_judges_nobody() {
+fn mode_off_judges_no_request() {
     let origin = Origin::plain();
     let mut beadle = start(&origin, "{ mode: off }");
     assert_eq!(beadle.get("/private/x", "BadBot").status, 200);

@@ -1,5 +1,5 @@
-//! Nobody slips past a rule by another spelling of its path, and what is judged is what the origin
-//! gets, byte for byte. The names carry the numbers of the hardening table.
+//! Evasion: another spelling of a path does not pass a rule, and the origin receives the judged
+//! bytes unchanged. Test names begin with the row numbers of the hardening table.
 
 use serde_json::json;
 
@@ -20,18 +20,18 @@ fn start(origin: &Origin) -> Beadle {
     Setup::site(origin.port, RULES).start()
 }
 
-/// What becomes of a target.
+/// The fate of a target.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Fate {
-    /// It goes to the origin as it is.
+    /// Forwarded unchanged.
     Goes,
-    /// It goes to the origin in this form.
+    /// Forwarded in this form.
     GoesAs(&'static str),
-    /// The path as written is disallowed.
+    /// Blocked: the path as written is disallowed.
     Letter,
-    /// A form of it is disallowed that an origin may make.
+    /// Blocked: an origin may resolve it to a disallowed path.
     Evasion,
-    /// It is refused before it is judged; nobody hears of it.
+    /// Refused before judgement; the origin gets nothing.
     Refused,
 }
 
@@ -40,8 +40,8 @@ fn bytes(request_line: &[u8], fields: &str) -> Vec<u8> {
     [request_line, fields.as_bytes()].concat()
 }
 
-/// Sends each request line as it is, once in the rules' eyes and once as somebody whom they don't
-/// bind, and checks the fate of both.
+/// Sends each request line unchanged, once as a crawler that the rules bind and once as a client
+/// that they don't bind, and checks the fate of both.
 fn assert_fates(cases: &[(&[u8], Fate)]) {
     let origin = Origin::plain();
     let beadle = start(&origin);
@@ -50,7 +50,7 @@ fn assert_fates(cases: &[(&[u8], Fate)]) {
         let what = shown(line);
         origin.forget();
         let mut client = Client::connect(beadle.port);
-        // A line that is refused early may not be read whole.
+        // The proxy may refuse a line before it has read the whole.
         let _ = client.try_write(&bytes(line, ""));
         let answer = client.response("GET");
         let seen: Vec<Vec<u8>> = origin.received().into_iter().map(|one| one.target).collect();
@@ -176,7 +176,7 @@ fn u70_a_target_in_other_case_is_never_allowed_past_the_rules() {
 }
 
 #[test]
-fn u72_u73_odd_request_lines_have_one_reading() {
+fn u72_u73_unusual_request_lines_have_one_reading() {
     let origin = Origin::plain();
     let beadle = start(&origin);
     let blank_lines = "\r\n".repeat(1_000);
@@ -203,7 +203,7 @@ fn u72_u73_odd_request_lines_have_one_reading() {
         let _ = client.try_write(&bytes(line, ""));
         let answer = client.response("GET");
         for received in origin.received() {
-            // What the origin got has no space or control byte in it, and is no private path.
+            // The origin gets no space, no control byte and no private path.
             let target = shown(&received.target);
             assert!(!target.starts_with("/private/"), "{what}: the origin got {target}");
             assert!(received.target.iter().all(|b| (33..127).contains(b)), "{what}: {target}");
@@ -301,7 +301,7 @@ fn u79_u82_fields_that_name_another_target_or_method_change_nothing() {
         assert_eq!(request.send(beadle.port).status, 403, "{name}");
     }
     assert!(origin.received().is_empty());
-    // Nor may they lead an origin that obeys them to another page than the one that was judged.
+    // An origin that obeys these fields still serves the judged page.
     for name in ["X-Original-URL", "X-Rewrite-URL"] {
         let request = Request::get("/public").user_agent("BadBot/1.0").field(name, "/private/x");
         assert_eq!(request.send(beadle.port).status, 200);
@@ -310,7 +310,7 @@ fn u79_u82_fields_that_name_another_target_or_method_change_nothing() {
 }
 
 #[test]
-fn u83_u84_conditions_and_upgrades_are_refused_as_any_other_request() {
+fn u83_u84_conditional_and_upgrade_requests_are_blocked_too() {
     let origin = Origin::plain();
     let beadle = start(&origin);
     for fields in [
@@ -346,7 +346,7 @@ fn u83_u84_conditions_and_upgrades_are_refused_as_any_other_request() {
 }
 
 #[test]
-fn a85_to_a93_names_in_any_disguise() {
+fn a85_to_a93_disguised_names_are_found() {
     let origin = Origin::plain();
     let beadle = start(&origin);
     let nested = format!("{}BadBot/1.0{}", "(".repeat(10_000), ")".repeat(10_000));
@@ -370,7 +370,7 @@ fn a85_to_a93_names_in_any_disguise() {
         assert_eq!(answer.status, status, "{}", shown(user_agent));
         beadle.assert_healthy(&shown(user_agent));
     }
-    // A name beyond the part that is searched may be missed, but costs nothing.
+    // A name behind the searched part may be missed, but costs no time.
     let started = std::time::Instant::now();
     let request = Request::get("/private/x").field("User-Agent", &late);
     assert!(matches!(request.send(beadle.port).status, 200 | 403));

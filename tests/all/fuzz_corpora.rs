@@ -1,5 +1,5 @@
-//! What the fuzz targets check, checked for every input of their corpora: those they start from and
-//! those that once broke something. `fuzz/README.md` tells how to look for more.
+//! The checks of the fuzz targets, for every input of their corpora: seeds, and inputs that once
+//! broke something. `fuzz/README.md` says how to find more.
 
 use std::path::Path;
 
@@ -47,7 +47,7 @@ fn every_input_of_the_corpora_passes() {
         for input in inputs {
             let path = input.expect("the folder can be read").path();
             let octets = std::fs::read(&path).expect("the file can be read");
-            // The test's output tells which one it was.
+            // The output of a failed test ends with the input.
             eprintln!("{}", path.display());
             holds_for(&octets);
             count += 1;

@@ -1,4 +1,4 @@
-//! Each request goes to the site of its host, and both sides are told the truth about the other.
+//! Hosts and addresses: each request goes to the site of its host, with the client's address.
 
 use serde_json::json;
 
@@ -17,7 +17,7 @@ fn only(path: &str) -> String {
 }
 
 #[test]
-fn u80_every_spelling_of_a_host_is_one_site_and_no_other_host_is() {
+fn u80_every_spelling_of_a_host_leads_to_its_site() {
     let (first, second, wild) = (Origin::plain(), Origin::plain(), Origin::plain());
     let sites = [
         site("first.example, www.first.example", &first, &only("/first/")),
@@ -83,7 +83,7 @@ fn u80_every_spelling_of_a_host_is_one_site_and_no_other_host_is() {
 }
 
 #[test]
-fn h113_only_a_default_site_takes_what_no_other_takes() {
+fn h113_only_a_default_site_accepts_unknown_hosts() {
     let (named, default) = (Origin::plain(), Origin::plain());
     let sites = [
         site("named.example", &named, ""),
@@ -119,7 +119,7 @@ fn client_ip(beadle: &Beadle, fields: &[(&str, &str)]) -> String {
 }
 
 #[test]
-fn a94_x_forwarded_for_is_believed_from_trusted_proxies_only() {
+fn a94_x_forwarded_for_counts_from_trusted_proxies_only() {
     let origin = Origin::plain();
     let setup = Setup::site(origin.port, &only("/private/"));
     let alone = setup.clone().start();
@@ -152,7 +152,7 @@ fn a94_x_forwarded_for_is_believed_from_trusted_proxies_only() {
 }
 
 #[test]
-fn the_origin_is_told_who_asks_and_by_which_way() {
+fn the_origin_receives_the_client_address_and_scheme() {
     let origin = Origin::plain();
     let setup = Setup::site(origin.port, "");
     let spoof = |request: Request| {
@@ -215,7 +215,7 @@ fn a_block_behind_a_trusted_proxy_names_the_address_the_client_used() {
 }
 
 #[test]
-fn rfc9110_7_6_1_what_was_meant_for_one_hop_ends_there() {
+fn rfc9110_7_6_1_hop_by_hop_fields_are_removed() {
     let origin = Origin::with_fields(&[
         "Connection: keep-alive, X-Private, Robots-Tag",
         "Keep-Alive: timeout=5",
@@ -254,7 +254,7 @@ fn rfc9110_7_6_1_what_was_meant_for_one_hop_ends_there() {
 }
 
 #[test]
-fn a85_and_who_gives_no_name_is_recorded_as_such() {
+fn a85_a_client_without_a_name_is_recorded_without_one() {
     let origin = Origin::plain();
     let rules = "    robots_txt: { groups: [{ user_agents: [\"*\"], disallow: [/private/] }] }\n";
     let beadle = Setup::site(origin.port, rules).start();

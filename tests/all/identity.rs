@@ -1,4 +1,4 @@
-//! Every client is held to the group that binds it, and to no other (RFC 9309 §2.2.1).
+//! Identity: the group that binds each client (RFC 9309 §2.2.1).
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ fn start(origin: &Origin) -> Beadle {
     Setup::site(origin.port, &format!("{GROUPS}    enforcement: {{ mode: block }}\n")).start()
 }
 
-/// Asks for a target and tells what became of it: the status, and the reason of the record.
+/// Sends a request and returns its status and the reason of its record.
 fn outcome(beadle: &Beadle, target: &str, user_agents: &[&str]) -> (u16, Option<Value>) {
     let before = beadle.metric("beadle_records_seen");
     let request = user_agents
@@ -31,11 +31,11 @@ fn outcome(beadle: &Beadle, target: &str, user_agents: &[&str]) -> (u16, Option<
 }
 
 #[test]
-fn rfc9309_2_2_each_client_is_held_to_the_group_that_binds_it() {
+fn rfc9309_2_2_each_client_is_judged_by_the_group_that_binds_it() {
     let origin = Origin::plain();
     let beadle = start(&origin);
     for (target, user_agents, blocked) in [
-        // The longest match counts, and allow wins where it is longer.
+        // The longest match counts, and a longer allow wins.
         ("/private/x", &["BadBot/1.0"][..], Some("BadBot")),
         ("/private/help/x", &["BadBot/1.0"], None),
         ("/private/hel", &["BadBot/1.0"], Some("BadBot")),
@@ -47,7 +47,7 @@ fn rfc9309_2_2_each_client_is_held_to_the_group_that_binds_it() {
         ("/admin/x", &["BadBot/1.0"], None),
         ("/admin/x", &["OtherBot/1.0"], Some("OtherBot")),
         ("/admin/x", &["Mozilla/5.0 (compatible; bingbot/2.0)"], Some("bingbot")),
-        // Names compare whole and without case.
+        // Names are whole words, in any case.
         ("/private/x", &["BADBOT/1.0"], Some("BadBot")),
         ("/private/x", &["NotBadBotty/1.0"], None),
         (
@@ -60,17 +60,17 @@ fn rfc9309_2_2_each_client_is_held_to_the_group_that_binds_it() {
         ("/admin/x", &["python-requests/2.32"], Some("python-requests")),
         ("/admin/x", &[BROWSER], None),
         ("/private/x", &[BROWSER], None),
-        // Who says nothing is bound by `*`.
+        // `*` binds clients without a User-Agent.
         ("/admin/x", &[], Some("-")),
         ("/admin/x", &[""], Some("-")),
         ("/admin/x", &["-"], Some("-")),
-        // User-triggered fetchers are bound by a group that names them only.
+        // Only a group that names a user-triggered fetcher binds it.
         (
             "/admin/x",
             &["Mozilla/5.0 (compatible; ChatGPT-User/1.0; +https://openai.com/bot)"],
             None,
         ),
-        // Nobody picks the laxer group by naming two, in one field or in two.
+        // Of two names the stricter group counts, in one field or in two.
         ("/private/x", &["Googlebot/2.1 (compatible; BadBot/1.0)"], Some("BadBot")),
         ("/admin/x", &["BadBot/1.0 (compatible; bingbot/2.0)"], Some("bingbot")),
         ("/private/x", &["Mozilla/5.0", "BadBot/1.0"], Some("BadBot")),
@@ -108,10 +108,10 @@ fn a_group_that_names_a_user_triggered_fetcher_binds_it() {
         ("/private/x", "ChatGPT-User/1.0", 403),
         ("/admin/x", "ChatGPT-User/1.0", 200),
         ("/private/x", "AdsBot-Google (+http://www.google.com/adsbot.html)", 403),
-        // By its operator's word AdsBot-Google ignores `*`.
+        // AdsBot-Google ignores `*`, as its operator documents.
         ("/admin/x", "AdsBot-Google (+http://www.google.com/adsbot.html)", 200),
         ("/admin/x", "Googlebot/2.1", 403),
-        // Here `*` binds neither tools nor the nameless.
+        // In this policy `*` binds neither tools nor clients without a name.
         ("/admin/x", "curl/8.5.0", 200),
         ("/admin/x", "", 200),
     ] {

@@ -1,5 +1,5 @@
-//! What is allocated: nothing on the usual request path, and a bounded multiple of a file's size
-//! for a robots.txt that was read and compiled; and the ledger of fetches, which has a limit.
+//! Memory: none on the usual request path, a bounded multiple of the size of a robots.txt, and a
+//! limit for the ledger of fetches.
 
 use allocation_counter::{AllocationInfo, measure};
 use beadle::{
@@ -18,7 +18,7 @@ use crate::{support::conditions, traffic};
 #[path = "../../benches/matching/inputs.rs"]
 mod inputs;
 
-/// How often `call` allocates, after it was called once.
+/// How often the second `call` allocates.
 fn allocations(call: impl Fn()) -> u64 {
     call();
     measure(call).count_total
@@ -45,7 +45,7 @@ fn judge_usual_traffic(rulebook: &Rulebook, site: &Site) {
     for (number, user_agent) in user_agents.iter().enumerate() {
         let target = traffic::TARGETS[number % traffic::TARGETS.len()];
         if target.contains('%') {
-            continue; // Its normal form may have to be written down.
+            continue; // Its normal form may need memory.
         }
         let user_agent = user_agent.as_bytes();
         let count = allocations(|| {
@@ -61,7 +61,7 @@ fn judge_usual_traffic(rulebook: &Rulebook, site: &Site) {
 }
 
 #[test]
-fn a_verdict_allocates_nothing_however_many_rules_there_are() {
+fn a_verdict_allocates_nothing_with_any_number_of_rules() {
     for file in [
         inputs::File::small(),
         inputs::File::large(10_000, 0),
@@ -95,8 +95,7 @@ fn a_large_file_takes_at_most_twelve_times_its_size() {
     }
 }
 
-/// As many fetches as there are pairs: of each name at each site from so many networks. Each of
-/// these holds one of so many editions.
+/// Fetches of each name from a number of networks, which have a number of editions between them.
 fn fetches(names: &[(String, String)], networks: u32, editions: u32) -> Vec<Fetch> {
     let fetch = |(number, (site, token)): (i64, &(String, String)), network: u32| Fetch {
         site: site.clone().into(),
@@ -130,7 +129,7 @@ fn the_ledger_of_100_000_pairs_takes_at_most_32_mib() {
     let policy = "sites: [{ hosts: [a.example], origin: \"http://127.0.0.1:1\" }]";
     let policy = policy.parse::<Policy>().unwrap();
     let rulebook = Rulebook::compile(&policy, Timestamp::UNIX_EPOCH, None);
-    // The extremes; what lies between them only at full size.
+    // The extremes; the cases between them run at full size only.
     let mut cases = vec![
         (
             "25 crawlers, 4,000 networks, each with an edition of its own",
@@ -154,7 +153,7 @@ fn the_ledger_of_100_000_pairs_takes_at_most_32_mib() {
         let mut kept = None;
         let full =
             measure(|| kept = Some(Ledger::remembering(fetches(&names, networks, editions))));
-        // Names that clients make up have a book of their own.
+        // Names that clients made up are kept apart.
         let ledger = kept.expect("it was made just now");
         let reader =
             Reader { network: Network::of([192, 0, 2, 1].into()), outcome: Outcome::Unknown };

@@ -1,15 +1,16 @@
-//! The origin's own robots.txt, published and enforced as it is or joined with the policy's groups
-//! (RFC 9309 §2.3.1), whatever the origin says.
+//! The origin's robots.txt, published and enforced unchanged or merged with the policy's groups
+//! (RFC 9309 §2.3.1), for every kind of answer.
 
 use std::{
     cell::Cell,
     io::Write,
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
 };
 
+use parking_lot::Mutex;
 use serde_json::Value;
 
 use crate::support::{
@@ -28,7 +29,7 @@ const OTHER: &str = "User-agent: *\nDisallow: /other/\n";
 const CLOSED: &str = "User-agent: *\nDisallow: /\n";
 const AS_IT_IS: &str = "source: origin";
 
-/// What the origin says of one path.
+/// The origin's answer for one path.
 #[derive(Clone, Debug)]
 struct Says {
     bytes: Vec<u8>,
@@ -61,7 +62,7 @@ impl Says {
     }
 }
 
-/// What an origin says of paths; of others it gives a page.
+/// An origin's answers by path; all other paths have a page.
 type Paths = Arc<Mutex<Vec<(String, Says)>>>;
 
 fn origin_on(port: u16, paths: &Paths) -> Origin {
@@ -70,7 +71,7 @@ fn origin_on(port: u16, paths: &Paths) -> Origin {
         exchange.read_body();
         let target = String::from_utf8_lossy(&exchange.request.target).into_owned();
         let says = {
-            let paths = paths.lock().expect("nobody panics with it");
+            let paths = paths.lock();
             paths.iter().find(|(path, _)| *path == target).map(|(_, says)| says.clone())
         };
         match says {
@@ -87,7 +88,7 @@ fn origin_on(port: u16, paths: &Paths) -> Origin {
     })
 }
 
-/// A program in front of an origin that can change its mind.
+/// The program in front of an origin whose answers change.
 struct World {
     origin: Option<Origin>,
     port: u16,
@@ -122,13 +123,13 @@ impl World {
         put(&self.paths, "/robots.txt", says);
     }
 
-    /// Has the origin asked again: another policy in force asks at once.
+    /// Fetches from the origin again: a new policy in force does that at once.
     fn ask_again(&self) {
         self.turns.set(self.turns.get() + 1);
         self.beadle.reload(&setup(self.port, &self.robots_txt, self.turns.get()));
     }
 
-    /// The same after another answer.
+    /// Changes the origin's answer and fetches it.
     fn hears(&self, says: Says) {
         self.says(says);
         self.ask_again();
@@ -178,7 +179,7 @@ impl World {
         wait_for(file, || (self.robots_txt().text() == file).then_some(()));
     }
 
-    /// The lines of the log that hold this.
+    /// The lines of the log that contain this.
     fn lines(&self, text: &str) -> Vec<String> {
         self.beadle.wait_for_stderr(text);
         let stderr = self.beadle.stderr();
@@ -197,12 +198,12 @@ impl World {
 }
 
 fn put(paths: &Paths, path: &str, says: Says) {
-    let mut paths = paths.lock().expect("nobody panics with it");
+    let mut paths = paths.lock();
     paths.retain(|(other, _)| other != path);
     paths.push((path.to_owned(), says));
 }
 
-/// The policy may be named before the word and after it.
+/// `robots accept`, with the policy named before or after the word, in turn.
 fn accept_verb(beadle: &Beadle) -> std::process::Output {
     static TURN: AtomicBool = AtomicBool::new(false);
     if TURN.fetch_not(Ordering::Relaxed) {
@@ -219,7 +220,7 @@ fn gzip(text: &str) -> Vec<u8> {
     encoder.finish().expect("it is in memory")
 }
 
-/// Answers that say nothing of rules, and what they are called.
+/// Answers that carry no rules, with their codes.
 fn failures() -> Vec<(&'static str, Says)> {
     let html = "<!doctype html><title>Sign in</title>";
     let long = format!("User-agent: *\nDisallow: /private/\n{}", "# long\n".repeat(90_000));
@@ -243,7 +244,7 @@ fn failures() -> Vec<(&'static str, Says)> {
 }
 
 #[test]
-fn before_any_good_answer_nobody_is_held_to_anything_and_that_is_loud() {
+fn before_the_first_good_answer_nothing_is_enforced_and_an_error_is_logged() {
     let world = World::new(AS_IT_IS, Says::answer("500 Internal Server Error", &[], CLOSED));
     for (number, (code, says)) in failures().into_iter().enumerate() {
         let before = world.fetched(code);
@@ -258,7 +259,7 @@ fn before_any_good_answer_nobody_is_held_to_anything_and_that_is_loud() {
         assert!(last.contains("ERROR") && last.contains("nobody is held to any rule"), "{last}");
     }
     assert!(world.beadle.rows("SELECT id FROM editions").is_empty(), "nothing was published");
-    // Then there is one, and it holds.
+    // The first good answer is published and enforced.
     world.hears(Says::file(GOOD));
     world.assert_serves(GOOD, "the first good answer");
     assert_eq!(world.status("/other/x"), 200);
@@ -287,7 +288,7 @@ fn rfc9309_2_3_1_after_a_good_answer_failures_change_nothing() {
 }
 
 #[test]
-fn rfc9309_2_3_1_3_where_there_is_no_file_there_are_no_rules() {
+fn rfc9309_2_3_1_3_a_missing_file_means_no_rules() {
     let world = World::new(AS_IT_IS, Says::file(GOOD));
     world.beadle.get("/robots.txt", GPTBOT);
     for status in ["404 Not Found", "403 Forbidden", "410 Gone", "401 Unauthorized", "400 Bad"] {
@@ -297,7 +298,7 @@ fn rfc9309_2_3_1_3_where_there_is_no_file_there_are_no_rules() {
         assert!(!text.contains("Disallow"), "{status}: {text}");
         assert_eq!(world.status("/private/x"), 200, "{status}");
         world.hears(Says::file(GOOD));
-        // Who has seen nothing may go by the one without rules; who has the old one has this one.
+        // A crawler that fetched nothing may go by the edition without rules.
         let never = world.beadle.get("/private/x", "Amazonbot/0.1");
         assert_eq!((never.status, world.status("/private/x")), (200, 403), "{status}");
     }
@@ -305,7 +306,7 @@ fn rfc9309_2_3_1_3_where_there_is_no_file_there_are_no_rules() {
 }
 
 #[test]
-fn rfc9309_2_3_1_1_what_is_published_is_the_file_byte_for_byte() {
+fn rfc9309_2_3_1_1_the_file_is_published_byte_for_byte() {
     let odd = "\u{feff}# Zwölf Regeln\r\nuser-AGENT:GPTBot # ours\r\nDISALLOW : /private/\r\n\r\n\
                Crawl-delay: 3\rSitemap: https://site.example/s.xml\n\n\nNonsense\nAllow: /private/ok";
     let world = World::new(AS_IT_IS, Says::file(odd));
@@ -323,23 +324,23 @@ fn rfc9309_2_3_1_1_what_is_published_is_the_file_byte_for_byte() {
     assert!(text.contains("/private/") && text.contains("robots.txt line 3"), "{text}");
     let printed = world.beadle.verb(&["robots"]);
     assert_eq!(printed.stdout, odd.as_bytes(), "{printed:?}");
-    // In a coding that was asked for, the file is what comes out of it.
+    // Content codings that Beadle requested are decoded.
     let fields = ["Content-Type: text/plain", "Content-Encoding: gzip"];
     world.hears(Says::answer("200 OK", &fields, gzip(OTHER)));
     world.assert_serves(OTHER, "gzip");
     world.hears(Says::answer("200 OK", &["Content-Encoding: br"], OTHER));
-    world.assert_serves(OTHER, "a coding that nobody asked for");
-    // No octets are a file without rules.
+    world.assert_serves(OTHER, "a coding that Beadle did not request");
+    // An empty file has no rules.
     world.hears(Says::file(""));
     world.assert_serves("", "an empty file");
     assert_eq!(world.status("/private/x"), 200);
 }
 
 #[test]
-fn an_origin_that_is_down_at_the_start_is_heard_when_it_comes() {
+fn an_origin_that_is_down_at_the_start_is_fetched_from_later() {
     let paths = Paths::default();
     put(&paths, "/robots.txt", Says::file(GOOD));
-    let port = Origin::nobody();
+    let port = Origin::absent();
     let beadle = setup(port, AS_IT_IS, 0).start();
     let mut world = World {
         origin: None,
@@ -352,33 +353,33 @@ fn an_origin_that_is_down_at_the_start_is_heard_when_it_comes() {
     assert!(world.fetched("origin_robots.transport") >= 1.0);
     assert!(world.lines("nobody is held to").iter().all(|line| line.contains("ERROR")));
     assert_eq!(world.lines("nobody is held to any rule of it").len(), 1, "and not each time");
-    // Somebody takes what fills in.
+    // A crawler fetches the placeholder.
     let open = world.beadle.get("/robots.txt", GPTBOT);
     assert_eq!((open.status, open.text().contains("Disallow")), (200, false));
     world.is_up();
     world.wait_until_served(GOOD);
     world.beadle.wait_for_stderr("the origin's robots.txt is in force");
-    assert_eq!(world.status("/private/x"), 200, "it has read that everything is open");
+    assert_eq!(world.status("/private/x"), 200, "it has read that all is allowed");
     world.wait_for_rows("SELECT source FROM edition_periods", &["origin", "origin"]);
     let mut world = world.restarted("KILL");
     world.assert_serves(GOOD, "after a restart");
     assert_eq!(world.status("/private/x"), 200, "that is known after a restart as well");
     world.beadle.get("/robots.txt", GPTBOT);
     assert_eq!(world.status("/private/x"), 403);
-    // What is down again takes no rules away, nor the file.
+    // When the origin is down again, rules and file stay.
     world.is_down();
     world.ask_again();
     world.assert_serves(GOOD, "down");
     let answer = world.beadle.get("/private/x", GPTBOT);
     assert_eq!(answer.status, 403);
-    // Nor does a restart.
+    // They stay after a restart too.
     let world = world.restarted("TERM");
     world.assert_serves(GOOD, "after a restart, down");
     assert_eq!(world.status("/private/x"), 403);
 }
 
 #[test]
-fn a_slow_answer_is_waited_for_a_moment_and_counts_when_it_comes() {
+fn a_slow_answer_delays_the_start_briefly_and_counts_when_it_comes() {
     let gate = Arc::new(AtomicBool::new(false));
     let world = World::new(AS_IT_IS, Says::file(GOOD).behind(&gate));
     // The program is ready, and there are no rules yet.
@@ -391,7 +392,7 @@ fn a_slow_answer_is_waited_for_a_moment_and_counts_when_it_comes() {
 }
 
 #[test]
-fn rfc9309_2_3_1_2_redirects_are_followed_among_the_operators_own_hosts() {
+fn rfc9309_2_3_1_2_redirects_are_followed_to_hosts_of_the_policy() {
     let other = Paths::default();
     put(&other, "/their/robots.txt", Says::file(OTHER));
     let other = origin_on(free_port(), &other);
@@ -421,7 +422,7 @@ fn rfc9309_2_3_1_2_redirects_are_followed_among_the_operators_own_hosts() {
         robots_txt: String::new(),
         turns: Cell::new(0),
     };
-    let away = format!("http://127.0.0.1:{}/robots.txt", Origin::nobody());
+    let away = format!("http://127.0.0.1:{}/robots.txt", Origin::absent());
     for (turn, (location, served, code)) in [
         ("/2", OTHER, "rules"), // the fifth leads to the end
         ("/1", OTHER, "origin_robots.redirects"),
@@ -455,7 +456,7 @@ const THEIRS: &str = "User-agent: *\nDisallow: /theirs/\nAllow: /ours/open\n\n\
     Sitemap: https://site.example/s.xml\n";
 
 #[test]
-fn a_merged_file_has_for_each_crawler_what_both_say() {
+fn a_merged_file_has_the_rules_of_both_for_each_crawler() {
     let mut world = World::new(OURS, Says::file(THEIRS));
     let text = world.robots_txt().text();
     assert!(text.contains("Sitemap: https://site.example/s.xml"), "{text}");
@@ -466,7 +467,7 @@ fn a_merged_file_has_for_each_crawler_what_both_say() {
         ("Amazonbot/0.1", "/ours/open", 200),
         ("Amazonbot/0.1", "/gpt/x", 200),
         (GPTBOT, "/gpt/x", 403),
-        // Its own group is all that counts for a crawler (RFC 9309 §2.2.1).
+        // For a crawler only its own group counts (RFC 9309 §2.2.1).
         (GPTBOT, "/theirs/x", 200),
         ("bingbot/2.0", "/bing/x", 403),
         ("bingbot/2.0", "/ours/x", 200),
@@ -481,7 +482,7 @@ fn a_merged_file_has_for_each_crawler_what_both_say() {
     let output = world.beadle.verb(&[&args[..], &["/ours/x"]].concat());
     assert!(output.status.success(), "{output:?}");
     assert_eq!(world.beadle.verb(&["robots"]).stdout, text.as_bytes());
-    // Of the origin's part and the policy's, as they were, comes the same.
+    // The stored part of the origin and the policy give the same file.
     world.is_down();
     let world = world.restarted("KILL");
     world.assert_serves(&text, "after a restart, down");
@@ -490,7 +491,7 @@ fn a_merged_file_has_for_each_crawler_what_both_say() {
 }
 
 #[test]
-fn a_rule_that_the_policy_gave_up_does_not_come_back_as_the_origins() {
+fn a_rule_removed_from_the_policy_does_not_return_as_the_origins() {
     let merge =
         |path| format!("source: merge, groups: [{{ user_agents: [\"*\"], disallow: [{path}] }}]");
     let unavailable = || Says::answer("503 Service Unavailable", &[], "");
@@ -508,7 +509,7 @@ fn a_rule_that_the_policy_gave_up_does_not_come_back_as_the_origins() {
         let mut world = world.restarted("TERM");
         holds(&world, "Disallow: /other/\n", "/mine/");
         assert_eq!(world.status("/mine/x"), 200);
-        // What is joined while the origin says nothing is remembered as well.
+        // A file that was merged while the origin fails is stored as well.
         world.robots_txt = merge("/third/");
         world.ask_again();
         holds(&world, "Disallow: /third/\n", "/other/");
@@ -519,7 +520,7 @@ fn a_rule_that_the_policy_gave_up_does_not_come_back_as_the_origins() {
 }
 
 #[test]
-fn rfc9309_2_5_what_would_grow_too_large_by_joining_is_not_published() {
+fn rfc9309_2_5_a_merged_file_over_the_size_limit_is_not_published() {
     let many = |word: &str| (0..8_000).map(|n| format!("/{word}/{n:024}")).collect::<Vec<_>>();
     let ours = format!(
         "source: merge, groups: [{{ user_agents: [\"*\"], disallow: [{}] }}]",
@@ -537,7 +538,7 @@ fn rfc9309_2_5_what_would_grow_too_large_by_joining_is_not_published() {
 }
 
 #[test]
-fn before_any_good_answer_the_policys_own_groups_hold() {
+fn before_the_first_good_answer_the_policys_own_groups_apply() {
     let world = World::new(OURS, Says::answer("500 No", &[], ""));
     assert_eq!((world.status("/gpt/x"), world.status("/theirs/x")), (403, 200));
     assert!(world.robots_txt().text().contains("Disallow: /ours/"));
@@ -546,7 +547,7 @@ fn before_any_good_answer_the_policys_own_groups_hold() {
 }
 
 #[test]
-fn a_file_that_closes_the_site_all_of_a_sudden_is_held_back() {
+fn a_file_that_suddenly_closes_the_site_is_quarantined() {
     let world = World::new(AS_IT_IS, Says::file(GOOD));
     world.hears(Says::file(CLOSED));
     world.assert_serves(GOOD, "held");
@@ -555,7 +556,7 @@ fn a_file_that_closes_the_site_all_of_a_sudden_is_held_back() {
     let alarm = world.lines("closes the whole site to everybody all of a sudden");
     assert!(alarm[0].contains("ERROR") && alarm[0].contains("beadle robots accept"), "{alarm:?}");
     world.wait_for_rows("SELECT CAST(bytes AS TEXT) FROM held_robots", &[CLOSED]);
-    // The origin takes it back.
+    // The origin reverts the file.
     world.hears(Says::file(OTHER));
     world.assert_serves(OTHER, "taken back");
     assert_eq!(world.held(), 0.0);
@@ -563,7 +564,7 @@ fn a_file_that_closes_the_site_all_of_a_sudden_is_held_back() {
     let nothing = accept_verb(&world.beadle);
     assert_eq!(nothing.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&nothing.stderr).contains("nothing is held back"));
-    // Once more, and it is meant.
+    // The origin closes the site again, and the operator accepts it.
     world.hears(Says::file(CLOSED));
     world.wait_for_rows("SELECT CAST(bytes AS TEXT) FROM held_robots", &[CLOSED]);
     world.accept();
@@ -572,7 +573,7 @@ fn a_file_that_closes_the_site_all_of_a_sudden_is_held_back() {
     world.beadle.get("/robots.txt", GPTBOT);
     assert_eq!(world.status("/x"), 403);
     world.wait_for_rows("SELECT CAST(bytes AS TEXT) FROM held_robots", &[]);
-    // What was accepted stays accepted.
+    // The file stays accepted.
     world.ask_again();
     world.assert_serves(CLOSED, "asked again");
     let world = world.restarted("TERM");
@@ -581,7 +582,7 @@ fn a_file_that_closes_the_site_all_of_a_sudden_is_held_back() {
 }
 
 #[test]
-fn what_is_held_back_survives_a_restart_and_can_be_accepted_then() {
+fn a_quarantined_file_survives_a_restart_and_can_be_accepted() {
     for origin_is_down in [true, false] {
         let mut world = World::new(AS_IT_IS, Says::file(GOOD));
         world.hears(Says::file(CLOSED));
@@ -602,7 +603,7 @@ fn what_is_held_back_survives_a_restart_and_can_be_accepted_then() {
 }
 
 #[test]
-fn what_is_accepted_while_nothing_runs_is_in_force_at_the_start() {
+fn a_file_accepted_between_two_runs_is_in_force_at_the_start() {
     let mut world = World::new(AS_IT_IS, Says::file(GOOD));
     world.hears(Says::file(CLOSED));
     world.wait_for_rows("SELECT CAST(bytes AS TEXT) FROM held_robots", &[CLOSED]);
@@ -615,12 +616,12 @@ fn what_is_accepted_while_nothing_runs_is_in_force_at_the_start() {
 }
 
 #[test]
-fn a_policy_may_trust_its_origin_with_the_whole_site() {
+fn accept_full_disallow_publishes_a_closing_file_at_once() {
     let world = World::new("source: origin, accept_full_disallow: true", Says::file(GOOD));
     world.hears(Says::file(CLOSED));
     world.assert_serves(CLOSED, "it is taken at once");
     assert_eq!(world.held(), 0.0);
-    // Or is told to, when the file is there.
+    // The setting also publishes a file that is already quarantined.
     let mut world = World::new(AS_IT_IS, Says::file(GOOD));
     world.hears(Says::file(CLOSED));
     world.assert_serves(GOOD, "held");
@@ -632,13 +633,13 @@ fn a_policy_may_trust_its_origin_with_the_whole_site() {
 }
 
 #[test]
-fn a_file_that_closes_the_site_from_the_first_is_taken_and_named_in_the_log() {
+fn a_first_file_that_closes_the_site_is_published_with_a_warning() {
     let mut world = World::new(AS_IT_IS, Says::file(CLOSED));
     world.assert_serves(CLOSED, "at the start");
     assert_eq!((world.status("/x"), world.held()), (403, 0.0));
     let line = world.lines("closes the whole site to everybody").pop().unwrap_or_default();
     assert!(line.contains("WARN"), "{line}");
-    // Nobody waits for a file that was held back when the policy has rules of its own.
+    // The quarantine ends when the policy no longer uses the origin's file.
     world.hears(Says::file(GOOD));
     world.hears(Says::file(CLOSED));
     world.wait_for_rows("SELECT CAST(bytes AS TEXT) FROM held_robots", &[CLOSED]);
@@ -649,7 +650,7 @@ fn a_file_that_closes_the_site_from_the_first_is_taken_and_named_in_the_log() {
 }
 
 #[test]
-fn rfc9309_2_4_a_change_at_the_origin_is_as_new_to_crawlers_as_one_of_the_policy() {
+fn rfc9309_2_4_a_change_at_the_origin_gives_grace_like_one_of_the_policy() {
     for (robots_txt, has) in [(AS_IT_IS, ""), (OURS, "/gpt/")] {
         let theirs = "User-agent: *\nUser-agent: GPTBot\nDisallow: /private/\n";
         let world = World::new(robots_txt, Says::file(theirs));
@@ -674,7 +675,7 @@ fn rfc9309_2_4_a_change_at_the_origin_is_as_new_to_crawlers_as_one_of_the_policy
 }
 
 #[test]
-fn nginx_serves_the_file_of_a_site() {
+fn nginx_as_origin_has_its_file_published() {
     let Some(nginx) = Nginx::start() else { return };
     nginx.put("/index.html", b"<h1>hello</h1>");
     nginx.put("/robots.txt", GOOD.as_bytes());

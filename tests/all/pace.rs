@@ -1,4 +1,4 @@
-//! What a crawler's behaviour brings it: a pace, and a place on the ladder.
+//! Pace and ladder: how fast a crawler may come, and how it climbs by violations.
 
 use std::{
     thread::sleep,
@@ -49,7 +49,7 @@ fn measured(beadle: &Beadle, outcome: &str) -> f64 {
 // === the pace
 
 #[test]
-fn a_crawler_that_comes_too_soon_is_told_when_to_come_over_all_its_addresses() {
+fn a_crawler_that_is_too_fast_gets_429_over_all_its_addresses() {
     let origin = Origin::plain();
     let beadle = start(&origin, "mode: throttle");
     let began = Instant::now();
@@ -65,7 +65,7 @@ fn a_crawler_that_comes_too_soon_is_told_when_to_come_over_all_its_addresses() {
         let next = Duration::from_millis(200) * (number + 1);
         sleep(next.saturating_sub(began.elapsed()));
     }
-    // Three at once, then one each 900 ms.
+    // Three at once, then one every 900 ms.
     let most = 3 + began.elapsed().as_millis() / 900 + 1;
     let passed = origin.received().len();
     assert!((3..=most as usize).contains(&passed), "{passed} passed, not {most}");
@@ -76,7 +76,7 @@ fn a_crawler_that_comes_too_soon_is_told_when_to_come_over_all_its_addresses() {
     assert_eq!(answer.header("vary"), Some("User-Agent"));
     let said = "The rules ask for 1 request every 1 s:\n  Crawl-delay: 1\n  (line ";
     assert!(answer.text().contains(said), "{}", answer.text());
-    // Who waits as it was told is let in, and robots.txt is open to everybody all the time.
+    // A crawler that waits is served. robots.txt and browsers are never throttled.
     sleep(Duration::from_secs(1));
     assert_eq!(beadle.get("/page", BINGBOT).status, 200);
     assert_eq!(statuses(&beadle, "/robots.txt", BINGBOT, 20), [200; 20]);
@@ -110,14 +110,14 @@ fn a_crawler_that_comes_too_soon_is_told_when_to_come_over_all_its_addresses() {
 }
 
 #[test]
-fn neither_a_polite_crawler_nor_one_that_promised_nothing_is_ever_throttled() {
+fn polite_crawlers_and_those_without_a_promise_are_not_throttled() {
     let origin = Origin::plain();
     let beadle = start(&origin, "mode: throttle");
-    // Each sends by its own clock; the network delivers up to 200 ms early or late.
+    // The crawler sends one request each second; the network delivers up to 400 ms late.
     let (began, jitters) = (Instant::now(), [200, 390, 0, 310, 90, 400, 10, 220_u64]);
     for (second, jitter) in (0..).zip(jitters) {
         let at = Duration::from_millis(second * 1_000 + jitter);
-        // A second that was missed on a slow machine is not made up for.
+        // A slow machine skips a second instead of sending twice in the next.
         if began.elapsed() > at + Duration::from_millis(200) {
             continue;
         }
@@ -130,7 +130,7 @@ fn neither_a_polite_crawler_nor_one_that_promised_nothing_is_ever_throttled() {
 }
 
 #[test]
-fn other_modes_only_count_who_comes_too_soon() {
+fn other_modes_count_fast_requests_and_refuse_none() {
     let origin = Origin::plain();
     for (enforcement, on_page, on_private) in [
         ("mode: log", 200, 200),
@@ -149,7 +149,7 @@ fn other_modes_only_count_who_comes_too_soon() {
 }
 
 #[test]
-fn a_redirect_that_is_followed_at_once_costs_a_polite_crawler_nothing() {
+fn following_a_redirect_at_once_does_not_count_against_the_pace() {
     let origin = Origin::playing(|exchange| {
         match exchange.request.target.ends_with(b"/") {
             true => exchange.answer("200 OK", &[], b"here"),
@@ -158,7 +158,7 @@ fn a_redirect_that_is_followed_at_once_costs_a_polite_crawler_nothing() {
         After::Keep
     });
     let beadle = start(&origin, "mode: throttle");
-    // Each page takes two requests: without what redirects make up for, the fourth would be refused.
+    // Each page takes two requests. If redirects counted, the fourth would be refused.
     for second in 0..5 {
         let began = Instant::now();
         assert_eq!(beadle.get("/there", BINGBOT).status, 301, "after {second} s");
@@ -166,7 +166,7 @@ fn a_redirect_that_is_followed_at_once_costs_a_polite_crawler_nothing() {
         sleep(Duration::from_secs(1).saturating_sub(began.elapsed()));
     }
     assert_eq!(measured(&beadle, "kept"), 10.0);
-    // Who asks for redirects only gets twice as many requests as others, and no more.
+    // A client that requests only redirects gets at most twice as many requests.
     let began = Instant::now();
     let answers = statuses(&beadle, "/there", BINGBOT, 40);
     let passed = answers.iter().filter(|status| **status == 301).count();
@@ -175,7 +175,7 @@ fn a_redirect_that_is_followed_at_once_costs_a_polite_crawler_nothing() {
 }
 
 #[test]
-fn a_violation_that_comes_too_soon_is_recorded_with_the_rule_that_it_broke() {
+fn a_fast_violation_is_recorded_with_the_rule_it_broke() {
     let origin = Origin::plain();
     let beadle = start(&origin, "mode: throttle");
     let answers = statuses(&beadle, "/private/x", BINGBOT, 12);
@@ -193,7 +193,7 @@ fn a_violation_that_comes_too_soon_is_recorded_with_the_rule_that_it_broke() {
 }
 
 #[test]
-fn what_comes_too_soon_in_grace_is_counted_as_grace() {
+fn a_fast_request_in_grace_counts_as_grace() {
     let origin = Origin::plain();
     let beadle = start(&origin, "mode: throttle");
     beadle.replace_policy(&beadle.policy_text().replace("[/private/]", "[/private/, /page]"));
@@ -226,14 +226,14 @@ fn each_host_of_a_site_has_a_pace_of_its_own() {
     for host in ["site.example", "www.site.example"] {
         assert_eq!(from(host, BINGBOT), [200, 200, 200, 429], "{host}");
     }
-    // Two names at once are held to the pace of the one that promised it.
+    // Of two names in one User-Agent, the one that honours Crawl-delay counts.
     let both = "bingbot/2.0 GPTBot/1.2";
     assert_eq!(from("site.example", both), [429; 4]);
     assert_eq!(from("site.example", "AhrefsBot/7.0 GPTBot/1.2"), [200, 200, 200, 429]);
 }
 
 #[test]
-fn explain_tells_the_pace_and_the_rung() {
+fn explain_shows_the_pace_and_the_rung() {
     let origin = Origin::plain();
     let explained = |enforcement: &str, user_agent: &str| -> Value {
         let beadle = start(&origin, enforcement);
@@ -269,9 +269,9 @@ fn explain_tells_the_pace_and_the_rung() {
 
 // === the ladder
 
-/// Coming down takes a minute at least: the tests of the ladder itself walk through that.
+/// A step down takes at least a minute; the unit tests of the ladder show it.
 #[test]
-fn a_crawler_that_goes_on_violating_climbs_from_observe_to_throttle_to_block() {
+fn a_crawler_that_keeps_violating_climbs_from_observe_to_throttle_to_block() {
     let origin = Origin::plain();
     let ladder = "mode: ladder, ladder: { min_violations: 2, share: 60%, throttle: 1/1m }, \
                   breaker: \"off\", overrides: [{ user_agents: [ClaudeBot], mode: log }]";
@@ -282,17 +282,17 @@ fn a_crawler_that_goes_on_violating_climbs_from_observe_to_throttle_to_block() {
         beadle.metric(&format!("beadle_ladder_rung{labels}"))
     };
     let of_gptbot = || rung("GPTBot", "unknown") + rung("GPTBot", "unverifiable");
-    // Most of what it asks for it may have: 4 of 8 are not enough.
+    // 4 violations of 8 requests are not enough.
     for _ in 0..4 {
         assert_eq!(beadle.get("/page", GPTBOT).status, 200);
         assert_eq!(beadle.get("/private/x", GPTBOT).status, 200);
     }
     assert_eq!(of_gptbot(), 0.0);
-    // 6 of 10 are.
+    // 6 of 10 are enough.
     assert_eq!(statuses(&beadle, "/private/x", GPTBOT, 2), [200; 2]);
     assert_eq!(of_gptbot(), 1.0);
     beadle.wait_for_stderr("6 of its 10 requests within 3600 s violated the rules");
-    // On the rung throttle three may come at once, and then one a minute.
+    // The rung throttle allows three at once and then one a minute.
     assert_eq!(statuses(&beadle, "/page", GPTBOT, 4), [200, 200, 200, 429]);
     let answer = beadle.get("/page", GPTBOT);
     assert_eq!(answer.status, 429);
@@ -311,7 +311,7 @@ fn a_crawler_that_goes_on_violating_climbs_from_observe_to_throttle_to_block() {
         [&slowed["action"], &slowed["reason"], &slowed["verdict"], &slowed["status"]],
         [&json!("throttle"), &json!("ladder.throttle"), &json!("allow"), &json!(429)]
     );
-    // Who is told to wait and goes on violating is refused at last: 8 of 13 are more than 60 %.
+    // A throttled crawler that keeps violating is blocked: 8 of 13 are more than 60 %.
     assert_eq!(statuses(&beadle, "/private/x", GPTBOT, 8), [429; 8]);
     assert_eq!(beadle.get("/private/x", GPTBOT).status, 403);
     assert_eq!(of_gptbot(), 2.0);
@@ -336,11 +336,11 @@ fn a_crawler_that_goes_on_violating_climbs_from_observe_to_throttle_to_block() {
             assert!(step.contains(&part), "{part}: {step}");
         }
     }
-    // An override decides instead of the ladder; robots.txt and people are never in question.
+    // An override decides instead of the ladder. robots.txt and browsers are never refused.
     assert_eq!(statuses(&beadle, "/private/x", CLAUDEBOT, 10), [200; 10]);
     assert_eq!(statuses(&beadle, "/robots.txt", GPTBOT, 5), [200; 5]);
     assert_eq!(statuses(&beadle, "/private/x", BROWSER, 5), [200; 5]);
-    // A reload forgets nobody; one that takes the ladder away does.
+    // A reload keeps the rungs; without a ladder in the policy they are gone.
     beadle.replace_policy(
         &beadle.policy_text().replace("mode: ladder,", "block: { status: 451 }, mode: ladder,"),
     );

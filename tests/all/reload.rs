@@ -1,5 +1,4 @@
-//! The policy is reloaded while requests are served: a good one is taken whole, of a broken one
-//! nothing.
+//! Reload while requests are served: a good policy is applied whole, a broken one not at all.
 
 use std::{
     sync::{
@@ -49,12 +48,12 @@ fn fingerprint(beadle: &Beadle) -> String {
 }
 
 #[test]
-fn a_changed_file_is_taken_by_itself() {
+fn a_changed_file_is_reloaded_without_a_signal() {
     let origin = Origin::plain();
     let beadle = setup(&origin, "/old/").start();
     assert!(blocks(&beadle, "/old/x") && !blocks(&beadle, "/new/x"));
     let (before, robots_txt) = (fingerprint(&beadle), beadle.get("/robots.txt", "x"));
-    // Once put in the file's place, once written over it, as editors do the one or the other.
+    // Editors either replace a file or write over it; first the one, then the other.
     beadle.replace_policy(&beadle.text_of(&setup(&origin, "/new/")));
     wait_for("the new rules", || blocks(&beadle, "/new/x").then_some(()));
     assert!(!blocks(&beadle, "/old/x"));
@@ -70,8 +69,8 @@ fn a_changed_file_is_taken_by_itself() {
 }
 
 #[test]
-fn r27_a_folder_that_is_swapped_by_a_link_is_seen() {
-    // As Kubernetes mounts a ConfigMap: beadle.yaml -> ..data/beadle.yaml, ..data -> a folder.
+fn r27_a_folder_swapped_by_a_link_is_reloaded() {
+    // Kubernetes mounts a ConfigMap so: beadle.yaml -> ..data/beadle.yaml, ..data -> a folder.
     let origin = Origin::plain();
     let beadle = setup(&origin, "/old/").start();
     let folder = beadle.folder();
@@ -90,7 +89,7 @@ fn r27_a_folder_that_is_swapped_by_a_link_is_seen() {
 }
 
 #[test]
-fn sighup_reloads_and_says_where_nothing_has_changed() {
+fn sighup_reloads_and_reports_an_unchanged_file() {
     let origin = Origin::plain();
     let beadle = setup(&origin, "/old/").start();
     beadle.signal("HUP");
@@ -102,7 +101,7 @@ fn sighup_reloads_and_says_where_nothing_has_changed() {
 }
 
 #[test]
-fn r25_a_broken_file_changes_nothing_and_is_spoken_of_loudly() {
+fn r25_a_broken_file_changes_nothing_and_logs_its_faults() {
     let origin = Origin::plain();
     let beadle = setup(&origin, "/old/").start();
     let before = fingerprint(&beadle);
@@ -128,13 +127,13 @@ fn r25_a_broken_file_changes_nothing_and_is_spoken_of_loudly() {
     assert!(stderr.contains("beadle.yaml:"), "file and line: {stderr}");
     assert_eq!(beadle.admin_page("/readyz").status, 200);
     assert_eq!(beadle.admin_page("/healthz").status, 200);
-    // And a good one after it is taken.
+    // A good policy after it is applied.
     beadle.replace_policy(&beadle.text_of(&setup(&origin, "/new/")));
     wait_for("the new rules", || blocks(&beadle, "/new/x").then_some(()));
 }
 
 #[test]
-fn r27_r28_a_file_that_is_gone_or_no_file_changes_nothing() {
+fn r27_r28_a_missing_or_irregular_file_changes_nothing() {
     let origin = Origin::plain();
     let beadle = setup(&origin, "/old/").start();
     std::fs::remove_file(beadle.policy_file()).expect("it is there");
@@ -151,7 +150,7 @@ fn r27_r28_a_file_that_is_gone_or_no_file_changes_nothing() {
 }
 
 #[test]
-fn r30_what_needs_a_restart_is_refused_whole() {
+fn r30_a_change_that_needs_a_restart_is_refused_whole() {
     let origin = Origin::plain();
     let beadle = setup(&origin, "/old/").start();
     let other = [
@@ -184,11 +183,11 @@ fn r31_the_same_text_written_again_is_no_event() {
 }
 
 #[test]
-fn r26_a_file_that_is_written_piece_by_piece_is_taken_when_it_is_whole() {
+fn r26_a_file_written_piece_by_piece_is_read_once_it_is_whole() {
     use std::io::Write;
     let origin = Origin::plain();
     let beadle = setup(&origin, "/old/").start();
-    // Each beginning of it that ends with a line of a list is a policy of its own.
+    // The policy is valid after each line of a list.
     let whole = beadle.text_of(&Setup::site(
         origin.port,
         "    enforcement: { mode: block }
@@ -247,7 +246,7 @@ fn r29_fifty_reloads_fail_no_request_and_the_last_one_wins() {
         wait_for("requests between two reloads", || {
             (served.load(Ordering::Relaxed) > before + 4).then_some(())
         });
-        // Most come faster than they can be taken; some are waited for.
+        // Most changes come faster than a reload; the test waits for some.
         if number == 13 {
             wait_for_reloads(&beadle, "refused", refused + 1.0);
         } else if number % 10 == 0 {
@@ -266,7 +265,7 @@ fn r29_fifty_reloads_fail_no_request_and_the_last_one_wins() {
 }
 
 #[test]
-fn r32_a_request_keeps_the_rules_that_it_began_with() {
+fn r32_a_request_keeps_the_rules_it_began_with() {
     let gate = Arc::new(AtomicBool::new(false));
     let open = Arc::clone(&gate);
     let origin = Origin::playing(move |exchange| {

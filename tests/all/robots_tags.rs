@@ -1,5 +1,5 @@
-//! Robots-Tag and X-Robots-Tag: the policy's rules and the origin's, merged into one field that
-//! every crawler can read (draft-illyes-repext-03 §3.1).
+//! Robots-Tag and X-Robots-Tag: the rules of the policy and of the origin, merged into one field
+//! that every crawler can read (draft-illyes-repext-03 §3.1).
 
 use beadle::{diagnostic::Severity, product_token::ProductToken, robots_tag};
 
@@ -28,8 +28,8 @@ fn start(origin: &Origin) -> Beadle {
     Setup::site(origin.port, TAGS).start()
 }
 
-/// What the answer tells a crawler by each of the two fields. Both stand in good form: at most one
-/// line of the structured field, and nothing to complain about in either.
+/// The rules for a crawler in each of the two fields. Both fields must be well-formed, the
+/// structured one on at most one line.
 fn told(answer: &Response, token: &str) -> (Vec<String>, Vec<String>) {
     let token = ProductToken::new(token);
     let new = answer.all("robots-tag");
@@ -42,7 +42,7 @@ fn told(answer: &Response, token: &str) -> (Vec<String>, Vec<String>) {
         let borrowed: Vec<&[u8]> = owned.iter().map(Vec::as_slice).collect();
         let (tag, findings) =
             if legacy { robots_tag::read_legacy(&borrowed) } else { robots_tag::read(&borrowed) };
-        // That a rule is not known is no fault of the field.
+        // An unknown rule is no fault.
         let fault = findings.iter().find(|finding| finding.severity > Severity::Note);
         assert!(fault.is_none(), "{texts:?}: {fault:?}");
         tag.rules_for(token.as_ref())
@@ -50,7 +50,7 @@ fn told(answer: &Response, token: &str) -> (Vec<String>, Vec<String>) {
     (read(&new, false), read(&answer.all("x-robots-tag"), true))
 }
 
-/// Both fields tell a crawler exactly this.
+/// Asserts that both fields have exactly these rules for a crawler.
 fn assert_told(answer: &Response, token: &str, rules: &[&str], what: &str) {
     let (new, legacy) = told(answer, token);
     assert_eq!(new, rules, "Robots-Tag for {token}, {what}: {:?}", answer.headers);
@@ -58,7 +58,7 @@ fn assert_told(answer: &Response, token: &str, rules: &[&str], what: &str) {
 }
 
 #[test]
-fn tags_go_by_path_type_and_status() {
+fn tags_depend_on_path_type_and_status() {
     let origin = Origin::playing(|exchange| {
         let target = String::from_utf8_lossy(&exchange.request.target).into_owned();
         let status = if target.contains("missing") { "404 Not Found" } else { "200 OK" };
@@ -100,7 +100,7 @@ fn tags_go_by_path_type_and_status() {
 }
 
 #[test]
-fn o140_whatever_the_origin_says_joins_the_policys_rules() {
+fn o140_any_field_of_the_origin_merges_with_the_policys_rules() {
     let base = ["noindex", "nosnippet"];
     let with = |more: &[&'static str]| -> Vec<&'static str> {
         let mut all: Vec<&str> = base.iter().chain(more).copied().collect();
@@ -140,7 +140,7 @@ fn o140_whatever_the_origin_says_joins_the_policys_rules() {
             with(&["noarchive", "nofollow"]),
             0.0,
         ),
-        // From here on a crawler could read nothing of the combined field.
+        // From here on the combined field would be unreadable for a crawler.
         ("not a field", vec!["Robots-Tag: no index,,"], with(&[]), 1.0),
         (
             "one bad line",
@@ -202,7 +202,7 @@ fn o140_a_hundred_fields_of_all_kinds_never_fail_an_answer() {
 }
 
 #[test]
-fn an_origin_alone_gets_its_bad_lines_mended_too() {
+fn malformed_lines_of_the_origin_are_mended_without_rules_in_the_policy() {
     let origin = Origin::with_fields(&["Robots-Tag: *;noarchive", "Robots-Tag: NoIndex,,"]);
     let beadle = Setup::site(origin.port, "").start();
     let answer = Request::get("/").send(beadle.port);
@@ -228,7 +228,7 @@ fn robots_tag_legacy_off_leaves_the_older_field_to_the_origin() {
 }
 
 #[test]
-fn o141_every_final_answer_is_tagged_and_no_interim_one() {
+fn o141_final_answers_are_tagged_and_interim_ones_are_not() {
     let origin = Origin::playing(|exchange| {
         let target = String::from_utf8_lossy(&exchange.request.target).into_owned();
         let target = target.trim_start_matches("/drafts/");
@@ -310,7 +310,7 @@ fn a_block_carries_the_tags_of_its_path_and_status() {
 }
 
 #[test]
-fn the_program_itself_reads_back_what_it_sets() {
+fn the_tags_verb_reads_the_fields_that_the_proxy_sets() {
     let origin = Origin::with_fields(&["X-Robots-Tag: googlebot: nofollow"]);
     let beadle = start(&origin);
     let answer = Request::get("/drafts/x").send(beadle.port);

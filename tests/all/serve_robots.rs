@@ -1,4 +1,4 @@
-//! robots.txt is served from the policy: to everybody, whatever else is broken (RFC 9309 §2.3).
+//! robots.txt from the policy: served to all clients, whatever else fails (RFC 9309 §2.3).
 
 use crate::support::{
     client::{Client, Request, Response},
@@ -43,7 +43,7 @@ fn assert_is_the_file(answer: &Response) {
 }
 
 #[test]
-fn rfc9309_2_3_get_and_head_give_the_same_answer_but_for_the_body() {
+fn rfc9309_2_3_get_and_head_differ_in_the_body_only() {
     let origin = Origin::plain();
     let beadle = start(&origin);
     let mut client = Client::connect(beadle.port);
@@ -60,13 +60,13 @@ fn rfc9309_2_3_get_and_head_give_the_same_answer_but_for_the_body() {
         answer.headers.iter().filter(|(name, _)| name != "date").cloned().collect::<Vec<_>>()
     };
     assert_eq!(besides_date(&head), besides_date(&get));
-    // Had HEAD a body, the next answer on this connection would begin with it.
+    // If HEAD had a body, the next answer on this connection would begin with it.
     assert_is_the_file(&Request::get("/robots.txt").send_over(&mut client));
     assert!(origin.received().is_empty(), "the origin has no part in it");
 }
 
 #[test]
-fn the_bytes_are_the_same_from_start_to_start_and_those_that_the_verb_prints() {
+fn the_bytes_are_the_same_after_each_start_and_from_the_verb() {
     let origin = Origin::plain();
     let beadle = start(&origin);
     let first = Request::get("/robots.txt").send(beadle.port);
@@ -117,7 +117,7 @@ fn rfc9110_13_a_client_with_a_good_copy_gets_304() {
 }
 
 #[test]
-fn t38_other_methods_are_refused_with_what_is_allowed() {
+fn t38_other_methods_are_refused_with_an_allow_field() {
     let origin = Origin::plain();
     let beadle = start(&origin);
     for (method, status) in [
@@ -138,7 +138,7 @@ fn t38_other_methods_are_refused_with_what_is_allowed() {
 }
 
 #[test]
-fn t36_only_the_canonical_path_is_answered_the_rest_is_the_origins() {
+fn t36_only_the_canonical_path_is_answered_by_the_proxy() {
     let origin = Origin::plain();
     let beadle = start(&origin);
     for target in
@@ -156,7 +156,7 @@ fn t36_only_the_canonical_path_is_answered_the_rest_is_the_origins() {
 }
 
 #[test]
-fn t37_the_crawler_that_is_blocked_everywhere_can_read_why() {
+fn t37_a_fully_blocked_crawler_can_fetch_robots_txt() {
     let origin = Origin::plain();
     let beadle = start(&origin);
     for user_agent in ["BadBot/1.0", "curl/8.0", "Mozilla/5.0 Firefox/130.0", "-", ""] {
@@ -169,9 +169,9 @@ fn t37_the_crawler_that_is_blocked_everywhere_can_read_why() {
 }
 
 #[test]
-fn t35_an_origin_that_is_down_or_unknown_is_no_matter() {
+fn t35_robots_txt_is_served_while_the_origin_is_down() {
     for origin in
-        [format!("http://127.0.0.1:{}", Origin::nobody()), "http://nowhere.invalid:3000".to_owned()]
+        [format!("http://127.0.0.1:{}", Origin::absent()), "http://nowhere.invalid:3000".to_owned()]
     {
         let site = format!("  - hosts: [site.example]\n    origin: {origin}\n{BLOCKING}");
         let beadle = Setup::sites(&site).start();
@@ -184,9 +184,9 @@ fn t35_an_origin_that_is_down_or_unknown_is_no_matter() {
 }
 
 #[test]
-fn t35_a_store_that_cannot_write_is_no_matter() {
+fn t35_robots_txt_is_served_while_the_store_cannot_write() {
     let origin = Origin::plain();
-    // Every write to this device fails as on a full disk.
+    // Every write to this device fails, as on a full disk.
     let beadle =
         Setup::site(origin.port, BLOCKING).violations("  log: /dev/full\n  queue: 1\n").start();
     for _ in 0..50 {
@@ -204,7 +204,7 @@ fn t35_a_store_that_cannot_write_is_no_matter() {
 }
 
 #[test]
-fn a_site_without_rules_has_an_empty_file_for_everybody() {
+fn a_site_without_rules_has_an_empty_file_for_all() {
     let origin = Origin::plain();
     let beadle = Setup::site(origin.port, "").start();
     let answer = beadle.get("/robots.txt", "BadBot/1.0");

@@ -1,5 +1,4 @@
-//! The program ends when it is told to, and not before; it does not start where it could not
-//! serve what the policy says.
+//! Start and end: signals end the program, and it refuses to start if it cannot serve the policy.
 
 use std::{
     net::TcpListener,
@@ -22,7 +21,7 @@ use crate::support::{
 const SOON: Duration = Duration::from_secs(2);
 
 #[test]
-fn sigterm_lets_the_request_under_way_end_and_then_ends_soon() {
+fn sigterm_waits_for_requests_in_flight_and_then_ends() {
     let gate = Arc::new(AtomicBool::new(false));
     let open = Arc::clone(&gate);
     let origin = Origin::playing(move |exchange| {
@@ -42,7 +41,7 @@ fn sigterm_lets_the_request_under_way_end_and_then_ends_soon() {
         std::net::TcpStream::connect(("127.0.0.1", beadle.port)).is_err().then_some(())
     });
     assert_eq!(beadle.admin_page("/readyz").status, 503);
-    // A reload at this time ends nothing either.
+    // A reload during the drain ends nothing.
     beadle.signal("HUP");
     gate.store(true, Ordering::Release);
     let answer = client.response("GET").expect("an answer");
@@ -58,7 +57,7 @@ fn an_idle_server_ends_at_once() {
     let origin = Origin::plain();
     for signal in ["TERM", "INT", "QUIT"] {
         let mut beadle = Setup::site(origin.port, "").start();
-        // A connection that is kept alive is no request.
+        // An idle connection is no request.
         let mut client = Client::connect(beadle.port);
         assert_eq!(Request::get("/").send_over(&mut client).status, 200);
         beadle.signal(signal);
@@ -69,7 +68,7 @@ fn an_idle_server_ends_at_once() {
 }
 
 #[test]
-fn what_takes_longer_than_the_drain_is_cut_and_said() {
+fn a_request_longer_than_the_drain_is_cut_and_logged() {
     let origin = Origin::playing(|exchange| {
         exchange.write(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfirst");
         exchange.echo();
@@ -87,7 +86,7 @@ fn what_takes_longer_than_the_drain_is_cut_and_said() {
 }
 
 #[test]
-fn a_second_signal_does_not_wait() {
+fn a_second_signal_ends_the_program_at_once() {
     let origin = Origin::playing(|exchange| {
         exchange.echo();
         After::Close
@@ -98,7 +97,7 @@ fn a_second_signal_does_not_wait() {
     origin.wait_for_requests(1);
     beadle.signal("TERM");
     beadle.wait_for_stderr("requests under way may end");
-    // One that comes right behind the first is taken for the same wish.
+    // A signal right after the first counts as the same one, so send until it ends.
     let started = Instant::now();
     let status = wait_for("the end of the program", || {
         beadle.signal("INT");
@@ -127,7 +126,7 @@ fn a_port_in_use_ends_the_start_at_once() {
 }
 
 #[test]
-fn a_broken_policy_is_not_served() {
+fn a_broken_policy_stops_the_start() {
     let origin = Origin::plain();
     for (settings, sign) in [
         ("    enforcement: { mode: blok }\n", "did you mean 'block'?"),
@@ -151,11 +150,11 @@ fn a_broken_policy_is_not_served() {
 }
 
 #[test]
-fn a_store_that_is_none_ends_the_start_and_is_left_as_it_is() {
+fn a_file_that_is_no_store_stops_the_start_and_stays_unchanged() {
     let origin = Origin::plain();
     let folder = tempfile::tempdir().expect("a folder for temporary files");
     let file = folder.path().join("notes.db");
-    std::fs::write(&file, "no database, but somebody's notes").expect("the folder is ours");
+    std::fs::write(&file, "no database, but some notes").expect("the folder is ours");
     let at = file.display();
     for violations in [
         format!("  database: {at}\n"),
@@ -168,14 +167,14 @@ fn a_store_that_is_none_ends_the_start_and_is_left_as_it_is() {
         wait_for("a word about it", || (!beadle.stderr().is_empty()).then_some(()));
     }
     let kept = std::fs::read(&file).expect("it is there");
-    assert_eq!(kept, b"no database, but somebody's notes");
+    assert_eq!(kept, b"no database, but some notes");
 }
 
 #[test]
-fn r33_a_hangup_never_ends_the_program_however_early_it_comes() {
+fn r33_an_early_sighup_does_not_end_the_program() {
     let origin = Origin::plain();
     let mut beadle = Setup::site(origin.port, "").spawn();
-    // The handler is there before the program can be waited for: as soon as it runs its own code.
+    // The handler exists once the program runs its own code, before it is ready.
     let exe = std::fs::canonicalize(PROGRAM).expect("it is there");
     wait_for("the handler of SIGHUP", || {
         let running = std::fs::read_link(format!("/proc/{}/exe", beadle.pid())).ok()?;

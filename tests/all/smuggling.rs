@@ -1,8 +1,10 @@
-//! One request is one request: whatever its framing, the origin sees at most one, and the next
-//! client is served as ever. The names carry the numbers of the hardening table; some rows pin
-//! what pingora does, so that an upgrade of it can't change that unseen.
+//! Request smuggling: the origin sees at most one request for each one sent, whatever its framing,
+//! and the next client is served as usual. Test names begin with the row numbers of the hardening
+//! table. Some rows pin what pingora does, so that an upgrade cannot change it silently.
 
-use std::sync::{Mutex, mpsc};
+use std::sync::mpsc;
+
+use parking_lot::Mutex;
 
 use crate::support::{
     client::{Client, Request},
@@ -20,7 +22,7 @@ fn start(origin: &Origin) -> Beadle {
     Setup::site(origin.port, RULES).start()
 }
 
-/// What may come of a request.
+/// The possible outcomes of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
     /// The origin answers it.
@@ -31,8 +33,8 @@ enum Outcome {
     Either,
 }
 
-/// Sends the bytes, their target `/` made one of its own, and checks what came of it. Whatever the
-/// origin saw, it was at most one request for that target, framed in one way.
+/// Sends the bytes, with a target for each case in place of `/`, and checks the outcome. The origin
+/// must see at most one request for that target, framed in one way.
 fn assert_outcomes(cases: &[(&[u8], Outcome)]) {
     let origin = Origin::plain();
     let beadle = start(&origin);
@@ -40,7 +42,7 @@ fn assert_outcomes(cases: &[(&[u8], Outcome)]) {
         let what = shown(bytes);
         let target = format!("/case-{number}");
         let mut client = Client::connect(beadle.port);
-        // What is refused early may not be read whole.
+        // The proxy may refuse a request before it has read the whole.
         let _ = client.try_write(&with_target(bytes, &target));
         let status = client.response("GET").map(|answer| answer.status).ok();
         drop(client);
@@ -58,7 +60,7 @@ fn assert_outcomes(cases: &[(&[u8], Outcome)]) {
         }
         assert_one_reading(&origin, &target, *outcome, &what);
     }
-    // What came late was seen by the checks of later cases; this is for the last.
+    // Each case also checks for late bytes of the one before; this is for the last.
     for (number, (bytes, outcome)) in cases.iter().enumerate() {
         assert_one_reading(&origin, &format!("/case-{number}"), *outcome, &shown(bytes));
     }
@@ -84,11 +86,11 @@ fn assert_one_reading(origin: &Origin, target: &str, outcome: Outcome, what: &st
     let of_case: Vec<_> = received.iter().filter(|one| one.target == target.as_bytes()).collect();
     assert!(of_case.len() <= 1, "{what}: the origin saw {} requests", of_case.len());
     for one in of_case {
-        // A head that was fine may be on its way before its body turns out not to be.
+        // A valid head may be forwarded before the body proves invalid.
         assert!(outcome != Outcome::Refused || one.body.is_empty(), "{what}: {one:?}");
         let framings = one.all("content-length").len() + one.all("transfer-encoding").len();
         assert!(framings <= 1, "{what}: {}", shown(&one.head));
-        // RFC 9110 section 8.6: a list of equal lengths goes on as one, if at all.
+        // RFC 9110 section 8.6: a list of equal lengths is forwarded as one, if at all.
         let is_plain = |length: &str| length.parse() == Ok(one.body.len());
         let is_canonical = |length: &str| is_plain(length) && !length.starts_with(['+', '0']);
         let length = one.header("content-length");
@@ -207,7 +209,7 @@ fn h108_a_body_that_ends_early_is_no_request() {
 }
 
 #[test]
-fn h108_h109_what_follows_a_request_is_the_next_one_or_nothing() {
+fn h108_h109_bytes_after_a_request_are_the_next_one_or_nothing() {
     let origin = Origin::plain();
     let beadle = start(&origin);
     // A disallowed request and an allowed one behind it in one write.
@@ -299,7 +301,7 @@ fn h113_hosts() {
 }
 
 #[test]
-fn h114_what_is_no_http_1() {
+fn h114_bytes_that_are_not_http_1() {
     use Outcome::{Either, Refused};
     let hello = b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03".repeat(20);
     assert_outcomes(&[
@@ -316,7 +318,7 @@ fn h114_what_is_no_http_1() {
 }
 
 #[test]
-fn h115_connection_names_no_field_that_is_judged_or_added() {
+fn h115_connection_cannot_remove_fields_that_are_judged_or_added() {
     let origin = Origin::plain();
     let beadle = start(&origin);
     for nominated in
@@ -339,7 +341,7 @@ fn h115_connection_names_no_field_that_is_judged_or_added() {
 }
 
 #[test]
-fn h116_an_unknown_expectation_is_no_way_in() {
+fn h116_an_unknown_expectation_is_served_or_refused() {
     let origin = Origin::plain();
     let beadle = start(&origin);
     let answer = Request::get("/").field("Expect", "200-ok").send(beadle.port);
@@ -367,8 +369,8 @@ fn h118_a_client_that_goes_away_is_recorded_once() {
     let (go, gate) = mpsc::channel();
     let gate = Mutex::new(gate);
     let origin = Origin::playing(move |exchange| {
-        // The test opens it, or has failed and gone.
-        let _ = gate.lock().expect("no script panics").recv();
+        // An error means that the test has failed and is gone.
+        let _ = gate.lock().recv();
         exchange.answer("200 OK", &[], b"late");
         After::Keep
     });

@@ -1,5 +1,5 @@
-//! Who is really asking: claims held against what operators publish, with the real program and
-//! local servers in the operators' place.
+//! Evidence for claims: published addresses, names and keys, checked by the real program against
+//! local servers in place of the operators'.
 
 use std::{
     io::Write,
@@ -24,7 +24,7 @@ const ENFORCEMENT: &str = "    robots_txt:\n      groups:\n        \
     - { user_agents: [\"*\"], disallow: [/private/] }\n    \
     enforcement:\n      mode: log\n      impostors: log\n";
 
-/// A policy with a crawler of our own whose evidence is at local servers.
+/// A policy with a made-up crawler whose evidence is at local servers.
 fn setup(origin: &Origin, crawler: &str, evidence: &str) -> Setup {
     setup_for(origin, ENFORCEMENT, crawler, evidence)
 }
@@ -38,7 +38,7 @@ fn setup_for(origin: &Origin, site: &str, crawler: &str, evidence: &str) -> Setu
         .server("  trusted_proxies: [127.0.0.1]\n")
 }
 
-/// The record of a request for a forbidden page from this address.
+/// The record of a request for a disallowed page from this address.
 fn record(beadle: &Beadle, address: &str) -> Value {
     let before = beadle.metric("beadle_records_seen") as usize;
     Request::get("/private/x")
@@ -49,7 +49,7 @@ fn record(beadle: &Beadle, address: &str) -> Value {
     beadle.records(before + 1).pop().expect("it is recorded")
 }
 
-/// What is said of an address, once something is said.
+/// The standing of an address and its evidence, once it is known.
 fn standing(beadle: &Beadle, address: &str) -> Value {
     wait_for("a standing", || {
         let record = record(beadle, address);
@@ -82,7 +82,7 @@ fn an_address_in_the_published_list_confirms_and_another_contradicts() {
     // The list says nothing about IPv6.
     let record = record(&beadle, "2606:4700::1");
     assert_eq!((&record["standing"], &record["evidence"]), (&json!("unknown"), &Value::Null));
-    // An impostor is recorded wherever it goes.
+    // Every request of an impostor is recorded.
     let page = Request::get("/page").user_agent("ListBot/1.0").field("X-Forwarded-For", "8.8.8.8");
     assert_eq!(page.send(beadle.port).status, 200);
     let records = wait_for("the record", || {
@@ -110,7 +110,7 @@ fn an_address_in_the_published_list_confirms_and_another_contradicts() {
 }
 
 #[test]
-fn an_impostor_is_told_why_it_is_refused() {
+fn a_block_page_tells_an_impostor_the_reason() {
     let rules = "    robots_txt:\n      groups:\n        - { user_agents: [\"*\"], allow: [/page] }\n    \
                  enforcement:\n      impostors: block\n";
     let told = |own: &str| {
@@ -131,7 +131,7 @@ fn an_impostor_is_told_why_it_is_refused() {
 }
 
 #[test]
-fn an_address_that_is_a_trusted_proxys_own_says_nothing_of_the_client() {
+fn the_address_of_a_trusted_proxy_is_no_evidence() {
     let (origin, list) = (Origin::plain(), list(GOOD));
     let beadle = Setup::site(origin.port, ENFORCEMENT)
         .sections(&format!(
@@ -171,7 +171,7 @@ fn gzip(octets: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn a_list_that_is_none_makes_nobody_an_impostor() {
+fn an_invalid_list_contradicts_no_claim() {
     let page = "<!doctype html><title>Sorry</title><p>66.249.64.0/27 8.8.8.0/24";
     let bomb = gzip(&vec![b' '; 64 << 20]);
     let with = |status: &str, field: &str, body: &[u8]| {
@@ -208,7 +208,7 @@ fn a_list_that_is_none_makes_nobody_an_impostor() {
 }
 
 #[test]
-fn a_list_may_have_moved_and_may_be_compressed() {
+fn redirected_and_compressed_lists_are_read() {
     let compressed = gzip(GOOD.as_bytes());
     let list = Origin::playing(move |exchange| {
         if exchange.request.target == b"/list.json" {
@@ -224,7 +224,7 @@ fn a_list_may_have_moved_and_may_be_compressed() {
 }
 
 #[test]
-fn only_public_addresses_are_fetched_from_unless_the_policy_allows_others() {
+fn only_public_addresses_are_fetched_from_by_default() {
     let (origin, list) = (Origin::plain(), list(GOOD));
     for (host, outcome) in [("127.0.0.1", "fetch.address"), ("[::1]", "fetch.address")] {
         let crawler = format!("ip_ranges: [\"http://{host}:{}/list.json\"]", list.port);
@@ -244,11 +244,11 @@ fn only_public_addresses_are_fetched_from_unless_the_policy_allows_others() {
         ))
         .start();
     wait_for_fetch(&beadle, "fetch.private");
-    assert!(list.received().is_empty(), "nobody was asked");
+    assert!(list.received().is_empty(), "no request reached the list");
 }
 
 #[test]
-fn the_last_good_copy_outlives_a_restart_and_a_list_that_has_shrunk() {
+fn the_last_good_copy_survives_a_restart_and_a_shrunken_list() {
     let prefixes = |count: usize| {
         let entries: Vec<String> =
             (0..count).map(|n| format!("{{\"ipv4Prefix\":\"66.{n}.64.0/27\"}}")).collect();
@@ -258,7 +258,7 @@ fn the_last_good_copy_outlives_a_restart_and_a_list_that_has_shrunk() {
     let evidence = format!("  folder: {}\n", folder.path().display());
     let origin = Origin::plain();
     let whole = list(prefixes(100));
-    // The copy goes by the address of the list, so every server has to stand at the same.
+    // The copy is stored by the URL of the list, so every server uses the same port.
     let port = whole.port;
     let crawler = crawler(&whole);
     let beadle = setup(&origin, &crawler, &evidence).start();
@@ -276,7 +276,7 @@ fn the_last_good_copy_outlives_a_restart_and_a_list_that_has_shrunk() {
         assert_eq!(standing(&beadle, "66.77.64.9"), json!(["confirmed", "ip-range"]), "{outcome}");
         assert_eq!(standing(&beadle, "8.8.8.8"), json!(["contradicted", "ip-range"]), "{outcome}");
     }
-    // Of a list that nobody could fetch for a month, who knows whether it is whole.
+    // A list that could not be fetched for a month contradicts no claim.
     let month = Duration::from_secs(30 * 24 * 3_600);
     for copy in std::fs::read_dir(folder.path()).expect("the folder is ours") {
         let file = std::fs::File::options().write(true).open(copy.expect("an entry").path());
@@ -289,7 +289,7 @@ fn the_last_good_copy_outlives_a_restart_and_a_list_that_has_shrunk() {
 }
 
 #[test]
-fn a_slow_list_holds_up_no_request() {
+fn a_slow_list_delays_no_request() {
     let list = Origin::playing(|exchange| {
         exchange.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n");
         for _ in 0..200 {
@@ -308,7 +308,7 @@ fn a_slow_list_holds_up_no_request() {
     }
 }
 
-/// Signs as Web Bot Auth asks, with a key that is made for the test.
+/// Signs requests for Web Bot Auth with a generated key.
 struct Signer {
     key: Ed25519KeyPair,
     thumbprint: String,
@@ -349,7 +349,7 @@ impl Signer {
     }
 }
 
-/// Writes the copy of a directory that an earlier start would have left.
+/// Writes the copy of a directory as an earlier run would.
 fn keep_keys(folder: &std::path::Path, agent: &str, signer: &Signer) {
     let url = format!("{agent}/.well-known/http-message-signatures-directory");
     let hash: String =
@@ -359,13 +359,13 @@ fn keep_keys(folder: &std::path::Path, agent: &str, signer: &Signer) {
 }
 
 #[test]
-fn a_signature_of_the_operator_confirms_and_one_of_somebody_else_contradicts() {
+fn a_signature_of_the_operator_confirms_and_another_contradicts() {
     const OWN: &str = "https://lists.invalid";
     const OTHER: &str = "https://others.invalid";
     const ABSENT: &str = "https://absent.invalid";
     let (own, other) = (Signer::new(), Signer::new());
     let folder = tempfile::tempdir().expect("a folder");
-    // The copies of an earlier start: no test reaches these hosts.
+    // Copies of an earlier run: tests cannot reach these hosts.
     keep_keys(folder.path(), OWN, &own);
     keep_keys(folder.path(), OTHER, &other);
     let origin = Origin::plain();
@@ -392,14 +392,14 @@ fn a_signature_of_the_operator_confirms_and_one_of_somebody_else_contradicts() {
         ("ListBot/1.0", own.fields(OWN, host).to_vec(), "confirmed", Some("signature")),
         ("SisterBot/1.0", own.fields(OWN, host).to_vec(), "confirmed", Some("signature")),
         ("ListBot/1.0", other.fields(OTHER, host).to_vec(), "contradicted", Some("signature")),
-        // Who publishes nothing may send through a platform that signs for itself.
+        // A crawler without published keys may use a platform that signs.
         ("SoleBot/1.0", other.fields(OTHER, host).to_vec(), "unverifiable", None),
         ("ListBot/1.0", none(), "unverifiable", None),
         ("ListBot/1.0", tampered(), "unverifiable", None),
         ("ListBot/1.0", own.fields(OWN, "elsewhere.example").to_vec(), "unverifiable", None),
         ("ListBot/1.0", other.fields(OWN, host).to_vec(), "unverifiable", None),
         ("ListBot/1.0", own.fields("https://third.invalid", host).to_vec(), "unverifiable", None),
-        // Keys that are not there leave open who signed, but nobody else's claim.
+        // Missing keys leave open whose signature it is, but prove no other.
         ("AbsentBot/1.0", own.fields(ABSENT, host).to_vec(), "unknown", None),
         ("ListBot/1.0", own.fields(ABSENT, host).to_vec(), "unverifiable", None),
     ] {
@@ -421,7 +421,7 @@ fn a_signature_of_the_operator_confirms_and_one_of_somebody_else_contradicts() {
 }
 
 #[test]
-fn a_signature_for_a_host_that_the_policy_does_not_name_proves_nothing() {
+fn a_signature_for_an_unknown_host_proves_nothing() {
     const OWN: &str = "https://lists.invalid";
     let own = Signer::new();
     let folder = tempfile::tempdir().expect("a folder");
@@ -434,7 +434,7 @@ fn a_signature_for_a_host_that_the_policy_does_not_name_proves_nothing() {
             folder.path().display()
         ))
         .start();
-    // Who received it there can send it on to whatever serves every host.
+    // That host could replay the request to a proxy that serves every host.
     for (host, standing) in [("site.example", "confirmed"), ("liar.example", "unverifiable")] {
         let before = beadle.metric("beadle_records_seen") as usize;
         let mut request = Request::get("/private/x").host(host).user_agent("ListBot/1.0");
@@ -449,18 +449,18 @@ fn a_signature_for_a_host_that_the_policy_does_not_name_proves_nothing() {
 }
 
 #[test]
-fn a_name_that_leads_back_confirms_and_one_that_lies_contradicts() {
+fn a_name_that_resolves_back_confirms_and_another_contradicts() {
     let server = NameServer::start(|name, kind| match (name, kind) {
         ("3.64.249.66.in-addr.arpa.", RecordType::PTR) => name_server::names(&["a.lists.example"]),
         ("a.lists.example.", RecordType::A) => name_server::addresses(&["66.249.64.3"]),
-        // Anybody can write any name into the record of his own address.
+        // Anyone can set any name in the PTR record of their own address.
         ("8.8.8.8.in-addr.arpa.", RecordType::PTR) => name_server::names(&["a.lists.example"]),
         _ => Reply::Code(ResponseCode::NXDomain),
     });
     let origin = Origin::plain();
     let evidence = format!("  name_servers: [\"{}\"]\n", server.address);
     let beadle = setup(&origin, "reverse_dns: [.lists.example]", &evidence).start();
-    // Nobody is held up, and nobody known, before there is an answer.
+    // Before an answer requests are not delayed and the standing is unknown.
     assert_eq!(record(&beadle, "66.249.64.3")["standing"], "unknown");
     assert_eq!(standing(&beadle, "66.249.64.3"), json!(["confirmed", "reverse-dns"]));
     assert_eq!(standing(&beadle, "8.8.8.8"), json!(["contradicted", "reverse-dns"]));
@@ -468,7 +468,7 @@ fn a_name_that_leads_back_confirms_and_one_that_lies_contradicts() {
 }
 
 #[test]
-fn no_name_server_is_asked_about_those_whom_a_list_confirms() {
+fn a_claim_that_a_list_confirms_needs_no_name_server() {
     let server = NameServer::start(|_, _| Reply::Code(ResponseCode::NXDomain));
     let (origin, list) = (Origin::plain(), list(GOOD));
     let crawler = format!("{}, reverse_dns: [.lists.example]", crawler(&list));
@@ -481,13 +481,13 @@ fn no_name_server_is_asked_about_those_whom_a_list_confirms() {
 }
 
 #[test]
-fn a_dead_name_server_and_a_dead_list_cost_no_time_and_make_no_impostor() {
-    let nobody = Origin::nobody();
+fn a_dead_name_server_and_a_dead_list_delay_and_contradict_nothing() {
+    let absent = Origin::absent();
     let origin = Origin::plain();
     let crawler = format!(
-        "ip_ranges: [\"http://127.0.0.1:{nobody}/list.json\"], reverse_dns: [.lists.example]"
+        "ip_ranges: [\"http://127.0.0.1:{absent}/list.json\"], reverse_dns: [.lists.example]"
     );
-    let evidence = format!("  name_servers: [\"127.0.0.1:{nobody}\"]\n");
+    let evidence = format!("  name_servers: [\"127.0.0.1:{absent}\"]\n");
     let beadle = setup(&origin, &crawler, &evidence).start();
     wait_for_fetch(&beadle, "fetch.transport");
     for number in 0..40 {
@@ -500,12 +500,12 @@ fn a_dead_name_server_and_a_dead_list_cost_no_time_and_make_no_impostor() {
 }
 
 #[test]
-fn what_the_policy_does_not_look_at_is_held_against_nobody() {
+fn evidence_that_the_policy_turns_off_contradicts_no_claim() {
     let (origin, list, own) = (Origin::plain(), list(GOOD), Signer::new());
     let crawler = format!("{}, signature_agent: \"https://lists.invalid\"", crawler(&list));
     let beadle = setup(&origin, &crawler, "  signatures: false\n").start();
     assert_eq!(standing(&beadle, "8.8.8.8"), json!(["contradicted", "ip-range"]));
-    // It may well be the operator's own signature.
+    // The request carries a signature, perhaps the operator's.
     let before = beadle.metric("beadle_records_seen") as usize;
     let mut request = Request::get("/private/x").host("site.example").user_agent("ListBot/1.0");
     for (name, value) in own.fields("https://lists.invalid", "site.example") {
@@ -517,7 +517,7 @@ fn what_the_policy_does_not_look_at_is_held_against_nobody() {
 }
 
 #[test]
-fn who_borrows_a_name_has_not_read_the_rules_for_its_owner() {
+fn an_impostors_fetch_of_robots_txt_does_not_count_for_the_crawler() {
     let (origin, list) = (Origin::plain(), list(GOOD));
     let beadle = setup(&origin, &crawler(&list), "").start();
     assert_eq!(standing(&beadle, "66.249.64.3"), json!(["confirmed", "ip-range"]));

@@ -1,5 +1,5 @@
-//! What breaks no rule comes through byte for byte, headers aside: with nginx as origin, and with
-//! one that does what nginx does not.
+//! Transparency: allowed requests and their answers pass byte for byte, except for some headers.
+//! The origin is nginx, or one that does what nginx does not.
 
 use std::{
     io::Write,
@@ -29,7 +29,7 @@ fn before(port: u16) -> Beadle {
     Setup::site(port, RULES).start()
 }
 
-/// Bytes without a pattern that a mistake could hide behind.
+/// Random bytes, so that no mistake can hide behind a pattern.
 fn noise(length: usize) -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut bytes = Vec::with_capacity(length + 8);
@@ -43,7 +43,7 @@ fn noise(length: usize) -> Vec<u8> {
     bytes
 }
 
-/// The fields that must come through: all but those of the connection and the date.
+/// The fields that must pass: all but the connection's and the date.
 fn fields(answer: &Response) -> Vec<(String, String)> {
     let ours = ["connection", "keep-alive", "date", "transfer-encoding"];
     let mut fields: Vec<_> =
@@ -93,7 +93,7 @@ fn nginx_files_come_through_as_they_are() {
             let (mut expected, mut answer) =
                 (request.send_over(&mut direct), request.send_over(&mut proxied));
             assert_eq!(answer.status, expected.status, "{what}");
-            // The boundary of several ranges is another each time.
+            // The boundary between ranges changes each time.
             let boundary = |answer: &Response| {
                 let kind = answer.header("content-type").unwrap_or_default().to_owned();
                 kind.split_once("boundary=").map(|(_, boundary)| boundary.to_owned())
@@ -115,7 +115,7 @@ fn nginx_files_come_through_as_they_are() {
 }
 
 #[test]
-fn nginx_a_hundred_megabytes_stream_through_without_being_held() {
+fn nginx_a_hundred_megabytes_stream_through_unbuffered() {
     let Some(nginx) = Nginx::start() else { return };
     let part = noise(1 << 20);
     let whole: Vec<u8> = part.iter().copied().cycle().take(100 << 20).collect();
@@ -132,7 +132,7 @@ fn nginx_a_hundred_megabytes_stream_through_without_being_held() {
         assert!(rest.starts_with(&some), "other bytes {} before the end", rest.len());
         rest = &rest[some.len()..];
     }
-    // The connection goes on behind it.
+    // The connection can be used again.
     assert_eq!(Request::get("/missing").send_over(&mut client).status, 404);
     let status = std::fs::read_to_string(format!("/proc/{}/status", beadle.pid()));
     let peak = status.expect("it runs").lines().find_map(|line| {
@@ -228,7 +228,7 @@ fn uploads_reach_the_origin_as_they_are() {
 }
 
 #[test]
-fn a_client_that_waits_for_100_gets_the_origins() {
+fn a_client_that_waits_for_100_gets_the_origins_100() {
     let origin = Origin::playing(|exchange| {
         exchange.write(b"HTTP/1.1 100 Continue\r\n\r\n");
         exchange.read_body();
@@ -250,7 +250,7 @@ fn a_client_that_waits_for_100_gets_the_origins() {
 }
 
 #[test]
-fn a_websocket_is_a_pair_of_open_pipes() {
+fn a_websocket_passes_bytes_both_ways() {
     let origin = Origin::playing(|exchange| {
         assert_eq!(exchange.request.header("upgrade"), Some("websocket"));
         assert_eq!(exchange.request.header("sec-websocket-key"), Some("dGhlIHNhbXBsZSBub25jZQ=="));
@@ -261,7 +261,7 @@ fn a_websocket_is_a_pair_of_open_pipes() {
         After::Close
     });
     let beadle = before(origin.port);
-    // Many times, because pingora 0.9.1 may end a tunnel whose 101 comes fast (its issue 946).
+    // Many times: pingora 0.9.1 may end a tunnel whose 101 comes fast (its issue 946).
     for round in 0..50 {
         let mut client = Client::connect(beadle.port);
         let request = Request::get("/socket")
@@ -289,7 +289,7 @@ fn a_websocket_is_a_pair_of_open_pipes() {
 }
 
 #[test]
-fn o137_an_origin_that_fails_gets_a_page_of_ours_and_the_rules_still_hold() {
+fn o137_a_failing_origin_gets_an_error_page_and_rules_still_apply() {
     let site = |origin: &str| format!("  - hosts: [site.example]\n    origin: {origin}\n{RULES}");
     let closing = Origin::playing(|_| After::Close);
     let silent = Origin::playing(|exchange| {
@@ -300,7 +300,7 @@ fn o137_an_origin_that_fails_gets_a_page_of_ours_and_the_rules_still_hold() {
     let own_error = Origin::answering("HTTP/1.1 503 Busy\r\nContent-Length: 4\r\n\r\nbusy");
     let at = |port: u16| format!("http://127.0.0.1:{port}");
     for (origin, status, text) in [
-        (at(Origin::nobody()), 502, "can't be reached"),
+        (at(Origin::absent()), 502, "can't be reached"),
         (at(closing.port), 502, "can't be reached"),
         (at(garbage.port), 502, "can't be reached"),
         (at(silent.port), 504, "took too long"),
@@ -325,7 +325,7 @@ fn o137_an_origin_that_fails_gets_a_page_of_ours_and_the_rules_still_hold() {
 }
 
 #[test]
-fn o138_an_answer_that_breaks_off_is_never_completed() {
+fn o138_a_truncated_answer_stays_truncated() {
     for answer in [
         "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\npart",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n",
@@ -347,8 +347,8 @@ fn o138_an_answer_that_breaks_off_is_never_completed() {
 }
 
 #[test]
-fn o139_answers_that_can_be_read_in_two_ways_go_to_nobody_else() {
-    // Each comes over a connection that is kept, with a second answer behind it.
+fn o139_ambiguous_answers_reach_no_other_client() {
+    // Each comes over a kept connection, followed by a second answer.
     let poison = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison";
     for answer in [
         "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok",
@@ -384,7 +384,7 @@ fn o137_a_pooled_connection_that_the_origin_has_closed_fails_no_request() {
     let origin = Origin::playing(|exchange| {
         exchange.read_body();
         exchange.answer("200 OK", &[], b"once");
-        // Without a word: the answer promised that the connection stays.
+        // A silent close, though the answer said keep-alive.
         After::Close
     });
     let beadle = before(origin.port);

@@ -1,4 +1,4 @@
-//! nginx from Debian as an origin that knows nothing of us.
+//! A real nginx as the origin.
 
 use std::{
     net::{Ipv4Addr, TcpStream},
@@ -7,7 +7,7 @@ use std::{
 
 use super::{free_port, need, wait_for};
 
-/// A running nginx; it is ended when this is dropped.
+/// A running nginx; dropping it ends the process.
 #[derive(Debug)]
 pub(crate) struct Nginx {
     child: Child,
@@ -59,7 +59,7 @@ impl Nginx {
         Some(nginx)
     }
 
-    /// Puts a file where nginx serves it.
+    /// Writes a file into the folder that nginx serves.
     pub(crate) fn put(&self, path: &str, bytes: &[u8]) {
         let file = self.folder.path().join("root").join(path.trim_start_matches('/'));
         std::fs::create_dir_all(file.parent().expect("it is in the root"))

@@ -11,11 +11,10 @@ use std::{
     fs::File,
     net::{Ipv4Addr, TcpListener},
     path::Path,
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicU16, Ordering},
-    },
+    sync::atomic::{AtomicU16, Ordering},
 };
+
+use parking_lot::Mutex;
 
 /// How many ports there are to choose from.
 const COUNT: u16 = 12_000;
@@ -37,7 +36,7 @@ pub(crate) fn free_port() -> u16 {
         let port = first + u16::try_from(offset).expect("it is below COUNT");
         let Some(lock) = lock(&locks.join(port.to_string())) else { continue };
         if TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok() {
-            LOCKS.lock().unwrap_or_else(PoisonError::into_inner).push(lock);
+            LOCKS.lock().push(lock);
             return port;
         }
     }
