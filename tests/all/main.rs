@@ -15,27 +15,27 @@ mod support;
 #[path = "../../benches/traffic/mod.rs"]
 mod traffic;
 
-// What a crawler is served.
-mod hosts; // each host its own site
-mod robots_tags; // the policy's tags merged with the origin's
-mod serve_robots; // robots.txt, whatever else is broken
+// === answers
+mod hosts; // each host is its own site
+mod robots_tags; // the policy's tags, merged with the origin's
+mod serve_robots; // robots.txt, whatever else fails
 mod transparent; // everything else, byte for byte
 
-// The rules that bind it.
-mod editions; // the robots.txt that a crawler can know
+// === rules
+mod editions; // each crawler is judged by a robots.txt that it can know
 mod origin_robots; // the origin's own robots.txt
 
-// Which requests are refused.
-mod breaker; // no more than the operator means
+// === decisions
+mod breaker; // a limit for refusals
 mod catalogue; // the known crawlers
 mod enforcement; // log or block, and the record
 mod evasion; // other spellings of a path
-mod identity; // claims of a User-Agent
+mod identity; // the group that binds a client
 mod pace; // a crawler's speed and its place on the ladder
-mod smuggling; // one request is one request
+mod smuggling; // one request stays one request
 mod standing; // evidence for a claim
 
-// The program and its verbs.
+// === the program and its verbs
 mod admin;
 mod cli_check;
 mod cli_crawlers;
@@ -45,6 +45,6 @@ mod cli_violations;
 mod reload;
 mod shutdown;
 
-// The code under stress.
+// === the library under stress
 mod fuzz_corpora; // every input that once broke something
-mod memory; // what is allocated
+mod memory; // bytes allocated

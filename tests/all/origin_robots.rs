@@ -31,13 +31,13 @@ const AS_IT_IS: &str = "source: origin";
 
 /// The origin's answer for one path.
 #[derive(Clone, Debug)]
-struct Says {
+struct Reply {
     bytes: Vec<u8>,
     /// Answers once this is true.
     gate: Arc<AtomicBool>,
 }
 
-impl Says {
+impl Reply {
     fn raw(bytes: impl AsRef<[u8]>) -> Self {
         Self { bytes: bytes.as_ref().to_vec(), gate: Arc::new(AtomicBool::new(true)) }
     }
@@ -63,21 +63,21 @@ impl Says {
 }
 
 /// An origin's answers by path; all other paths have a page.
-type Paths = Arc<Mutex<Vec<(String, Says)>>>;
+type Paths = Arc<Mutex<Vec<(String, Reply)>>>;
 
 fn origin_on(port: u16, paths: &Paths) -> Origin {
     let paths = Arc::clone(paths);
     Origin::playing_on(port, move |exchange| {
         exchange.read_body();
         let target = String::from_utf8_lossy(&exchange.request.target).into_owned();
-        let says = {
+        let reply = {
             let paths = paths.lock();
-            paths.iter().find(|(path, _)| *path == target).map(|(_, says)| says.clone())
+            paths.iter().find(|(path, _)| *path == target).map(|(_, reply)| reply.clone())
         };
-        match says {
-            Some(says) => {
-                wait_for("the gate", || says.gate.load(Ordering::Acquire).then_some(()));
-                exchange.write(&says.bytes);
+        match reply {
+            Some(reply) => {
+                wait_for("the gate", || reply.gate.load(Ordering::Acquire).then_some(()));
+                exchange.write(&reply.bytes);
                 After::Close
             }
             None => {
@@ -109,33 +109,33 @@ fn setup(port: u16, robots_txt: &str, turn: u32) -> Setup {
 }
 
 impl World {
-    fn new(robots_txt: &str, says: Says) -> Self {
+    fn new(robots_txt: &str, reply: Reply) -> Self {
         let paths = Paths::default();
         let origin = origin_on(free_port(), &paths);
         let port = origin.port;
-        put(&paths, "/robots.txt", says);
+        put(&paths, "/robots.txt", reply);
         let beadle = setup(port, robots_txt, 0).start();
         let (origin, turns) = (Some(origin), Cell::new(0));
         Self { origin, port, paths, beadle, robots_txt: robots_txt.to_owned(), turns }
     }
 
-    fn says(&self, says: Says) {
-        put(&self.paths, "/robots.txt", says);
+    fn set(&self, reply: Reply) {
+        put(&self.paths, "/robots.txt", reply);
     }
 
     /// Fetches from the origin again: a new policy in force does that at once.
-    fn ask_again(&self) {
+    fn refetch(&self) {
         self.turns.set(self.turns.get() + 1);
         self.beadle.reload(&setup(self.port, &self.robots_txt, self.turns.get()));
     }
 
     /// Changes the origin's answer and fetches it.
-    fn hears(&self, says: Says) {
-        self.says(says);
-        self.ask_again();
+    fn publish(&self, reply: Reply) {
+        self.set(reply);
+        self.refetch();
     }
 
-    fn is_down(&mut self) {
+    fn stop_origin(&mut self) {
         self.origin = None;
         let port = self.port;
         wait_for("the origin's end", || {
@@ -143,7 +143,7 @@ impl World {
         });
     }
 
-    fn is_up(&mut self) {
+    fn start_origin(&mut self) {
         self.origin = Some(origin_on(self.port, &self.paths));
     }
 
@@ -197,10 +197,10 @@ impl World {
     }
 }
 
-fn put(paths: &Paths, path: &str, says: Says) {
+fn put(paths: &Paths, path: &str, reply: Reply) {
     let mut paths = paths.lock();
     paths.retain(|(other, _)| other != path);
-    paths.push((path.to_owned(), says));
+    paths.push((path.to_owned(), reply));
 }
 
 /// `robots accept`, with the policy named before or after the word, in turn.
@@ -221,35 +221,35 @@ fn gzip(text: &str) -> Vec<u8> {
 }
 
 /// Answers that carry no rules, with their codes.
-fn failures() -> Vec<(&'static str, Says)> {
+fn failures() -> Vec<(&'static str, Reply)> {
     let html = "<!doctype html><title>Sign in</title>";
     let long = format!("User-agent: *\nDisallow: /private/\n{}", "# long\n".repeat(90_000));
     vec![
-        ("origin_robots.unreachable", Says::answer("500 Internal Server Error", &[], CLOSED)),
-        ("origin_robots.unreachable", Says::answer("503 Service Unavailable", &[], OTHER)),
-        ("origin_robots.unreachable", Says::answer("429 Too Many Requests", &[], OTHER)),
-        ("origin_robots.html", Says::answer("200 OK", &["Content-Type: text/html"], OTHER)),
-        ("origin_robots.html", Says::file(html)),
-        ("origin_robots.too_large", Says::file(long)),
-        ("origin_robots.binary", Says::file(b"User-agent: *\nDisallow: /\0\n")),
-        ("origin_robots.status", Says::answer("204 No Content", &[], "")),
-        ("origin_robots.no_location", Says::answer("301 Moved Permanently", &[], OTHER)),
-        ("origin_robots.transport", Says::raw("")),
-        ("origin_robots.transport", Says::raw("not HTTP at all\r\n\r\n")),
+        ("origin_robots.unreachable", Reply::answer("500 Internal Server Error", &[], CLOSED)),
+        ("origin_robots.unreachable", Reply::answer("503 Service Unavailable", &[], OTHER)),
+        ("origin_robots.unreachable", Reply::answer("429 Too Many Requests", &[], OTHER)),
+        ("origin_robots.html", Reply::answer("200 OK", &["Content-Type: text/html"], OTHER)),
+        ("origin_robots.html", Reply::file(html)),
+        ("origin_robots.too_large", Reply::file(long)),
+        ("origin_robots.binary", Reply::file(b"User-agent: *\nDisallow: /\0\n")),
+        ("origin_robots.status", Reply::answer("204 No Content", &[], "")),
+        ("origin_robots.no_location", Reply::answer("301 Moved Permanently", &[], OTHER)),
+        ("origin_robots.transport", Reply::raw("")),
+        ("origin_robots.transport", Reply::raw("not HTTP at all\r\n\r\n")),
         (
             "origin_robots.transport",
-            Says::raw(format!("HTTP/1.1 200 OK\r\nContent-Length: 999\r\n\r\n{CLOSED}")),
+            Reply::raw(format!("HTTP/1.1 200 OK\r\nContent-Length: 999\r\n\r\n{CLOSED}")),
         ),
     ]
 }
 
 #[test]
 fn before_the_first_good_answer_nothing_is_enforced_and_an_error_is_logged() {
-    let world = World::new(AS_IT_IS, Says::answer("500 Internal Server Error", &[], CLOSED));
-    for (number, (code, says)) in failures().into_iter().enumerate() {
+    let world = World::new(AS_IT_IS, Reply::answer("500 Internal Server Error", &[], CLOSED));
+    for (number, (code, reply)) in failures().into_iter().enumerate() {
         let before = world.fetched(code);
-        world.hears(says.clone());
-        assert!(world.fetched(code) > before, "{number}: {code} for {:?}", says.bytes.len());
+        world.publish(reply.clone());
+        assert!(world.fetched(code) > before, "{number}: {code} for {:?}", reply.bytes.len());
         assert_eq!(world.status("/private/x"), 200, "{number}: {code}");
         assert_eq!(world.status("/"), 200, "{number}: {code}");
         let rules = world.robots_txt().text();
@@ -260,20 +260,20 @@ fn before_the_first_good_answer_nothing_is_enforced_and_an_error_is_logged() {
     }
     assert!(world.beadle.rows("SELECT id FROM editions").is_empty(), "nothing was published");
     // The first good answer is published and enforced.
-    world.hears(Says::file(GOOD));
+    world.publish(Reply::file(GOOD));
     world.assert_serves(GOOD, "the first good answer");
     assert_eq!(world.status("/other/x"), 200);
 }
 
 #[test]
 fn rfc9309_2_3_1_after_a_good_answer_failures_change_nothing() {
-    let world = World::new(AS_IT_IS, Says::file(GOOD));
+    let world = World::new(AS_IT_IS, Reply::file(GOOD));
     world.assert_serves(GOOD, "at the start");
     assert_eq!(world.status("/private/x"), 403);
     let tag = world.robots_txt().header("etag").map(str::to_owned);
-    for (number, (code, says)) in failures().into_iter().enumerate() {
+    for (number, (code, reply)) in failures().into_iter().enumerate() {
         let before = world.fetched(code);
-        world.hears(says);
+        world.publish(reply);
         assert!(world.fetched(code) > before, "{number}: {code}");
         world.assert_serves(GOOD, code);
         assert_eq!(world.robots_txt().header("etag"), tag.as_deref());
@@ -289,15 +289,15 @@ fn rfc9309_2_3_1_after_a_good_answer_failures_change_nothing() {
 
 #[test]
 fn rfc9309_2_3_1_3_a_missing_file_means_no_rules() {
-    let world = World::new(AS_IT_IS, Says::file(GOOD));
+    let world = World::new(AS_IT_IS, Reply::file(GOOD));
     world.beadle.get("/robots.txt", GPTBOT);
     for status in ["404 Not Found", "403 Forbidden", "410 Gone", "401 Unauthorized", "400 Bad"] {
         assert_eq!(world.status("/private/x"), 403, "before {status}");
-        world.hears(Says::answer(status, &["Content-Type: text/html"], "<h1>Nothing</h1>"));
+        world.publish(Reply::answer(status, &["Content-Type: text/html"], "<h1>Nothing</h1>"));
         let text = world.robots_txt().text();
         assert!(!text.contains("Disallow"), "{status}: {text}");
         assert_eq!(world.status("/private/x"), 200, "{status}");
-        world.hears(Says::file(GOOD));
+        world.publish(Reply::file(GOOD));
         // A crawler that fetched nothing may go by the edition without rules.
         let never = world.beadle.get("/private/x", "Amazonbot/0.1");
         assert_eq!((never.status, world.status("/private/x")), (200, 403), "{status}");
@@ -309,7 +309,7 @@ fn rfc9309_2_3_1_3_a_missing_file_means_no_rules() {
 fn rfc9309_2_3_1_1_the_file_is_published_byte_for_byte() {
     let odd = "\u{feff}# Zwölf Regeln\r\nuser-AGENT:GPTBot # ours\r\nDISALLOW : /private/\r\n\r\n\
                Crawl-delay: 3\rSitemap: https://site.example/s.xml\n\n\nNonsense\nAllow: /private/ok";
-    let world = World::new(AS_IT_IS, Says::file(odd));
+    let world = World::new(AS_IT_IS, Reply::file(odd));
     let answer = world.robots_txt();
     assert_eq!(answer.body, odd.as_bytes());
     let asked = world.origin.as_ref().map(|origin| origin.received().remove(0)).unwrap_or_default();
@@ -326,12 +326,12 @@ fn rfc9309_2_3_1_1_the_file_is_published_byte_for_byte() {
     assert_eq!(printed.stdout, odd.as_bytes(), "{printed:?}");
     // Content codings that Beadle requested are decoded.
     let fields = ["Content-Type: text/plain", "Content-Encoding: gzip"];
-    world.hears(Says::answer("200 OK", &fields, gzip(OTHER)));
+    world.publish(Reply::answer("200 OK", &fields, gzip(OTHER)));
     world.assert_serves(OTHER, "gzip");
-    world.hears(Says::answer("200 OK", &["Content-Encoding: br"], OTHER));
+    world.publish(Reply::answer("200 OK", &["Content-Encoding: br"], OTHER));
     world.assert_serves(OTHER, "a coding that Beadle did not request");
     // An empty file has no rules.
-    world.hears(Says::file(""));
+    world.publish(Reply::file(""));
     world.assert_serves("", "an empty file");
     assert_eq!(world.status("/private/x"), 200);
 }
@@ -339,7 +339,7 @@ fn rfc9309_2_3_1_1_the_file_is_published_byte_for_byte() {
 #[test]
 fn an_origin_that_is_down_at_the_start_is_fetched_from_later() {
     let paths = Paths::default();
-    put(&paths, "/robots.txt", Says::file(GOOD));
+    put(&paths, "/robots.txt", Reply::file(GOOD));
     let port = Origin::absent();
     let beadle = setup(port, AS_IT_IS, 0).start();
     let mut world = World {
@@ -356,7 +356,7 @@ fn an_origin_that_is_down_at_the_start_is_fetched_from_later() {
     // A crawler fetches the placeholder.
     let open = world.beadle.get("/robots.txt", GPTBOT);
     assert_eq!((open.status, open.text().contains("Disallow")), (200, false));
-    world.is_up();
+    world.start_origin();
     world.wait_until_served(GOOD);
     world.beadle.wait_for_stderr("the origin's robots.txt is in force");
     assert_eq!(world.status("/private/x"), 200, "it has read that all is allowed");
@@ -367,8 +367,8 @@ fn an_origin_that_is_down_at_the_start_is_fetched_from_later() {
     world.beadle.get("/robots.txt", GPTBOT);
     assert_eq!(world.status("/private/x"), 403);
     // When the origin is down again, rules and file stay.
-    world.is_down();
-    world.ask_again();
+    world.stop_origin();
+    world.refetch();
     world.assert_serves(GOOD, "down");
     let answer = world.beadle.get("/private/x", GPTBOT);
     assert_eq!(answer.status, 403);
@@ -381,7 +381,7 @@ fn an_origin_that_is_down_at_the_start_is_fetched_from_later() {
 #[test]
 fn a_slow_answer_delays_the_start_briefly_and_counts_when_it_comes() {
     let gate = Arc::new(AtomicBool::new(false));
-    let world = World::new(AS_IT_IS, Says::file(GOOD).behind(&gate));
+    let world = World::new(AS_IT_IS, Reply::file(GOOD).behind(&gate));
     // The program is ready, and there are no rules yet.
     assert_eq!(world.status("/private/x"), 200);
     assert!(!world.robots_txt().text().contains("Disallow"));
@@ -394,15 +394,15 @@ fn a_slow_answer_delays_the_start_briefly_and_counts_when_it_comes() {
 #[test]
 fn rfc9309_2_3_1_2_redirects_are_followed_to_hosts_of_the_policy() {
     let other = Paths::default();
-    put(&other, "/their/robots.txt", Says::file(OTHER));
+    put(&other, "/their/robots.txt", Reply::file(OTHER));
     let other = origin_on(free_port(), &other);
     let paths = Paths::default();
     let origin = origin_on(free_port(), &paths);
     for (from, to) in [("/1", "/2"), ("/2", "/3"), ("/3", "/4"), ("/4", "/5"), ("/5", "/end")] {
-        put(&paths, from, Says::redirect(to));
+        put(&paths, from, Reply::redirect(to));
     }
-    put(&paths, "/end", Says::file(OTHER));
-    put(&paths, "/file", Says::file(GOOD));
+    put(&paths, "/end", Reply::file(OTHER));
+    put(&paths, "/file", Reply::file(GOOD));
     let sites = |turn: u32| {
         Setup::sites(&format!(
             "  - hosts: [site.example]\n    origin: http://127.0.0.1:{}\n    robots_txt: \
@@ -412,7 +412,7 @@ fn rfc9309_2_3_1_2_redirects_are_followed_to_hosts_of_the_policy() {
             origin.port, other.port
         ))
     };
-    put(&paths, "/robots.txt", Says::file(GOOD));
+    put(&paths, "/robots.txt", Reply::file(GOOD));
     let beadle = sites(0).start();
     let world = World {
         origin: None,
@@ -438,7 +438,7 @@ fn rfc9309_2_3_1_2_redirects_are_followed_to_hosts_of_the_policy() {
     .into_iter()
     .enumerate()
     {
-        world.says(Says::redirect(location));
+        world.set(Reply::redirect(location));
         let before = world.fetched(code);
         world.beadle.reload(&sites(turn as u32 + 1));
         assert_eq!(world.fetched(code), before + 1.0, "{location}");
@@ -457,7 +457,7 @@ const THEIRS: &str = "User-agent: *\nDisallow: /theirs/\nAllow: /ours/open\n\n\
 
 #[test]
 fn a_merged_file_has_the_rules_of_both_for_each_crawler() {
-    let mut world = World::new(OURS, Says::file(THEIRS));
+    let mut world = World::new(OURS, Reply::file(THEIRS));
     let text = world.robots_txt().text();
     assert!(text.contains("Sitemap: https://site.example/s.xml"), "{text}");
     let status = |target: &str, user_agent: &str| world.beadle.get(target, user_agent).status;
@@ -483,7 +483,7 @@ fn a_merged_file_has_the_rules_of_both_for_each_crawler() {
     assert!(output.status.success(), "{output:?}");
     assert_eq!(world.beadle.verb(&["robots"]).stdout, text.as_bytes());
     // The stored part of the origin and the policy give the same file.
-    world.is_down();
+    world.stop_origin();
     let world = world.restarted("KILL");
     world.assert_serves(&text, "after a restart, down");
     world.wait_for_rows("SELECT source FROM edition_periods", &["merge"]);
@@ -494,24 +494,25 @@ fn a_merged_file_has_the_rules_of_both_for_each_crawler() {
 fn a_rule_removed_from_the_policy_does_not_return_as_the_origins() {
     let merge =
         |path| format!("source: merge, groups: [{{ user_agents: [\"*\"], disallow: [{path}] }}]");
-    let unavailable = || Says::answer("503 Service Unavailable", &[], "");
-    for (says, theirs) in
-        [(Says::file(GOOD), "Disallow: /private/\n"), (Says::answer("404 Not Found", &[], ""), "")]
-    {
-        let mut world = World::new(&merge("/mine/"), says);
+    let unavailable = || Reply::answer("503 Service Unavailable", &[], "");
+    for (reply, theirs) in [
+        (Reply::file(GOOD), "Disallow: /private/\n"),
+        (Reply::answer("404 Not Found", &[], ""), ""),
+    ] {
+        let mut world = World::new(&merge("/mine/"), reply);
         let holds = |world: &World, ours: &str, not: &str| {
             let text = world.robots_txt().text();
             assert!(text.contains(theirs) && text.contains(ours) && !text.contains(not), "{text}");
         };
         holds(&world, "Disallow: /mine/\n", "/other/");
-        world.says(unavailable());
+        world.set(unavailable());
         world.robots_txt = merge("/other/");
         let mut world = world.restarted("TERM");
         holds(&world, "Disallow: /other/\n", "/mine/");
         assert_eq!(world.status("/mine/x"), 200);
         // A file that was merged while the origin fails is stored as well.
         world.robots_txt = merge("/third/");
-        world.ask_again();
+        world.refetch();
         holds(&world, "Disallow: /third/\n", "/other/");
         world.robots_txt = merge("/mine/");
         let world = world.restarted("TERM");
@@ -526,10 +527,10 @@ fn rfc9309_2_5_a_merged_file_over_the_size_limit_is_not_published() {
         "source: merge, groups: [{{ user_agents: [\"*\"], disallow: [{}] }}]",
         many("ours").join(", ")
     );
-    let world = World::new(&ours, Says::file(GOOD));
+    let world = World::new(&ours, Reply::file(GOOD));
     assert!(world.robots_txt().text().contains("Disallow: /private/\n"));
     let theirs = many("theirs").join("\nDisallow: ");
-    world.hears(Says::file(format!("User-agent: *\nDisallow: {theirs}\n")));
+    world.publish(Reply::file(format!("User-agent: *\nDisallow: {theirs}\n")));
     let line = world.lines("a robots.txt is not published").pop().unwrap_or_default();
     assert!(line.contains("ERROR") && line.contains("KiB"), "{line}");
     assert!(world.robots_txt().text().contains("Disallow: /private/\n"), "the one before stays");
@@ -539,17 +540,17 @@ fn rfc9309_2_5_a_merged_file_over_the_size_limit_is_not_published() {
 
 #[test]
 fn before_the_first_good_answer_the_policys_own_groups_apply() {
-    let world = World::new(OURS, Says::answer("500 No", &[], ""));
+    let world = World::new(OURS, Reply::answer("500 No", &[], ""));
     assert_eq!((world.status("/gpt/x"), world.status("/theirs/x")), (403, 200));
     assert!(world.robots_txt().text().contains("Disallow: /ours/"));
-    world.hears(Says::answer("404 Not Found", &[], ""));
+    world.publish(Reply::answer("404 Not Found", &[], ""));
     assert_eq!(world.beadle.get("/ours/x", "Amazonbot/0.1").status, 403);
 }
 
 #[test]
 fn a_file_that_suddenly_closes_the_site_is_quarantined() {
-    let world = World::new(AS_IT_IS, Says::file(GOOD));
-    world.hears(Says::file(CLOSED));
+    let world = World::new(AS_IT_IS, Reply::file(GOOD));
+    world.publish(Reply::file(CLOSED));
     world.assert_serves(GOOD, "held");
     assert_eq!((world.status("/x"), world.status("/private/x")), (200, 403));
     assert_eq!(world.held(), 1.0);
@@ -557,7 +558,7 @@ fn a_file_that_suddenly_closes_the_site_is_quarantined() {
     assert!(alarm[0].contains("ERROR") && alarm[0].contains("beadle robots accept"), "{alarm:?}");
     world.wait_for_rows("SELECT CAST(bytes AS TEXT) FROM held_robots", &[CLOSED]);
     // The origin reverts the file.
-    world.hears(Says::file(OTHER));
+    world.publish(Reply::file(OTHER));
     world.assert_serves(OTHER, "taken back");
     assert_eq!(world.held(), 0.0);
     world.wait_for_rows("SELECT CAST(bytes AS TEXT) FROM held_robots", &[]);
@@ -565,7 +566,7 @@ fn a_file_that_suddenly_closes_the_site_is_quarantined() {
     assert_eq!(nothing.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&nothing.stderr).contains("nothing is held back"));
     // The origin closes the site again, and the operator accepts it.
-    world.hears(Says::file(CLOSED));
+    world.publish(Reply::file(CLOSED));
     world.wait_for_rows("SELECT CAST(bytes AS TEXT) FROM held_robots", &[CLOSED]);
     world.accept();
     world.wait_until_served(CLOSED);
@@ -574,7 +575,7 @@ fn a_file_that_suddenly_closes_the_site_is_quarantined() {
     assert_eq!(world.status("/x"), 403);
     world.wait_for_rows("SELECT CAST(bytes AS TEXT) FROM held_robots", &[]);
     // The file stays accepted.
-    world.ask_again();
+    world.refetch();
     world.assert_serves(CLOSED, "asked again");
     let world = world.restarted("TERM");
     world.assert_serves(CLOSED, "after a restart");
@@ -584,11 +585,11 @@ fn a_file_that_suddenly_closes_the_site_is_quarantined() {
 #[test]
 fn a_quarantined_file_survives_a_restart_and_can_be_accepted() {
     for origin_is_down in [true, false] {
-        let mut world = World::new(AS_IT_IS, Says::file(GOOD));
-        world.hears(Says::file(CLOSED));
+        let mut world = World::new(AS_IT_IS, Reply::file(GOOD));
+        world.publish(Reply::file(CLOSED));
         world.wait_for_rows("SELECT CAST(bytes AS TEXT) FROM held_robots", &[CLOSED]);
         if origin_is_down {
-            world.is_down();
+            world.stop_origin();
         }
         let world = world.restarted("KILL");
         world.assert_serves(GOOD, "after a restart");
@@ -604,8 +605,8 @@ fn a_quarantined_file_survives_a_restart_and_can_be_accepted() {
 
 #[test]
 fn a_file_accepted_between_two_runs_is_in_force_at_the_start() {
-    let mut world = World::new(AS_IT_IS, Says::file(GOOD));
-    world.hears(Says::file(CLOSED));
+    let mut world = World::new(AS_IT_IS, Reply::file(GOOD));
+    world.publish(Reply::file(CLOSED));
     world.wait_for_rows("SELECT CAST(bytes AS TEXT) FROM held_robots", &[CLOSED]);
     world.beadle.stop();
     world.accept();
@@ -617,16 +618,16 @@ fn a_file_accepted_between_two_runs_is_in_force_at_the_start() {
 
 #[test]
 fn accept_full_disallow_publishes_a_closing_file_at_once() {
-    let world = World::new("source: origin, accept_full_disallow: true", Says::file(GOOD));
-    world.hears(Says::file(CLOSED));
+    let world = World::new("source: origin, accept_full_disallow: true", Reply::file(GOOD));
+    world.publish(Reply::file(CLOSED));
     world.assert_serves(CLOSED, "it is taken at once");
     assert_eq!(world.held(), 0.0);
     // The setting also publishes a file that is already quarantined.
-    let mut world = World::new(AS_IT_IS, Says::file(GOOD));
-    world.hears(Says::file(CLOSED));
+    let mut world = World::new(AS_IT_IS, Reply::file(GOOD));
+    world.publish(Reply::file(CLOSED));
     world.assert_serves(GOOD, "held");
     world.robots_txt = "source: origin, accept_full_disallow: true".to_owned();
-    world.ask_again();
+    world.refetch();
     world.assert_serves(CLOSED, "taken");
     assert_eq!(world.held(), 0.0);
     world.wait_for_rows("SELECT CAST(bytes AS TEXT) FROM held_robots", &[]);
@@ -634,17 +635,17 @@ fn accept_full_disallow_publishes_a_closing_file_at_once() {
 
 #[test]
 fn a_first_file_that_closes_the_site_is_published_with_a_warning() {
-    let mut world = World::new(AS_IT_IS, Says::file(CLOSED));
+    let mut world = World::new(AS_IT_IS, Reply::file(CLOSED));
     world.assert_serves(CLOSED, "at the start");
     assert_eq!((world.status("/x"), world.held()), (403, 0.0));
     let line = world.lines("closes the whole site to everybody").pop().unwrap_or_default();
     assert!(line.contains("WARN"), "{line}");
     // The quarantine ends when the policy no longer uses the origin's file.
-    world.hears(Says::file(GOOD));
-    world.hears(Says::file(CLOSED));
+    world.publish(Reply::file(GOOD));
+    world.publish(Reply::file(CLOSED));
     world.wait_for_rows("SELECT CAST(bytes AS TEXT) FROM held_robots", &[CLOSED]);
     world.robots_txt = "groups: [{ user_agents: [\"*\"], disallow: [/ours/] }]".to_owned();
-    world.ask_again();
+    world.refetch();
     assert_eq!((world.status("/x"), world.held()), (200, 0.0));
     world.wait_for_rows("SELECT CAST(bytes AS TEXT) FROM held_robots", &[]);
 }
@@ -653,10 +654,10 @@ fn a_first_file_that_closes_the_site_is_published_with_a_warning() {
 fn rfc9309_2_4_a_change_at_the_origin_gives_grace_like_one_of_the_policy() {
     for (robots_txt, has) in [(AS_IT_IS, ""), (OURS, "/gpt/")] {
         let theirs = "User-agent: *\nUser-agent: GPTBot\nDisallow: /private/\n";
-        let world = World::new(robots_txt, Says::file(theirs));
+        let world = World::new(robots_txt, Reply::file(theirs));
         world.beadle.get("/robots.txt", GPTBOT);
         world.beadle.get("/robots.txt", "Amazonbot/0.1");
-        world.hears(Says::file(theirs.replace("/private/", "/private/\nDisallow: /new/")));
+        world.publish(Reply::file(theirs.replace("/private/", "/private/\nDisallow: /new/")));
         assert!(world.robots_txt().text().contains(has));
         assert_eq!((world.status("/new/x"), world.status("/private/x")), (200, 403));
         let series = "beadle_grace_total{product_token=\"GPTBot\",site=\"site.example\"}";
