@@ -9,15 +9,18 @@
 
 use std::{
     io,
-    net::{Ipv4Addr, TcpListener},
-    sync::atomic::{AtomicU16, Ordering},
     time::{Duration, Instant},
 };
 
 pub(crate) mod client;
+pub(crate) mod name_server;
 pub(crate) mod nginx;
 pub(crate) mod origin;
+mod ports;
 pub(crate) mod program;
+pub(crate) mod tools;
+
+pub(crate) use self::{ports::free_port, tools::need};
 
 /// A person.
 pub(crate) const BROWSER: &str =
@@ -39,23 +42,6 @@ pub(crate) const GROUPS: &str = "
 
 /// Longer than anything here takes, even on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
-
-/// A port that nobody listens on. It lies below the ports that outgoing connections are given, so
-/// that none of those takes it before it is used.
-pub(crate) fn free_port() -> u16 {
-    static NEXT: AtomicU16 = AtomicU16::new(0);
-    const FIRST: u32 = 10_000;
-    const COUNT: u32 = 22_000;
-    for _ in 0..COUNT {
-        let turn = u32::from(NEXT.fetch_add(1, Ordering::Relaxed));
-        let offset = (std::process::id().wrapping_mul(131) + turn) % COUNT;
-        let port = u16::try_from(FIRST + offset).expect("the range ends below 32,768");
-        if TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok() {
-            return port;
-        }
-    }
-    panic!("no free port");
-}
 
 /// Asks again and again until there is an answer; panics with `what` where there is none in time.
 pub(crate) fn wait_for<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {

@@ -58,16 +58,15 @@ impl Origin {
     pub(crate) fn playing(
         script: impl Fn(&mut Exchange<'_>) -> After + Send + Sync + 'static,
     ) -> Self {
-        Self::playing_on(0, script)
+        Self::playing_on(super::free_port(), script)
     }
 
-    /// The same on a port that another one has left.
+    /// An origin on a port that another one has left.
     pub(crate) fn playing_on(
         port: u16,
         script: impl Fn(&mut Exchange<'_>) -> After + Send + Sync + 'static,
     ) -> Self {
         let listener = wait_for("the port", || TcpListener::bind((Ipv4Addr::LOCALHOST, port)).ok());
-        let port = listener.local_addr().expect("it is bound").port();
         let (received, stopped) = (Arc::default(), Arc::new(AtomicBool::new(false)));
         let origin = Self { port, received: Arc::clone(&received), stopped: Arc::clone(&stopped) };
         let script = Arc::new(script);

@@ -1,8 +1,6 @@
 //! robots.txt is served from the policy: to everybody, whatever else is broken (RFC 9309 §2.3).
 
-mod support;
-
-use support::{
+use crate::support::{
     client::{Client, Request, Response},
     origin::Origin,
     program::{Beadle, Setup},
@@ -68,7 +66,7 @@ fn rfc9309_2_3_get_and_head_give_the_same_answer_but_for_the_body() {
 }
 
 #[test]
-fn ours_the_bytes_are_the_same_from_start_to_start_and_those_that_the_verb_prints() {
+fn the_bytes_are_the_same_from_start_to_start_and_those_that_the_verb_prints() {
     let origin = Origin::plain();
     let beadle = start(&origin);
     let first = Request::get("/robots.txt").send(beadle.port);
@@ -195,7 +193,7 @@ fn t35_a_store_that_cannot_write_is_no_matter() {
         assert_eq!(beadle.get("/page", "BadBot/1.0").status, 403);
     }
     assert_is_the_file(&beadle.get("/robots.txt", "BadBot/1.0"));
-    support::wait_for("a sign of the trouble", || {
+    crate::support::wait_for("a sign of the trouble", || {
         beadle.admin_page("/healthz").text().starts_with("degraded").then_some(())
     });
     assert_eq!(beadle.admin_page("/readyz").status, 200, "requests are still taken");
@@ -206,7 +204,7 @@ fn t35_a_store_that_cannot_write_is_no_matter() {
 }
 
 #[test]
-fn ours_a_site_without_rules_has_an_empty_file_for_everybody() {
+fn a_site_without_rules_has_an_empty_file_for_everybody() {
     let origin = Origin::plain();
     let beadle = Setup::site(origin.port, "").start();
     let answer = beadle.get("/robots.txt", "BadBot/1.0");

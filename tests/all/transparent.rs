@@ -1,8 +1,6 @@
 //! What breaks no rule comes through byte for byte, headers aside: with nginx as origin, and with
 //! one that does what nginx does not.
 
-mod support;
-
 use std::{
     io::Write,
     sync::{
@@ -12,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use support::{
+use crate::support::{
     client::{Client, Request, Response},
     nginx::Nginx,
     origin::{After, Origin},

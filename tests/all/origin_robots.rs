@@ -1,8 +1,6 @@
 //! The origin's own robots.txt, published and enforced as it is or joined with the policy's groups
 //! (RFC 9309 §2.3.1), whatever the origin says.
 
-mod support;
-
 use std::{
     cell::Cell,
     io::Write,
@@ -10,14 +8,14 @@ use std::{
         Arc, Mutex,
         atomic::{AtomicBool, Ordering},
     },
-    thread,
-    time::Duration,
 };
 
 use serde_json::Value;
-use support::{
+
+use crate::support::{
     BROWSER,
     client::Response,
+    free_port,
     nginx::Nginx,
     origin::{After, Origin},
     program::{Beadle, PROGRAM, Setup, json_lines},
@@ -34,12 +32,13 @@ const AS_IT_IS: &str = "source: origin";
 #[derive(Clone, Debug)]
 struct Says {
     bytes: Vec<u8>,
-    after: Duration,
+    /// Answers once this is true.
+    gate: Arc<AtomicBool>,
 }
 
 impl Says {
     fn raw(bytes: impl AsRef<[u8]>) -> Self {
-        Self { bytes: bytes.as_ref().to_vec(), after: Duration::ZERO }
+        Self { bytes: bytes.as_ref().to_vec(), gate: Arc::new(AtomicBool::new(true)) }
     }
 
     fn answer(status: &str, fields: &[&str], body: impl AsRef<[u8]>) -> Self {
@@ -57,8 +56,8 @@ impl Says {
         Self::answer("302 Found", &[&format!("Location: {location}")], "")
     }
 
-    fn after(self, seconds: u64) -> Self {
-        Self { after: Duration::from_secs(seconds), ..self }
+    fn behind(self, gate: &Arc<AtomicBool>) -> Self {
+        Self { gate: Arc::clone(gate), ..self }
     }
 }
 
@@ -76,7 +75,7 @@ fn origin_on(port: u16, paths: &Paths) -> Origin {
         };
         match says {
             Some(says) => {
-                thread::sleep(says.after);
+                wait_for("the gate", || says.gate.load(Ordering::Acquire).then_some(()));
                 exchange.write(&says.bytes);
                 After::Close
             }
@@ -111,7 +110,7 @@ fn setup(port: u16, robots_txt: &str, turn: u32) -> Setup {
 impl World {
     fn new(robots_txt: &str, says: Says) -> Self {
         let paths = Paths::default();
-        let origin = origin_on(0, &paths);
+        let origin = origin_on(free_port(), &paths);
         let port = origin.port;
         put(&paths, "/robots.txt", says);
         let beadle = setup(port, robots_txt, 0).start();
@@ -244,7 +243,7 @@ fn failures() -> Vec<(&'static str, Says)> {
 }
 
 #[test]
-fn ours_before_any_good_answer_nobody_is_held_to_anything_and_that_is_loud() {
+fn before_any_good_answer_nobody_is_held_to_anything_and_that_is_loud() {
     let world = World::new(AS_IT_IS, Says::answer("500 Internal Server Error", &[], CLOSED));
     for (number, (code, says)) in failures().into_iter().enumerate() {
         let before = world.fetched(code);
@@ -337,7 +336,7 @@ fn rfc9309_2_3_1_1_what_is_published_is_the_file_byte_for_byte() {
 }
 
 #[test]
-fn ours_an_origin_that_is_down_at_the_start_is_heard_when_it_comes() {
+fn an_origin_that_is_down_at_the_start_is_heard_when_it_comes() {
     let paths = Paths::default();
     put(&paths, "/robots.txt", Says::file(GOOD));
     let port = Origin::nobody();
@@ -379,11 +378,13 @@ fn ours_an_origin_that_is_down_at_the_start_is_heard_when_it_comes() {
 }
 
 #[test]
-fn ours_a_slow_answer_is_waited_for_a_moment_and_counts_when_it_comes() {
-    let world = World::new(AS_IT_IS, Says::file(GOOD).after(4));
-    // Nobody has read anything yet.
+fn a_slow_answer_is_waited_for_a_moment_and_counts_when_it_comes() {
+    let gate = Arc::new(AtomicBool::new(false));
+    let world = World::new(AS_IT_IS, Says::file(GOOD).behind(&gate));
+    // The program is ready, and there are no rules yet.
     assert_eq!(world.status("/private/x"), 200);
     assert!(!world.robots_txt().text().contains("Disallow"));
+    gate.store(true, Ordering::Release);
     world.wait_until_served(GOOD);
     world.beadle.get("/robots.txt", GPTBOT);
     assert_eq!(world.status("/private/x"), 403);
@@ -393,9 +394,9 @@ fn ours_a_slow_answer_is_waited_for_a_moment_and_counts_when_it_comes() {
 fn rfc9309_2_3_1_2_redirects_are_followed_among_the_operators_own_hosts() {
     let other = Paths::default();
     put(&other, "/their/robots.txt", Says::file(OTHER));
-    let other = origin_on(0, &other);
+    let other = origin_on(free_port(), &other);
     let paths = Paths::default();
-    let origin = origin_on(0, &paths);
+    let origin = origin_on(free_port(), &paths);
     for (from, to) in [("/1", "/2"), ("/2", "/3"), ("/3", "/4"), ("/4", "/5"), ("/5", "/end")] {
         put(&paths, from, Says::redirect(to));
     }
@@ -454,7 +455,7 @@ const THEIRS: &str = "User-agent: *\nDisallow: /theirs/\nAllow: /ours/open\n\n\
     Sitemap: https://site.example/s.xml\n";
 
 #[test]
-fn ours_a_merged_file_has_for_each_crawler_what_both_say() {
+fn a_merged_file_has_for_each_crawler_what_both_say() {
     let mut world = World::new(OURS, Says::file(THEIRS));
     let text = world.robots_txt().text();
     assert!(text.contains("Sitemap: https://site.example/s.xml"), "{text}");
@@ -489,7 +490,7 @@ fn ours_a_merged_file_has_for_each_crawler_what_both_say() {
 }
 
 #[test]
-fn ours_a_rule_that_the_policy_gave_up_does_not_come_back_as_the_origins() {
+fn a_rule_that_the_policy_gave_up_does_not_come_back_as_the_origins() {
     let merge =
         |path| format!("source: merge, groups: [{{ user_agents: [\"*\"], disallow: [{path}] }}]");
     let unavailable = || Says::answer("503 Service Unavailable", &[], "");
@@ -536,7 +537,7 @@ fn rfc9309_2_5_what_would_grow_too_large_by_joining_is_not_published() {
 }
 
 #[test]
-fn ours_before_any_good_answer_the_policys_own_groups_hold() {
+fn before_any_good_answer_the_policys_own_groups_hold() {
     let world = World::new(OURS, Says::answer("500 No", &[], ""));
     assert_eq!((world.status("/gpt/x"), world.status("/theirs/x")), (403, 200));
     assert!(world.robots_txt().text().contains("Disallow: /ours/"));
@@ -545,7 +546,7 @@ fn ours_before_any_good_answer_the_policys_own_groups_hold() {
 }
 
 #[test]
-fn ours_a_file_that_closes_the_site_all_of_a_sudden_is_held_back() {
+fn a_file_that_closes_the_site_all_of_a_sudden_is_held_back() {
     let world = World::new(AS_IT_IS, Says::file(GOOD));
     world.hears(Says::file(CLOSED));
     world.assert_serves(GOOD, "held");
@@ -580,7 +581,7 @@ fn ours_a_file_that_closes_the_site_all_of_a_sudden_is_held_back() {
 }
 
 #[test]
-fn ours_what_is_held_back_survives_a_restart_and_can_be_accepted_then() {
+fn what_is_held_back_survives_a_restart_and_can_be_accepted_then() {
     for origin_is_down in [true, false] {
         let mut world = World::new(AS_IT_IS, Says::file(GOOD));
         world.hears(Says::file(CLOSED));
@@ -601,7 +602,7 @@ fn ours_what_is_held_back_survives_a_restart_and_can_be_accepted_then() {
 }
 
 #[test]
-fn ours_what_is_accepted_while_nothing_runs_is_in_force_at_the_start() {
+fn what_is_accepted_while_nothing_runs_is_in_force_at_the_start() {
     let mut world = World::new(AS_IT_IS, Says::file(GOOD));
     world.hears(Says::file(CLOSED));
     world.wait_for_rows("SELECT CAST(bytes AS TEXT) FROM held_robots", &[CLOSED]);
@@ -614,7 +615,7 @@ fn ours_what_is_accepted_while_nothing_runs_is_in_force_at_the_start() {
 }
 
 #[test]
-fn ours_a_policy_may_trust_its_origin_with_the_whole_site() {
+fn a_policy_may_trust_its_origin_with_the_whole_site() {
     let world = World::new("source: origin, accept_full_disallow: true", Says::file(GOOD));
     world.hears(Says::file(CLOSED));
     world.assert_serves(CLOSED, "it is taken at once");
@@ -631,7 +632,7 @@ fn ours_a_policy_may_trust_its_origin_with_the_whole_site() {
 }
 
 #[test]
-fn ours_a_file_that_closes_the_site_from_the_first_is_taken_and_named_in_the_log() {
+fn a_file_that_closes_the_site_from_the_first_is_taken_and_named_in_the_log() {
     let mut world = World::new(AS_IT_IS, Says::file(CLOSED));
     world.assert_serves(CLOSED, "at the start");
     assert_eq!((world.status("/x"), world.held()), (403, 0.0));
@@ -673,7 +674,7 @@ fn rfc9309_2_4_a_change_at_the_origin_is_as_new_to_crawlers_as_one_of_the_policy
 }
 
 #[test]
-fn ours_nginx_serves_the_file_of_a_site() {
+fn nginx_serves_the_file_of_a_site() {
     let Some(nginx) = Nginx::start() else { return };
     nginx.put("/index.html", b"<h1>hello</h1>");
     nginx.put("/robots.txt", GOOD.as_bytes());

@@ -1,11 +1,8 @@
 //! Violations are logged or blocked as the policy says, and every record can be relied on.
 
-#![allow(clippy::panic, reason = "a test says so when it fails")]
-
-mod support;
-
 use serde_json::{Value, json};
-use support::{
+
+use crate::support::{
     BROWSER, GROUPS,
     client::{Client, Request},
     origin::Origin,
@@ -24,7 +21,7 @@ fn keys(value: &Value) -> Vec<&str> {
 // === what is done
 
 #[test]
-fn ours_a_violation_is_logged_and_goes_on_unless_the_policy_says_otherwise() {
+fn a_violation_is_logged_and_goes_on_unless_the_policy_says_otherwise() {
     let origin = Origin::plain();
     let beadle = Setup::site(origin.port, GROUPS).start();
     let answer = beadle.get("/private/page", "BadBot/1.0");
@@ -34,7 +31,7 @@ fn ours_a_violation_is_logged_and_goes_on_unless_the_policy_says_otherwise() {
 }
 
 #[test]
-fn ours_each_field_of_a_record_says_what_it_should() {
+fn each_field_of_a_record_says_what_it_should() {
     let origin = Origin::plain();
     let beadle = start(&origin, "{ mode: log }");
     let etag = Request::get("/robots.txt").send(beadle.port).header("etag").map(str::to_owned);
@@ -169,7 +166,7 @@ fn assert_same(column: &Value, value: &Value, field: &str) {
 }
 
 #[test]
-fn ours_a_block_says_who_and_which_rule_and_where_it_stands() {
+fn a_block_says_who_and_which_rule_and_where_it_stands() {
     let origin = Origin::plain();
     let beadle = start(&origin, "{ mode: block }");
     let robots_txt = Request::get("/robots.txt").send(beadle.port).text();
@@ -205,7 +202,7 @@ fn ours_a_block_says_who_and_which_rule_and_where_it_stands() {
 }
 
 #[test]
-fn ours_a_blocked_upload_is_refused_before_it_is_read() {
+fn a_blocked_upload_is_refused_before_it_is_read() {
     let origin = Origin::plain();
     let beadle = start(&origin, "{ mode: block }");
     let mut client = Client::connect(beadle.port);
@@ -221,7 +218,7 @@ fn ours_a_blocked_upload_is_refused_before_it_is_read() {
 }
 
 #[test]
-fn ours_status_and_text_of_a_block_are_the_operators() {
+fn status_and_text_of_a_block_are_the_operators() {
     let origin = Origin::plain();
     for status in [403, 404, 410, 429, 451] {
         let block = format!(
@@ -247,7 +244,7 @@ fn ours_status_and_text_of_a_block_are_the_operators() {
 // === what is recorded
 
 #[test]
-fn ours_the_record_says_whether_the_crawler_had_read_the_rule() {
+fn the_record_says_whether_the_crawler_had_read_the_rule() {
     let origin = Origin::plain();
     let beadle = start(&origin, "{ mode: log }");
     let state = |beadle: &Beadle, user_agent: &str| {
@@ -279,7 +276,7 @@ fn ours_the_record_says_whether_the_crawler_had_read_the_rule() {
 }
 
 #[test]
-fn ours_a_request_is_recorded_once_with_the_status_that_was_sent_in_the_end() {
+fn a_request_is_recorded_once_with_the_status_that_was_sent_in_the_end() {
     let nobody = Origin::nobody();
     let mut beadle =
         Setup::site(nobody, &format!("{GROUPS}    enforcement: {{ mode: log }}\n")).start();
@@ -291,7 +288,7 @@ fn ours_a_request_is_recorded_once_with_the_status_that_was_sent_in_the_end() {
 }
 
 #[test]
-fn ours_no_record_is_written_for_what_the_rules_allow() {
+fn no_record_is_written_for_what_the_rules_allow() {
     let origin = Origin::plain();
     let mut beadle = start(&origin, "{ mode: block }");
     for (target, user_agent) in
@@ -304,7 +301,7 @@ fn ours_no_record_is_written_for_what_the_rules_allow() {
 }
 
 #[test]
-fn ours_mode_off_judges_nobody() {
+fn mode_off_judges_nobody() {
     let origin = Origin::plain();
     let mut beadle = start(&origin, "{ mode: off }");
     assert_eq!(beadle.get("/private/x", "BadBot").status, 200);

@@ -1,12 +1,6 @@
 //! Who is really asking: claims held against what operators publish, with the real program and
 //! local servers in the operators' place.
 
-mod support;
-
-#[allow(dead_code, clippy::unwrap_used, reason = "written for the tests of the room")]
-#[path = "support/name_server.rs"]
-mod name_server;
-
 use std::{
     io::Write,
     time::{Duration, Instant, SystemTime},
@@ -14,12 +8,13 @@ use std::{
 
 use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD, Engine as _};
 use hickory_resolver::proto::{op::ResponseCode, rr::RecordType};
-use name_server::{NameServer, Reply};
 use ring::signature::{Ed25519KeyPair, KeyPair};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use support::{
+
+use crate::support::{
     client::Request,
+    name_server::{self, NameServer, Reply},
     origin::{After, Origin},
     program::{Beadle, Setup},
     wait_for,

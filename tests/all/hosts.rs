@@ -1,9 +1,8 @@
 //! Each request goes to the site of its host, and both sides are told the truth about the other.
 
-mod support;
-
 use serde_json::json;
-use support::{
+
+use crate::support::{
     client::{Client, Request},
     origin::Origin,
     program::{Beadle, Setup},
@@ -153,7 +152,7 @@ fn a94_x_forwarded_for_is_believed_from_trusted_proxies_only() {
 }
 
 #[test]
-fn ours_the_origin_is_told_who_asks_and_by_which_way() {
+fn the_origin_is_told_who_asks_and_by_which_way() {
     let origin = Origin::plain();
     let setup = Setup::site(origin.port, "");
     let spoof = |request: Request| {
@@ -203,7 +202,7 @@ fn ours_the_origin_is_told_who_asks_and_by_which_way() {
 }
 
 #[test]
-fn ours_a_block_behind_a_trusted_proxy_names_the_address_the_client_used() {
+fn a_block_behind_a_trusted_proxy_names_the_address_the_client_used() {
     let origin = Origin::plain();
     let rules = format!("{}    enforcement: {{ mode: block }}\n", only("/private/"));
     let setup = Setup::site(origin.port, &rules);

@@ -1,14 +1,13 @@
 //! `beadle tags`: what headers and a document say to a crawler, and where it stands.
 
-mod support;
-
 use std::{
     io::Write,
     process::{Command, Output, Stdio},
 };
 
 use serde_json::{Value, json};
-use support::program::PROGRAM;
+
+use crate::support::program::PROGRAM;
 
 /// Runs the verb in a folder with `page.html`, these octets on standard input.
 fn tags(args: &[&str], input: &[u8]) -> Output {
@@ -50,7 +49,7 @@ const PAGE: &str = "<!doctype html>\n<title>A page</title>\n\
     <body><meta name=robots content=noimageindex>\n";
 
 #[test]
-fn ours_headers_are_read_line_by_line_as_ever() {
+fn headers_are_read_line_by_line_as_ever() {
     assert_eq!(
         text(&["-t", "Googlebot"], &format!("{HEADERS}\r\n{PAGE}")),
         "Googlebot: hm, nofollow, nosnippet\n  Robots-Tag: nosnippet\n  \
@@ -62,7 +61,7 @@ fn ours_headers_are_read_line_by_line_as_ever() {
 }
 
 #[test]
-fn ours_headers_and_the_document_behind_them_are_united() {
+fn headers_and_the_document_behind_them_are_united() {
     assert_eq!(
         text(&["-t", "googlebot", "--html"], &format!("{HEADERS}\r\n{PAGE}")),
         "googlebot: hm, max-snippet:20, nofollow, noindex, nosnippet\n  \
@@ -80,7 +79,7 @@ fn ours_headers_and_the_document_behind_them_are_united() {
 }
 
 #[test]
-fn ours_a_document_is_read_from_a_file() {
+fn a_document_is_read_from_a_file() {
     let found = row(&["-t", "Googlebot", "--html", "page.html"], "X-Robots-Tag: nofollow\n");
     let finding = found["diagnostics"][0].clone();
     assert_eq!(
@@ -110,7 +109,7 @@ fn ours_a_document_is_read_from_a_file() {
 }
 
 #[test]
-fn ours_where_the_document_begins_is_found() {
+fn where_the_document_begins_is_found() {
     const META: &str = "<meta name=robots content=noindex>";
     for (input, rules) in [
         (format!("{META}\n"), &["noindex"][..]),
@@ -135,7 +134,7 @@ fn ours_where_the_document_begins_is_found() {
 }
 
 #[test]
-fn ours_a_long_document_is_read_to_its_end_and_no_further_than_its_head() {
+fn a_long_document_is_read_to_its_end_and_no_further_than_its_head() {
     let mut input = format!("HTTP/1.1 200 OK\r\n\r\n{PAGE}").into_bytes();
     input.resize(5 << 20, b'x');
     let output = tags(&["-t", "Googlebot", "--html"], &input);
@@ -146,7 +145,7 @@ fn ours_a_long_document_is_read_to_its_end_and_no_further_than_its_head() {
 }
 
 #[test]
-fn ours_what_can_not_be_read_is_refused() {
+fn what_can_not_be_read_is_refused() {
     for (args, sentence) in [
         (&["-t", "a:b"][..], "'a:b' is not a product token"),
         (&["-t", "a", "--html", "none.html"], "beadle: none.html: No such file"),

@@ -1,11 +1,8 @@
 //! What spares those who are not meant: the breaker, what it leaves alone, and who does not climb.
 
-#![allow(clippy::panic, reason = "a test says so when it fails")]
-
-mod support;
-
 use serde_json::json;
-use support::{
+
+use crate::support::{
     BROWSER,
     client::{Request, Response},
     origin::{After, Origin},
@@ -25,7 +22,7 @@ fn statuses(beadle: &Beadle, target: &str, user_agent: &str, count: usize) -> Ve
 }
 
 #[test]
-fn ours_where_too_many_would_be_refused_nobody_is_until_the_breaker_closes() {
+fn where_too_many_would_be_refused_nobody_is_until_the_breaker_closes() {
     let origin = Origin::plain();
     let breaker = "{ share: 50%, min_requests: 10, window: 60s, pause: 5s }";
     let site = format!(
@@ -62,7 +59,7 @@ fn ours_where_too_many_would_be_refused_nobody_is_until_the_breaker_closes() {
 }
 
 #[test]
-fn ours_a_breaker_opens_at_once_where_a_confirmed_search_engine_would_be_refused() {
+fn a_breaker_opens_at_once_where_a_confirmed_search_engine_would_be_refused() {
     let origin = Origin::plain();
     let list = list();
     let beadle = start_with_list(
@@ -85,7 +82,7 @@ fn ours_a_breaker_opens_at_once_where_a_confirmed_search_engine_would_be_refused
 }
 
 #[test]
-fn ours_what_the_operator_orders_neither_opens_a_breaker_nor_is_lifted_by_one() {
+fn what_the_operator_orders_neither_opens_a_breaker_nor_is_lifted_by_one() {
     let (origin, list) = (Origin::plain(), list());
     let beadle = start_with_list(
         &origin,
@@ -107,7 +104,7 @@ fn ours_what_the_operator_orders_neither_opens_a_breaker_nor_is_lifted_by_one() 
 }
 
 #[test]
-fn ours_a_confirmed_search_engine_does_not_climb_by_rules_for_everybody() {
+fn a_confirmed_search_engine_does_not_climb_by_rules_for_everybody() {
     let (origin, list) = (Origin::plain(), list());
     let beadle = start_with_list(
         &origin,

@@ -1,16 +1,13 @@
 //! What a crawler's behaviour brings it: a pace, and a place on the ladder.
 
-#![allow(clippy::panic, reason = "a test says so when it fails")]
-
-mod support;
-
 use std::{
     thread::sleep,
     time::{Duration, Instant},
 };
 
 use serde_json::{Value, json};
-use support::{
+
+use crate::support::{
     BROWSER,
     client::{Request, Response},
     origin::{After, Origin},
@@ -52,7 +49,7 @@ fn measured(beadle: &Beadle, outcome: &str) -> f64 {
 // === the pace
 
 #[test]
-fn ours_a_crawler_that_comes_too_soon_is_told_when_to_come_over_all_its_addresses() {
+fn a_crawler_that_comes_too_soon_is_told_when_to_come_over_all_its_addresses() {
     let origin = Origin::plain();
     let beadle = start(&origin, "mode: throttle");
     let began = Instant::now();
@@ -113,7 +110,7 @@ fn ours_a_crawler_that_comes_too_soon_is_told_when_to_come_over_all_its_addresse
 }
 
 #[test]
-fn ours_neither_a_polite_crawler_nor_one_that_promised_nothing_is_ever_throttled() {
+fn neither_a_polite_crawler_nor_one_that_promised_nothing_is_ever_throttled() {
     let origin = Origin::plain();
     let beadle = start(&origin, "mode: throttle");
     // Each sends by its own clock; the network delivers up to 200 ms early or late.
@@ -133,7 +130,7 @@ fn ours_neither_a_polite_crawler_nor_one_that_promised_nothing_is_ever_throttled
 }
 
 #[test]
-fn ours_other_modes_only_count_who_comes_too_soon() {
+fn other_modes_only_count_who_comes_too_soon() {
     let origin = Origin::plain();
     for (enforcement, on_page, on_private) in [
         ("mode: log", 200, 200),
@@ -152,7 +149,7 @@ fn ours_other_modes_only_count_who_comes_too_soon() {
 }
 
 #[test]
-fn ours_a_redirect_that_is_followed_at_once_costs_a_polite_crawler_nothing() {
+fn a_redirect_that_is_followed_at_once_costs_a_polite_crawler_nothing() {
     let origin = Origin::playing(|exchange| {
         match exchange.request.target.ends_with(b"/") {
             true => exchange.answer("200 OK", &[], b"here"),
@@ -178,7 +175,7 @@ fn ours_a_redirect_that_is_followed_at_once_costs_a_polite_crawler_nothing() {
 }
 
 #[test]
-fn ours_a_violation_that_comes_too_soon_is_recorded_with_the_rule_that_it_broke() {
+fn a_violation_that_comes_too_soon_is_recorded_with_the_rule_that_it_broke() {
     let origin = Origin::plain();
     let beadle = start(&origin, "mode: throttle");
     let answers = statuses(&beadle, "/private/x", BINGBOT, 12);
@@ -196,7 +193,7 @@ fn ours_a_violation_that_comes_too_soon_is_recorded_with_the_rule_that_it_broke(
 }
 
 #[test]
-fn ours_what_comes_too_soon_in_grace_is_counted_as_grace() {
+fn what_comes_too_soon_in_grace_is_counted_as_grace() {
     let origin = Origin::plain();
     let beadle = start(&origin, "mode: throttle");
     beadle.replace_policy(&beadle.policy_text().replace("[/private/]", "[/private/, /page]"));
@@ -213,7 +210,7 @@ fn ours_what_comes_too_soon_in_grace_is_counted_as_grace() {
 }
 
 #[test]
-fn ours_each_host_of_a_site_has_a_pace_of_its_own() {
+fn each_host_of_a_site_has_a_pace_of_its_own() {
     let origin = Origin::plain();
     let beadle = Setup::sites(&format!(
         "  - hosts: [site.example, www.site.example]\n    origin: http://127.0.0.1:{}\n    \
@@ -236,7 +233,7 @@ fn ours_each_host_of_a_site_has_a_pace_of_its_own() {
 }
 
 #[test]
-fn ours_explain_tells_the_pace_and_the_rung() {
+fn explain_tells_the_pace_and_the_rung() {
     let origin = Origin::plain();
     let explained = |enforcement: &str, user_agent: &str| -> Value {
         let beadle = start(&origin, enforcement);
@@ -274,7 +271,7 @@ fn ours_explain_tells_the_pace_and_the_rung() {
 
 /// Coming down takes a minute at least: the tests of the ladder itself walk through that.
 #[test]
-fn ours_a_crawler_that_goes_on_violating_climbs_from_observe_to_throttle_to_block() {
+fn a_crawler_that_goes_on_violating_climbs_from_observe_to_throttle_to_block() {
     let origin = Origin::plain();
     let ladder = "mode: ladder, ladder: { min_violations: 2, share: 60%, throttle: 1/1m }, \
                   breaker: \"off\", overrides: [{ user_agents: [ClaudeBot], mode: log }]";

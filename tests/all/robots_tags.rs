@@ -1,10 +1,9 @@
 //! Robots-Tag and X-Robots-Tag: the policy's rules and the origin's, merged into one field that
 //! every crawler can read (draft-illyes-repext-03 §3.1).
 
-mod support;
-
 use beadle::{diagnostic::Severity, product_token::ProductToken, robots_tag};
-use support::{
+
+use crate::support::{
     client::{Client, Request, Response},
     origin::{After, Origin},
     program::{Beadle, Setup},
@@ -59,7 +58,7 @@ fn assert_told(answer: &Response, token: &str, rules: &[&str], what: &str) {
 }
 
 #[test]
-fn ours_tags_go_by_path_type_and_status() {
+fn tags_go_by_path_type_and_status() {
     let origin = Origin::playing(|exchange| {
         let target = String::from_utf8_lossy(&exchange.request.target).into_owned();
         let status = if target.contains("missing") { "404 Not Found" } else { "200 OK" };
@@ -194,7 +193,7 @@ fn o140_a_hundred_fields_of_all_kinds_never_fail_an_answer() {
 }
 
 #[test]
-fn ours_an_origin_alone_gets_its_bad_lines_mended_too() {
+fn an_origin_alone_gets_its_bad_lines_mended_too() {
     let origin = Origin::with_fields(&["Robots-Tag: *;noarchive", "Robots-Tag: NoIndex,,"]);
     let beadle = Setup::site(origin.port, "").start();
     let answer = Request::get("/").send(beadle.port);
@@ -202,7 +201,7 @@ fn ours_an_origin_alone_gets_its_bad_lines_mended_too() {
 }
 
 #[test]
-fn ours_robots_tag_legacy_off_leaves_the_older_field_to_the_origin() {
+fn robots_tag_legacy_off_leaves_the_older_field_to_the_origin() {
     let origin =
         Origin::with_fields(&["X-Robots-Tag: otherbot: noarchive", "X-Robots-Tag: nofollow"]);
     let beadle = Setup::site(origin.port, &format!("{TAGS}    robots_tag_legacy: false\n")).start();
@@ -292,7 +291,7 @@ fn o141_every_final_answer_is_tagged_and_no_interim_one() {
 }
 
 #[test]
-fn ours_a_block_carries_the_tags_of_its_path_and_status() {
+fn a_block_carries_the_tags_of_its_path_and_status() {
     let origin = Origin::plain();
     let beadle = start(&origin);
     let answer = beadle.get("/private/x", "BadBot/1.0");
@@ -302,15 +301,15 @@ fn ours_a_block_carries_the_tags_of_its_path_and_status() {
 }
 
 #[test]
-fn ours_the_program_itself_reads_back_what_it_sets() {
+fn the_program_itself_reads_back_what_it_sets() {
     let origin = Origin::with_fields(&["X-Robots-Tag: googlebot: nofollow"]);
     let beadle = start(&origin);
     let answer = Request::get("/drafts/x").send(beadle.port);
     let lines: String =
         answer.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
     let args = ["tags", "--product-token", "Googlebot", "--format", "json"];
-    let output = support::program::run_with_input(&args, lines.as_bytes());
-    let row = support::program::json_lines(&output).remove(0);
+    let output = crate::support::program::run_with_input(&args, lines.as_bytes());
+    let row = crate::support::program::json_lines(&output).remove(0);
     assert_eq!(row["rules"], serde_json::json!(["noarchive", "nofollow", "noindex", "nosnippet"]));
     assert_eq!(row["diagnostics"], serde_json::json!([]));
 }

@@ -1,25 +1,22 @@
 //! What is allocated: nothing on the usual request path, and a bounded multiple of a file's size
 //! for a robots.txt that was read and compiled; and the ledger of fetches, which has a limit.
 
-#![allow(clippy::print_stderr, reason = "a test says how much it was")]
-
 use allocation_counter::{AllocationInfo, measure};
 use beadle::{
     crawlers::{Name, Outcome},
     enforce::{self, Moment, Rulebook, Site},
-    policy,
+    policy::Policy,
     proxy::{Ledger, Network, Reader},
     robots::{self, Matcher, Target},
     violations::{Fetch, Text},
 };
 use jiff::Timestamp;
 
+use crate::traffic;
+
 #[allow(dead_code, reason = "the benchmark needs more of it")]
-#[path = "../benches/matching/inputs.rs"]
+#[path = "../../benches/matching/inputs.rs"]
 mod inputs;
-#[allow(dead_code, reason = "the benchmarks need more of it")]
-#[path = "../benches/traffic/mod.rs"]
-mod traffic;
 
 /// How often `call` allocates, after it was called once.
 fn allocations(call: impl Fn()) -> u64 {
@@ -28,11 +25,11 @@ fn allocations(call: impl Fn()) -> u64 {
 }
 
 #[test]
-fn ours_a_usual_request_is_identified_judged_and_tagged_without_allocating() {
+fn a_usual_request_is_identified_judged_and_tagged_without_allocating() {
     let text = traffic::policy("127.0.0.1:8080", "violations.db", "http://127.0.0.1:3000");
-    let policy = policy::read("policy", text.as_bytes()).0.expect("it is a policy");
+    let policy = text.parse::<Policy>().unwrap();
     let changed = text.replacen("disallow: [", "disallow: [/x, ", 1);
-    let changed = policy::read("policy", changed.as_bytes()).0.expect("it is a policy");
+    let changed = changed.parse::<Policy>().unwrap();
     let an_hour_ago = Timestamp::UNIX_EPOCH - jiff::SignedDuration::from_hours(1);
     let older = Rulebook::compile(&changed, an_hour_ago, None);
     for before in [None, Some(&older)] {
@@ -64,7 +61,7 @@ fn judge_usual_traffic(rulebook: &Rulebook, site: &Site) {
 }
 
 #[test]
-fn ours_a_verdict_allocates_nothing_however_many_rules_there_are() {
+fn a_verdict_allocates_nothing_however_many_rules_there_are() {
     for file in [
         inputs::File::small(),
         inputs::File::large(10_000, 0),
@@ -84,7 +81,7 @@ fn ours_a_verdict_allocates_nothing_however_many_rules_there_are() {
 }
 
 #[test]
-fn ours_a_large_file_takes_at_most_twelve_times_its_size() {
+fn a_large_file_takes_at_most_twelve_times_its_size() {
     for file in [inputs::File::large(10_000, 0), inputs::File::large(10_000, 10)] {
         let size = file.text.len() as u64;
         let mut kept = None;
@@ -118,7 +115,7 @@ fn fetches(names: &[(String, String)], networks: u32, editions: u32) -> Vec<Fetc
 }
 
 #[test]
-fn ours_the_ledger_of_100_000_pairs_takes_at_most_32_mib() {
+fn the_ledger_of_100_000_pairs_takes_at_most_32_mib() {
     const LIMIT: i64 = 32 << 20;
     let token = |number: usize, length: usize| format!("Bot{number:0>length$}");
     let crawlers = |count: usize| -> Vec<_> {
@@ -131,7 +128,7 @@ fn ours_the_ledger_of_100_000_pairs_takes_at_most_32_mib() {
             .collect()
     };
     let policy = "sites: [{ hosts: [a.example], origin: \"http://127.0.0.1:1\" }]";
-    let policy = policy::read("policy", policy.as_bytes()).0.expect("it is a policy");
+    let policy = policy.parse::<Policy>().unwrap();
     let rulebook = Rulebook::compile(&policy, Timestamp::UNIX_EPOCH, None);
     for (case, names, networks, editions) in [
         ("1,000 crawlers, 100 networks", crawlers(1_000), 100, 1),

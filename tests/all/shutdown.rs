@@ -1,8 +1,6 @@
 //! The program ends when it is told to, and not before; it does not start where it could not
 //! serve what the policy says.
 
-mod support;
-
 use std::{
     net::TcpListener,
     process::Command,
@@ -13,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use support::{
+use crate::support::{
     client::{Client, Request},
     free_port,
     origin::{After, Origin},

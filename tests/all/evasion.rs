@@ -1,10 +1,9 @@
 //! Nobody slips past a rule by another spelling of its path, and what is judged is what the origin
 //! gets, byte for byte. The names carry the numbers of the hardening table.
 
-mod support;
-
 use serde_json::json;
-use support::{
+
+use crate::support::{
     client::{Client, Request},
     origin::Origin,
     program::{Beadle, Setup},

@@ -12,11 +12,13 @@ use std::{
 
 use serde_json::Value;
 
+use crate::support::program::PROGRAM;
+
 const POLICIES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/policies");
 
 /// Runs the verb in `folder`, so that findings show file names without a path.
 fn check(folder: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_beadle"))
+    Command::new(PROGRAM)
         .arg("check")
         .args(args)
         .current_dir(folder)
@@ -204,7 +206,7 @@ fn hostile_files_cost_no_more_than_a_moment() {
 fn a_closed_pipe_is_no_failure() {
     let script = "\"$0\" check 22-bad-tag-rule.yaml | head -1; exit \"${PIPESTATUS[0]}\"";
     let output = Command::new("bash")
-        .args(["-c", script, env!("CARGO_BIN_EXE_beadle")])
+        .args(["-c", script, PROGRAM])
         .current_dir(PathBuf::from(POLICIES))
         .output();
     // The shell may be missing; the rule holds nevertheless.

@@ -1,10 +1,8 @@
 //! The admin listener: what is counted, and whether the proxy is well.
 
-mod support;
-
 use std::collections::BTreeSet;
 
-use support::{
+use crate::support::{
     client::{Client, Request},
     origin::Origin,
     program::{Beadle, Setup},

@@ -1,10 +1,9 @@
 //! Fair in time: nobody is held to a robots.txt that he can't know yet (RFC 9309 §2.4), across
 //! reloads and restarts, and the operator can see why.
 
-mod support;
-
 use serde_json::{Value, json};
-use support::{
+
+use crate::support::{
     BROWSER,
     client::{Request, Response},
     origin::Origin,
@@ -135,7 +134,7 @@ fn rfc9309_2_4_who_can_only_know_the_old_file_is_held_to_that() {
 }
 
 #[test]
-fn ours_a_site_may_have_no_patience() {
+fn a_site_may_have_no_patience() {
     let origin = Origin::plain();
     for (robots_txt, enforcement) in [("", ", grace: enforce"), (", cache_window: 0s", "")] {
         let beadle = disallowing(&origin, "", robots_txt, enforcement).start();
@@ -152,7 +151,7 @@ fn ours_a_site_may_have_no_patience() {
 }
 
 #[test]
-fn ours_a_window_that_is_over_excuses_nobody() {
+fn a_window_that_is_over_excuses_nobody() {
     let origin = Origin::plain();
     let window = ", cache_window: 2s, max_age: 1s";
     let beadle = disallowing(&origin, "", window, "").start();
@@ -243,7 +242,7 @@ fn rfc9110_8_8_2_dates_tell_editions_apart_where_nothing_is_excused_too() {
 }
 
 #[test]
-fn ours_a_restart_changes_no_verdict() {
+fn a_restart_changes_no_verdict() {
     let origin = Origin::plain();
     for signal in ["TERM", "KILL"] {
         let beadle = old(&origin).start();
@@ -279,7 +278,7 @@ fn ours_a_restart_changes_no_verdict() {
 }
 
 #[test]
-fn ours_a_policy_changed_while_nothing_ran_is_news_too() {
+fn a_policy_changed_while_nothing_ran_is_news_too() {
     let origin = Origin::plain();
     let beadle = old(&origin).start();
     let first = fetch(&beadle, GPTBOT, ONE);
@@ -303,7 +302,7 @@ fn ours_a_policy_changed_while_nothing_ran_is_news_too() {
 }
 
 #[test]
-fn ours_what_one_network_of_a_crawler_read_another_need_not_know() {
+fn what_one_network_of_a_crawler_read_another_need_not_know() {
     let origin = Origin::plain();
     let beadle = old(&origin).start();
     fetch(&beadle, GPTBOT, ONE);
@@ -323,7 +322,7 @@ fn ours_what_one_network_of_a_crawler_read_another_need_not_know() {
 }
 
 #[test]
-fn ours_a_family_reads_the_file_under_one_of_its_names() {
+fn a_family_reads_the_file_under_one_of_its_names() {
     let origin = Origin::plain();
     let setup = |paths: &str| {
         let text = format!(
@@ -354,7 +353,7 @@ fn ours_a_family_reads_the_file_under_one_of_its_names() {
 }
 
 #[test]
-fn ours_two_names_at_once_excuse_no_more_than_each_alone() {
+fn two_names_at_once_excuse_no_more_than_each_alone() {
     let origin = Origin::plain();
     let beadle = old(&origin).start();
     fetch(&beadle, GPTBOT, ONE);
@@ -373,7 +372,7 @@ fn ours_two_names_at_once_excuse_no_more_than_each_alone() {
 }
 
 #[test]
-fn ours_the_database_says_who_read_what_from_where() {
+fn the_database_says_who_read_what_from_where() {
     let origin = Origin::plain();
     let beadle = old(&origin).start();
     let first = edition(&beadle);
@@ -419,7 +418,7 @@ fn ours_the_database_says_who_read_what_from_where() {
 }
 
 #[test]
-fn ours_where_addresses_are_hashed_so_are_networks() {
+fn where_addresses_are_hashed_so_are_networks() {
     let origin = Origin::plain();
     let setup = || {
         old(&origin).violations(
@@ -458,7 +457,7 @@ fn ours_where_addresses_are_hashed_so_are_networks() {
 }
 
 #[test]
-fn ours_two_sites_with_the_same_bytes_have_one_edition_and_two_histories() {
+fn two_sites_with_the_same_bytes_have_one_edition_and_two_histories() {
     let origin = Origin::plain();
     let sites = |a: &str, b: &str| {
         let site = |host: &str, paths: &str| {
@@ -498,7 +497,7 @@ fn ours_two_sites_with_the_same_bytes_have_one_edition_and_two_histories() {
 }
 
 #[test]
-fn ours_the_history_is_listed_and_editions_are_compared_by_meaning() {
+fn the_history_is_listed_and_editions_are_compared_by_meaning() {
     let origin = Origin::plain();
     let beadle = old(&origin).start();
     let first = edition(&beadle);
@@ -553,7 +552,7 @@ fn ours_the_history_is_listed_and_editions_are_compared_by_meaning() {
 }
 
 #[test]
-fn ours_what_can_not_be_listed_or_compared_is_told_why() {
+fn what_can_not_be_listed_or_compared_is_told_why() {
     let origin = Origin::plain();
     let beadle = old(&origin).start();
     // Until two of them begin with the same digit.
@@ -607,7 +606,7 @@ fn ours_what_can_not_be_listed_or_compared_is_told_why() {
 }
 
 #[test]
-fn ours_explain_tells_what_was_read_and_why_it_is_excused() {
+fn explain_tells_what_was_read_and_why_it_is_excused() {
     let origin = Origin::plain();
     let beadle = old(&origin).start();
     let first = fetch(&beadle, GPTBOT, ONE);

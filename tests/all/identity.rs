@@ -1,9 +1,8 @@
 //! Every client is held to the group that binds it, and to no other (RFC 9309 §2.2.1).
 
-mod support;
-
 use serde_json::{Value, json};
-use support::{
+
+use crate::support::{
     BROWSER, GROUPS,
     client::Request,
     origin::Origin,
@@ -97,7 +96,7 @@ fn rfc9309_2_2_each_client_is_held_to_the_group_that_binds_it() {
 }
 
 #[test]
-fn ours_a_group_that_names_a_user_triggered_fetcher_binds_it() {
+fn a_group_that_names_a_user_triggered_fetcher_binds_it() {
     let origin = Origin::plain();
     let settings = "
     robots_txt:
@@ -121,7 +120,7 @@ fn ours_a_group_that_names_a_user_triggered_fetcher_binds_it() {
 }
 
 #[test]
-fn ours_the_first_override_that_names_a_crawler_counts() {
+fn the_first_override_that_names_a_crawler_counts() {
     let origin = Origin::plain();
     let settings = "
     robots_txt:

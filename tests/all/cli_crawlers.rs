@@ -1,8 +1,6 @@
 //! `beadle crawlers update` and `evaluate`, and the catalogue that a policy names: a newer one is
 //! taken whole, a broken one not at all, and an operator is told what changes by it.
 
-mod support;
-
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -11,7 +9,8 @@ use std::{
 
 use beadle::policy;
 use serde_json::{Value, json};
-use support::{
+
+use crate::support::{
     origin::{After, Origin},
     program::{PROGRAM, Setup, json_lines},
     wait_for,

@@ -4,8 +4,6 @@
 //! The verdicts stand in `tests/data/crawlers/golden.tsv`; `UPDATE_GOLDEN=1` writes it anew, and
 //! the difference shows what an update does.
 
-#![allow(clippy::panic, clippy::print_stdout, reason = "a test says so when it fails")]
-
 use std::{collections::BTreeSet, fmt::Write, path::Path};
 
 use beadle::{
@@ -16,13 +14,11 @@ use regex_automata::meta::Regex;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-#[allow(dead_code, reason = "the benchmarks need more of it")]
-#[path = "../benches/traffic/user_agents.rs"]
-mod traffic;
+use crate::traffic::user_agents;
 
 // === the schema
 
-const SCHEMA: &str = include_str!("../config/crawlers.schema.json");
+const SCHEMA: &str = include_str!("../../config/crawlers.schema.json");
 
 fn schema() -> Value {
     serde_json::from_str(SCHEMA).expect("the schema is JSON")
@@ -193,7 +189,7 @@ fn faults(root: &Value, schema: &Value, value: &Value, place: &str) -> Vec<Strin
 
 // === the verdicts
 
-const USER_AGENTS: &str = include_str!("data/crawlers/user_agents.txt");
+const USER_AGENTS: &str = include_str!("../data/crawlers/user_agents.txt");
 const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/crawlers/golden.tsv");
 
 /// The lines of the golden file: what each User-Agent is taken for, then, of each crawler that is
@@ -203,8 +199,8 @@ fn verdicts() -> String {
     let nobody = SiteNames::default();
     let mut lines = "# user-agent\tclass\tproduct tokens\n".to_owned();
     let own = USER_AGENTS.lines().filter(|line| !line.starts_with('#'));
-    let traffic = traffic::browsers().into_iter();
-    let traffic = traffic.chain(traffic::crawlers().map(str::to_owned));
+    let traffic = user_agents::browsers().into_iter();
+    let traffic = traffic.chain(user_agents::crawlers().map(str::to_owned));
     for user_agent in own.map(str::to_owned).chain(traffic) {
         let claim = catalogue.identify(user_agent.as_bytes(), &nobody);
         let tokens: Vec<&str> = claim.tokens().map(Name::as_str).collect();

@@ -1,27 +1,25 @@
 //! What the fuzz targets check, checked for every input of their corpora: those they start from and
 //! those that once broke something. `fuzz/README.md` tells how to look for more.
 
-#![allow(clippy::print_stderr, reason = "a test says so when it fails")]
-
 use std::path::Path;
 
-#[path = "../fuzz/checks/editions.rs"]
+#[path = "../../fuzz/checks/editions.rs"]
 mod editions;
-#[path = "../fuzz/checks/html.rs"]
+#[path = "../../fuzz/checks/html.rs"]
 mod html;
-#[path = "../fuzz/checks/matching.rs"]
+#[path = "../../fuzz/checks/matching.rs"]
 mod matching;
-#[path = "../fuzz/checks/robots.rs"]
+#[path = "../../fuzz/checks/robots.rs"]
 mod robots;
-#[path = "../fuzz/checks/robots_tag.rs"]
+#[path = "../../fuzz/checks/robots_tag.rs"]
 mod robots_tag;
-#[path = "../fuzz/checks/signature.rs"]
+#[path = "../../fuzz/checks/signature.rs"]
 mod signature;
-#[path = "../fuzz/checks/target.rs"]
+#[path = "../../fuzz/checks/target.rs"]
 mod target;
-#[path = "../fuzz/checks/user_agent.rs"]
+#[path = "../../fuzz/checks/user_agent.rs"]
 mod user_agent;
-#[path = "../fuzz/checks/x_robots_tag.rs"]
+#[path = "../../fuzz/checks/x_robots_tag.rs"]
 mod x_robots_tag;
 
 type Check = fn(&[u8]);

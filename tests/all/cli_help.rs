@@ -3,11 +3,13 @@
 
 use std::{path::Path, process::Command};
 
+use crate::support::program::PROGRAM;
+
 const HELP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/help");
 
 /// The text for a terminal of 100 columns, whatever the environment says.
 fn help(args: &[&str]) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_beadle"))
+    let output = Command::new(PROGRAM)
         .args(args)
         .arg("--help")
         .env("COLUMNS", "100")
@@ -54,7 +56,7 @@ fn help_says_what_the_golden_files_say() {
 
 #[test]
 fn every_verb_of_the_help_is_in_the_readme() {
-    let readme = include_str!("../README.md");
+    let readme = include_str!("../../README.md");
     for verb in verbs(&help(&[])) {
         assert!(readme.contains(&format!("| `beadle {verb} ")), "{verb}");
     }

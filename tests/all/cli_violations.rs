@@ -1,14 +1,13 @@
 //! `beadle violations` lists what was recorded, from the database or from the log, with filters.
 
-mod support;
-
 use std::{
     io::{BufRead, BufReader},
     process::{Command, Stdio},
 };
 
 use serde_json::{Value, json};
-use support::{
+
+use crate::support::{
     origin::Origin,
     program::{Beadle, PROGRAM, Setup, json_lines},
     wait_for,
@@ -29,7 +28,10 @@ fn setup(origin: &Origin) -> Setup {
 }
 
 fn request(beadle: &Beadle, host: &str, target: &str, user_agent: &str) {
-    support::client::Request::get(target).host(host).user_agent(user_agent).send(beadle.port);
+    crate::support::client::Request::get(target)
+        .host(host)
+        .user_agent(user_agent)
+        .send(beadle.port);
 }
 
 /// Five violations, one after the other.
@@ -227,7 +229,7 @@ fn l127_hostile_fields_stay_on_their_line_and_drive_no_terminal() {
     ];
     let mut answered = 0;
     for user_agent in user_agents {
-        let request = support::client::Request::get("/%1b%5b2J%0a")
+        let request = crate::support::client::Request::get("/%1b%5b2J%0a")
             .host("b.example")
             .field("User-Agent", user_agent);
         answered += u32::from(request.send(beadle.port).status == 200);

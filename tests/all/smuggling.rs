@@ -2,11 +2,9 @@
 //! client is served as ever. The names carry the numbers of the hardening table; some rows pin
 //! what pingora does, so that an upgrade of it can't change that unseen.
 
-mod support;
+use std::sync::{Mutex, mpsc};
 
-use std::time::Duration;
-
-use support::{
+use crate::support::{
     client::{Client, Request},
     origin::{After, Origin},
     program::{Beadle, Setup},
@@ -366,8 +364,11 @@ fn h117_a_blocked_request_with_a_body_leaves_nothing_behind() {
 
 #[test]
 fn h118_a_client_that_goes_away_is_recorded_once() {
-    let origin = Origin::playing(|exchange| {
-        std::thread::sleep(Duration::from_millis(50));
+    let (go, gate) = mpsc::channel();
+    let gate = Mutex::new(gate);
+    let origin = Origin::playing(move |exchange| {
+        // The test opens it, or has failed and gone.
+        let _ = gate.lock().expect("no script panics").recv();
         exchange.answer("200 OK", &[], b"late");
         After::Keep
     });
@@ -380,11 +381,13 @@ fn h118_a_client_that_goes_away_is_recorded_once() {
     client.write(&request);
     origin.wait_for_requests(1);
     drop(client);
+    go.send(()).expect("the origin listens");
     beadle.wait_for_metric("beadle_records_seen", 1.0);
-    // For pingora who stops sending has gone; if that changes, the whole answer has to come.
+    // pingora takes a client that stops sending for gone; otherwise the whole answer has to come.
     let mut client = Client::connect(beadle.port);
     client.write(&request);
     client.finish();
+    go.send(()).expect("the origin listens");
     let answer = client.response("GET").map(|answer| answer.text());
     assert!(answer.as_ref().map_or(true, |text| text == "late"), "{answer:?}");
     beadle.wait_for_metric("beadle_records_seen", 2.0);
