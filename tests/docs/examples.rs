@@ -1,16 +1,21 @@
-//! The policies of `examples/`: each is read without an error or a warning, and publishes what the
-//! golden files in `tests/data/examples` say; `UPDATE_GOLDEN=1` writes them anew.
+//! The policies of `examples/`: each passes `beadle check` without a warning, and publishes the golden
+//! files in `tests/data/examples`.
 
 use std::{
     path::{Path, PathBuf},
     process::{Command, Output},
 };
 
+use crate::{
+    page::{is_update, page, root},
+    support::{BROWSER, program::PROGRAM},
+};
+
 const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples");
 const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/examples");
 
 fn beadle(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_beadle"))
+    Command::new(PROGRAM)
         .args(args)
         .current_dir(EXAMPLES)
         .env_remove("BEADLE_CONFIG")
@@ -54,8 +59,14 @@ fn every_example_says_what_it_is_for() {
         let text = std::fs::read_to_string(&example).expect("readable");
         assert!(text.starts_with("# "), "{}", name(&example));
         assert!(text.lines().all(|line| line.chars().count() <= 110), "{}", name(&example));
-        let readme = include_str!("../README.md");
+        let readme = std::fs::read_to_string(root().join("README.md")).expect("readable");
         assert!(readme.contains(&format!("(examples/{})", name(&example))), "{}", name(&example));
+        let tutorials = page("tutorials/index.md").text;
+        assert!(
+            tutorials.contains(&format!("`examples/{}`", name(&example))),
+            "{}",
+            name(&example)
+        );
     }
 }
 
@@ -71,7 +82,7 @@ fn the_published_files_are_the_golden_ones() {
     ] {
         let published = stdout(beadle(&["robots", "--config", policy, "--site", host]));
         let golden = Path::new(GOLDEN).join(format!("{host}.{policy}.robots.txt"));
-        if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        if is_update() {
             std::fs::create_dir_all(GOLDEN).expect("the folder can be made");
             std::fs::write(&golden, &published).expect("the golden file can be written");
         }
@@ -82,7 +93,6 @@ fn the_published_files_are_the_golden_ones() {
 
 #[test]
 fn the_examples_do_what_they_say() {
-    const BROWSER: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0";
     for (policy, user_agent, url, action) in [
         ("minimal.yaml", "GPTBot/1.2", "/private/x", "log"),
         ("minimal.yaml", BROWSER, "/private/x", "pass"),
