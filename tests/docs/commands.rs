@@ -62,7 +62,12 @@ fn the_help_texts_are_those_of_the_program() {
     if is_update() {
         std::fs::write(&page.path, &expected).expect("the page is writable");
     } else {
-        assert_eq!(page.text, expected, "BEADLE_UPDATE=1 rewrites {}", page.name());
+        let is_same = |(written, printed): &(&str, &str)| written == printed;
+        let lines = page.text.lines().zip(expected.lines());
+        let difference =
+            lines.skip_while(is_same).map(|(written, printed)| format!("{written} -> {printed}"));
+        let difference = difference.take(5).collect::<Vec<_>>().join("\n");
+        assert!(page.text == expected, "BEADLE_UPDATE=1 rewrites {}:\n{difference}", page.name());
     }
 }
 

@@ -16,7 +16,7 @@ const OTHERS: [&str; 6] = ["cargo ", "docker ", "sudo ", "systemctl ", "nginx ",
 
 /// A reader of one page, with a folder, a site and free ports.
 #[derive(Debug)]
-struct Reader {
+pub(crate) struct Reader {
     page: String,
     folder: tempfile::TempDir,
     port: u16,
@@ -24,7 +24,9 @@ struct Reader {
     origin: Origin,
     serving: Option<Child>,
     reloads: u32,
-    /// Whatever the last commands printed.
+    /// How many commands ran, and how many lines of output were compared.
+    counts: (usize, usize),
+    /// Everything that the last commands printed.
     printed: String,
 }
 
@@ -39,7 +41,7 @@ impl Drop for Reader {
 }
 
 impl Reader {
-    fn new(page: &Page) -> Self {
+    pub(crate) fn new(page: &Page) -> Self {
         Self {
             page: page.name(),
             folder: tempfile::tempdir().expect("a temporary folder"),
@@ -48,6 +50,7 @@ impl Reader {
             origin: Origin::plain(),
             serving: None,
             reloads: 0,
+            counts: (0, 0),
             printed: String::new(),
         }
     }
@@ -86,7 +89,7 @@ impl Reader {
     }
 
     /// A text of the page with the reader's addresses.
-    fn here(&self, text: &str) -> String {
+    pub(crate) fn here(&self, text: &str) -> String {
         let addresses = self.addresses();
         addresses.iter().fold(text.to_owned(), |text, (page, here)| text.replace(page, here))
     }
@@ -98,7 +101,7 @@ impl Reader {
     }
 
     /// Checks a policy; a whole one is the policy of the next commands.
-    fn policy(&self, block: &Block<'_>) {
+    pub(crate) fn policy(&self, block: &Block<'_>) {
         if block.text.contains("catalogue: crawlers.yaml") {
             let built_in = root().join("config/crawlers.yaml");
             std::fs::copy(built_in, self.file("crawlers.yaml")).expect("it is writable");
@@ -130,6 +133,7 @@ impl Reader {
     fn commands(&mut self, text: &str) {
         self.printed.clear();
         for line in text.lines() {
+            self.counts.0 += 1;
             if OTHERS.iter().any(|other| line.starts_with(other)) {
                 continue;
             }
@@ -169,7 +173,7 @@ impl Reader {
     }
 
     /// Runs a command that ends by itself and prints something.
-    fn run(&self, line: &str) -> String {
+    pub(crate) fn run(&self, line: &str) -> String {
         // `violations` exits with 1 if there are some. A record is written a moment later.
         let good = if line.starts_with("beadle violations") { 1 } else { 0 };
         let mut output = self.shell(line);
@@ -188,7 +192,7 @@ impl Reader {
         printed
     }
 
-    fn serve(&mut self) {
+    pub(crate) fn serve(&mut self) {
         let child = Command::new(PROGRAM)
             .args(["serve", "--config", "beadle.yaml"])
             .env_remove("BEADLE_LOG")
@@ -214,7 +218,7 @@ impl Reader {
     }
 
     /// Holds the lines of a page against the printed ones, in their order.
-    fn compare(&self, text: &str) {
+    fn compare(&mut self, text: &str) {
         let printed: Vec<String> = self.printed.lines().map(lasting).collect();
         let mut rest = printed.as_slice();
         for line in text.lines().map(lasting).filter(|line| !line.is_empty()) {
@@ -222,6 +226,7 @@ impl Reader {
                 panic!("{}: no '{line}' in\n{}", self.page, self.printed);
             };
             rest = &rest[at..];
+            self.counts.1 += 1;
         }
     }
 }
@@ -253,19 +258,24 @@ fn every_page_can_be_followed() {
         return;
     }
     let pages = pages();
-    let failures: Vec<_> = std::thread::scope(|scope| {
+    let (mut failures, mut commands, mut lines) = (Vec::new(), 0, 0);
+    std::thread::scope(|scope| {
         let follow = |page: &Page| {
             let mut reader = Reader::new(page);
             reader.follow(page);
+            reader.counts
         };
         let running: Vec<_> =
             pages.iter().map(|page| (page.name(), scope.spawn(move || follow(page)))).collect();
-        let failed = |(name, thread): (String, std::thread::ScopedJoinHandle<'_, ()>)| {
-            thread.join().is_err().then_some(name)
-        };
-        running.into_iter().filter_map(failed).collect()
+        for (name, thread) in running {
+            match thread.join() {
+                Ok((ran, compared)) => (commands, lines) = (commands + ran, lines + compared),
+                Err(_) => failures.push(name),
+            }
+        }
     });
     assert!(failures.is_empty(), "these pages can't be followed: {failures:?}");
+    assert!(commands >= 60 && lines >= 60, "{commands} commands, {lines} lines of output");
 }
 
 #[test]

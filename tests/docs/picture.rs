@@ -1,7 +1,6 @@
 //! The picture of the README: what `beadle demo` prints, as an SVG of a terminal.
 
 use std::{
-    fmt::Write as _,
     io::{BufRead, BufReader},
     process::{Command, Stdio},
 };
@@ -29,7 +28,7 @@ fn record() -> String {
     let mut text = String::new();
     for line in BufReader::new(child.stdout.take().expect("it is piped")).lines() {
         let line = line.expect("the demo prints UTF-8");
-        let is_last = line.starts_with("Ctrl-C");
+        let is_last = line.contains("Ctrl-C");
         text.push_str(&line);
         text.push('\n');
         if is_last {
@@ -92,40 +91,33 @@ fn draw(lines: &[&str]) -> String {
         let y = BAR + FONT + number as f64 * LINE;
         let indent = line.chars().take_while(|c| *c == ' ').count();
         let x = MARGIN + indent as f64 * COLUMN;
-        let (class, start) = if line.starts_with("$ ") {
-            ("prompt", line.len())
-        } else if indent == 4 {
-            ("command", line.len())
-        } else {
-            status(line)
+        let (text, ending, class) = match status(line) {
+            _ if line.starts_with("$ ") => (*line, "", "prompt"),
+            _ if indent == 4 => (*line, "", "command"),
+            Some((before, ending, class)) => (before, ending, class),
+            None => (*line, "", "plain"),
         };
-        let (left, right) = line.split_at(start);
-        let left = escaped(left.trim_start());
-        // A coloured end of the line has a text of its own.
-        if right.is_empty() && !class.is_empty() {
-            writeln!(svg, "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.0}\">{left}</text>")
+        let (text, ending) = (escaped(text.trim_start()), escaped(ending));
+        let element = if ending.is_empty() {
+            format!("<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.0}\">{text}</text>")
         } else {
-            writeln!(
-                svg,
-                "<text x=\"{x:.1}\" y=\"{y:.0}\" xml:space=\"preserve\">{left}<tspan \
-                 class=\"{class}\">{}</tspan></text>",
-                escaped(right)
+            format!(
+                "<text x=\"{x:.1}\" y=\"{y:.0}\" xml:space=\"preserve\">{text}<tspan \
+                 class=\"{class}\">{ending}</tspan></text>"
             )
-        }
-        .expect("a text takes it");
+        };
+        svg.extend([element.as_str(), "\n"]);
     }
     svg.push_str("</svg>\n");
     svg
 }
 
-/// The colour of the status that ends a line, and where it begins.
-fn status(line: &str) -> (&'static str, usize) {
-    for (text, class) in [("200 OK", "good"), ("403 Forbidden", "refused")] {
-        if let Some(before) = line.strip_suffix(text) {
-            return (class, before.len());
-        }
-    }
-    ("", line.len())
+/// A line with a status at its end: the text before it, the status, its colour.
+fn status(line: &str) -> Option<(&str, &str, &'static str)> {
+    [("200 OK", "good"), ("403 Forbidden", "refused")].into_iter().find_map(|(status, class)| {
+        let before = line.strip_suffix(status)?;
+        Some((before, &line[before.len()..], class))
+    })
 }
 
 fn escaped(text: &str) -> String {
@@ -141,6 +133,6 @@ fn the_picture_of_the_demo_is_what_it_prints() {
         std::fs::write(&file, &drawn).expect("the picture is writable");
     } else {
         let picture = std::fs::read_to_string(&file).unwrap_or_default();
-        assert_eq!(picture, drawn, "BEADLE_UPDATE=1 rewrites {PICTURE}");
+        assert!(picture == drawn, "BEADLE_UPDATE=1 rewrites {PICTURE}; the demo prints\n{text}");
     }
 }
