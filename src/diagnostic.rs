@@ -1,7 +1,7 @@
-//! A finding that somebody can act on: what is wrong, where, and what to write instead.
+//! A finding: a fault, its place and its repair.
 //!
-//! Parsers of foreign text return a list of these beside their value; the policy collects them
-//! and then refuses. Messages are lower case, name the value and end without a full stop.
+//! Parsers of foreign text return a list of findings beside their value. The policy collects all
+//! findings before it refuses. Messages are lower case, name the value and have no full stop.
 
 use std::fmt;
 
@@ -9,32 +9,32 @@ use serde::Serialize;
 
 use crate::escape;
 
-/// One finding. `code` is stable and of low cardinality (`policy.unknown_key`): fit for a
-/// metric label and for a search in the documentation.
+/// One finding. Its `code` is stable and of low cardinality (`policy.unknown_key`), for metric
+/// labels and for a search in the documentation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Diagnostic {
-    /// Stable name of the kind of finding, `room.what`.
+    /// The stable name of the kind of finding: `room.fault`.
     pub code: &'static str,
-    /// How much it matters.
+    /// The severity.
     pub severity: Severity,
-    /// One sentence, foreign bytes escaped.
+    /// One sentence, with foreign bytes escaped.
     pub message: String,
-    /// Where it stands, as far as known.
+    /// The position, as far as it is known.
     #[serde(flatten)]
     pub place: Place,
     /// The repair, in the imperative.
     pub help: Option<String>,
 }
 
-/// How much a finding matters. The order is that of gravity.
+/// The severity of a finding, from the lowest to the highest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Worth knowing; nothing has to change.
+    /// Information; no change is needed.
     Note,
-    /// Probably not what was meant.
+    /// Probably a mistake.
     Warning,
-    /// Refused.
+    /// A mistake; the text is refused.
     Error,
 }
 
@@ -50,17 +50,17 @@ pub struct Place {
 }
 
 impl Diagnostic {
-    /// A refused thing.
+    /// A finding that refuses the text.
     pub fn error(code: &'static str, message: impl Into<String>) -> Self {
         Self::new(code, Severity::Error, message)
     }
 
-    /// A thing that is probably not meant.
+    /// A finding that is probably a mistake.
     pub fn warning(code: &'static str, message: impl Into<String>) -> Self {
         Self::new(code, Severity::Warning, message)
     }
 
-    /// A thing worth knowing.
+    /// A finding for information.
     pub fn note(code: &'static str, message: impl Into<String>) -> Self {
         Self::new(code, Severity::Note, message)
     }
@@ -69,7 +69,7 @@ impl Diagnostic {
         Self { code, severity, message: message.into(), place: Place::default(), help: None }
     }
 
-    /// The same finding with its position; 0 means unknown.
+    /// Sets the position; 0 means unknown.
     #[must_use]
     pub fn at(mut self, line: u32, column: u32) -> Self {
         self.place.line = (line > 0).then_some(line);
@@ -77,14 +77,14 @@ impl Diagnostic {
         self
     }
 
-    /// The same finding with the repair.
+    /// Sets the repair.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// The same finding with the file that it is about.
+    /// Sets the file.
     #[must_use]
     pub fn in_file(mut self, file: &str) -> Self {
         self.place.file = Some(escape::text(file.as_bytes()));
@@ -92,7 +92,7 @@ impl Diagnostic {
     }
 }
 
-/// `file:line:column`, as far as known; nothing where nothing is known.
+/// `file:line:column`, as far as known; an unknown place is empty.
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parts = Vec::with_capacity(3);
@@ -103,8 +103,8 @@ impl fmt::Display for Place {
     }
 }
 
-/// `place: severity: message [code]`, with the repair on a line of its own; in the alternate form
-/// (`{:#}`) all on one line, for logs.
+/// `place: severity: message [code]`, with the repair on the next line. The alternate form (`{:#}`)
+/// is one line, for logs.
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let place = self.place.to_string();
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn gravity_is_ordered() {
+    fn severities_are_ordered() {
         assert!(Severity::Note < Severity::Warning && Severity::Warning < Severity::Error);
     }
 }

@@ -1,19 +1,19 @@
-//! Foreign bytes made safe to show: no byte that came from outside reaches a terminal, a log line
-//! or a record unless it has passed here.
+//! Escapes for foreign bytes. Every foreign byte passes here before it reaches a terminal, a log
+//! line or a record.
 //!
-//! The escapes are those of C and Rust strings (`\n`, `\x1b`, `\u{202e}`), so what was escaped can
-//! be read back: a backslash itself is doubled.
+//! The escapes are those of C and Rust strings (`\n`, `\x1b`, `\u{202e}`). A backslash is doubled,
+//! so the original can be restored.
 
 use std::fmt::Write;
 
-/// The text of `bytes` on one line: printable characters as they are; control characters, the
-/// ones that change a line's direction or are invisible, and bytes that are not UTF-8, escaped.
+/// The text of `bytes` on one line. Printable characters stay. Control characters, invisible ones,
+/// ones that change the direction of a line, and bytes that are not UTF-8 are escaped.
 pub fn text(bytes: &[u8]) -> String {
     bounded(bytes, usize::MAX)
 }
 
-/// Like [`text`], of the first `limit` bytes at most; what is cut is counted:
-/// `/aaaa…(+1000 bytes)`. A character that the limit would split is left out whole.
+/// The text of the first `limit` bytes at most, escaped as in [`text`]. The end counts the missing
+/// bytes: `/aaaa…(+1000 bytes)`. A limit never splits a character.
 pub fn bounded(bytes: &[u8], limit: usize) -> String {
     let kept = &bytes[..cut(bytes, limit)];
     let mut out = String::with_capacity(kept.len());
@@ -81,7 +81,7 @@ fn push(out: &mut String, c: char) {
     }
 }
 
-/// Characters that have no glyph of their own or turn the direction of what follows.
+/// Whether a character has no glyph or changes the direction of the text after it.
 fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{00ad}' | '\u{061c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_could_drive_a_terminal_is_escaped() {
+    fn control_sequences_are_escaped() {
         for (bytes, shown) in [
             (&b"plain /path?q=1"[..], "plain /path?q=1"),
             (b"\x1b[2J\x1b]0;pwn\x07", "\\x1b[2J\\x1b]0;pwn\\x07"),
@@ -110,12 +110,12 @@ mod tests {
     }
 
     #[test]
-    fn what_could_open_a_tag_or_end_an_attribute_is_escaped() {
+    fn html_tags_and_quotes_are_escaped() {
         assert_eq!(html("<a href='x'>&\""), "&lt;a href=&#39;x&#39;&gt;&amp;&quot;");
     }
 
     #[test]
-    fn the_limit_counts_what_is_cut_and_splits_no_character() {
+    fn the_limit_counts_the_missing_bytes_and_splits_no_character() {
         assert_eq!(bounded(b"abcdef", 4), "abcd…(+2 bytes)");
         assert_eq!(bounded(b"abcdef", 6), "abcdef");
         assert_eq!(bounded("aé".as_bytes(), 2), "a…(+2 bytes)");

@@ -1,17 +1,18 @@
 //! Beadle: a reverse proxy that holds crawlers to a site's own robots rules.
 //!
-//! An operator writes one policy. From it Beadle serves robots.txt (RFC 9309), sets `Robots-Tag`
-//! (draft-illyes-repext-03) on answers, finds the crawler's product token in `User-Agent`, judges
-//! each request by the very rules that were published, and logs or blocks the violations.
+//! An operator writes one policy. From it Beadle serves robots.txt (RFC 9309) and sets `Robots-Tag`
+//! (draft-illyes-repext-03) on responses. It finds the crawler's product token in `User-Agent`,
+//! judges each request by the published rules, and logs or blocks violations.
 //!
-//! The modules below stand in the order in which data flows. An arrow of knowledge only ever
-//! points up this list: a module may use those above it, never those below.
+//! The modules below are in the order of the data flow. A module may use modules of the rows above
+//! it, never modules of the rows below.
 //!
 //! ```text
-//! base       diagnostic  escape  metrics  product_token
+//! base       diagnostic  escape  metrics  product_token  fetch
 //! formats    robots   robots_tag   crawlers            pure: bytes in, values out
 //! meaning    policy   enforce                          pure: enforce -> policy -> formats
-//! effects    violations                                queue, store, queries
+//! effects    violations   evidence   conduct           do not know each other
+//! in force   publication   gate                        the published state; the path of a request
 //! edges      proxy    admin                            do not know each other
 //! top        cli                                       everything
 //! ```
@@ -21,31 +22,41 @@
 //! - *policy*: the operator's file, read and validated.
 //! - *site*: the hosts that share an origin, rules and enforcement.
 //! - *product token*: the name a crawler looks for in robots.txt (RFC 9309 §2.2.1).
-//! - *claim*: what a User-Agent says of its sender; *evidence*: what its operator publishes to tell
-//!   its requests from others'; *standing*: what that says of the claim.
-//! - *edition*: one published state of a site's robots.txt, named by its hash.
-//! - *rulebook*: a policy compiled for serving, swapped whole.
+//! - *claim*: the crawler that a User-Agent names; *evidence*: the data that its operator publishes to
+//!   identify it; *standing*: the result of the check of the claim.
+//! - *edition*: one published version of a site's robots.txt, named by its hash.
+//! - *rulebook*: a compiled policy; *snapshot*: the rulebook with what requests need beside it, swapped
+//!   whole.
 //! - *verdict*: allow or disallow, with the rule; *decision*: verdict, action and reason.
 //! - *violation*: the record of a decision against a request that the rules disallow.
 
-pub mod diagnostic; // one finding that somebody can act on
+pub mod diagnostic; // one finding that an operator can act on
 pub mod escape; // foreign bytes made safe to show
+pub mod fetch; // the one HTTP client
 pub mod metrics; // every metric, once
 pub mod product_token; // a crawler's name
 
-pub mod robots; // robots.txt: read, written, matched
-pub mod robots_tag; // Robots-Tag, X-Robots-Tag and their meta elements: read, written, merged
+pub mod robots; // robots.txt: parser, writer, matcher
+pub mod robots_tag; // Robots-Tag, X-Robots-Tag and meta elements: parser, writer, union
 
-pub mod crawlers; // who is known, who a User-Agent says it is, and what would prove it
+pub mod crawlers; // the catalogue, the claim of a User-Agent, and its evidence
 
-pub mod policy; // the operator's file as meaningful values
+pub mod policy; // the operator's file as validated values
 
 pub mod enforce; // the decision about a request
 
 pub mod violations; // the records: queue, store, queries
 
-pub mod proxy; // the request path on pingora
+pub mod evidence; // the identity of clients: lists, names, keys
+
+pub mod conduct; // the behaviour of clients: fetches, pace, violations
+
+pub mod publication; // the state in force, swapped whole
+
+pub mod gate; // the path of every request
+
+pub mod proxy; // the edge on pingora
 
 pub mod admin; // metrics and health
 
-pub mod cli; // one verb a file
+pub mod cli; // one file for each verb

@@ -1,9 +1,9 @@
 //! The product token: the name a crawler looks for in robots.txt (RFC 9309 §2.2.1).
 //!
-//! The RFC allows letters, `_` and `-`; a tenth of the crawlers in use have digits, dots or spaces
-//! in theirs (`MJ12bot`, `Mail.RU_Bot`, `Sogou web spider`), so any printable text is held here
-//! and [`ProductToken::is_rfc9309`] tells which are of the RFC's form. Tokens compare without
-//! regard to ASCII case.
+//! The RFC allows letters, `_` and `-`. A tenth of the real crawlers have digits, dots or spaces in
+//! their tokens (`MJ12bot`, `Mail.RU_Bot`, `Sogou web spider`). So a token may be any printable
+//! text, and [`ProductToken::is_rfc9309`] tests for the RFC's form. Tokens compare without ASCII
+//! case.
 
 use std::{
     fmt,
@@ -13,7 +13,7 @@ use std::{
 
 use serde::{Serialize, Serializer};
 
-/// A crawler's name. Cheap to clone; shown as it was written, compared in lower case.
+/// A crawler's name. Cheap to clone; displayed as written, compared in lower case.
 #[derive(Clone)]
 pub struct ProductToken {
     text: Arc<str>,
@@ -24,8 +24,9 @@ impl ProductToken {
     /// The longest name accepted, in bytes.
     pub const MAX_LENGTH: usize = 128;
 
-    /// The token of `text`, or `None` where that is empty after trimming, is longer than
-    /// [`Self::MAX_LENGTH`] or holds anything but printable ASCII without `#`, `:`, `,` and `*`.
+    /// The token of `text` without surrounding spaces. `None` if it is empty, longer than
+    /// [`Self::MAX_LENGTH`], or has other characters than printable ASCII without `#`, `:`, `,`,
+    /// `*`.
     pub fn new(text: &str) -> Option<Self> {
         let text = text.trim();
         let fits = !text.is_empty() && text.len() <= Self::MAX_LENGTH;
@@ -38,12 +39,12 @@ impl ProductToken {
         &self.text
     }
 
-    /// The token in lower case: what comparisons go by.
+    /// The token in lower case, as comparisons use it.
     pub fn key(&self) -> &str {
         &self.key
     }
 
-    /// Whether every reader of RFC 9309 understands it: `1*( "-" / ALPHA / "_" )`.
+    /// Whether it has the form of RFC 9309: `1*( "-" / ALPHA / "_" )`.
     pub fn is_rfc9309(&self) -> bool {
         self.text.bytes().all(|b| b.is_ascii_alphabetic() || b == b'-' || b == b'_')
     }

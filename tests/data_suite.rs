@@ -1,22 +1,17 @@
-//! Public test suites and lists, held against the real program.
+//! Conformance: public test suites and lists, run through the real program.
 //!
-//! The data is no part of the project: it is read from the folder that `BEADLE_DATA` names, and
-//! each test passes without a word to say where that is not set.
+//! The data is no part of the project: `BEADLE_DATA` names its folder. Without it the tests are
+//! skipped, which standard error says, and under `CI` they fail.
 
-#![allow(
-    clippy::panic,
-    clippy::print_stderr,
-    clippy::print_stdout,
-    reason = "a test says so when it fails"
-)]
+#![allow(clippy::panic, clippy::print_stdout, reason = "a test says so when it fails")]
 
 mod support;
 
-use std::{collections::BTreeMap, path::PathBuf, process::Command};
+use std::{collections::BTreeMap, process::Command};
 
 use beadle::{
     crawlers::signature::{
-        self, DirectoryResponse, KeySet, Limits, Message, Outcome, Reading, Reason, Scheme,
+        self, KeySet, Limits, Message, Reason, Scheme, Signatures, Verification,
     },
     diagnostic::Diagnostic,
     product_token::ProductToken,
@@ -25,23 +20,20 @@ use beadle::{
 use serde_json::Value;
 use support::{
     client::Request,
+    conditions::need_data,
     origin::Origin,
     program::{PROGRAM, Setup, json_lines, run_with_input},
 };
 
-/// The rows of a file of the data; `None` where there is none to be read.
+/// The rows of a data file; `None` without the data.
 fn rows(file: &str) -> Option<Vec<Value>> {
     let text = content(file)?;
     Some(text.lines().map(|line| serde_json::from_str(line).expect("a row is JSON")).collect())
 }
 
-/// A file of the data; `None` where there is none to be read.
+/// The text of a data file; `None` without the data.
 fn content(file: &str) -> Option<String> {
-    let Some(folder) = std::env::var_os("BEADLE_DATA") else {
-        eprintln!("skipped: BEADLE_DATA names no folder with test data");
-        return None;
-    };
-    let file = PathBuf::from(folder).join(file);
+    let file = need_data(file)?;
     Some(
         std::fs::read_to_string(&file)
             .unwrap_or_else(|error| panic!("{}: {error}", file.display())),
@@ -61,7 +53,7 @@ fn lower(list: &[String]) -> Vec<String> {
     list.iter().map(|text| text.to_ascii_lowercase()).collect()
 }
 
-/// Prints how many passed, and fails with the ones that did not where they are too few.
+/// Prints the share of passed rows; fails with the others if it is too low.
 fn assert_share(what: &str, total: usize, failures: &[String], least_percent: f64) {
     let passed = total - failures.len();
     let percent = 100.0 * passed as f64 / total.max(1) as f64;
@@ -86,9 +78,9 @@ fn every_case_of_the_public_suites_is_judged_as_rfc_9309_says() {
 }
 
 #[test]
-fn the_lenient_reading_is_googles() {
+fn the_lenient_reading_matches_googles() {
     let Some(rows) = rows("robots/cases.jsonl") else { return };
-    // Most rows say nothing of Google, because it agrees with the RFC.
+    // Most rows have no verdict of Google, because it agrees with the RFC.
     let clear = |row: &&Value| row["gate"] == true || row["google_allowed"].is_boolean();
     let clear: Vec<&Value> = rows.iter().filter(clear).collect();
     assert_judged("robots cases, lenient", &clear, &["--lenient"], |row| {
@@ -118,9 +110,9 @@ fn assert_judged(what: &str, rows: &[&Value], args: &[&str], allowed: impl Fn(&V
 }
 
 #[test]
-fn files_and_urls_are_taken_apart_as_the_public_parsers_do() {
+fn files_and_urls_are_parsed_as_the_public_parsers_do() {
     let Some(rows) = rows("robots/parse_cases.jsonl") else { return };
-    // Where a robots.txt lies and what an answer other than 200 means is for who fetches one.
+    // The URL of a robots.txt and the meaning of its status concern clients that fetch it.
     let is_for_fetching = |row: &&Value| matches!(text(row, "kind"), "robots_url" | "fetch_status");
     let cases: Vec<&Value> = rows.iter().filter(|row| !is_for_fetching(row)).collect();
     let mut failures = Vec::new();
@@ -128,7 +120,7 @@ fn files_and_urls_are_taken_apart_as_the_public_parsers_do() {
         let input = text(case, "input");
         // Google takes `//a` for a host; in a request it begins the path.
         let expected = if input == "//a/b/c" { &Value::from(input) } else { &case["expect"] };
-        let found = taken_apart(text(case, "kind"), input, expected);
+        let found = parsed(text(case, "kind"), input, expected);
         if found != *expected {
             failures.push(format!("{}: {expected} expected, found {found}", text(case, "id")));
         }
@@ -136,8 +128,8 @@ fn files_and_urls_are_taken_apart_as_the_public_parsers_do() {
     assert_share("parse cases", cases.len(), &failures, 100.0);
 }
 
-/// What Beadle makes of the input of a parse case, read as Google reads, in the form of `expected`.
-fn taken_apart(kind: &str, input: &str, expected: &Value) -> Value {
+/// Beadle's lenient reading of the input of a parse case, in the form of `expected`.
+fn parsed(kind: &str, input: &str, expected: &Value) -> Value {
     let ascii = |bytes: &[u8]| Value::from(String::from_utf8_lossy(bytes));
     let read = |bytes: &[u8]| robots::parse_with(bytes, ReadOptions { lenient: true });
     let named = |text: &str| {
@@ -147,7 +139,7 @@ fn taken_apart(kind: &str, input: &str, expected: &Value) -> Value {
     };
     match kind {
         "path_of_url" => ascii(Target::of_url(input.as_bytes()).letter()),
-        // Rule and target have one normal form, which is seen at the target.
+        // Rules and targets share one normal form, visible at the target.
         "escape_pattern" => ascii(&Target::new(format!("/{input}").as_bytes()).letter()[1..]),
         "valid_product_token" => {
             let token = ProductToken::new(input).filter(|token| token.as_str() == input);
@@ -166,16 +158,16 @@ fn taken_apart(kind: &str, input: &str, expected: &Value) -> Value {
     }
 }
 
-/// The counts that are asked for. Google counts rules that are in no group, and the empty line
-/// behind the last line end.
-fn counted(asked: &Value, (file, findings): &(RobotsTxt, Vec<Diagnostic>)) -> Value {
+/// The counts that a case expects. Google also counts rules outside of groups, and the empty line
+/// after the last line end.
+fn counted(expected: &Value, (file, findings): &(RobotsTxt, Vec<Diagnostic>)) -> Value {
     let groups = || file.groups.iter();
     let records = || file.records.iter().chain(groups().flat_map(|group| &group.records));
     let sitemaps = records().filter(|record| is_sitemap(record)).count();
     let homeless = findings.iter().filter(|finding| finding.code == "robots.no_group").count();
     let inside: usize = groups().map(|group| group.user_agents.len() + group.rules.len()).sum();
     let last_line = groups().flat_map(|group| &group.rules).map(|rule| rule.line).max();
-    let counts = asked.as_object().expect("counts by name").keys().map(|name| {
+    let counts = expected.as_object().expect("counts by name").keys().map(|name| {
         let count = match name.as_str() {
             "valid_directives" => (inside + homeless + sitemaps).into(),
             "unknown_directives" => (records().count() - sitemaps).into(),
@@ -219,7 +211,7 @@ fn base64(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// What `explain --robots-txt` says of each target.
+/// The rows of `explain --robots-txt` for each target.
 fn explain(
     folder: &tempfile::TempDir,
     file: &[u8],
@@ -245,7 +237,7 @@ fn explain(
 
 // === crawlers
 
-/// What `crawlers identify` says of each User-Agent.
+/// The rows of `crawlers identify` for each User-Agent.
 fn identify(user_agents: &[Vec<u8>]) -> Vec<Value> {
     let mut input = user_agents.join(&b"\n"[..]);
     input.push(b'\n');
@@ -256,9 +248,8 @@ fn identify(user_agents: &[Vec<u8>]) -> Vec<Value> {
 }
 
 #[test]
-fn nearly_every_known_user_agent_is_identified_and_a_browser_is_taken_for_a_browser() {
-    let Some(folder) = std::env::var_os("BEADLE_DATA") else { return };
-    let folder = PathBuf::from(folder).join("crawlers");
+fn nearly_every_known_user_agent_is_identified_and_browsers_stay_browsers() {
+    let Some(folder) = need_data("crawlers") else { return };
     let output = Command::new(PROGRAM)
         .args(["crawlers", "evaluate", "--format", "json"])
         .args(["user_agents.jsonl", "browsers.jsonl"].map(|file| folder.join(file)))
@@ -314,7 +305,7 @@ fn a_crawler_without_a_group_of_its_own_falls_back_as_its_operator_documents() {
         let token = text(row, "product_token");
         let order = texts(&row["group_order"]);
         let star = row["falls_back_to_star"] == true;
-        // The first of the chain that has a group is obeyed, at last `*`.
+        // The first name of the chain that has a group counts, `*` last.
         for start in 0..=order.len() {
             let named = order[start..].iter().map(String::as_str).chain(["*"]);
             let file: String =
@@ -337,7 +328,7 @@ fn a_crawler_without_a_group_of_its_own_falls_back_as_its_operator_documents() {
 
 // === signatures
 
-/// All vectors are signed with the keys that are printed in RFC 9421, some for a hundred years.
+/// All vectors are signed with the public test keys of RFC 9421, some for a hundred years.
 const OF_VECTORS: Limits = Limits { skew: 60, lifetime: i64::MAX, test_keys: true };
 
 #[test]
@@ -352,12 +343,12 @@ fn signed_requests_are_judged_as_the_draft_says() {
         let mut expected = text(&vector["expected"], "outcome").to_owned();
         match expected.as_str() {
             "verified" => {}
-            // We do.
+            // By default Beadle refuses test keys.
             "reject-in-production" => {
                 outcome = judged(vector, &Limits { lifetime: i64::MAX, ..Limits::default() }).0;
                 expected = format!("invalid {}", Reason::TestKey.as_str());
             }
-            // The tag is absent, so the signature may be meant for anybody.
+            // Without the tag the signature may have another purpose.
             "unsigned-or-invalid" => "unsigned".clone_into(&mut expected),
             _ => expected = format!("{expected} {}", text(&vector["expected"], "reason")),
         }
@@ -365,7 +356,7 @@ fn signed_requests_are_judged_as_the_draft_says() {
             failures.push(format!("{name}: {expected} expected, found {outcome}"));
         }
         if let (Some(base), Some(expected)) = (base, vector["signature_base"].as_str())
-            // The request of this one is not the one that was signed.
+            // This request differs from the signed one.
             && (name != "path-tampered" && base != expected)
         {
             failures.push(format!("{name}: the signature base is {base}"));
@@ -382,7 +373,7 @@ fn fields(headers: &Value) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The outcome with its reason, and the signature base where a signature could be read.
+/// The outcome with its reason, and the signature base if a signature could be read.
 fn judged(vector: &Value, limits: &Limits) -> (String, Option<String>) {
     let request = &vector["request"];
     let (scheme, rest) = text(request, "url").split_once("://").expect("it is absolute");
@@ -395,14 +386,14 @@ fn judged(vector: &Value, limits: &Limits) -> (String, Option<String>) {
         target: target.as_bytes(),
         fields: &fields,
     };
-    let shown = |outcome: Outcome| match outcome.reason() {
+    let shown = |outcome: Verification| match outcome.reason() {
         Some(reason) => format!("{} {}", outcome.as_str(), reason.as_str()),
         None => outcome.as_str().to_owned(),
     };
     let signature = match signature::read(&message) {
-        Reading::Unsigned => return ("unsigned".to_owned(), None),
-        Reading::Invalid(reason) => return (shown(reason.outcome()), None),
-        Reading::Signed(mut signatures) => signatures.remove(0),
+        Signatures::Unsigned => return ("unsigned".to_owned(), None),
+        Signatures::Invalid(reason) => return (shown(reason.verification()), None),
+        Signatures::Signed(mut signatures) => signatures.remove(0),
     };
     let directory = &vector["directory"];
     if let Ok(agent) = signature.agent() {
@@ -415,39 +406,15 @@ fn judged(vector: &Value, limits: &Limits) -> (String, Option<String>) {
             let now = vector["now"].as_i64().expect("it has a time");
             signature::verify(&signature, &message, &keys, now, limits)
         }
-        Err(reason) => reason.outcome(),
+        Err(reason) => reason.verification(),
     };
     (shown(outcome), base)
-}
-
-#[test]
-fn signed_directories_are_proven() {
-    let Some(file) = content("crawlers/web_bot_auth.json") else { return };
-    let file: Value = serde_json::from_str(&file).expect("the file is JSON");
-    for vector in file["directory_vectors"].as_array().expect("there are vectors") {
-        let response = &vector["response"];
-        let nothing: Vec<(String, String)> = Vec::new();
-        let request = Message {
-            method: "GET",
-            scheme: Scheme::Https,
-            authority: text(vector, "request_authority").as_bytes(),
-            target: b"/.well-known/http-message-signatures-directory",
-            fields: &nothing,
-        };
-        let fields = fields(&response["headers"]);
-        let content = text(response, "body").as_bytes();
-        let keys = KeySet::read(content).expect("it is a JWK Set");
-        let response = DirectoryResponse { request: &request, fields: &fields, content };
-        let proven = signature::proven_keys(&response, &keys, 1_735_689_700, &OF_VECTORS);
-        assert_eq!(vector["expected"], "proof valid");
-        assert_eq!(proven.map(|keys| keys.len()), Ok(1), "{}", vector["name"]);
-    }
 }
 
 // === robots tags
 
 #[test]
-fn header_lines_tell_a_crawler_what_the_draft_says() {
+fn header_lines_mean_what_the_draft_says() {
     let Some(rows) = rows("robots_tag/cases.jsonl") else { return };
     let clear = rows.iter().filter(|row| text(row, "ambiguous").is_empty());
     let cases: Vec<&Value> = clear.filter(|row| text(row, "kind") != "merge").collect();

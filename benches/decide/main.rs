@@ -1,11 +1,10 @@
-//! The decision alone, in process: what identifying, judging and tagging take of one request.
+//! The decision alone, in process: the time to identify, judge and tag one request.
 //!
-//! `cargo bench --bench decide`, some seconds. All cases take turns in one run, and one of them is
-//! no work of ours: looking the User-Agent up in a hash map of the standard library, which is the
-//! least that any answer by User-Agent could cost. The ratio to it carries over to other machines
-//! better than the time does.
+//! `cargo bench --bench decide`, some seconds. All cases take turns in one run. The baseline is a
+//! look-up of the User-Agent in a hash map of the standard library: the least cost of any answer by
+//! User-Agent. The ratio to the baseline is more portable to other machines than the time.
 
-#![expect(clippy::print_stdout, clippy::panic, reason = "a benchmark prints its table")]
+#![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 
 use std::{cell::RefCell, collections::HashMap, hint::black_box};
 
@@ -32,8 +31,7 @@ fn main() {
         return;
     }
     let text = traffic::policy("127.0.0.1:8080", "violations.db", "http://127.0.0.1:3000");
-    let (policy, findings) = policy::read("benchmark", text.as_bytes());
-    let policy = policy.unwrap_or_else(|| panic!("the benchmark's policy: {findings:#?}"));
+    let policy: policy::Policy = text.parse().expect("the benchmark's policy is valid");
     let rulebook = Rulebook::compile(&policy, Timestamp::UNIX_EPOCH, None);
     let (_, site) = rulebook.site(Some(traffic::HOST)).expect("the policy has this host");
 
@@ -52,7 +50,7 @@ fn main() {
 
 type Request = (String, &'static str);
 
-/// The pairs of User-Agent and path, by what comes of them.
+/// The pairs of User-Agent and path, by decision.
 struct Requests {
     browsers: Vec<Request>,
     allowed: Vec<Request>,
@@ -72,7 +70,7 @@ impl Requests {
         let browsers = pairs(traffic::user_agents::browsers(), &traffic::TARGETS);
         assert!(
             browsers.iter().all(|request| outcome(rulebook, site, request).0 == Class::Browser),
-            "no browser is taken for something else"
+            "every browser is identified as a browser"
         );
         let is_disallowed =
             |request: &Request| outcome(rulebook, site, request).1 == Access::Disallow;
@@ -85,7 +83,7 @@ impl Requests {
     }
 }
 
-/// What the proxy does between a request's header and its origin.
+/// The work of the proxy between the header of a request and its origin.
 fn outcome(
     rulebook: &Rulebook,
     site: &Site,
@@ -95,8 +93,8 @@ fn outcome(
     let claim = rulebook.catalogue().identify(user_agent, &site.names);
     let target = Target::new(target.as_bytes());
     let is_nameless = enforce::is_blank(user_agent);
-    let asked = enforce::Asked { claim: &claim, is_nameless, target: &target };
-    let decision = enforce::decide(site, asked, &Moment::at(Timestamp::UNIX_EPOCH));
+    let case = enforce::Case { claim: &claim, is_nameless, target: &target };
+    let decision = enforce::decide(site, case, &Moment::at(Timestamp::UNIX_EPOCH));
     (claim.class(), decision.access, decision.reason, decision.action)
 }
 
@@ -122,7 +120,7 @@ fn cases<'a>(rulebook: &'a Rulebook, site: &'a Site, requests: &'a Requests) -> 
             black_box(recent.identify(rulebook.catalogue(), user_agent, &site.names).class());
         }
     };
-    // More of them than are remembered, so that none is found again.
+    // More User-Agents than the cache has room for, so that every look-up misses.
     let never_again = |user_agents: Vec<String>| {
         let numbered = (0..64 * Recent::PLACES).zip(user_agents.iter().cycle());
         let many: Vec<String> = numbered.map(|(number, text)| format!("{text} {number}")).collect();

@@ -1,9 +1,9 @@
-//! What is matched: files of many rules, paths for them, and hostile ones. Made by a fixed formula,
-//! so every run measures the same octets.
+//! Inputs for matching: files of many rules, paths for them, and hostile paths. A fixed formula
+//! makes them, so every run measures the same octets.
 
 use std::fmt::Write;
 
-/// The file that most sites could have: 21 rules, six of them with wildcards.
+/// A typical file: 21 rules, six of them with wildcards.
 pub(crate) const SMALL: &str = "\
 User-agent: *
 Disallow: /admin/
@@ -29,10 +29,10 @@ Disallow: /products/*/reviews
 Allow: /downloads/*.pdf$
 ";
 
-/// How many paths there are for a file.
+/// The number of paths for a file.
 const PATHS: usize = 1000;
 
-/// The least generator that does: numbers that look random and are always the same.
+/// A minimal generator of pseudo-random numbers, the same in every run.
 pub(crate) struct Numbers(u64);
 
 /// The text of a robots.txt of one group, and its patterns.
@@ -52,8 +52,8 @@ impl Numbers {
         (self.0 >> 33) as usize % limit
     }
 
-    /// A word of two or three syllables. Three letters in a row hold some 10 bits, as they do in
-    /// English; what is indexed by them would look worse with fewer and better with more.
+    /// A word of two or three syllables. Three letters have about 10 bits of entropy, as in
+    /// English. An index by three letters depends on this number.
     fn word(&mut self) -> String {
         let mut word = String::new();
         for _ in 0..2 + self.below(2) {
@@ -64,7 +64,7 @@ impl Numbers {
         word
     }
 
-    /// A path such as shops and archives have, of some 37 octets.
+    /// A path as on shops and archives, of about 37 octets.
     fn path(&mut self) -> String {
         let number = self.below(10_000);
         let [section, first, second, name] = std::array::from_fn(|_| self.word());
@@ -73,7 +73,7 @@ impl Numbers {
 }
 
 impl File {
-    /// `count` rules, of which one in `wild` has wildcards; none if it is 0.
+    /// `count` rules; one in `wild` has wildcards, or none if it is 0.
     pub(crate) fn large(count: usize, wild: usize) -> Self {
         let mut numbers = Numbers::from_seed(9309);
         let pattern = |index: usize| {
@@ -100,9 +100,9 @@ impl File {
         Self::of((0..count).map(|_| format!("/*/*/*/{}$", numbers.word())).collect())
     }
 
-    /// `count` different rules of so many stars, between which there is an `a` or a `b`, with
-    /// `last` at the end. In a path of `ab` each letter is found. For `aa` at the end, which isn't,
-    /// the path has to be looked at to its end, whatever is known about its octets.
+    /// `count` different rules with this many stars, an `a` or a `b` between them, and `last` at
+    /// the end. A path of `ab` has every letter, but not `aa`. So a rule with `aa` at its end needs
+    /// a search of the whole path.
     pub(crate) fn letters(count: usize, stars: usize, last: &str) -> Self {
         let pattern = |index: usize| {
             let letter = |star: usize| if index >> (star % 12) & 1 == 0 { "*a" } else { "*b" };
@@ -111,7 +111,7 @@ impl File {
         Self::of((0..count).map(pattern).collect())
     }
 
-    /// The file that is written above.
+    /// The file [`SMALL`].
     pub(crate) fn small() -> Self {
         let patterns = SMALL.lines().skip(1).filter_map(|line| line.split_once(": "));
         Self {
@@ -129,8 +129,7 @@ impl File {
         Self { text, patterns }
     }
 
-    /// Paths of which three in ten match a rule, as `is_match` finds it; some of the others begin
-    /// like one.
+    /// Paths; three in ten match a rule by `is_match`. Some others begin like a rule.
     pub(crate) fn paths(&self, is_match: impl Fn(&str) -> bool) -> Vec<String> {
         let mut numbers = Numbers::from_seed(3);
         let mut paths = Vec::with_capacity(PATHS);
@@ -158,14 +157,14 @@ impl File {
     }
 }
 
-/// `/` and then `text` again and again, `length` octets in all.
+/// `/` and then repetitions of `text`, `length` octets in total.
 pub(crate) fn octets(text: &str, length: usize) -> String {
     let mut path = format!("/{}", text.repeat(length / text.len() + 1));
     path.truncate(length);
     path
 }
 
-/// A path of usual segments, `length` octets in all.
+/// A path of usual segments, `length` octets in total.
 pub(crate) fn long(length: usize) -> String {
     let mut numbers = Numbers::from_seed(4);
     let mut path = String::new();
@@ -176,7 +175,7 @@ pub(crate) fn long(length: usize) -> String {
     path
 }
 
-/// `path` in ways that some origin reads as `path`.
+/// Evasive forms of `path` that some origins read as `path`.
 pub(crate) fn evasion(path: &str, number: usize) -> String {
     match number % 4 {
         0 => format!("/{path}"),
@@ -186,7 +185,7 @@ pub(crate) fn evasion(path: &str, number: usize) -> String {
     }
 }
 
-/// `path` with some of its octets percent-encoded, which changes nothing (RFC 9309 §2.2.2).
+/// `path` with some octets percent-encoded, which does not change its meaning (RFC 9309 §2.2.2).
 pub(crate) fn encoded(path: &str) -> String {
     path.replace('a', "%61").replace('o', "%6f")
 }

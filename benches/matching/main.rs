@@ -1,10 +1,10 @@
-//! One verdict, in process: a path judged by files of every size, also by other crates.
+//! One verdict, in process: a path and files of every size, beside other crates.
 //!
-//! `cargo bench --bench matching`, some seconds. The token is known and the path comes as a
-//! client sends it: bringing it to normal form is part of what is measured. fast-robots, robotxt
-//! and texting_robots decide about the same paths in the same run, taking turns; before that, all
-//! must come to the same decisions. fast-robots brings nothing to normal form, but has to find the
-//! group for each path. The ratios carry over to other machines better than the times do.
+//! `cargo bench --bench matching`, some seconds. The token is known. The path comes as a client
+//! sends it, so its normal form is part of the measurement. fast-robots, robotxt and texting_robots
+//! judge the same paths in the same run, in turns, after a check that all verdicts agree.
+//! fast-robots computes no normal form, but finds the group for each path. Ratios are more portable
+//! to other machines than times.
 
 #![expect(clippy::print_stdout, clippy::panic, reason = "a benchmark prints its tables")]
 
@@ -20,26 +20,25 @@ use inputs::File;
 mod inputs;
 
 const ROUNDS: usize = 15;
-/// How long a case runs in one round, if one call doesn't take longer.
+/// The time of a case in one round, unless one call takes longer.
 const TURN: Duration = Duration::from_millis(4);
-/// About how much time goes between two looks at the clock.
+/// The approximate time between two clock reads.
 const BATCH: Duration = Duration::from_micros(40);
 const CRAWLER: &str = "ExampleBot";
 const OTHERS: [&str; 3] = ["fast-robots", "robotxt", "texting_robots"];
 
 type Call<'a> = Box<dyn Fn(usize) + 'a>;
-/// A file of so many rules.
+/// The maker of a file with a number of rules.
 type Make = fn(usize) -> File;
 
-/// Something to measure: called again and again with a number that goes up.
+/// A function to measure, called with ascending numbers.
 struct Case<'a> {
     call: Call<'a>,
     batch: usize,
     nanoseconds: Vec<f64>,
 }
 
-/// A line of the table: what Beadle does, its aim if there is one, and what the others do if they
-/// can.
+/// A row of the table: Beadle, its aim if there is one, and the other crates if they support it.
 struct Row<'a> {
     name: &'static str,
     aim: &'static str,
@@ -69,7 +68,7 @@ fn main() {
         Judges::of(File::slashes(1000)).row("1,000 rules `/*/*/*/word$`", "5 µs"),
     ];
     rows.extend(small.forms());
-    // With `c` at the end, which the path doesn't have, and with `aa`, which only a search tells.
+    // The path has no `c`, which is easy to see. Only a search shows that it has no `aa`.
     for (name, aim, file, path) in [
         ("100 stars, then `c`; 8 KiB of `ab`", "20 µs", File::letters(1, 100, "c"), 8),
         ("100 stars, then `aa`; 8 KiB of `ab`", "20 µs", File::letters(1, 100, "aa"), 8),
@@ -88,14 +87,14 @@ fn octets(kibibytes: usize) -> String {
     inputs::octets("ab", kibibytes * 1024)
 }
 
-/// A file read by all, and paths to judge. It stays until the program ends: fast-robots borrows.
+/// A file for all crates, and paths to judge. It stays until the program ends: fast-robots borrows.
 struct Judges {
     text: &'static str,
     paths: Vec<String>,
     matcher: Matcher,
     fast: fast_robots::RobotsMatcher<'static>,
     robotxt: robotxt::Robots,
-    /// Refuses whole files for one long rule.
+    /// `None` if the crate refuses the file because of one long rule.
     texting: Option<texting_robots::Robot>,
 }
 
@@ -121,7 +120,7 @@ impl Judges {
         judges
     }
 
-    /// A figure for another decision would be worth nothing.
+    /// Checks that all crates decide alike. Otherwise their times are not comparable.
     fn agree(&self) {
         for path in &self.paths {
             let ours = self.allows(path);
@@ -150,7 +149,7 @@ impl Judges {
         Row { name, aim, ours: Case::new(ours), others }
     }
 
-    /// What only Beadle does: judging what an origin may make of a path.
+    /// The rows of Beadle alone: verdicts over all forms in which an origin may read a path.
     fn forms(&'static self) -> [Row<'static>; 3] {
         let verdict = |path: &str| {
             let target = Target::new(path.as_bytes());
@@ -170,7 +169,7 @@ impl Judges {
         })
     }
 
-    /// From the octets of the file to something that can judge.
+    /// The rows for parsing and indexing a file.
     fn reading(&'static self) -> [Row<'static>; 3] {
         let octets = self.text.as_bytes();
         let (robots, _) = robots::parse(octets);
@@ -220,7 +219,7 @@ fn read(text: &str) -> Matcher {
     Matcher::new(&robots::parse(text.as_bytes()).0)
 }
 
-/// Mixed paths, of which three in ten match a rule.
+/// Mixed paths; three in ten match a rule.
 fn paths(file: &File, matcher: &Matcher) -> Vec<String> {
     file.paths(|path| {
         let target = Target::new(path.as_bytes());
@@ -232,7 +231,7 @@ fn star(matcher: &Matcher) -> Scope {
     matcher.star().unwrap_or_else(|| panic!("every file here has a group for `*`"))
 }
 
-/// A call that decides about one path after the other.
+/// A function that judges one path after the other.
 fn each<'a>(paths: &'a [String], decide: impl Fn(&str) -> bool + 'a) -> Call<'a> {
     Box::new(move |number| {
         black_box(decide(black_box(&paths[number % paths.len()])));
@@ -304,7 +303,7 @@ fn print(rows: &mut [Row<'_>]) {
     }
 }
 
-/// How Beadle's time grows with the length of the path and with the number of rules.
+/// The growth of Beadle's time with the length of the path and the number of rules.
 fn growth() {
     let lengths = [64, 256, 1024, 4096, 16 * 1024, 64 * 1024];
     println!("\n| a path of so many octets | {} |", lengths.map(|n| n.to_string()).join(" | "));
@@ -360,7 +359,7 @@ fn time(matcher: &Matcher, paths: &[String]) -> f64 {
     case.times()[1]
 }
 
-/// Nanoseconds in the unit that suits them.
+/// Nanoseconds in a suitable unit.
 fn shown(nanoseconds: f64) -> String {
     match nanoseconds {
         ..1e4 => format!("{nanoseconds:.0} ns"),

@@ -1,8 +1,7 @@
-//! The proxy to compare with: pingora set up as Beadle sets it up, with nothing of Beadle in it.
+//! A bare pingora proxy for comparison: Beadle's setup without Beadle.
 //!
-//! The same release of the same crates, the same profile and allocator, the same limits in time on
-//! both sides. It has the one hook without which pingora has no origin, and the one that sets
-//! the limits on the client's side.
+//! It has the same crates, profile, allocator and timeouts. It has two hooks: one names the origin,
+//! one sets the timeouts of the client's side.
 
 use std::{net::SocketAddr, process::ExitCode};
 
@@ -54,7 +53,7 @@ impl ProxyHttp for Bare {
     }
 }
 
-/// Proxies from `listen` to `origin` until it is told to end.
+/// Proxies from `listen` to `origin` until a signal ends it.
 pub(crate) fn run(listen: &str, origin: &str) -> ExitCode {
     let Ok(address) = origin.parse::<SocketAddr>() else { return ExitCode::FAILURE };
     let timeouts = Timeouts::default();

@@ -1,4 +1,4 @@
-//! wrk with a script that goes through all pairs of User-Agent and path.
+//! The load: wrk with a script over all pairs of User-Agent and path.
 
 use std::{
     fs,
@@ -8,11 +8,11 @@ use std::{
 
 use crate::{Result, machine::Tools, process::Address, traffic};
 
-/// How many connections ask at the same time.
+/// The number of concurrent connections.
 const CONNECTIONS: u32 = 64;
 
-/// The requests are made once, before the clock runs. A few fields that browsers send are among
-/// them, and the address of a client, each another one; every answer must have a status below 400.
+/// The script for wrk. It builds all requests before the measurement, with a few fields of browsers
+/// and a different client address each. Every response must have a status below 400.
 const SCRIPT: &str = r#"
 local requests, at = {}, 0
 function init(args)
@@ -46,12 +46,12 @@ pub(crate) struct Wrk {
     requests: PathBuf,
 }
 
-/// What one run of it counted.
+/// The counts of one run.
 #[derive(Clone, Copy)]
 pub(crate) struct Load {
     pub(crate) requests: u64,
     pub(crate) time: Duration,
-    /// Connections, reads and writes that failed, and answers from 400 on.
+    /// Failed connections, reads and writes, and responses with a status from 400.
     pub(crate) failures: u64,
     pub(crate) median: Duration,
     pub(crate) percentile_99: Duration,
@@ -71,7 +71,7 @@ impl Wrk {
         Ok(Self { tools: tools.on_the_other_side(), script, requests })
     }
 
-    /// Asks for `time`, as fast as the answers come.
+    /// Sends requests for `time`, as fast as responses come.
     pub(crate) fn run(&self, address: Address, time: Duration) -> Result<Load> {
         let mut command = self.tools.pinned(&self.tools.wrk);
         command

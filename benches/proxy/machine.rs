@@ -1,4 +1,4 @@
-//! The machine: the programs that are there, where they run, and what else goes on.
+//! The machine: installed programs, their processors, and other load.
 
 use std::{
     env, fs,
@@ -9,7 +9,7 @@ use std::{
 
 use crate::{Result, process::ticks_to_time};
 
-/// The programs that the benchmark starts, and the processor on which.
+/// The programs that the benchmark starts, and their processor.
 #[derive(Clone)]
 pub(crate) struct Tools {
     pub(crate) nginx: PathBuf,
@@ -19,7 +19,7 @@ pub(crate) struct Tools {
 }
 
 impl Tools {
-    /// Looks for them; the error is the name of the one that is missing.
+    /// Finds the programs; the error is the name of a missing one.
     pub(crate) fn find() -> std::result::Result<Self, &'static str> {
         let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         Ok(Self {
@@ -30,29 +30,29 @@ impl Tools {
         })
     }
 
-    /// The same with origin and load on a processor of their own.
+    /// These tools for the origin and the load, on their own processor.
     pub(crate) fn on_the_other_side(&self) -> Self {
         Self { processor: 1, ..self.clone() }
     }
 
-    /// A program bound to its processor, where that can be done.
+    /// A program bound to its processor, if taskset is installed.
     pub(crate) fn pinned(&self, program: &Path) -> Command {
         let Some(taskset) = &self.taskset else { return Command::new(program) };
         let mut command = Command::new(taskset);
-        // taskset becomes the program: the process has the id that was started.
+        // taskset replaces itself with the program, so the process id stays.
         command.args(["-c", &self.processor.to_string()]).arg(program);
         command
     }
 }
 
-/// A program of the search path; servers are where only root looks.
+/// A program in the search path or in the folders for servers.
 fn program(name: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let folders = env::split_paths(&path).chain(["/usr/sbin".into(), "/usr/local/sbin".into()]);
     folders.map(|folder| folder.join(name)).find(|file| file.is_file())
 }
 
-/// What all processors together have worked so far.
+/// The busy time of all processors so far.
 pub(crate) fn busy() -> Result<Duration> {
     let stat = fs::read_to_string("/proc/stat")?;
     let fields = stat.lines().next().unwrap_or_default().split_ascii_whitespace().skip(1);
@@ -62,7 +62,7 @@ pub(crate) fn busy() -> Result<Duration> {
     Ok(ticks_to_time(working))
 }
 
-/// Prints what a reader has to know about the figures.
+/// Prints the machine and the tools behind the figures.
 pub(crate) fn describe(tools: &Tools) {
     let cpu = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = cpu.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or_default();

@@ -4,13 +4,13 @@
 //! cargo bench --bench proxy                 about three minutes
 //! cargo bench --bench proxy -- --quick      a smoke test of half a minute; its figures say little
 //! ```
-//! wrk asks each proxy in turn for the same requests (`../traffic`); behind all of them stands one
-//! nginx with one small file. The turns are interleaved, every second round in reverse, and a ratio
-//! is formed within a round only, so that whatever else the machine does falls on both sides.
-//! `bare pingora` takes two turns in each round: what those two differ by is the noise.
+//! wrk sends the same requests (`../traffic`) to each proxy in turn. Behind all proxies is one
+//! nginx with one small file. Every second round runs in reverse order. Ratios are per round, so
+//! other load affects both sides. `bare pingora` takes two turns in each round: their difference is
+//! the noise.
 //!
-//! Prints one table in Markdown. Needs wrk and nginx; without them it says so and ends well, unless
-//! `CI` is set.
+//! Prints one table in Markdown. Needs wrk and nginx. Without them it prints a message and exits
+//! with 0, or fails if `CI` is set.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints its table")]
 
@@ -30,16 +30,16 @@ use crate::{
 
 mod bare; // pingora without Beadle
 mod load; // wrk
-mod machine; // what it runs on
-mod nginx; // origin and two of the proxies
-mod process; // children, and the CPU time they take
+mod machine; // the machine and its programs
+mod nginx; // the origin and two of the proxies
+mod process; // child processes and their CPU time
 mod table; // medians and ratios
 #[path = "../traffic/mod.rs"]
 mod traffic;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// The rows, in the order of a round. The second of them is what the others are compared with.
+/// The rows, in the order of a round. The second row is the baseline.
 const BEADLE: usize = 0;
 const BARE: usize = 1;
 const NGINX: usize = 3;
@@ -52,7 +52,7 @@ const NAMES: [&str; 6] = [
     "Beadle, evidence out of reach",
 ];
 
-/// How long and how often.
+/// The duration and the number of turns.
 struct Plan {
     rounds: usize,
     turn: Duration,
@@ -92,7 +92,7 @@ fn main() -> ExitCode {
         Ok(tools) => tools,
         Err(missing) => {
             println!(
-                "skipped: {missing} is not here (sudo apt-get install --no-install-recommends wrk nginx-light)"
+                "skipped: {missing} is not installed (sudo apt-get install --no-install-recommends wrk nginx-light)"
             );
             return if env::var_os("CI").is_some() { ExitCode::FAILURE } else { ExitCode::SUCCESS };
         }
@@ -153,7 +153,7 @@ fn run(plan: &Plan, tools: &Tools) -> Result<()> {
     origin.stop()
 }
 
-/// All proxies; idle ones cost nothing while another has its turn.
+/// Starts all proxies. Idle ones cost nothing during the turn of another one.
 fn start_proxies(
     tools: &Tools,
     folder: &std::path::Path,
@@ -171,14 +171,14 @@ fn start_proxies(
         let process = nginx::proxy(tools, &folder.join(name), address, origin, crawlers)?;
         proxies.push((process, address));
     }
-    // Nobody answers at that name server: no list, no key and no name is ever found. Every client
-    // has an address of its own.
+    // That name server never answers, so Beadle finds no list, no key and no name. Every client has
+    // a different address.
     let dead = format!("evidence: {{ name_servers: [\"{}\"] }}\n", Address::free()?);
     proxies.push(beadle(tools, folder, "beadle-dead", &dead, origin)?);
     Ok(proxies)
 }
 
-/// Beadle with some more sections in its policy.
+/// Starts Beadle with additional sections in its policy.
 fn beadle(
     tools: &Tools,
     folder: &std::path::Path,
@@ -204,7 +204,7 @@ fn beadle(
 fn one_turn(wrk: &Wrk, process: &Process, address: Address, turn: Duration) -> Result<Turn> {
     let (before, machine_before, start) = (process.cpu_time()?, machine::busy()?, Instant::now());
     let load: Load = wrk.run(address, turn)?;
-    // Records of violations are written up to a tenth of a second later; they count too.
+    // Beadle writes records up to a tenth of a second later. This time counts as well.
     std::thread::sleep(Duration::from_millis(200));
     let cpu = process.cpu_time()?.saturating_sub(before);
     let machine = machine::busy()?.saturating_sub(machine_before);

@@ -1,4 +1,4 @@
-//! nginx: the origin, a plain proxy, and a proxy that looks for crawlers as people do today.
+//! nginx: the origin, a plain proxy, and a proxy that matches crawlers with the usual `map`.
 
 use std::{fmt::Write, fs, os::unix::fs::MetadataExt, path::Path};
 
@@ -8,7 +8,7 @@ use crate::{
     process::{Address, Process},
 };
 
-/// The size of the one file that the origin serves.
+/// The size of the origin's only file.
 const PAGE_BYTES: usize = 1024;
 
 /// An origin that answers every path with the same small file.
@@ -28,9 +28,9 @@ pub(crate) fn origin(tools: &Tools, folder: &Path, listen: Address) -> Result<Pr
     start(tools, "origin", folder, &server, false)
 }
 
-/// A proxy with kept-alive connections to the origin that tells it what Beadle tells it. With
-/// `crawlers` above zero it also looks for that many names of the catalogue, one case-insensitive
-/// pattern each in a `map`, and passes the result on; nothing is refused.
+/// A proxy with kept-alive connections to the origin and the same added fields as Beadle. With
+/// `crawlers` above zero, a `map` also matches this many names of the catalogue, with one
+/// case-insensitive pattern each. The proxy forwards the result and refuses nothing.
 pub(crate) fn proxy(
     tools: &Tools,
     folder: &Path,
@@ -94,7 +94,7 @@ fn start(
     server: &str,
     is_proxy: bool,
 ) -> Result<Process> {
-    // A worker of root becomes another user, who can't read the folder of this benchmark.
+    // Under root, a worker runs as another user without access to the folder of this benchmark.
     let user = if fs::metadata("/proc/self")?.uid() == 0 { "user root;" } else { "" };
     let at = folder.display();
     let cpus = if is_proxy { "" } else { "sendfile on; open_file_cache max=10;" };

@@ -1,4 +1,4 @@
-//! Children of the benchmark: started, measured, and ended one by one.
+//! Child processes of the benchmark: start, measurement and end.
 
 use std::{
     collections::HashMap,
@@ -13,7 +13,7 @@ use std::{
 
 use crate::{Result, machine::Tools};
 
-/// What Linux shows times in, whatever the kernel's own tick: `USER_HZ`.
+/// The unit of times in `/proc`, independent of the kernel's tick: `USER_HZ`.
 const TICKS_PER_SECOND: u32 = 100;
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) struct Address(u16);
 
 impl Address {
-    /// A port that nobody listens on now.
+    /// A port without a listener.
     pub(crate) fn free() -> Result<Self> {
         Ok(Self(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port()))
     }
@@ -38,7 +38,7 @@ impl fmt::Display for Address {
     }
 }
 
-/// A process that this benchmark started; ended with it.
+/// A process of this benchmark; ends with it.
 pub(crate) struct Process {
     child: Child,
     name: &'static str,
@@ -46,7 +46,7 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Starts a program on the proxies' processor. What it prints goes to a file.
+    /// Starts a program on the proxies' processor. Its output goes to a file.
     pub(crate) fn start(
         tools: &Tools,
         name: &'static str,
@@ -73,8 +73,8 @@ impl Process {
         let deadline = Instant::now() + PATIENCE;
         while TcpStream::connect(address.socket()).is_err() {
             if Instant::now() > deadline {
-                let said = fs::read_to_string(&self.log).unwrap_or_default();
-                return Err(format!("{} does not listen on {address}:\n{said}", self.name).into());
+                let output = fs::read_to_string(&self.log).unwrap_or_default();
+                return Err(format!("{} does not listen on {address}:\n{output}", self.name).into());
             }
             thread::sleep(Duration::from_millis(20));
         }
@@ -93,7 +93,7 @@ impl Process {
         Ok(ticks_to_time(ticks))
     }
 
-    /// Asks it to end and waits; one that does not is killed.
+    /// Sends SIGTERM and waits. Kills a process that does not end.
     pub(crate) fn stop(mut self) -> Result<()> {
         self.terminate();
         Ok(())
@@ -103,7 +103,7 @@ impl Process {
         if !matches!(self.child.try_wait(), Ok(None)) {
             return;
         }
-        // The standard library can only kill, which would leave nginx's worker behind.
+        // The standard library can only send SIGKILL, and nginx's worker would stay.
         let id = self.child.id().to_string();
         let _ = Command::new("sh").args(["-c", "kill -TERM \"$0\"", &id]).status();
         let deadline = Instant::now() + PATIENCE;
@@ -129,7 +129,7 @@ pub(crate) fn ticks_to_time(ticks: u64) -> Duration {
     Duration::from_secs(ticks) / TICKS_PER_SECOND
 }
 
-/// What `/proc` says of one process.
+/// The entry of one process in `/proc`.
 struct Stat {
     parent: u32,
     ticks: u64,
@@ -150,7 +150,8 @@ impl Stat {
         Ok(all)
     }
 
-    /// The fields behind the name, which is in brackets and may hold anything (proc_pid_stat(5)).
+    /// The fields after the name. The name is in brackets and may contain anything
+    /// (proc_pid_stat(5)).
     fn read(line: &str) -> Option<Self> {
         let (_, fields) = line.rsplit_once(')')?;
         let fields: Vec<&str> = fields.split_ascii_whitespace().collect();

@@ -1,17 +1,17 @@
-//! Turns into medians, and pairs of turns of one round into ratios.
+//! The table: medians of turns, and ratios of turns in one round.
 
 use std::{fmt::Write, time::Duration};
 
 use crate::load::Load;
 
-/// The most that Beadle may take, as a multiple of bare pingora.
+/// The target for Beadle's CPU time, as a multiple of bare pingora's.
 const TARGET: f64 = 1.10;
 
-/// What one proxy did in one round.
+/// One turn of a proxy.
 pub(crate) struct Turn {
     /// User and system time of the proxy's processes.
     pub(crate) cpu: Duration,
-    /// How many processors of the machine were at work meanwhile, for whomever.
+    /// The number of busy processors of the whole machine meanwhile.
     pub(crate) processors: f64,
     pub(crate) load: Load,
 }
@@ -22,7 +22,7 @@ impl Turn {
     }
 }
 
-/// A proxy, and one turn for each round.
+/// A proxy with one turn for each round.
 pub(crate) struct Row {
     name: &'static str,
     pub(crate) turns: Vec<Turn>,
@@ -44,7 +44,7 @@ impl Row {
     }
 }
 
-/// Median, least and greatest.
+/// The median, the least and the greatest value.
 #[derive(Clone, Copy)]
 struct Spread {
     median: f64,
@@ -68,7 +68,7 @@ impl Spread {
     }
 }
 
-/// The table; ratios are to the rows `bare` and `nginx`.
+/// The table, with ratios to the rows `bare` and `nginx`.
 pub(crate) fn markdown(rows: &[Row], bare: usize, nginx: usize) -> String {
     let mut table = "| proxy | CPU µs per request | × bare pingora | × nginx | requests/s | p50 ms | p99 ms |\n\
                      |---|---|---|---|---|---|---|\n"
@@ -80,7 +80,7 @@ pub(crate) fn markdown(rows: &[Row], bare: usize, nginx: usize) -> String {
         let milliseconds = |value: fn(&Load) -> Duration| {
             row.each(|turn| value(&turn.load).as_secs_f64() * 1e3).median
         };
-        // Writing to a string does not fail.
+        // Writing to a String can't fail.
         let _ = writeln!(
             table,
             "| {} | {} | {} | {} | {} | {:.2} | {:.2} |",
@@ -96,7 +96,7 @@ pub(crate) fn markdown(rows: &[Row], bare: usize, nginx: usize) -> String {
     table
 }
 
-/// Whether Beadle keeps within its target, and how busy the machine was.
+/// Whether Beadle meets its target, and the load of the machine.
 pub(crate) fn verdict(rows: &[Row], beadle: usize, bare: usize) -> String {
     let (Some(beadle), Some(bare)) = (rows.get(beadle), rows.get(bare)) else {
         return String::new();

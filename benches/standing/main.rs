@@ -1,9 +1,8 @@
-//! What it takes to find out whether a claim holds, in process.
+//! The time to verify a claim, in process.
 //!
-//! `cargo bench --bench standing`, some seconds. All cases take turns in one run, and one of them is
-//! no work of ours: looking an address up in a hash set of the standard library, which is the least
-//! that any answer by address could cost. It holds single addresses only, so it could not answer
-//! for a prefix.
+//! `cargo bench --bench standing`, some seconds. All cases take turns in one run. The baseline is a
+//! look-up of an address in a hash set of the standard library: the least cost of any answer by
+//! address. The set has only single addresses, so it could not answer for a prefix.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 
@@ -22,10 +21,10 @@ use turns::{Case, measure};
 #[path = "../turns/mod.rs"]
 mod turns;
 
-/// How many lists there are, and how many prefixes in all of them.
+/// The number of lists, and of prefixes in all lists.
 const LISTS: u32 = 40;
 const PREFIXES: usize = 5_000;
-/// How many different addresses are asked for: more than a branch predictor learns by heart.
+/// The number of different addresses: more than a branch predictor can learn.
 const ADDRESSES: usize = 4_096;
 
 fn main() {
@@ -42,14 +41,14 @@ fn main() {
     measure(address_cases(&published));
 }
 
-/// Lists as operators publish them: most prefixes /24 to /32, a third IPv6, mostly /64; and one
-/// in eight stands in two lists.
+/// Lists as operators publish them: most prefixes are /24 to /32, a third is IPv6, mostly /64. One
+/// prefix in eight is in two lists.
 struct Published {
     lists: Vec<(ListId, List)>,
     table: Table,
 }
 
-/// Numbers that look random and are the same in every run (xorshift).
+/// Pseudo-random numbers, the same in every run (xorshift).
 struct Numbers(u64);
 
 impl Numbers {
@@ -60,7 +59,7 @@ impl Numbers {
         self.0
     }
 
-    /// An address among those of large clouds, where crawlers and their neighbours live.
+    /// An address in the ranges of large clouds, where many crawlers run.
     fn v4(&mut self) -> Ipv4Addr {
         Ipv4Addr::from(0x1100_0000 + (self.next() as u32 & 0x3fff_ffff))
     }
@@ -93,7 +92,7 @@ impl Published {
         Self { lists, table }
     }
 
-    /// Addresses that are in some list.
+    /// Addresses in at least one list.
     fn listed(&self, is_wanted: impl Fn(&IpNet) -> bool) -> Vec<IpAddr> {
         let prefixes: Vec<IpNet> =
             self.lists.iter().flat_map(|(_, list)| list.prefixes()).filter(is_wanted).collect();
@@ -106,7 +105,7 @@ impl Published {
             .collect()
     }
 
-    /// Addresses near those of the lists that are in none.
+    /// Addresses near the listed ones, but in no list.
     fn unlisted(&self, next: impl FnMut() -> IpAddr) -> Vec<IpAddr> {
         let addresses = std::iter::repeat_with(next);
         addresses.filter(|one| self.table.lookup(*one).is_empty()).take(ADDRESSES).collect()
@@ -129,7 +128,7 @@ fn address_cases(published: &Published) -> Vec<Case<'_>> {
         black_box(set.contains(&black_box(hits[number % hits.len()])));
     };
     let members = listed_v4.clone();
-    let ask = move |number: usize| {
+    let look_up_ipv4 = move |number: usize| {
         let lists = black_box([ListId(number as u32 % LISTS), ListId(3)]);
         black_box(table.membership(&lists, black_box(members[number % members.len()])));
     };
@@ -145,6 +144,6 @@ fn address_cases(published: &Published) -> Vec<Case<'_>> {
             "IPv6 address in 5,000 prefixes: not listed",
             look_up(published.unlisted(|| v6.v6().into())),
         ),
-        Case::new("what an operator's two lists say of an IPv4 address", ask),
+        Case::new("what an operator's two lists say of an IPv4 address", look_up_ipv4),
     ]
 }

@@ -1,15 +1,15 @@
-//! Sites whose robots.txt changes from edition to edition, and the paths that tell them apart.
+//! Sites with a robots.txt that changes in each edition, and paths that show the differences.
 
 use crate::EDITIONS;
 
-/// Crawlers of the group that is judged.
+/// Crawlers of the judged group.
 pub(crate) const USER_AGENTS: [&str; 3] = [
     "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)",
     "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; ClaudeBot/1.0; +claudebot@anthropic.com)",
     "CCBot/2.0 (https://commoncrawl.org/faq/)",
 ];
 
-/// Names that get a group in one edition and lose it in another.
+/// Names with a group in some editions only.
 const OTHERS: [&str; EDITIONS as usize] = [
     "Bytespider",
     "Amazonbot",
@@ -23,10 +23,10 @@ const OTHERS: [&str; EDITIONS as usize] = [
     "Applebot",
 ];
 
-/// What is different from one edition to the next.
+/// The difference between two editions.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// Rules of the group that is judged.
+    /// Rules of the judged group.
     Rule,
     /// Another crawler gets a group.
     GroupAdded,
@@ -46,8 +46,8 @@ impl Change {
     }
 }
 
-/// A file of so many rules, a tenth of them with stars: half for `*`, half for the crawlers that
-/// are judged.
+/// A file with a number of rules, a tenth of them with stars: half for `*`, half for the judged
+/// crawlers.
 #[derive(Clone, Copy)]
 pub(crate) struct File {
     pub(crate) rules: u32,
@@ -77,7 +77,7 @@ impl File {
         numbers.map(|number| format!("{}page.html", Self::rule(number))).collect()
     }
 
-    /// Paths that the first edition allows, and no other.
+    /// Paths that only the first edition allows.
     pub(crate) fn allowed_once(self) -> Vec<String> {
         (0..23).map(|number| format!("/once/{number:02}.html")).collect()
     }
@@ -87,13 +87,13 @@ impl File {
         (0..23).map(|number| format!("/added-{}/{number:02}.html", EDITIONS - 1)).collect()
     }
 
-    /// Paths that each edition disallows by a rule that no other has.
+    /// Paths that each edition disallows by a different rule.
     pub(crate) fn narrowed(self) -> Vec<String> {
         (0..23).map(|number| format!("/narrow/xxxxxxxxxxxx/{number:02}.html")).collect()
     }
 }
 
-/// The policy whose robots.txt is this edition of the file.
+/// The policy that publishes this edition of the file.
 pub(crate) fn policy_text(file: File, number: u32) -> String {
     let quoted = |rules: Vec<String>| {
         rules.iter().map(|rule| format!("{rule:?}")).collect::<Vec<_>>().join(", ")

@@ -1,11 +1,11 @@
-//! The ledger of fetches, full: a hundred thousand pairs of crawler and network.
+//! A full ledger of fetches: a hundred thousand pairs of crawler and network.
 
 use std::{collections::HashMap, hint::black_box};
 
 use beadle::{
+    conduct::{Ledger, Network, Reader},
     crawlers::{Name, Outcome},
     enforce::Rulebook,
-    proxy::{Ledger, Network, Reader},
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -13,13 +13,14 @@ use crate::turns::Case;
 
 const PAIRS: u32 = 100_000;
 
-/// Crawlers of the catalogue, each from as many networks as fill the ledger. The editions of `books`
-/// are what they fetched, in turn.
+/// A ledger that crawlers of the catalogue fill from many networks. They fetch the editions of
+/// `books` in turn.
 pub(crate) fn cases<'a>(books: &[&'a Rulebook], now: Timestamp) -> Vec<Case<'a>> {
     let last = *books.last().expect("there is a rulebook");
     let site = &last.sites()[0];
     let names: Vec<Name<'_>> = last.catalogue().iter().map(Name::Known).collect();
-    // In an order of their own, as clients come; the step has no divisor in common with the pairs.
+    // In a mixed order, as in real traffic. The step and the number of pairs have no common
+    // divisor.
     let pair = move |number: usize| {
         let number = (number * 7_919) as u32 % PAIRS;
         let network =
@@ -32,7 +33,7 @@ pub(crate) fn cases<'a>(books: &[&'a Rulebook], now: Timestamp) -> Vec<Case<'a>>
             let (name, reader) = pair(number);
             let site = &books[number % books.len()].sites()[0];
             let at = now - SignedDuration::from_millis(i64::from(PAIRS) - number as i64);
-            ledger.note(site, name, reader, "-".into(), at);
+            ledger.note(site, name, reader, at);
         }
         ledger
     };
@@ -51,7 +52,7 @@ pub(crate) fn cases<'a>(books: &[&'a Rulebook], now: Timestamp) -> Vec<Case<'a>>
         let (ledger, pair) = (full(), pair.clone());
         move |number: usize| {
             let (name, reader) = pair(number);
-            black_box(ledger.note(site, name, reader, "-".into(), now));
+            black_box(ledger.note(site, name, reader, now));
         }
     };
     let note_new = {
@@ -62,29 +63,29 @@ pub(crate) fn cases<'a>(books: &[&'a Rulebook], now: Timestamp) -> Vec<Case<'a>>
             let network = Network::of((u128::from(come.get()) << 80).to_be_bytes().into());
             let reader = Reader { network, outcome: Outcome::Unknown };
             let at = now + SignedDuration::from_millis(come.get().into());
-            black_box(ledger.note(site, pair(number).0, reader, "-".into(), at));
+            black_box(ledger.note(site, pair(number).0, reader, at));
         }
     };
-    let holding = {
+    let known = {
         let (ledger, pair) = (full(), pair.clone());
         let start = now - SignedDuration::from_hours(24);
         move |number: usize| {
             let (name, reader) = pair(number);
-            black_box(ledger.holding(site, name, reader, start));
+            black_box(ledger.readings(site, name, reader).known_editions(start));
         }
     };
-    let read_by = {
+    let last = {
         let (ledger, pair) = (full(), pair.clone());
         move |number: usize| {
             let (name, reader) = pair(number);
-            black_box(ledger.read_by(site, Some(name), reader));
+            black_box(ledger.readings(site, name, reader).last());
         }
     };
     vec![
         Case::new("baseline: the pair looked up in a `HashMap`", look_up),
         Case::new("a fetch noted", note),
         Case::new("a fetch from a new network noted, the oldest forgotten", note_new),
-        Case::new("what a crawler may be going by", holding),
-        Case::new("what it has read, for a record", read_by),
+        Case::new("the editions that a crawler may know", known),
+        Case::new("its last fetch, for a record", last),
     ]
 }

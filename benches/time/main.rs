@@ -1,17 +1,17 @@
-//! Judging in time, in process: what it costs that crawlers may go by older editions.
+//! Judgement in time, in process: the cost of older editions in the window.
 //!
-//! `cargo bench --bench time`, half a minute. Each row holds a site with ten editions in the window
-//! against the same site with the last of them alone, in turns; the ratio is formed within a round.
-//! The verdict is the decision with the claim and the forms of the path prepared, so that little
-//! else dilutes the ratio; beside it stands the whole decision. Then the ledger of fetches, full.
+//! `cargo bench --bench time`, half a minute. Each row compares a site with ten editions in the
+//! window and the same site with the last edition alone, in turns. The ratio is per round. The
+//! verdict is the decision with a prepared claim and prepared forms of the path; the whole decision
+//! is beside it. A second table measures a full ledger of fetches.
 
-#![expect(clippy::print_stdout, clippy::panic, reason = "a benchmark prints its table")]
+#![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 
 use std::hint::black_box;
 
 use beadle::{
     crawlers::Claim,
-    enforce::{self, Asked, Moment, Reason, Rulebook, Site},
+    enforce::{self, Case, Moment, Reason, Rulebook, Site},
     policy,
     robots::Target,
 };
@@ -23,14 +23,14 @@ use self::{
 };
 
 mod editions; // sites that change
-mod fetches; // who has read what
-mod rows; // pairs of cases, and their table
+mod fetches; // a full ledger
+mod rows; // pairs of cases and their table
 #[path = "../traffic/mod.rs"]
 mod traffic;
 #[path = "../turns/mod.rs"]
 mod turns;
 
-/// How many editions stand in the window, the one in force included.
+/// The number of editions in the window, including the one in force.
 const EDITIONS: u32 = 10;
 
 fn main() {
@@ -53,19 +53,19 @@ fn main() {
     turns::measure(fetches::cases(&[&pair.older, &pair.ten], now()));
 }
 
-/// The same rules with nine editions before them, and alone.
+/// The same rules with nine earlier editions, and alone.
 struct Pair {
     one: Rulebook,
     ten: Rulebook,
-    /// The one before the last of the ten.
+    /// The ninth of the ten editions.
     older: Rulebook,
 }
 
-/// Requests of which the same comes.
+/// Requests with the same outcome.
 struct Kind {
     name: &'static str,
     requests: Vec<(String, String)>,
-    /// Why each is treated as it is: with one edition, and with ten.
+    /// The reason of the decision: with one edition, and with ten.
     reasons: Option<[Reason; 2]>,
 }
 
@@ -74,11 +74,10 @@ fn now() -> Timestamp {
 }
 
 impl Pair {
-    /// `text` gives the policy of each edition, the last of them in force.
+    /// A pair from the policies of all editions, by number; the last is in force.
     fn new(text: impl Fn(u32) -> String) -> Self {
         let read = |number| {
-            let (policy, findings) = policy::read("benchmark", text(number).as_bytes());
-            policy.unwrap_or_else(|| panic!("the benchmark's policy: {findings:#?}"))
+            text(number).parse::<policy::Policy>().expect("the benchmark's policy is valid")
         };
         let mut older: Option<Rulebook> = None;
         let mut ten: Option<Rulebook> = None;
@@ -90,14 +89,14 @@ impl Pair {
         let one = Rulebook::compile(&read(EDITIONS - 1), now(), None);
         let (older, ten) = older.zip(ten).expect("there are ten");
         let in_window = ten.sites()[0].timeline.in_window(now() - 24.hours()).count();
-        assert_eq!(in_window + 1, EDITIONS as usize, "each edition is another");
+        assert_eq!(in_window + 1, EDITIONS as usize, "all editions differ");
         Self { one, ten, older }
     }
 }
 
 fn traffic_sites() -> Vec<(String, Pair, Vec<Kind>)> {
     let text = traffic::policy("127.0.0.1:8080", "violations.db", "http://127.0.0.1:3000");
-    // The rules for everybody and those for AI crawlers change in turn.
+    // The rules for `*` and the rules for AI crawlers change in turn.
     let places = ["disallow: [\"/admin/\"", "disallow: [\"/archive/\""];
     assert!(places.iter().all(|place| text.contains(place)), "the policy has these rules");
     let changed = |number: u32| {
@@ -125,7 +124,7 @@ fn sites() -> Vec<(String, Pair, Vec<Kind>)> {
     sites
 }
 
-/// The requests of the crawlers that the file has a group for, by what comes of them.
+/// The requests of the judged crawlers, by outcome.
 fn kinds(file: File) -> Vec<Kind> {
     let by_all = |paths: Vec<String>| -> Vec<(String, String)> {
         let pair = |path: &String, user_agent: &str| (user_agent.to_owned(), path.clone());
@@ -172,17 +171,17 @@ fn row<'a>(name: String, pair: &'a Pair, kind: &'a Kind) -> Row<'a> {
         let prepared: Vec<_> = kind.requests.iter().map(prepare).collect();
         Box::new(move |number: usize| {
             let (claim, target) = black_box(&prepared[number % prepared.len()]);
-            let asked = Asked { claim, is_nameless: false, target };
-            black_box(enforce::decide(site, asked, &Moment::at(now())));
+            let case = Case { claim, is_nameless: false, target };
+            black_box(enforce::decide(site, case, &Moment::at(now())));
         }) as Box<dyn Fn(usize)>
     });
     Row::new(name, verdict, whole)
 }
 
-/// What the proxy does between a request's header and its origin.
+/// The work of the proxy between the header of a request and its origin.
 fn whole(book: &Rulebook, site: &Site, (user_agent, target): &(String, String)) -> Reason {
     let claim = book.catalogue().identify(user_agent.as_bytes(), &site.names);
     let target = Target::new(target.as_bytes());
-    let asked = Asked { claim: &claim, is_nameless: false, target: &target };
-    enforce::decide(site, asked, &Moment::at(now())).reason
+    let case = Case { claim: &claim, is_nameless: false, target: &target };
+    enforce::decide(site, case, &Moment::at(now())).reason
 }

@@ -1,8 +1,8 @@
-//! Rows of a table: the same with one edition and with ten, in turns.
+//! Rows of the table: one edition and ten editions, in turns.
 
 use crate::turns::{Case, ROUNDS};
 
-/// A row: the verdict, and the whole decision.
+/// A row: the verdict and the whole decision.
 pub(crate) struct Row<'a> {
     name: String,
     pairs: [Pair<'a>; 2],

@@ -1,17 +1,17 @@
-//! What both benchmarks are about: a policy of a hundred rules and the requests it judges.
+//! Traffic for the benchmarks: a policy of a hundred rules, and requests.
 //!
-//! The User-Agents are 140 browsers and 60 crawlers and tools, in the forms that their makers
-//! document; the paths are those of a shop with a blog. No request is refused: the policy logs.
+//! The User-Agents are 140 browsers and 60 crawlers and tools, in their documented forms. The paths
+//! are those of a shop with a blog. The policy only logs, so Beadle refuses no request.
 
-pub(crate) mod user_agents; // who asks
+pub(crate) mod user_agents; // browsers, crawlers and tools
 
-/// The host that is asked for.
+/// The requested host.
 pub(crate) const HOST: &str = "www.example.com";
 
-/// The targets. Their number has no divisor in common with that of the User-Agents, so that going
-/// through both in step meets every pair.
+/// The targets. Their number and the number of User-Agents have no common divisor, so going through
+/// both in step gives every pair.
 ///
-/// Of 23, crawlers may not read one, AI crawlers three, and four get tags.
+/// Of 23 targets, one is disallowed for all crawlers, three for AI crawlers, and four get tags.
 pub(crate) const TARGETS: [&str; 23] = [
     "/",
     "/index.html",
@@ -38,11 +38,11 @@ pub(crate) const TARGETS: [&str; 23] = [
     "/search?q=brass+lantern&sort=price",
 ];
 
-/// How many rules [`policy`] has.
+/// The number of rules in [`policy`].
 pub(crate) const RULES: usize = 100;
 
-/// The policy: [`RULES`] rules in six groups, two sets by purpose, one crawler that is in no
-/// catalogue, tags on some paths, and violations logged.
+/// The policy: [`RULES`] rules in six groups, two sets by purpose, one crawler outside the
+/// catalogue, tags on some paths, and logged violations.
 pub(crate) fn policy(listen: &str, database: &str, origin: &str) -> String {
     let list = |rules: &[String]| rules.join(", ");
     let quoted = |rule: String| format!("{rule:?}");
@@ -73,7 +73,7 @@ pub(crate) fn policy(listen: &str, database: &str, origin: &str) -> String {
     let bing: Vec<String> =
         (0..8).map(|number| quoted(format!("/experiments/{number}/"))).collect();
     let rules = [&star, &star_allow, &ai, &seo, &google, &bing].map(Vec::len);
-    // The rules that are written out below are the other three, four and three.
+    // The text below has the other three, four and three rules.
     assert_eq!(rules.iter().sum::<usize>() + 10, RULES, "the policy has as many rules as it says");
     format!(
         r#"server:

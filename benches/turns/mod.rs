@@ -1,19 +1,19 @@
-//! Cases that take turns in one run, the first of them the baseline of all.
+//! Cases that take turns in one run. The first case is the baseline.
 
 use std::time::{Duration, Instant};
 
-/// How many turns each case takes.
+/// The number of turns of each case.
 pub(crate) const ROUNDS: usize = 21;
-/// How long a case runs in one round.
+/// The time of a case in one round.
 const TURN: Duration = Duration::from_millis(8);
-/// How many calls go between two looks at the clock.
+/// The number of calls between two clock reads.
 const BATCH: usize = 512;
 
-/// Something to measure: called again and again with a number that goes up.
+/// A function to measure, called with ascending numbers.
 pub(crate) struct Case<'a> {
     name: &'static str,
     call: Box<dyn Fn(usize) + 'a>,
-    /// The time of a call in each of its turns so far.
+    /// The time of a call, for each turn so far.
     pub(crate) nanoseconds: Vec<f64>,
 }
 
@@ -33,8 +33,8 @@ impl<'a> Case<'a> {
     }
 }
 
-/// Measures and prints a table. An argument without dashes is a part of the names of the cases
-/// that are wanted beside the baseline: `cargo bench --bench decide -- identify`.
+/// Measures all cases and prints a table. An argument without dashes selects cases by a part of
+/// their name, in addition to the baseline: `cargo bench --bench decide -- identify`.
 pub(crate) fn measure(mut cases: Vec<Case<'_>>) {
     if let Some(wanted) = std::env::args().skip(1).find(|arg| !arg.starts_with("--")) {
         let baseline = cases.remove(0);

@@ -1,7 +1,7 @@
-//! Any two files, a NUL octet between them: what is told of their difference is so, what follows from
-//! one for the other does, and joining them once more changes nothing.
+//! Two files with a NUL octet between them: their reported difference is complete and correct, and
+//! joining them a second time changes nothing.
 
-use beadle::robots::{self, Access, Common, Matcher, RobotsTxt, Target};
+use beadle::robots::{self, Access, Matcher, Overlap, RobotsTxt, Target};
 
 pub(crate) fn holds_for(octets: &[u8]) {
     let end = octets.iter().position(|&octet| octet == 0).unwrap_or(octets.len() / 2);
@@ -27,9 +27,10 @@ pub(crate) fn holds_for(octets: &[u8]) {
     }
 }
 
-/// What the newer file disallows by a rule that is not in doubt the older one disallows, too.
+/// Checks that the older file disallows every path that an undisputed rule of the newer one
+/// disallows.
 fn follows(newer: &Matcher, older: &Matcher, octets: &[u8]) {
-    let common = Common::of(newer, &[older]);
+    let common = Overlap::new(newer, &[older]);
     let target = Target::new(octets.get(..200).unwrap_or(octets));
     for scope in newer.scopes().take(20) {
         for token in newer.tokens(scope).into_iter().take(5) {

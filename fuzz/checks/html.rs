@@ -1,5 +1,5 @@
-//! Any octets are read as a document without a panic, in one piece or in two; what its elements say
-//! can be written as a field and read again.
+//! An HTML document: parsing does not panic, in one piece or in two. Its rules survive writing as a
+//! field and parsing again.
 
 use beadle::robots_tag::{self, DocumentReader, MAX_BYTES};
 

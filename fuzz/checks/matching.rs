@@ -1,5 +1,6 @@
-//! The matcher decides as the definition says, whichever way it searches. The first line of the
-//! input is the path, every other one a rule: an allow rule if it starts with `+`.
+//! A path and rules: the matcher's verdict equals the definition, for every search strategy. The
+//! first line of the input is the path. Every other line is a rule, an allow rule if it starts with
+//! `+`.
 
 use std::cmp::Reverse;
 
@@ -18,7 +19,7 @@ pub(crate) fn holds_for(octets: &[u8]) {
         );
 
     check(rules.clone(), &path, expected);
-    // Many rules are searched by other means than few.
+    // Many rules use another search than few rules.
     let others = (100..140).map(|line| Rule {
         directive: Directive::Allow,
         pattern: format!("/z{line}{}", if line % 2 == 0 { "*z" } else { "" }),
@@ -49,7 +50,7 @@ fn rule((line, text): (u32, &[u8])) -> Rule {
     Rule { directive, pattern, line }
 }
 
-/// The octets that are letters of `alphabet` as they are, the others as one of them.
+/// The octets, with every octet outside `alphabet` replaced by a letter of it.
 fn spelled(octets: &[u8], alphabet: &[u8]) -> String {
     let letter = |octet: &u8| match alphabet.contains(octet) {
         true => char::from(*octet),
@@ -62,8 +63,8 @@ fn specificity(rule: &Rule) -> u32 {
     Pattern::new(&rule.pattern).expect("it starts with '/' or '*'").specificity()
 }
 
-/// RFC 9309 §2.2.3, octet by octet: `reach` holds every place of the path that what was read of the
-/// pattern may end at. Neither has anything to bring to normal form.
+/// RFC 9309 §2.2.3, octet by octet: `reach` has every position of the path at which a match of the
+/// pattern so far may end. Path and pattern are in normal form.
 fn is_match(pattern: &[u8], path: &[u8]) -> bool {
     let (body, anchored) = match pattern.strip_suffix(b"$") {
         Some(body) => (body, true),

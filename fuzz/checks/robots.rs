@@ -1,5 +1,5 @@
-//! Any octets are read, compiled and judged without a panic, and what was read settles at once when
-//! it is written: it means the same, and read again, it is written the same.
+//! A robots.txt: parsing, compiling and judging do not panic. The written file has the same
+//! meaning, and writing it a second time changes nothing.
 
 use beadle::robots::{self, Form, Matcher, ReadOptions, Target};
 
@@ -20,7 +20,7 @@ pub(crate) fn holds_for(octets: &[u8]) {
         }
 
         let written = robots.to_string();
-        // What doesn't fit is cut when it is read again.
+        // The parser cuts a line that is too long.
         if written.len() <= robots::MAX_BYTES {
             let read = robots::parse(written.as_bytes()).0;
             let again = Matcher::new(&read);
@@ -30,7 +30,7 @@ pub(crate) fn holds_for(octets: &[u8]) {
             };
             assert_eq!(access(&again, None), access(&matcher, None), "{written}");
             let names = matcher.scopes().take(20).flat_map(|scope| matcher.tokens(scope));
-            // What is not ASCII is written percent-encoded, which is another name.
+            // The writer percent-encodes octets outside ASCII, which gives another name.
             for name in names.filter(|name| name.bytes().all(|b| b.is_ascii_graphic())) {
                 assert_eq!(access(&again, Some(name)), access(&matcher, Some(name)), "{written}");
             }

@@ -1,5 +1,5 @@
-//! Any octets are read without a panic, a line of the input for a line of the field; the union of
-//! what they say knows no order and no repetition, and what is written is read again.
+//! Lines of `Robots-Tag`: parsing does not panic. The union does not depend on order or repetition,
+//! and the parser reads everything that the writer wrote.
 
 use beadle::robots_tag::{self, MAX_BYTES};
 

@@ -1,12 +1,12 @@
-//! Any octets are a request and a directory: reading and verifying don't panic, no value passes for
-//! another line of the signature base, and what verifies for one host verifies for no other.
+//! A signed request and a key directory: parsing and verifying do not panic. No value passes for
+//! another line of the signature base, and a signature verifies for one host only.
 //!
-//! The first line is method, target and authority, then come field lines to the first empty line,
-//! then the directory.
+//! The first line has the method, the target and the authority. Field lines follow up to the first
+//! empty line, then the directory.
 
 use beadle::crawlers::signature::{
-    AgentUrl, KeySet, Limits, Message, Outcome, Reading, Scheme, Signature, read, signature_base,
-    verify,
+    AgentUrl, KeySet, Limits, Message, Scheme, Signature, Signatures, Verification, read,
+    signature_base, verify,
 };
 
 pub(crate) fn holds_for(octets: &[u8]) {
@@ -39,9 +39,11 @@ pub(crate) fn holds_for(octets: &[u8]) {
         fields: &fields,
     };
     let signatures = match read(&message) {
-        Reading::Unsigned => return,
-        Reading::Invalid(reason) => return assert_eq!(reason.outcome(), Outcome::Invalid(reason)),
-        Reading::Signed(signatures) => signatures,
+        Signatures::Unsigned => return,
+        Signatures::Invalid(reason) => {
+            return assert_eq!(reason.verification(), Verification::Invalid(reason));
+        }
+        Signatures::Signed(signatures) => signatures,
     };
     assert!(!signatures.is_empty());
     for signature in &signatures {
@@ -62,10 +64,10 @@ fn holds_for_signature(signature: &Signature, message: &Message<'_>, keys: &KeyS
     let judge = |message: &Message<'_>, keys: &KeySet| {
         verify(signature, message, keys, signature.created(), &limits)
     };
-    assert_ne!(judge(message, &KeySet::default()), Outcome::Verified);
-    if judge(message, keys) == Outcome::Verified {
+    assert_ne!(judge(message, &KeySet::default()), Verification::Verified);
+    if judge(message, keys) == Verification::Verified {
         let other_authority = [b"x", message.authority].concat();
         let other = Message { authority: &other_authority, ..*message };
-        assert_ne!(judge(&other, keys), Outcome::Verified);
+        assert_ne!(judge(&other, keys), Verification::Verified);
     }
 }

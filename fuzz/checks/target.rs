@@ -1,5 +1,4 @@
-//! Any octets are a target; its letter is in normal form and its evasion forms are few, different
-//! from it and from each other.
+//! A request target: it has one normal form and few evasion forms, all different.
 
 use beadle::robots::{Forms, Target, path::MAX_LENGTH};
 
@@ -10,7 +9,7 @@ pub(crate) fn holds_for(octets: &[u8]) {
     assert!(letter.len() <= 3 * MAX_LENGTH + 1, "an octet becomes three at most");
     assert!(!letter.contains(&b'#'));
     assert!(letter.iter().all(u8::is_ascii_graphic));
-    // A `%` that stands for itself may become a part of an escape: `%%61b` is `%ab`.
+    // A literal `%` may become a part of an escape: `%%61b` is `%ab`.
     if letter.len() <= MAX_LENGTH && octets.len() <= MAX_LENGTH && !has_stray_percent(octets) {
         assert_eq!(Target::new(letter).letter(), letter, "normal already");
     }

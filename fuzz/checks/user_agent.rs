@@ -1,5 +1,5 @@
-//! Any octets are a User-Agent; a browser has no tokens, a crawler has some, no token comes from
-//! nothing, and none is lost because of what stands beside it.
+//! A User-Agent: a browser has no token, a crawler has at least one. No token is invented, and none
+//! is lost because of other text.
 
 use std::sync::LazyLock;
 
@@ -25,17 +25,17 @@ pub(crate) fn holds_for(octets: &[u8]) {
     for (index, name) in claim.tokens().enumerate() {
         assert!(!keys[..index].contains(&keys[index]), "each token once");
         if let Name::Declared(text) = name {
-            assert!(holds(octets, text.as_bytes()), "{text} is in the User-Agent");
+            assert!(contains(octets, text.as_bytes()), "{text} is in the User-Agent");
         }
     }
 
-    // A second line adds what it says.
+    // A second line adds its tokens.
     let both = CATALOGUE.identify_all([octets, b"GPTBot/1.2"], &SITE_NAMES);
     let is_gptbot = |name: Name<'_>| name.as_str() == "GPTBot";
     assert!(both.is_crowded() || both.tokens().any(is_gptbot));
     assert_ne!(both.class(), Class::Browser);
 }
 
-fn holds(text: &[u8], part: &[u8]) -> bool {
+fn contains(text: &[u8], part: &[u8]) -> bool {
     part.is_empty() || text.windows(part.len()).any(|window| window == part)
 }

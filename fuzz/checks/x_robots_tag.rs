@@ -1,5 +1,5 @@
-//! Any octets are read as the legacy field without a panic, a line of the input for a line of the
-//! field; what they say is read again from either field, if it can be said there.
+//! Lines of `X-Robots-Tag`: parsing does not panic. The parser reads the same rules from either
+//! field, as far as the field can express them.
 
 use beadle::robots_tag::{self, MAX_BYTES};
 

@@ -1,4 +1,4 @@
-//! The second listener, for operators: metrics and health. The proxy never depends on it.
+//! The admin listener: metrics and health for operators. The proxy never depends on it.
 //!
 //! May use: metrics, violations. Must not know: proxy, policy, enforce, cli.
 
@@ -23,21 +23,21 @@ use crate::{
     violations::{Health, Sink},
 };
 
-/// What the pages show.
+/// The data that the pages show.
 #[derive(Clone, Debug)]
 pub struct View {
-    /// Everything that is counted.
+    /// All metrics.
     pub metrics: Arc<Metrics>,
-    /// Where records go.
+    /// The sink of records, for counts and health.
     pub sink: Arc<Sink>,
-    /// Whether the proxy takes requests: not before it listens, and not while it drains.
+    /// Whether the proxy accepts requests: false until it listens, and while it drains.
     pub ready: Arc<AtomicBool>,
 }
 
 /// Serves `/metrics`, `/healthz` and `/readyz` until the runtime ends.
 ///
 /// # Errors
-/// Where the socket can't be used at all; a failed `accept` is waited out.
+/// Where the socket can't be used. A failed `accept` is retried.
 pub async fn serve(listener: TcpListener, view: View) -> std::io::Result<()> {
     listener.set_nonblocking(true)?;
     let listener = tokio::net::TcpListener::from_std(listener)?;
@@ -54,8 +54,8 @@ fn router(view: View) -> Router {
 }
 
 async fn index() -> &'static str {
-    "beadle\n\n/metrics  counters for Prometheus\n/healthz  alive, and whether records are kept\n\
-     /readyz   taking requests\n"
+    "beadle\n\n/metrics  counters for Prometheus\n/healthz  liveness, and whether records are \
+     written\n/readyz   whether requests are accepted\n"
 }
 
 async fn metrics(State(view): State<View>) -> impl IntoResponse {
@@ -70,7 +70,7 @@ async fn metrics(State(view): State<View>) -> impl IntoResponse {
     ([(header::CONTENT_TYPE, content_type)], view.metrics.exposition(records))
 }
 
-/// 200 as long as requests are served: records that can't be written are no reason to restart.
+/// 200 while requests are served, because unwritten records are no reason for a restart.
 async fn health(State(view): State<View>) -> String {
     match view.sink.health() {
         Health::Ok => "ok\n".to_owned(),

@@ -1,24 +1,28 @@
-//! `beadle check`: what is wrong with a policy, and what to write instead.
+//! `beadle check`: the findings of a policy, each with its repair.
 
 use std::{io::Write, path::PathBuf};
 
 use crate::{
-    cli::{ConfigFile, Error, Exit, Format, examine, json},
+    cli::{
+        config::{ConfigFile, examine},
+        exit::{Error, Exit},
+        output::{Format, json},
+    },
     diagnostic::Severity,
 };
 
-/// Check a policy file without starting anything.
+/// Check a policy file without starting a server.
 ///
-/// Prints every finding with file, line, column and the repair. Exits with 1 where there are
-/// errors or warnings, with 0 where there are notes at most.
+/// Prints each finding with file, line, column and the repair. Exits with 1 on errors or warnings,
+/// and with 0 otherwise.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The policy file; without it, that of --config.
+    /// The policy file. Overrides --config.
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     #[command(flatten)]
     config: ConfigFile,
-    /// How to print.
+    /// Output format.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }

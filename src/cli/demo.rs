@@ -1,4 +1,4 @@
-//! `beadle demo`: everything at once on loopback, to look at.
+//! `beadle demo`: an origin, the proxy and some crawlers on loopback.
 
 use std::{
     io::Write,
@@ -15,7 +15,8 @@ use tokio::{
 
 use crate::{
     cli::{
-        Error, Exit, load,
+        config::load,
+        exit::{Error, Exit},
         serve::{LogFormat, Service, Signals, control_runtime, log_to_stderr},
     },
     escape,
@@ -27,14 +28,14 @@ const PROXY: &str = "127.0.0.1:8080";
 const ADMIN: &str = "127.0.0.1:9090";
 const ORIGIN: &str = "127.0.0.1:3000";
 
-/// Show everything at once: a small origin, the proxy in front of it, some crawlers.
+/// Run a demo: a small origin, the proxy in front of it, and some crawlers.
 ///
-/// Listens on loopback only, writes to a folder of its own, answers for any host, and prints what to
-/// try. Ctrl-C ends it and removes the folder.
+/// Listens on loopback only, answers for any host, and prints commands to try. Writes to a
+/// temporary folder. Ctrl-C ends the demo and removes the folder.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The proxy's port; the admin listener takes the next free one. Without it the usual ports,
-    /// or free ones where those are taken.
+    /// Port of the proxy; the admin listener takes the next free port. The defaults are 8080 and
+    /// 9090, or free ports if these are in use.
     #[arg(long, value_name = "N")]
     port: Option<u16>,
     /// Send no crawler traffic.
@@ -70,7 +71,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Error> {
     })
 }
 
-/// A page of the built-in origin; `/old/` sends a tag of its own, in a case that is not valid.
+/// A page of the built-in origin; `/old/` sends its own tag, with invalid upper-case letters.
 async fn page(uri: Uri) -> impl axum::response::IntoResponse {
     let path = escape::html(uri.path());
     let body = format!(
@@ -89,14 +90,14 @@ struct Ports {
 }
 
 impl Ports {
-    /// The port that was asked for, else the usual ones, each replaced by a free one where taken.
+    /// The given port, or the default ports; a free port replaces each default that is in use.
     fn choose(port: Option<u16>) -> Result<Self, Error> {
         let local = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         let known = |address: &str| address.parse().unwrap_or_else(|_| local(0));
         let Some(port) = port.filter(|port| *port != 0) else {
-            // Held until all three are chosen, so that none is chosen twice.
-            let held = [PROXY, ADMIN, ORIGIN].map(|address| hold(known(address)));
-            let [proxy, admin, origin] = held;
+            // All three listeners stay open until the end, so that no port is chosen twice.
+            let [proxy, admin, origin] =
+                [PROXY, ADMIN, ORIGIN].map(|address| bind_near(known(address)));
             return Ok(Self {
                 proxy: proxy?.local_addr()?,
                 admin: admin?.local_addr()?,
@@ -104,7 +105,7 @@ impl Ports {
             });
         };
         let proxy = local(port);
-        let _held = TcpListener::bind(proxy).map_err(|error| {
+        let _reserved = TcpListener::bind(proxy).map_err(|error| {
             Error::Refused(format!("can't listen on {proxy}: {error} (choose another --port)"))
         })?;
         let admin = (port..u16::MAX)
@@ -126,13 +127,13 @@ impl Ports {
     }
 }
 
-/// The address, or any free port where it is taken.
-fn hold(address: SocketAddr) -> Result<TcpListener, Error> {
+/// A listener on the address, or on any free port if the address is in use.
+fn bind_near(address: SocketAddr) -> Result<TcpListener, Error> {
     let free = SocketAddr::new(address.ip(), 0);
     Ok(TcpListener::bind(address).or_else(|_| TcpListener::bind(free))?)
 }
 
-/// The demo's own folder; removed at the end.
+/// The demo's temporary folder; removed at the end.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -147,12 +148,12 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // Nothing is lost if it stays: it is a temporary folder.
+        // The folder is temporary, so nothing is lost if it stays.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
-/// Who comes by, and for what.
+/// The requests of the demo: visitor, User-Agent, path.
 const VISITS: [(&str, &str, &str); 8] = [
     (
         "Googlebot",
@@ -192,18 +193,18 @@ const VISITS: [(&str, &str, &str); 8] = [
     ),
 ];
 
-/// Sends the visits and prints what each got.
+/// Sends the visits and prints the response to each.
 async fn crawl(proxy: SocketAddr, out: &mut dyn Write) -> Result<(), Error> {
-    writeln!(out, "Some visitors, and what they got:\n")?;
-    for (who, user_agent, path) in VISITS {
+    writeln!(out, "Some visitors and their responses:\n")?;
+    for (visitor, user_agent, path) in VISITS {
         let status = visit(proxy, user_agent, path).await.unwrap_or_else(|error| error.to_string());
-        writeln!(out, "  {who:<12} {path:<18} {status}")?;
+        writeln!(out, "  {visitor:<12} {path:<18} {status}")?;
     }
     writeln!(out)?;
     Ok(())
 }
 
-/// The status line's end for one request.
+/// The status of one request.
 async fn visit(proxy: SocketAddr, user_agent: &str, path: &str) -> std::io::Result<String> {
     let mut stream = TcpStream::connect(proxy).await?;
     let request = format!(
@@ -211,16 +212,16 @@ async fn visit(proxy: SocketAddr, user_agent: &str, path: &str) -> std::io::Resu
          Connection: close\r\n\r\n"
     );
     stream.write_all(request.as_bytes()).await?;
-    let mut answer = Vec::new();
+    let mut response = Vec::new();
     let mut stream = stream.take(1 << 20);
-    let all = stream.read_to_end(&mut answer);
+    let all = stream.read_to_end(&mut response);
     tokio::time::timeout(Duration::from_secs(5), all).await.map_err(std::io::Error::from)??;
-    let text = String::from_utf8_lossy(&answer);
+    let text = String::from_utf8_lossy(&response);
     let status = text.lines().next().and_then(|line| line.split_once(' ')).map(|(_, rest)| rest);
-    Ok(escape::text(status.unwrap_or("no answer").as_bytes()))
+    Ok(escape::text(status.unwrap_or("no response").as_bytes()))
 }
 
-/// What to try next.
+/// Prints commands to try.
 fn guide(ports: &Ports, file: &Path, out: &mut dyn Write) -> Result<(), Error> {
     let program = std::env::args().next().unwrap_or_else(|| "beadle".to_owned());
     let (proxy, admin, file) = (ports.proxy, ports.admin, file.display());
@@ -229,31 +230,31 @@ fn guide(ports: &Ports, file: &Path, out: &mut dyn Write) -> Result<(), Error> {
         "\
 Try, in another terminal:
 
-  the rules that crawlers are told
+  the published rules
     curl http://{proxy}/robots.txt
 
-  a tag on every answer below /drafts/
+  a tag on every response below /drafts/
     curl -sI http://{proxy}/drafts/plan | grep -i robots-tag
 
-  a violation that is logged: the page comes, the visit is recorded
+  a logged violation: the page is served, the visit is recorded
     curl -A Googlebot/2.1 http://{proxy}/admin/users
     {program} violations --config {file}
 
   a block: this crawler may read /press/ only
     curl -i -A GPTBot/1.2 http://{proxy}/news/
 
-  why
+  the reasons
     {program} explain --config {file} --user-agent GPTBot/1.2 /news/ /press/2026
 
-  what was counted
+  the counters
     curl -s http://{admin}/metrics | grep ^beadle_violations
 
-  what was published, and when
+  the published editions
     {program} robots --config {file} --history
 
-The policy is {file}: change it, and it is reloaded.
-A crawler may go by the old rules until it fetches robots.txt again, or for a day:
-until then what you close is grace, and 'explain' says so.
+The policy is {file}. Beadle reloads it after each change.
+A crawler may use the old rules until it fetches robots.txt again, for a day at most.
+Until then, requests for newly closed paths count as grace, as 'explain' shows.
 Ctrl-C ends the demo."
     )?;
     Ok(out.flush()?)

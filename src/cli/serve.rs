@@ -1,4 +1,4 @@
-//! `beadle serve`: the proxy in front of its origins.
+//! `beadle serve`: the proxy in front of the origins.
 
 use std::{
     net::TcpListener,
@@ -10,7 +10,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-use jiff::Timestamp;
 use tokio::{
     signal::unix::{Signal, SignalKind, signal},
     sync::mpsc,
@@ -19,39 +18,45 @@ use tracing_subscriber::{EnvFilter, fmt, prelude::*};
 
 use crate::{
     admin,
-    cli::{ConfigFile, Error, Exit, load, memory},
+    cli::{
+        config::{ConfigFile, load},
+        exit::{Error, Exit},
+        memory,
+    },
     diagnostic::Severity,
     metrics::Metrics,
     policy::{self, Policy},
-    proxy::{self, Proxy, Reloader, Remembered, Running, Verifier},
-    violations::{LogTarget, Settings, Sink, Store},
+    proxy::{self, Proxy, Running},
+    publication::{self, Memory, Publisher},
+    violations::{LogTarget, Settings, Sink},
 };
 
-/// Signals that come this close together say the same.
-const ONE_WISH: Duration = Duration::from_secs(1);
+/// Signals within this time count as one.
+const SIGNAL_BURST: Duration = Duration::from_secs(1);
 
-/// How long records may take to reach the disk at the end.
+/// The most time to write records at the end.
 const FLUSH: Duration = Duration::from_secs(5);
 
 /// Serve the sites of a policy.
 ///
-/// SIGHUP, or a change of the file, reloads the policy; a broken one leaves the last good one in
-/// force. SIGTERM and Ctrl-C let the requests under way end, a second Ctrl-C does not wait.
+/// Reloads the policy on SIGHUP and when the file changes. If the new policy has errors, the last
+/// valid one stays in force. SIGTERM and Ctrl-C stop the server after the requests in progress. A
+/// second Ctrl-C stops it at once.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
     config: ConfigFile,
-    /// How log lines look. BEADLE_LOG sets what is logged: error, warn, info (default), debug.
+    /// Format of log lines. BEADLE_LOG sets the level: error, warn, info (default) or debug.
     #[arg(long, value_enum, default_value_t)]
     log_format: LogFormat,
 }
 
 #[derive(Clone, Copy, Debug, Default, clap::ValueEnum)]
 pub(super) enum LogFormat {
-    /// A line for people.
+    /// Text for people.
     #[default]
     Text,
-    /// A JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
@@ -67,13 +72,13 @@ pub(super) fn run(args: &Args) -> Result<Exit, Error> {
         tracing::warn!(finding, "policy");
     }
     let ended = control.block_on(async { Service::start(policy, file).await?.run(signals).await });
-    // The system's resolver can't be told to stop: where no name server answers, the end would wait
-    // for it.
+    // The system's resolver can't be cancelled. Without an answer from a name server, the end would
+    // wait for it.
     control.shutdown_background();
     ended
 }
 
-/// The runtime of everything that is not a request: signals, look-ups, reloads, admin pages.
+/// The runtime for everything except requests: signals, look-ups, reloads and the admin listener.
 pub(super) fn control_runtime() -> Result<tokio::runtime::Runtime, Error> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
@@ -83,8 +88,7 @@ pub(super) fn control_runtime() -> Result<tokio::runtime::Runtime, Error> {
     Ok(runtime)
 }
 
-/// Log lines on standard error; what pingora logs comes the same way. `BEADLE_LOG` overrides the
-/// level.
+/// Writes log lines to standard error, also those of pingora. `BEADLE_LOG` overrides the level.
 pub(super) fn log_to_stderr(format: LogFormat, level: &str) {
     let filter = EnvFilter::try_from_env("BEADLE_LOG").unwrap_or_else(|_| {
         EnvFilter::new(format!(
@@ -94,7 +98,7 @@ pub(super) fn log_to_stderr(format: LogFormat, level: &str) {
     });
     let lines = fmt::layer().with_writer(std::io::stderr).with_target(false);
     let registry = tracing_subscriber::registry().with(filter);
-    // A second call in one process keeps the first.
+    // A second call in one process has no effect.
     let _ = match format {
         LogFormat::Text => {
             let ansi = std::io::IsTerminal::is_terminal(&std::io::stderr())
@@ -105,7 +109,7 @@ pub(super) fn log_to_stderr(format: LogFormat, level: &str) {
     };
 }
 
-/// The signals that a server listens to.
+/// The signals that the server handles.
 pub(super) struct Signals {
     hangup: Signal,
     terminate: Signal,
@@ -114,7 +118,7 @@ pub(super) struct Signals {
 }
 
 impl Signals {
-    /// Installs the handlers; inside a runtime.
+    /// Installs the handlers, inside a runtime.
     pub(super) fn install() -> Result<Self, Error> {
         Ok(Self {
             hangup: signal(SignalKind::hangup())?,
@@ -124,15 +128,15 @@ impl Signals {
         })
     }
 
-    /// Waits for a signal that ends the server; every hang-up on the way is passed on.
-    async fn ended(&mut self, hangups: &mpsc::Sender<()>) -> &'static str {
+    /// Waits for a signal that ends the server. Passes every SIGHUP to `hangups`.
+    async fn end(&mut self, hangups: &mpsc::Sender<()>) -> &'static str {
         loop {
             tokio::select! {
                 _ = self.terminate.recv() => return "SIGTERM",
                 _ = self.interrupt.recv() => return "SIGINT",
                 _ = self.quit.recv() => return "SIGQUIT",
                 _ = self.hangup.recv() => {
-                    // A full channel has a reload ahead of it already.
+                    // A full channel already has a reload waiting.
                     let _ = hangups.try_send(());
                 }
             }
@@ -143,22 +147,21 @@ impl Signals {
 /// A started server.
 pub(super) struct Service {
     running: Running,
-    reloader: Arc<Reloader>,
+    publisher: Publisher,
     sink: Arc<Sink>,
     ready: Arc<AtomicBool>,
     drain: Duration,
-    lookup: Duration,
 }
 
 impl Service {
     /// Opens the store, binds the sockets and starts serving.
     ///
     /// # Errors
-    /// Whatever would keep it from serving as the policy says.
+    /// The policy can't take effect.
     pub(super) async fn start(policy: Policy, file: &Path) -> Result<Self, Error> {
         proxy::bind_check(&policy.server).map_err(Error::Findings)?;
         let metrics = Arc::new(Metrics::new());
-        let (sink, remembered) = open_store(&policy)?;
+        let (sink, memory) = open_store(&policy)?;
         let server = policy.server.clone();
         announce(&policy);
         let ready = Arc::new(AtomicBool::new(false));
@@ -171,80 +174,53 @@ impl Service {
             };
             tokio::spawn(async move {
                 if let Err(error) = admin::serve(listener, view).await {
-                    tracing::error!(%error, "the admin listener has ended");
+                    tracing::error!(%error, "admin listener failed");
                 }
             });
         }
-        let verifier = Verifier::start(&policy, &metrics).map_err(|finding| {
-            Error::Findings(vec![finding.in_file(&file.display().to_string())])
-        })?;
-        let started = Proxy::start(
-            policy,
-            file.to_owned(),
-            saved_at(file),
-            Arc::clone(&sink),
-            remembered,
-            verifier,
-            Arc::clone(&metrics),
-        );
-        let (proxy, reloader) = started.await.map_err(|finding| Error::Findings(vec![finding]))?;
-        reloader.origins().look_up().await;
-        let running = proxy::start(&server, proxy, metrics)
-            .map_err(|finding| Error::Findings(vec![finding]))?;
+        let at_start = policy.clone();
+        let since = publication::saved_at(file);
+        let (file, sink_of) = (file.to_owned(), Arc::clone(&sink));
+        let started =
+            Publisher::start(policy, file, since, memory, sink_of, Arc::clone(&metrics)).await;
+        let refused = |finding| Error::Findings(vec![finding]);
+        let publisher = started.map_err(refused)?;
+        let proxy = Proxy::new(&publisher.handles(), &at_start);
+        let running = proxy::start(&server, proxy, metrics).map_err(refused)?;
         wait_until_listening(&server).await;
         ready.store(true, Ordering::Release);
-        Ok(Self {
-            running,
-            reloader: Arc::new(reloader),
-            sink,
-            ready,
-            drain: server.timeouts.drain,
-            lookup: server.timeouts.origin_lookup,
-        })
+        Ok(Self { running, publisher, sink, ready, drain: server.timeouts.drain })
     }
 
-    /// Serves until a signal ends it, then lets the requests under way end.
+    /// Serves until a signal ends it, then completes the requests in progress.
     pub(super) async fn run(self, mut signals: Signals) -> Result<Exit, Error> {
         let (hangups, hangup) = mpsc::channel(1);
-        let reloader = Arc::clone(&self.reloader);
-        tokio::spawn(async move { reloader.watch(hangup).await });
-        let reloader = Arc::clone(&self.reloader);
-        tokio::spawn(async move { reloader.follow_origins().await });
-        let reloader = Arc::clone(&self.reloader);
-        tokio::spawn(async move { reloader.look_at_conduct().await });
-        let reloader = Arc::clone(&self.reloader);
-        let every = self.lookup;
-        tokio::spawn(async move {
-            loop {
-                tokio::time::sleep(every).await;
-                reloader.origins().look_up().await;
-            }
-        });
-        let ended_by = signals.ended(&hangups).await;
+        tokio::spawn(self.publisher.run(hangup));
+        let ended_by = signals.end(&hangups).await;
         self.ready.store(false, Ordering::Release);
-        tracing::info!(signal = ended_by, "no new connections; requests under way may end");
-        let told_at = Instant::now();
-        let insisted = async {
-            // Some send one signal to the process and to its group: that is one wish.
-            while told_at.elapsed() < ONE_WISH {
-                signals.ended(&hangups).await;
+        tracing::info!(signal = ended_by, "no new connections; completing requests in progress");
+        let first_signal_at = Instant::now();
+        let second_signal = async {
+            // A shell may send one signal to the process and to its group.
+            while first_signal_at.elapsed() < SIGNAL_BURST {
+                signals.end(&hangups).await;
             }
         };
         let drained = tokio::select! {
-            cut = self.running.drain(self.drain) => cut,
-            () = insisted => -1,
+            aborted = self.running.drain(self.drain) => Some(aborted),
+            () = second_signal => None,
         };
         match drained {
-            0 => {}
-            -1 => tracing::warn!("a second signal: not waiting for requests under way"),
-            cut => tracing::warn!(requests = cut, "the time to drain is over; requests were cut"),
+            Some(0) => {}
+            Some(requests) => tracing::warn!(requests, "drain timeout reached: requests aborted"),
+            None => tracing::warn!("a second signal: requests in progress aborted"),
         }
         let counts = self.sink.close(FLUSH);
         if counts.dropped > 0 {
             tracing::error!(
                 dropped = counts.dropped,
                 stored = counts.stored,
-                "not all records were kept"
+                "some records were lost"
             );
         }
         tracing::info!(records = counts.stored, "stopped");
@@ -252,16 +228,7 @@ impl Service {
     }
 }
 
-/// When the policy was saved: its robots.txt counts as published since then, so that a restart
-/// does not make it look new.
-fn saved_at(file: &Path) -> Timestamp {
-    let modified = std::fs::metadata(file).and_then(|metadata| metadata.modified());
-    let saved = modified.ok().and_then(|time| Timestamp::try_from(time).ok());
-    let now = Timestamp::now();
-    saved.filter(|saved| *saved <= now).unwrap_or(now)
-}
-
-fn open_store(policy: &Policy) -> Result<(Arc<Sink>, Remembered), Error> {
+fn open_store(policy: &Policy) -> Result<(Arc<Sink>, Memory), Error> {
     let settings = &policy.violations;
     let refused = |error: crate::violations::Error| Error::Refused(error.to_string());
     let log = match &settings.log {
@@ -269,7 +236,8 @@ fn open_store(policy: &Policy) -> Result<(Arc<Sink>, Remembered), Error> {
         Some(policy::Log::Stdout) | None => None,
     };
     for file in [settings.database.as_ref(), log].into_iter().flatten() {
-        // `data/` beside the policy is made; an absolute path may be a slip of the pen.
+        // Beadle creates `data/` beside the policy. A missing absolute folder may be a typing
+        // error.
         let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
         if let Some(folder) = folder.filter(|folder| folder.is_relative()) {
             std::fs::create_dir_all(folder).map_err(|error| {
@@ -285,21 +253,13 @@ fn open_store(policy: &Policy) -> Result<(Arc<Sink>, Remembered), Error> {
         }),
         queue: settings.queue,
         retention: Some(settings.retention),
-        editions: memory::longest_window(policy),
+        editions: publication::longest_window(policy),
     })
     .map_err(refused)?;
-    let start = memory::start(policy, Timestamp::now());
-    let remembered = match &settings.database {
-        Some(file) => {
-            let store = Store::open_read_only(file).map_err(refused)?;
-            Remembered::read(&store, start).map_err(refused)?
-        }
-        None => Remembered::default(),
-    };
-    Ok((Arc::new(sink), remembered))
+    Ok((Arc::new(sink), memory::read(policy)?))
 }
 
-/// One line for each listener and site, and the policy's fingerprint.
+/// Logs one line for each listener and site, and the policy's fingerprint.
 fn announce(policy: &Policy) {
     tracing::info!(
         version = env!("CARGO_PKG_VERSION"),
@@ -316,31 +276,31 @@ fn announce(policy: &Policy) {
     for site in &policy.sites {
         let origin = &site.origin;
         let mode = site.enforcement.ladder.map_or(site.enforcement.mode.as_str(), |_| "ladder");
-        let overrides: Vec<String> = site.enforcement.overrides.iter().map(shown).collect();
+        let overrides: Vec<String> = site.enforcement.overrides.iter().map(summary).collect();
         let overrides = Some(overrides.join(", ")).filter(|text| !text.is_empty());
         let impostors = site.enforcement.impostors.map(policy::Mode::as_str);
         tracing::info!(site = site.name(), origin = %origin, mode, overrides, impostors, "serving");
     }
 }
 
-/// `block for 97 crawlers`, `log for all (unknown)`
-fn shown(one: &policy::Override) -> String {
+/// An override in short: `block for 97 crawlers`, `log for all (unknown)`.
+fn summary(one: &policy::Override) -> String {
     let mode = one.mode.as_str();
-    let whom = match one.tokens.len() {
+    let crawlers = match one.tokens.len() {
         _ if one.all => "all".to_owned(),
         1 => "1 crawler".to_owned(),
         several => format!("{several} crawlers"),
     };
     let standings: Vec<&str> = one.standings.iter().map(|outcome| outcome.as_str()).collect();
     match standings.as_slice() {
-        [] => format!("{mode} for {whom}"),
-        some => format!("{mode} for {whom} ({})", some.join(", ")),
+        [] => format!("{mode} for {crawlers}"),
+        some => format!("{mode} for {crawlers} ({})", some.join(", ")),
     }
 }
 
-/// Ready means that a connection is taken; the sockets are bound by a thread of their own.
+/// Waits until every listener accepts connections. Another thread binds the sockets.
 async fn wait_until_listening(server: &policy::Server) {
-    // A connection to a TLS listener that says nothing would be logged as a failed handshake.
+    // pingora would log an empty connection to a TLS listener as a failed handshake.
     for listener in server.listen.iter().filter(|listener| listener.tls.is_none()) {
         let mut address = listener.address;
         if address.ip().is_unspecified() {

@@ -1,60 +1,64 @@
-//! `beadle violations`: what was recorded.
+//! `beadle violations`: the recorded violations.
 
 use std::{io::Write, path::PathBuf, time::Duration};
 
 use jiff::Timestamp;
 
 use crate::{
-    cli::{ConfigFile, Error, Exit, Format, json, load},
+    cli::{
+        config::{ConfigFile, load},
+        exit::{Error, Exit},
+        output::{Format, json},
+    },
     escape,
     policy::{Log, Policy},
-    violations::{self, Filter, Listing, Robots, Store, Violation, jsonl},
+    violations::{Filter, Listing, Robots, Store, Violation, jsonl},
 };
 
-/// How often a follower looks for more.
+/// The time between two queries with --follow.
 const POLL: Duration = Duration::from_millis(250);
 
-/// List the violations that were recorded.
+/// List recorded violations.
 ///
-/// Reads the database of the policy, or its JSON lines where it has none, while the proxy runs or
-/// after. Exits with 1 where there is a violation.
+/// Reads the policy's database, or its JSON lines if it has no database. Works beside a running
+/// server. Exits with 1 if there are violations.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
     config: ConfigFile,
-    /// Only of this site.
+    /// Filter by site.
     #[arg(long, value_name = "HOST")]
     site: Option<String>,
-    /// Only by this crawler.
+    /// Filter by crawler.
     #[arg(long, short = 't', value_name = "TOKEN")]
     product_token: Option<String>,
-    /// Only by crawlers of this purpose.
+    /// Filter by the crawler's purpose.
     #[arg(long, value_name = "PURPOSE")]
     purpose: Option<String>,
-    /// Only of paths that match this, as a rule of robots.txt would.
+    /// Filter by path, with a pattern as in robots.txt.
     #[arg(long, value_name = "PATTERN")]
     path: Option<String>,
-    /// Only since then: a time (2026-11-20T10:00:00Z), a day (2026-11-20), or how long ago (24h).
+    /// Earliest time: a time (2026-11-20T10:00:00Z), a day in UTC (2026-11-20) or an age (24h).
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
-    /// Only those that were answered so.
+    /// Filter by action.
     #[arg(long, value_parser = ["log", "throttle", "block"])]
     action: Option<String>,
-    /// Only this one: the decision id that a refused client was told.
+    /// Filter by decision id, as shown to a refused client.
     #[arg(long, value_name = "ID")]
     id: Option<String>,
-    /// Not more than the latest N.
+    /// Most violations to list; the latest ones count.
     #[arg(long, short = 'n', value_name = "N", default_value_t = 100)]
     limit: usize,
-    /// Go on printing what is recorded from now on.
+    /// Keep running and print new violations.
     #[arg(long, short)]
     follow: bool,
-    /// How to print.
+    /// Output format.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
 
-/// Where records can be read.
+/// The place to read records from.
 enum Source {
     Database(Store),
     Lines(PathBuf),
@@ -74,7 +78,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     }
     print(&listing, args.format, out)?;
     if listing.unreadable > 0 {
-        remark(&format!("{} lines could not be read as records", listing.unreadable));
+        remark(&format!("skipped {} invalid lines", listing.unreadable));
     }
     if listing.records.is_empty() && !args.follow && args.format == Format::Text {
         remark("no violations");
@@ -96,9 +100,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
 impl Source {
     fn of(policy: &Policy) -> Result<Self, Error> {
         match (&policy.violations.database, &policy.violations.log) {
-            (Some(database), _) => {
-                Store::open_read_only(database).map(Self::Database).map_err(refused)
-            }
+            (Some(database), _) => Ok(Self::Database(Store::open_read_only(database)?)),
             (None, Some(Log::File(file))) => Ok(Self::Lines(file.clone())),
             (None, Some(Log::Stdout)) => Err(Error::Refused(
                 "the records go to standard output and can't be read back (set \
@@ -113,14 +115,10 @@ impl Source {
 
     fn list(&self, filter: &Filter) -> Result<Listing, Error> {
         match self {
-            Self::Database(store) => store.query(filter).map_err(refused),
-            Self::Lines(file) => jsonl::read(file, filter).map_err(refused),
+            Self::Database(store) => Ok(store.query(filter)?),
+            Self::Lines(file) => Ok(jsonl::read(file, filter)?),
         }
     }
-}
-
-fn refused(error: violations::Error) -> Error {
-    Error::Refused(error.to_string())
 }
 
 fn filter(args: &Args) -> Result<Filter, Error> {
@@ -145,7 +143,7 @@ fn filter(args: &Args) -> Result<Filter, Error> {
     })
 }
 
-/// A time, a day in UTC, or how long before `now`.
+/// A time, a day in UTC, or an age before `now`.
 fn parse_since(text: &str, now: Timestamp) -> Option<Timestamp> {
     let day = || {
         let date: jiff::civil::Date = text.parse().ok()?;
@@ -190,7 +188,7 @@ fn text(violation: &Violation) -> String {
     )
 }
 
-/// The rule or the pace that was broken, with its line; else why it was refused.
+/// The broken rule or pace with its line, or the reason if neither was broken.
 fn broken(robots: &Robots, reason: &str) -> String {
     let field = match robots.directive.as_str() {
         "allow" => "Allow",
@@ -203,9 +201,9 @@ fn broken(robots: &Robots, reason: &str) -> String {
     format!("{field}: {} ({line})", robots.pattern.as_str())
 }
 
-/// Said on standard error, so that the lines on standard output stay records.
+/// Prints a remark on standard error; standard output has only records.
 fn remark(sentence: &str) {
-    // Where standard error is closed there is nobody left to tell.
+    // A failed write to standard error cannot be reported anywhere.
     let _ = writeln!(std::io::stderr(), "beadle: {sentence}");
 }
 
@@ -215,7 +213,7 @@ mod tests {
     use crate::violations::Text;
 
     #[test]
-    fn ours_what_was_broken_is_a_rule_a_pace_or_why_else() {
+    fn a_violation_names_its_rule_its_pace_or_its_reason() {
         let broken = |directive: &str, pattern: &str, line: Option<u32>| {
             let (directive, pattern) = (directive.into(), pattern.into());
             let group = Text::list(["*"]);
@@ -235,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn since_is_a_time_a_day_or_how_long_ago() {
+    fn since_is_a_time_a_day_or_an_age() {
         let now: Timestamp = "2026-11-20T12:00:00Z".parse().unwrap();
         for (text, expected) in [
             ("2026-11-20T10:00:00Z", Some("2026-11-20T10:00:00Z")),

@@ -1,9 +1,8 @@
-//! What a catalogue file must hold beyond what makes a catalogue.
+//! The audit of a catalogue file that comes from elsewhere.
 //!
-//! [`Catalogue::new`](super::Catalogue::new) sees to it that names are names and lead to one crawler
-//! each. Whatever is in a file that came from elsewhere is also fetched from, resolved and believed:
-//! a suffix that anybody's machine can have would confirm anybody, so it is refused here, and with
-//! it every address that could not be fetched from and every text that nobody would write.
+//! [`Catalogue::new`](super::Catalogue::new) checks the names. Beadle also fetches, resolves and
+//! trusts the rest of a file: a suffix shared by many owners would confirm every one of them. The
+//! audit refuses such suffixes, URLs that cannot be fetched, and texts of unreasonable length.
 
 use std::collections::HashMap;
 
@@ -12,79 +11,29 @@ use crate::{diagnostic::Diagnostic, escape};
 use super::{
     entry::{CatalogueFile, Entry},
     ranges::Format,
+    shared_domains::is_of_one_operator,
     signature::AgentUrl,
 };
 
 /// The longest text of an entry, in octets: a name, an operator, an address, a pattern.
 const MAX_TEXT: usize = 2_048;
-/// The most items of a list of an entry.
+/// The most items of a list in an entry.
 const MAX_ITEMS: usize = 200;
 
-/// Names that a provider gives to machines of its customers. No suffix in the catalogue may be one
-/// of them, or above or below one.
-const OF_CUSTOMERS: &[&str] = &[
-    ".1e100.net",
-    ".akamaitechnologies.com",
-    ".aliyuncs.com",
-    ".amazonaws.com",
-    ".azurewebsites.net",
-    ".bc.googleusercontent.com",
-    ".cloudapp.azure.com",
-    ".cloudapp.net",
-    ".cloudfront.net",
-    ".colocrossing.com",
-    ".contabo.net",
-    ".contaboserver.net",
-    ".digitalocean.com",
-    ".fastly.net",
-    ".githubusercontent.com",
-    ".herokuapp.com",
-    ".hetzner.com",
-    ".hinet.net",
-    ".hwclouds-dns.com",
-    ".kimsufi.com",
-    ".leaseweb.com",
-    ".leaseweb.net",
-    ".linode.com",
-    ".linodeusercontent.com",
-    ".on.aws",
-    ".online.net",
-    ".oraclecloud.com",
-    ".oraclevcn.com",
-    ".ovh.ca",
-    ".ovh.net",
-    ".ovh.us",
-    ".poneytelecom.eu",
-    ".rdns.cloud",
-    ".scaleway.com",
-    ".scw.cloud",
-    ".secureserver.net",
-    ".startdedicated.com",
-    ".upcloud.host",
-    ".vultr.com",
-    ".vultrusercontent.com",
-    ".workers.dev",
-    ".your-server.de",
-    ".yourvserver.net",
-];
-
-/// What registries sell names below, where it is two labels: `.co.uk`.
-const SECOND_LEVELS: [&str; 11] =
-    ["ac", "co", "com", "edu", "go", "gov", "gr", "ne", "net", "or", "org"];
-
 impl CatalogueFile {
-    /// Looks at the file as at one that came from elsewhere: a version that is a day, bounded
-    /// texts, addresses that can be fetched from, formats that are known, suffixes that are one
-    /// operator's alone, and no circle of crawlers that fall back to each other.
-    ///
-    /// That the entries make a catalogue is found out by [`Catalogue::new`](super::Catalogue::new).
+    /// Checks a file from elsewhere: a version that is a day, bounded texts, URLs that can be
+    /// fetched, known formats, suffixes of one operator each, and no circle of crawlers that fall
+    /// back to each other. [`Catalogue::new`](super::Catalogue::new) checks the names.
     pub fn audit(&self) -> Vec<Diagnostic> {
         let mut findings = Vec::new();
         if !is_day(&self.version) {
             let shown = escape::bounded(self.version.as_bytes(), 32);
             findings.push(
-                Diagnostic::error("catalogue.bad_version", format!("version '{shown}' is no day"))
-                    .help("write the day of the state of knowledge: \"2026-11-01\""),
+                Diagnostic::error(
+                    "catalogue.bad_version",
+                    format!("version '{shown}' is not a day"),
+                )
+                .help("write the day of the file: \"2026-11-01\""),
             );
         }
         for entry in &self.crawlers {
@@ -93,8 +42,8 @@ impl CatalogueFile {
             if let Some(url) = &entry.documentation
                 && !is_url(url, &["https://", "http://"])
             {
-                let help = "write the address of a page: https://bots.example/about";
-                findings.push(refused("catalogue.bad_url", entry, url, "is no address", help));
+                let help = "write the URL of a page: https://bots.example/about";
+                findings.push(refused("catalogue.bad_url", entry, url, "is not a URL", help));
             }
         }
         circles(&self.crawlers, &mut findings);
@@ -148,34 +97,34 @@ fn bounds(entry: &Entry, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// What is fetched, resolved and believed.
+/// Checks the facts that Beadle fetches, resolves and trusts.
 fn evidence(entry: &Entry, findings: &mut Vec<Diagnostic>) {
     for url in entry.ip_ranges.iter().filter(|url| !is_url(url, &["https://"])) {
-        let help = "write an https:// address with a host";
-        findings.push(refused("catalogue.bad_url", entry, url, "is not fetched from", help));
+        let help = "write an https:// URL with a host";
+        findings.push(refused("catalogue.bad_url", entry, url, "cannot be fetched", help));
     }
     if let Some(name) = &entry.ip_format
         && Format::named(name).is_none()
     {
-        let help = "write json, text, geofeed or html, or leave it out: it is found out";
-        findings.push(refused("catalogue.bad_format", entry, name, "is no known format", help));
+        let help = "write json, text, geofeed or html, or omit it: Beadle detects the format";
+        findings.push(refused("catalogue.bad_format", entry, name, "is not a known format", help));
     }
     if let Some(agent) = &entry.signature_agent
         && AgentUrl::new(agent).is_err()
     {
-        let help = "write the https:// address that it names in Signature-Agent";
-        findings.push(refused("catalogue.bad_agent", entry, agent, "is no agent", help));
+        let help = "write the https:// URL that the crawler sends in Signature-Agent";
+        findings.push(refused("catalogue.bad_agent", entry, agent, "is not an agent URL", help));
     }
     for suffix in entry.reverse_dns.iter().filter(|suffix| !is_of_one_operator(suffix)) {
-        let help = "name a domain of the operator that no customer has machines in";
-        let what = "is a suffix that anybody's machine can have";
+        let help = "name a domain of the operator that contains no machines of customers";
+        let what = "is a suffix that many owners share";
         findings.push(refused("catalogue.shared_suffix", entry, suffix, what, help));
     }
 }
 
-/// One finding where there is a circle, at one of its crawlers. Those that fall back to nobody are
-/// taken out, then those that fall back to these alone, until none is left or all that are left
-/// lead into a circle.
+/// Adds one finding if crawlers fall back to each other in a circle, at one crawler of the circle.
+/// Removes the crawlers without a fallback, then those whose fallbacks are all removed, and so on.
+/// The crawlers that remain lead into a circle.
 fn circles(entries: &[Entry], findings: &mut Vec<Diagnostic>) {
     let names = entries.iter().enumerate().flat_map(|(number, entry)| {
         let names = std::iter::once(&entry.product_token).chain(&entry.aliases);
@@ -209,19 +158,19 @@ fn circles(entries: &[Entry], findings: &mut Vec<Diagnostic>) {
     }
     let is_left = |number: usize| waits_for.get(number).is_some_and(|&count| count > 0);
     let Some(mut at) = (0..entries.len()).find(|&number| is_left(number)) else { return };
-    // Each that is left falls back to one that is left, so as many steps end within the circle.
+    // Each crawler that remains falls back to another one, so this many steps end in the circle.
     for _ in 0..entries.len() {
         let next = parents.get(at).and_then(|list| list.iter().find(|&&number| is_left(number)));
         at = next.copied().unwrap_or(at);
     }
     if let Some(entry) = entries.get(at) {
-        let what = "falls back to itself, perhaps through others";
-        let help = "take out one of the steps";
+        let what = "falls back to itself, directly or through others";
+        let help = "remove one of the fallbacks";
         findings.push(refused("catalogue.circle", entry, &entry.product_token, what, help));
     }
 }
 
-/// `2026-11-01`; compared as text, a later day is greater.
+/// Whether a text is a day such as `2026-11-01`. As text, a later day is greater.
 fn is_day(text: &str) -> bool {
     let mut parts = text.split('-');
     let mut number = |digits: usize, most: u32| {
@@ -234,31 +183,13 @@ fn is_day(text: &str) -> bool {
     number(4, 9_999) && number(2, 12) && number(2, 31) && parts.next().is_none()
 }
 
-/// Whether it begins with one of these schemes, and names a host in printable ASCII.
+/// Whether a text begins with one of these schemes and names a host, in printable ASCII.
 fn is_url(text: &str, schemes: &[&str]) -> bool {
     let rest = schemes.iter().find_map(|scheme| text.strip_prefix(scheme));
     rest.is_some_and(|rest| {
         let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
         host.contains('.') && !host.contains('@') && rest.bytes().all(|b| b.is_ascii_graphic())
     })
-}
-
-/// Whether a suffix is a domain that somebody registered for himself.
-fn is_of_one_operator(suffix: &str) -> bool {
-    let suffix = suffix.to_ascii_lowercase();
-    let Some(name) = suffix.strip_prefix('.') else { return false };
-    let labels: Vec<&str> = name.split('.').collect();
-    let is_label = |label: &&str| {
-        !label.is_empty() && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
-    };
-    let is_registered = match labels.as_slice() {
-        [] | [_] => false,
-        [second, top] => top.len() > 2 || !SECOND_LEVELS.contains(second),
-        _ => true,
-    };
-    let is_shared =
-        OF_CUSTOMERS.iter().any(|shared| shared.ends_with(&suffix) || suffix.ends_with(shared));
-    labels.iter().all(is_label) && is_registered && !is_shared
 }
 
 #[cfg(test)]
@@ -275,36 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn ours_a_suffix_is_one_operators_alone() {
-        for (suffix, expected) in [
-            (".googlebot.com", true),
-            (".search.msn.com", true),
-            (".gae.googleusercontent.com", true),
-            (".crawl.amazonbot.amazon", true),
-            (".bbc.co.uk", true),
-            ("googlebot.com", false),
-            (".", false),
-            ("", false),
-            (".com", false),
-            (".co.uk", false),
-            (".com.br", false),
-            (".amazonaws.com", false),
-            (".eu-west-1.compute.amazonaws.com", false),
-            (".googleusercontent.com", false),
-            (".bc.googleusercontent.com", false),
-            (".1E100.net", false),
-            (".your-server.de", false),
-            ("..com", false),
-            (".a b.com", false),
-        ] {
-            assert_eq!(is_of_one_operator(suffix), expected, "{suffix}");
-            let entry = Entry { reverse_dns: vec![suffix.to_owned()], ..named("A") };
-            assert_eq!(codes(entry).is_empty(), expected, "{suffix}");
-        }
-    }
-
-    #[test]
-    fn ours_what_is_fetched_and_believed_is_looked_at() {
+    fn evidence_is_checked() {
         let text = |text: &str| Some(text.to_owned());
         let lists = |url: &str| Entry { ip_ranges: vec![url.to_owned()], ..named("A") };
         for (entry, expected) in [
@@ -322,6 +224,10 @@ mod tests {
                 Entry { signature_agent: text("https://127.0.0.1"), ..named("A") },
                 &["catalogue.bad_agent"],
             ),
+            (
+                Entry { reverse_dns: vec![".co.uk".to_owned()], ..named("A") },
+                &["catalogue.shared_suffix"],
+            ),
             (Entry { operator: Some("x".repeat(4_000)), ..named("A") }, &["catalogue.too_long"]),
             (Entry { phrases: vec!["x".to_owned(); 500], ..named("A") }, &["catalogue.too_long"]),
         ] {
@@ -330,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn ours_no_crawler_falls_back_to_itself_through_others() {
+    fn a_circle_of_fallbacks_is_found() {
         let falls = |name: &str, to: &[&str]| Entry {
             falls_back_to: to.iter().map(|&name| name.to_owned()).collect(),
             ..named(name)
@@ -351,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn ours_a_version_is_a_day() {
+    fn a_version_is_a_day() {
         for (version, expected) in [
             ("2026-11-01", true),
             ("2026-13-01", false),

@@ -1,43 +1,37 @@
-//! The catalogue: who is known, under which names, and which groups each one obeys.
+//! The catalogue: all known crawlers, by name and by number.
 
 use std::collections::HashMap;
 
 use crate::diagnostic::Diagnostic;
 
 use super::{
-    claim::{Claim, Class, Name},
     crawler::Crawler,
-    entry::{Entry, Purpose},
-    names::{Names, Target},
+    entry::Entry,
+    name_table::{NameTable, Target},
     patterns::Patterns,
-    site_names::SiteNames,
-    unique::Id,
-    user_agent,
+    purpose::Purpose,
+    table_id::TableId,
 };
 
-/// Every crawler that is known. Immutable; a newer state of knowledge is a new catalogue.
+/// All known crawlers. Immutable; an update is a new catalogue.
 #[derive(Clone, Debug)]
 pub struct Catalogue {
-    id: Id,
+    id: TableId,
     crawlers: Vec<Crawler>,
-    /// Tokens and aliases in lower case, for questions about names in robots.txt.
+    /// Tokens and aliases in lower case, for names in robots.txt.
     by_name: HashMap<Box<str>, u16>,
-    /// The names as they are looked for in User-Agents.
-    names: Names,
+    /// The names for the scan of User-Agents.
+    names: NameTable,
     patterns: Patterns,
 }
 
 impl Catalogue {
-    /// How many bytes of a User-Agent are looked at: enough that no padding up to 64 KiB hides a
-    /// name, and at a few nanoseconds a byte still less than a millisecond.
-    pub const MAX_SCAN: usize = 128 * 1024;
-
     /// Checks the entries and builds the tables.
     ///
     /// # Errors
     ///
-    /// Every name that is no product token, stands for two crawlers, or is fallen back to and
-    /// unknown, each as one finding.
+    /// One finding for each name that is not a product token, belongs to two crawlers, or refers to
+    /// no entry.
     pub fn new(entries: impl IntoIterator<Item = Entry>) -> Result<Self, Vec<Diagnostic>> {
         let mut findings = Vec::new();
         let crawlers: Vec<Crawler> =
@@ -54,40 +48,11 @@ impl Catalogue {
         if !findings.is_empty() {
             return Err(findings);
         }
-        let names = Names::new(names_to_look_for(&crawlers));
-        Ok(Self { id: Id::new(), crawlers, by_name, names, patterns })
+        let names = NameTable::new(names_in_user_agents(&crawlers));
+        Ok(Self { id: TableId::new(), crawlers, by_name, names, patterns })
     }
 
-    /// What a request's User-Agent claims. One pass, no allocation.
-    pub fn identify<'a>(&'a self, user_agent: &'a [u8], site_names: &'a SiteNames) -> Claim<'a> {
-        self.identify_all([user_agent], site_names)
-    }
-
-    /// What the values of several User-Agent lines claim together: a client that sends two is
-    /// whatever either of them says.
-    pub fn identify_all<'a>(
-        &'a self,
-        user_agents: impl IntoIterator<Item = &'a [u8]>,
-        site_names: &'a SiteNames,
-    ) -> Claim<'a> {
-        let mut claim = Claim::empty();
-        let mut fallback = Class::None;
-        for value in user_agents {
-            let class = user_agent::scan(self, site_names, value, &mut claim);
-            self.patterns.find(value, |number| {
-                if let Some(crawler) = self.at(number) {
-                    claim.add(Name::Known(crawler));
-                }
-            });
-            if fallback == Class::None {
-                fallback = class;
-            }
-        }
-        claim.settle(fallback);
-        claim
-    }
-
-    /// The crawler of that token or alias, in any case of letters.
+    /// The crawler with this token or alias, in any case of letters.
     pub fn find(&self, name: &str) -> Option<&Crawler> {
         let number = match self.by_name.get(name) {
             Some(number) => number,
@@ -96,8 +61,7 @@ impl Catalogue {
         self.at(*number)
     }
 
-    /// The token that is spelled most like a name that is not known, if one is close enough to be
-    /// meant.
+    /// The token that an unknown name probably means: the most similar one, if it is close enough.
     pub fn closest(&self, name: &str) -> Option<&str> {
         const CLOSE_ENOUGH: f64 = 0.72;
         let name = name.trim().to_ascii_lowercase();
@@ -128,16 +92,20 @@ impl Catalogue {
         u16::try_from(self.crawlers.element_offset(crawler)?).ok()
     }
 
-    pub(super) const fn id(&self) -> Id {
+    pub(super) const fn id(&self) -> TableId {
         self.id
     }
 
-    pub(super) fn names(&self) -> &Names {
+    pub(super) fn names(&self) -> &NameTable {
         &self.names
+    }
+
+    pub(super) fn patterns(&self) -> &Patterns {
+        &self.patterns
     }
 }
 
-/// Tokens and aliases, each leading to one crawler.
+/// The number of the crawler for each token and alias.
 fn index(crawlers: &[Crawler], findings: &mut Vec<Diagnostic>) -> HashMap<Box<str>, u16> {
     let mut by_name: HashMap<Box<str>, u16> = HashMap::with_capacity(crawlers.len() * 2);
     for (crawler, number) in crawlers.iter().zip(0u16..) {
@@ -148,7 +116,7 @@ fn index(crawlers: &[Crawler], findings: &mut Vec<Diagnostic>) -> HashMap<Box<st
             findings.push(
                 Diagnostic::error(
                     "crawlers.duplicate_name",
-                    format!("'{name}' of {own} is a name of {other} already"),
+                    format!("'{name}' of {own} is already a name of {other}"),
                 )
                 .help("keep one of them"),
             );
@@ -157,10 +125,10 @@ fn index(crawlers: &[Crawler], findings: &mut Vec<Diagnostic>) -> HashMap<Box<st
     by_name
 }
 
-fn names_to_look_for(crawlers: &[Crawler]) -> impl Iterator<Item = (Box<str>, Target)> {
+fn names_in_user_agents(crawlers: &[Crawler]) -> impl Iterator<Item = (Box<str>, Target)> {
     crawlers.iter().zip(0u16..).flat_map(|(crawler, number)| {
         crawler
-            .texts_to_look_for()
+            .texts_in_user_agents()
             .map(move |(text, matching)| (text.into(), Target::new(number, matching)))
     })
 }

@@ -1,4 +1,4 @@
-//! What is different between two states of the catalogue, and whether it changes verdicts.
+//! The differences between two catalogue files, and their effect on verdicts.
 
 use std::{collections::HashMap, fmt};
 
@@ -8,48 +8,49 @@ use crate::escape;
 
 use super::entry::{CatalogueFile, Entry};
 
-/// The differences between two catalogue files. All texts in it are escaped.
+/// The differences between two catalogue files. All texts are escaped.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Changes {
-    /// Names of crawlers that are in the newer file alone, in its order.
+    /// Names of crawlers in the newer file only, in its order.
     pub new: Vec<String>,
-    /// Names of crawlers that are in the older file alone, as a token or an alias, in its order.
+    /// Names of crawlers in the older file only, in its order. A name that is now an alias is not
+    /// gone.
     pub gone: Vec<String>,
-    /// Facts that are not the same, in the order of the newer file.
+    /// Facts that differ, in the order of the newer file.
     pub changed: Vec<Change>,
 }
 
-/// A fact that is not what it was.
+/// A fact that differs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Change {
     /// The crawler.
     pub product_token: String,
-    /// The key of the fact, as the file has it.
+    /// The key of the fact in the file.
     pub fact: &'static str,
-    /// Whether verdicts or standings can come out otherwise by it.
+    /// Whether it can change verdicts or standings.
     pub decides: bool,
-    /// What it was; empty is unknown.
+    /// The older value; empty is unknown.
     pub was: String,
-    /// What it is.
+    /// The newer value.
     pub is: String,
 }
 
 impl Changes {
-    /// What is different in `newer`. Crawlers are the same where their names are, in any case of
-    /// letters; one whose name has become another's alias counts as changed.
+    /// The differences in `newer`. Crawlers are equal if their names are, in any case of letters. A
+    /// crawler whose name is now an alias of another counts as changed.
     pub fn between(older: &CatalogueFile, newer: &CatalogueFile) -> Self {
         let (before, after) = (by_name(&older.crawlers), by_name(&newer.crawlers));
         let mut changes = Self::default();
         for entry in &newer.crawlers {
             match before.get(&key(&entry.product_token)) {
-                None => changes.new.push(shown(&entry.product_token)),
+                None => changes.new.push(escape::shown(&entry.product_token)),
                 Some(old) => changes.compare(old, entry),
             }
         }
         for entry in &older.crawlers {
             match after.get(&key(&entry.product_token)) {
-                None => changes.gone.push(shown(&entry.product_token)),
-                // Its own entry is gone, its name is kept by another.
+                None => changes.gone.push(escape::shown(&entry.product_token)),
+                // Its own entry is gone; another entry has its name as an alias.
                 Some(new) if !is_named(new, &entry.product_token) => changes.compare(entry, new),
                 Some(_) => {}
             }
@@ -57,7 +58,7 @@ impl Changes {
         changes
     }
 
-    /// Whether nothing is different.
+    /// Whether the files are equal.
     pub fn is_empty(&self) -> bool {
         self.new.is_empty() && self.gone.is_empty() && self.changed.is_empty()
     }
@@ -66,7 +67,7 @@ impl Changes {
         for (was, is) in facts(old).into_iter().zip(facts(new)) {
             if was.value != is.value {
                 self.changed.push(Change {
-                    product_token: shown(&old.product_token),
+                    product_token: escape::shown(&old.product_token),
                     fact: is.key,
                     decides: is.decides,
                     was: was.value,
@@ -94,8 +95,8 @@ struct Fact {
     value: String,
 }
 
-/// All facts of an entry, in the order of its keys. The pattern has no `..`: a fact that is added
-/// is compared, or this does not compile.
+/// All facts of an entry, in the order of its keys. The pattern has no `..`, so that a new key does
+/// not compile before it is compared.
 fn facts(entry: &Entry) -> [Fact; 18] {
     let Entry {
         product_token,
@@ -118,22 +119,22 @@ fn facts(entry: &Entry) -> [Fact; 18] {
         signature_agent,
     } = entry;
     let decides = |key: &'static str, value: String| Fact { key, decides: true, value };
-    let tells = |key: &'static str, value: String| Fact { key, decides: false, value };
+    let informs = |key: &'static str, value: String| Fact { key, decides: false, value };
     [
-        // The spelling alone: it stands in records.
-        tells("product_token", shown(product_token)),
+        // Only the spelling in records differs.
+        informs("product_token", escape::shown(product_token)),
         decides("aliases", list(aliases)),
-        tells("operator", text(operator.as_deref())),
-        // A policy's sets are made of purposes.
+        informs("operator", text(operator.as_deref())),
+        // A policy's sets select by purpose.
         decides("purpose", word(purpose)),
         decides("kind", word(kind)),
-        tells("documentation", text(documentation.as_deref())),
-        // Who says that it keeps to Crawl-delay is held to it.
+        informs("documentation", text(documentation.as_deref())),
+        // Beadle enforces Crawl-delay for crawlers that claim to honour it.
         decides("honours", word(honours)),
         decides("falls_back_to", list(falls_back_to)),
         decides("ignores_star", word(ignores_star)),
         decides("borrows", list(borrows)),
-        tells("status", word(status)),
+        informs("status", word(status)),
         decides("phrases", list(phrases)),
         decides("user_agent_pattern", text(user_agent_pattern.as_deref())),
         decides("match", word(matching)),
@@ -144,7 +145,7 @@ fn facts(entry: &Entry) -> [Fact; 18] {
     ]
 }
 
-/// Tokens and aliases; of a name that two have, the token counts.
+/// Entries by token and alias. If two entries have a name, the one with the token counts.
 fn by_name(entries: &[Entry]) -> HashMap<String, &Entry> {
     let aliases =
         entries.iter().flat_map(|entry| entry.aliases.iter().map(move |alias| (key(alias), entry)));
@@ -159,22 +160,18 @@ fn key(name: &str) -> String {
     name.trim().to_ascii_lowercase()
 }
 
-fn shown(value: &str) -> String {
-    escape::bounded(value.as_bytes(), 200)
-}
-
 fn text(value: Option<&str>) -> String {
-    value.map(shown).unwrap_or_default()
+    value.map(escape::shown).unwrap_or_default()
 }
 
 fn list(values: &[String]) -> String {
     if values.is_empty() {
         return String::new();
     }
-    format!("[{}]", values.iter().map(|value| shown(value)).collect::<Vec<_>>().join(", "))
+    format!("[{}]", values.iter().map(escape::shown).collect::<Vec<_>>().join(", "))
 }
 
-/// A word of ours as the file writes it, a mapping as JSON.
+/// A value as the file writes it: a word as it is, a mapping as JSON.
 fn word(value: &impl Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(word)) => word,
@@ -197,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn ours_what_decides_is_told_from_what_does_not() {
+    fn facts_that_change_verdicts_are_marked() {
         let older = file(json!([
             { "product_token": "Same", "aliases": ["Also"], "honours": { "robots_txt": "yes" } },
             { "product_token": "Gone" },
@@ -213,7 +210,7 @@ mod tests {
         let changes = Changes::between(&older, &newer);
         assert_eq!(changes.new, ["Host"]);
         assert_eq!(changes.gone, ["Gone"]);
-        let told: Vec<(String, bool)> =
+        let found: Vec<(String, bool)> =
             changes.changed.iter().map(|change| (change.to_string(), change.decides)).collect();
         let expected = [
             ("Moved: operator was Old, is New\\u{202e}", false),
@@ -225,7 +222,7 @@ mod tests {
             ("Joined: kind was user-triggered, is crawler", true),
         ];
         let expected: Vec<_> = expected.map(|(text, decides)| (text.to_owned(), decides)).into();
-        assert_eq!(told, expected);
+        assert_eq!(found, expected);
         assert!(Changes::between(&older, &older).is_empty());
     }
 }

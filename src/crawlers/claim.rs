@@ -1,60 +1,28 @@
-//! What a User-Agent says of its sender: a class, and the product tokens it carries.
+//! The claim of a User-Agent: a class, and the product tokens in it.
 
 use std::fmt;
 
 use serde::{Serialize, Serializer, ser::SerializeSeq};
 
-use crate::product_token::ProductToken;
-
-use super::{
-    crawler::Crawler,
-    entry::Kind,
-    recent::{Short, ShortName},
-};
+use super::{class::Class, crawler::Crawler, entry::Kind, name::Name};
 
 /// The claim of one request. Borrows from the catalogue, the site's names and the User-Agent; its
 /// tokens are distinct and in order of appearance.
 #[derive(Clone, Copy)]
 pub struct Claim<'a> {
-    names: [Option<Name<'a>>; Claim::MAX_TOKENS],
-    length: usize,
-    /// How many names stand in `names`, those among them that gave way behind the tokens.
-    found: usize,
-    crowded: bool,
-    class: Class,
-    truncated: bool,
-}
-
-/// One product token that a User-Agent carries.
-#[derive(Clone, Copy)]
-pub enum Name<'a> {
-    /// A crawler of the catalogue.
-    Known(&'a Crawler),
-    /// A name that only the site's own groups use.
-    Site(&'a ProductToken),
-    /// What a bot unknown to both calls itself, as written in its User-Agent.
-    Declared(&'a str),
-}
-
-/// What kind of client a User-Agent claims to be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Class {
-    /// A crawler of the catalogue.
-    Crawler,
-    /// A fetcher that acts because a person asked for this page.
-    UserTriggered,
-    /// A library, a tool, a driven browser, or a bot that names itself and is in no catalogue.
-    Automation,
-    /// A browser or an app in somebody's hands. It has no tokens.
-    Browser,
-    /// Nothing that can be read: absent, empty, `-`, or no known form.
-    None,
+    pub(super) names: [Option<Name<'a>>; Claim::MAX_TOKENS],
+    /// How many of `names` are tokens.
+    pub(super) length: usize,
+    /// How many names `names` holds: the tokens first, then the programs.
+    pub(super) found: usize,
+    pub(super) crowded: bool,
+    pub(super) class: Class,
+    pub(super) truncated: bool,
 }
 
 impl<'a> Claim<'a> {
-    /// The most tokens that are kept of one claim. The longest honest User-Agents carry three; of
-    /// one with more, see [`Self::is_crowded`].
+    /// The most tokens that a claim keeps. The longest honest User-Agents carry three;
+    /// [`Self::is_crowded`] marks a User-Agent with more.
     pub const MAX_TOKENS: usize = 8;
 
     pub(super) const fn empty() -> Self {
@@ -68,42 +36,6 @@ impl<'a> Claim<'a> {
         }
     }
 
-    /// The claim without what it borrows; `None` where a name can't be shortened.
-    pub(super) fn shorten(&self, shorten: impl Fn(Name<'a>) -> Option<ShortName>) -> Option<Short> {
-        let mut names = [ShortName::Known(0); Self::MAX_TOKENS];
-        for (place, name) in names.iter_mut().zip(self.names).take(self.found) {
-            *place = shorten(name?)?;
-        }
-        let (length, found) = (u8::try_from(self.length).ok()?, u8::try_from(self.found).ok()?);
-        (!self.truncated).then_some(Short {
-            names,
-            length,
-            found,
-            crowded: self.crowded,
-            class: self.class,
-        })
-    }
-
-    /// The claim that was shortened; `None` where a name can't be found again.
-    #[inline]
-    pub(super) fn expand(
-        short: &Short,
-        expand: impl Fn(ShortName) -> Option<Name<'a>>,
-    ) -> Option<Self> {
-        let mut names = [None; Self::MAX_TOKENS];
-        for (place, name) in names.iter_mut().zip(short.names).take(short.found.into()) {
-            *place = Some(expand(name)?);
-        }
-        Some(Self {
-            names,
-            length: short.length.into(),
-            found: short.found.into(),
-            crowded: short.crowded,
-            class: short.class,
-            truncated: false,
-        })
-    }
-
     /// The class of client.
     pub fn class(&self) -> Class {
         self.class
@@ -114,13 +46,13 @@ impl<'a> Claim<'a> {
         self.names.iter().take(self.length).flatten().copied()
     }
 
-    /// Names of libraries and tools that gave way to a crawler's: they say by which program it
-    /// comes. A site that has rules for the program can hold the client to them all the same.
+    /// Names of libraries and tools beside a crawler's name: the programs that the crawler runs. A
+    /// site with rules for such a program can still apply them.
     pub fn programs(&self) -> impl Iterator<Item = Name<'a>> + '_ {
         self.names.iter().take(self.found).skip(self.length).flatten().copied()
     }
 
-    /// Whether there were more names than are kept: no honest client's User-Agent has so many.
+    /// Whether the User-Agent carries more names than a claim keeps. No honest client sends so many.
     pub fn is_crowded(&self) -> bool {
         self.crowded
     }
@@ -135,20 +67,20 @@ impl<'a> Claim<'a> {
         self.length == 0
     }
 
-    /// The first token, by which the client is called in logs and metrics.
+    /// The first token: the client's name in logs and metrics.
     pub fn primary(&self) -> Option<Name<'a>> {
         self.names[0]
     }
 
-    /// The User-Agent was longer than what is looked at, see [`Catalogue::MAX_SCAN`].
+    /// Whether the User-Agent is longer than the part that is scanned, see [`Catalogue::MAX_SCAN`].
     ///
     /// [`Catalogue::MAX_SCAN`]: super::Catalogue::MAX_SCAN
     pub fn truncated(&self) -> bool {
         self.truncated
     }
 
-    /// Whether a crawler's name stands here because another one always sends it beside its own: that
-    /// is no claim to be it.
+    /// Whether another crawler of this claim always sends this crawler's name beside its own. Then
+    /// the name is no claim to be this crawler.
     pub fn is_borrowed(&self, crawler: &Crawler) -> bool {
         let mut known = self.tokens().filter_map(Name::known);
         known.any(|other| other.borrows_from(crawler))
@@ -172,16 +104,16 @@ impl<'a> Claim<'a> {
         self.truncated = true;
     }
 
-    /// Settles what has been found: a library's name gives way to a crawler's, a borrowed name
-    /// stands behind the borrower's, and the class follows. `fallback` is the class of a client
+    /// Orders the names that were found and sets the class. A crawler's name displaces a library's,
+    /// and a borrower's name comes before the borrowed one. `fallback` is the class of a client
     /// without tokens.
     pub(super) fn settle(&mut self, fallback: Class) {
         if self.length == 0 {
             self.class = fallback;
             return;
         }
-        if self.tokens().any(Name::is_somebody) {
-            self.keep(Name::is_somebody);
+        if self.tokens().any(Name::is_crawler) {
+            self.keep(Name::is_crawler);
         }
         let borrower = self.tokens().position(|name| name.known().is_some_and(Crawler::borrows));
         if let Some(at) = borrower.filter(|&at| at > 0)
@@ -220,83 +152,6 @@ impl<'a> Claim<'a> {
             }
         }
         self.length = kept;
-    }
-}
-
-impl<'a> Name<'a> {
-    /// The name: as the catalogue spells it, else as the site does, else as the client does.
-    pub fn as_str(self) -> &'a str {
-        match self {
-            Self::Known(crawler) => crawler.product_token().as_str(),
-            Self::Site(token) => token.as_str(),
-            Self::Declared(text) => text,
-        }
-    }
-
-    /// The catalogue's entry, if there is one.
-    pub fn known(self) -> Option<&'a Crawler> {
-        match self {
-            Self::Known(crawler) => Some(crawler),
-            Self::Site(_) | Self::Declared(_) => None,
-        }
-    }
-
-    /// The name as a token of its own; allocates where the name is only declared.
-    pub fn to_product_token(self) -> Option<ProductToken> {
-        match self {
-            Self::Known(crawler) => Some(crawler.product_token().clone()),
-            Self::Site(token) => Some(token.clone()),
-            Self::Declared(text) => ProductToken::new(text),
-        }
-    }
-
-    /// Whether the name tells who is asking, and not only by which program.
-    fn is_somebody(self) -> bool {
-        self.known().is_none_or(|crawler| crawler.kind() != Kind::Automation)
-    }
-
-    fn is_same(self, other: Self) -> bool {
-        match (self, other) {
-            (Self::Known(a), Self::Known(b)) => std::ptr::eq(a, b),
-            _ => self.as_str().eq_ignore_ascii_case(other.as_str()),
-        }
-    }
-}
-
-impl Class {
-    /// The class as written in records and metrics.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Crawler => "crawler",
-            Self::UserTriggered => "user-triggered",
-            Self::Automation => "automation",
-            Self::Browser => "browser",
-            Self::None => "none",
-        }
-    }
-}
-
-impl fmt::Display for Class {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
-impl fmt::Display for Name<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
-impl fmt::Debug for Name<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(self.as_str(), f)
-    }
-}
-
-impl Serialize for Name<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
     }
 }
 

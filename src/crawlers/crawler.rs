@@ -1,8 +1,11 @@
-//! One crawler of the catalogue: its facts, checked.
+//! One crawler of the catalogue, with its facts checked.
 
 use crate::{diagnostic::Diagnostic, escape, product_token::ProductToken};
 
-use super::entry::{Entry, Honours, Kind, Match, Purpose, Status};
+use super::{
+    entry::{Entry, Honours, Kind, Match, Status},
+    purpose::Purpose,
+};
 
 /// One crawler of the catalogue, checked.
 #[derive(Clone, Debug)]
@@ -15,7 +18,7 @@ pub struct Crawler {
 }
 
 impl Crawler {
-    /// The name it looks for in robots.txt, as its operator writes it.
+    /// The name that the crawler looks for in robots.txt, as its operator writes it.
     pub fn product_token(&self) -> &ProductToken {
         &self.product_token
     }
@@ -25,63 +28,63 @@ impl Crawler {
         &self.aliases
     }
 
-    /// Who runs it, if known.
+    /// The operator, if known.
     pub fn operator(&self) -> Option<&str> {
         self.entry.operator.as_deref()
     }
 
-    /// What it fetches pages for.
+    /// The purpose of its requests.
     pub fn purpose(&self) -> Purpose {
         self.entry.purpose
     }
 
-    /// How it comes to send requests.
+    /// The cause of its requests.
     pub fn kind(&self) -> Kind {
         self.entry.kind
     }
 
-    /// Where it is described, if known.
+    /// The page that describes it, if known.
     pub fn documentation(&self) -> Option<&str> {
         self.entry.documentation.as_deref()
     }
 
-    /// What it says that it honours.
+    /// The rules that it claims to honour.
     pub fn honours(&self) -> Honours {
         self.entry.honours
     }
 
-    /// Whether it is still seen.
+    /// Whether it is still active.
     pub fn status(&self) -> Status {
         self.entry.status
     }
 
-    /// The groups it obeys where none names it, before `*`.
+    /// The groups that it obeys if no group names it, before `*`.
     pub fn falls_back_to(&self) -> &[ProductToken] {
         &self.falls_back_to
     }
 
-    /// Whether only a group that names it binds it, by its operator's own words.
+    /// Whether only a group that names it binds it, by its operator's documentation.
     pub fn ignores_star(&self) -> bool {
         self.entry.ignores_star
     }
 
-    /// The names of groups in the order in which it looks for them, before `*`: its token, its
-    /// aliases, then those it falls back to.
+    /// The names of groups in the order in which the crawler looks for them, before `*`: its token,
+    /// its aliases, its fallbacks.
     pub fn groups(&self) -> impl Iterator<Item = &ProductToken> {
         self.names().chain(&self.falls_back_to)
     }
 
-    /// Whether its name can be found in a User-Agent at all.
+    /// Whether its name can be found in a User-Agent.
     pub fn is_identifiable(&self) -> bool {
         self.entry.matching != Match::Never
     }
 
-    /// Addresses of published lists of its IP ranges.
+    /// The URLs of its published lists of IP ranges.
     pub fn ip_ranges(&self) -> &[String] {
         &self.entry.ip_ranges
     }
 
-    /// How these lists are written, if known.
+    /// The format of these lists, if known.
     pub fn ip_format(&self) -> Option<&str> {
         self.entry.ip_format.as_deref()
     }
@@ -91,12 +94,12 @@ impl Crawler {
         &self.entry.reverse_dns
     }
 
-    /// The origin that it names in `Signature-Agent`.
+    /// The origin that it sends in `Signature-Agent`.
     pub fn signature_agent(&self) -> Option<&str> {
         self.entry.signature_agent.as_deref()
     }
 
-    /// Whether its operator publishes anything that tells its requests from others'.
+    /// Whether its operator publishes evidence that distinguishes its requests from others.
     pub fn publishes_evidence(&self) -> bool {
         !self.entry.ip_ranges.is_empty()
             || !self.entry.reverse_dns.is_empty()
@@ -120,10 +123,10 @@ impl Crawler {
         std::iter::once(&self.product_token).chain(&self.aliases)
     }
 
-    /// What tells it in a User-Agent, in lower case, and where each counts. The restriction of an
-    /// ambiguous token doesn't reach its aliases and phrases: they are unambiguous, else they would
-    /// not be written down.
-    pub(super) fn texts_to_look_for(&self) -> impl Iterator<Item = (String, Match)> {
+    /// The texts that identify it in a User-Agent, in lower case, with the places where each counts.
+    /// The restriction of an ambiguous token does not apply to aliases and phrases: the catalogue
+    /// only contains unambiguous ones.
+    pub(super) fn texts_in_user_agents(&self) -> impl Iterator<Item = (String, Match)> {
         let aliases = match self.entry.matching {
             Match::Never => Match::Never,
             _ => Match::Word,
@@ -142,14 +145,14 @@ impl Crawler {
         let aliases = tokens(&entry.aliases);
         let falls_back_to = tokens(&entry.falls_back_to);
         let borrows = tokens(&entry.borrows);
-        for phrase in entry.phrases.iter().filter(|phrase| !can_be_looked_for(phrase)) {
+        for phrase in entry.phrases.iter().filter(|phrase| !is_phrase(phrase)) {
             let shown = escape::bounded(phrase.as_bytes(), 64);
             findings.push(
                 Diagnostic::error(
                     "crawlers.bad_phrase",
-                    format!("'{shown}' of {product_token} can't be looked for"),
+                    format!("'{shown}' of {product_token} is not a phrase"),
                 )
-                .help("begin it with a letter or digit and write printable ASCII"),
+                .help("begin with a letter or digit and write printable ASCII"),
             );
         }
         for suffix in entry.reverse_dns.iter().filter(|suffix| !is_suffix(suffix)) {
@@ -157,17 +160,17 @@ impl Crawler {
                 Diagnostic::error(
                     "crawlers.bad_suffix",
                     format!(
-                        "'{}' of {product_token} is no suffix",
+                        "'{}' of {product_token} is not a suffix",
                         escape::text(suffix.as_bytes())
                     ),
                 )
-                .help("begin it with a dot and end it without: '.bots.example'"),
+                .help("begin with a dot and end without one: '.bots.example'"),
             );
         }
         Some(Self { product_token, aliases, falls_back_to, borrows, entry })
     }
 
-    /// Adds a finding for each name it refers to that is no `is_known` crawler's, or its own.
+    /// Adds a finding for each reference to an unknown crawler or to itself.
     pub(super) fn check_references(
         &self,
         is_known: impl Fn(&ProductToken) -> bool,
@@ -178,9 +181,12 @@ impl Crawler {
                 findings.push(
                     Diagnostic::error(
                         "crawlers.unknown_reference",
-                        format!("{} refers to '{name}', which is in no entry", self.product_token),
+                        format!(
+                            "{} refers to '{name}', but no entry has this name",
+                            self.product_token
+                        ),
                     )
-                    .help("add an entry for it, or correct its spelling"),
+                    .help("add an entry for it, or correct the spelling"),
                 );
             } else if *name == self.product_token {
                 findings.push(Diagnostic::error(
@@ -197,14 +203,14 @@ fn token(name: &str, findings: &mut Vec<Diagnostic>) -> Option<ProductToken> {
     if token.is_none() {
         let shown = escape::bounded(name.as_bytes(), 64);
         findings.push(
-            Diagnostic::error("crawlers.bad_token", format!("'{shown}' is no product token"))
+            Diagnostic::error("crawlers.bad_token", format!("'{shown}' is not a product token"))
                 .help("write printable ASCII without '#', ':', ',' and '*', at most 128 bytes"),
         );
     }
     token
 }
 
-/// Labels with a dot before each: any other text would end no name at all.
+/// Whether a text consists of labels with a dot before each: no name ends in any other text.
 fn is_suffix(suffix: &str) -> bool {
     let is_label = |label: &str| {
         !label.is_empty()
@@ -213,7 +219,7 @@ fn is_suffix(suffix: &str) -> bool {
     suffix.strip_prefix('.').is_some_and(|labels| labels.split('.').all(is_label))
 }
 
-fn can_be_looked_for(phrase: &str) -> bool {
+fn is_phrase(phrase: &str) -> bool {
     phrase.starts_with(|c: char| c.is_ascii_alphanumeric())
         && phrase.bytes().all(|b| matches!(b, b' '..=b'~'))
 }

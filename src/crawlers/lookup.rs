@@ -1,40 +1,49 @@
-//! From a word to the crawler whose name it is, by the rules of where each name counts.
+//! The lookup of a word in a name table, with the rules for the places where each name counts.
 
 use super::{
     entry::Match,
-    names::Names,
+    name_table::NameTable,
     words::{Word, is_inner, is_word},
 };
 
-/// The number that a name at this word leads to, and where the name ends. `hash` is the word's.
+/// A name in the text.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hit {
+    /// The name's number in the table.
+    pub(super) number: u16,
+    /// The end of the name in the text.
+    pub(super) end: usize,
+}
+
+/// The name that begins at this word. `hash` is the word's.
 #[inline]
-pub(super) fn find(names: &Names, text: &[u8], word: &Word, hash: u64) -> Option<(u16, usize)> {
+pub(super) fn find(names: &NameTable, text: &[u8], word: &Word, hash: u64) -> Option<Hit> {
     if names.is_empty() {
         return None;
     }
     let bytes = word.bytes(text);
     if let Some(row) = names.find_hashed(bytes, hash) {
         let following = text.get(word.end..).unwrap_or_default();
-        if let Some((target, length)) = row.phrase(following) {
-            let phrase = Word { end: word.end + length, ..*word };
-            if counts(target.matching, text, &phrase) {
-                return Some((target.number, phrase.end));
+        if let Some(phrase) = row.phrase(following) {
+            let whole = Word { end: word.end + phrase.rest.len(), ..*word };
+            if counts(phrase.target.matching, text, &whole) {
+                return Some(Hit { number: phrase.target.number, end: whole.end });
             }
         }
         if let Some(target) = row.whole {
-            return counts(target.matching, text, word).then_some((target.number, word.end));
+            let hit = Hit { number: target.number, end: word.end };
+            return counts(target.matching, text, word).then_some(hit);
         }
     }
     if let Some(target) = names.find_prefix(bytes) {
-        return Some((target.number, word.end));
+        return Some(Hit { number: target.number, end: word.end });
     }
     find_without_version(names, text, word)
 }
 
-/// Looks for the name in a word that a version is glued to: `trendictionbot0.5.0`, `Wordup-1`,
-/// `feedly.com`.
+/// The name in a word with a version attached: `trendictionbot0.5.0`, `Wordup-1`, `feedly.com`.
 #[inline]
-fn find_without_version(names: &Names, text: &[u8], word: &Word) -> Option<(u16, usize)> {
+fn find_without_version(names: &NameTable, text: &[u8], word: &Word) -> Option<Hit> {
     let bytes = word.bytes(text);
     if !word.may_have_version(text) || bytes.first().is_none_or(u8::is_ascii_digit) {
         return None;
@@ -46,7 +55,7 @@ fn find_without_version(names: &Names, text: &[u8], word: &Word) -> Option<(u16,
             Match::Start | Match::Named => word.ordinal == 0,
             _ => false,
         };
-        fits.then_some((target.number, word.end))
+        fits.then_some(Hit { number: target.number, end: word.end })
     };
     let dot = bytes.iter().position(|&b| is_inner(b));
     let before_dot = &bytes[..dot.unwrap_or(bytes.len())];
@@ -66,13 +75,13 @@ fn find_without_version(names: &Names, text: &[u8], word: &Word) -> Option<(u16,
         .or_else(|| name.strip_suffix(b"-"))
         .or_else(|| name.strip_suffix(b"_"))
         .unwrap_or(name);
-    // Four letters and a number make a phone (`Zao 8`), not a version.
+    // Four letters and a number are a phone (`Zao 8`), not a version.
     if name.len() < 5 { None } else { whole(name) }
 }
 
-/// The number that a word behind a `/` leads to: `agent/Nutch-1.7`.
+/// The number of the name behind a `/`: `agent/Nutch-1.7`.
 #[inline]
-pub(super) fn find_in_version(names: &Names, word: &[u8]) -> Option<u16> {
+pub(super) fn find_in_version(names: &NameTable, word: &[u8]) -> Option<u16> {
     let name = word.split(|b| matches!(b, b'-' | b'.')).next().unwrap_or_default();
     let target = names.find(name)?.whole?;
     (target.matching == Match::Version).then_some(target.number)
@@ -93,7 +102,8 @@ fn counts(matching: Match, text: &[u8], word: &Word) -> bool {
     }
 }
 
-/// `Name/0.2 (+https://…` or `(compatible; Name/1.0; +https://…`: a link right behind the version.
+/// Whether a link stands right behind the version: `Name/0.2 (+https://…` or `(compatible; Name/1.0;
+/// +https://…`.
 fn is_followed_by_link(text: &[u8], word: &Word) -> bool {
     let before = text.get(..word.start).unwrap_or_default().trim_ascii_end();
     let rest = text.get(word.end..).unwrap_or_default();
@@ -109,8 +119,8 @@ fn is_followed_by_link(text: &[u8], word: &Word) -> bool {
     rest.is_some_and(|rest| rest.starts_with(b"+http") || rest.starts_with(b"http"))
 }
 
-/// `Name`, `Name/2.1`, `Name/2.1 A`: nothing else but a version of digits and perhaps the letter of
-/// a platform.
+/// Whether the name is the whole User-Agent but for a version of digits and the letter of a platform:
+/// `Name`, `Name/2.1`, `Name/2.1 A`.
 fn is_alone(text: &[u8], word: &Word) -> bool {
     let rest = text.get(word.end..).unwrap_or_default();
     let version = match rest {

@@ -1,10 +1,21 @@
-//! Crawlers: who is known, under which product tokens, and what a User-Agent claims to be.
+//! Crawlers: the catalogue of known crawlers, the claims of User-Agents, and the evidence for them.
 //!
-//! A User-Agent is a claim and nothing more: what this room finds in it are names. Whether they are
-//! true is told by evidence alone (published [`ranges`] of addresses, names of addresses, a
-//! [`signature`]), and what that says together is a [`Standing`]. Names are found as whole words,
-//! never as substrings, because phones are called `CUBOT`, links hold `bot.html` and an in-app
-//! browser carries its network's name.
+//! A User-Agent is only a claim: [`Catalogue::identify`] finds the names in it. Evidence shows
+//! whether the claim is true: published [`ranges`] of addresses, names of addresses, or a
+//! [`signature`]. All evidence together gives a [`Standing`]. Names count as whole words, never as
+//! substrings: phones are called `CUBOT`, links contain `bot.html`, and an in-app browser carries
+//! the name of its network.
+//!
+//! ```text
+//! entry, audit, changes    catalogue files: as written, checked, compared
+//! crawler, catalogue       one known crawler; all of them, by name
+//! words, name_table        a text as words; names that are looked up by word
+//! site_names, patterns     names of a site's groups; crawlers without a name of their own
+//! user_agent               User-Agent -> claim
+//! claim, name, class       the result: tokens and the class of client
+//! recent                   a cache of claims
+//! standing                 evidence -> standing
+//! ```
 //!
 //! May use: diagnostic, escape, product_token. Must not know: policy, the request, the network.
 
@@ -12,31 +23,38 @@ mod audit;
 mod catalogue;
 mod changes;
 mod claim;
+mod class;
 mod crawler;
 mod entry;
 mod lookup;
-mod names;
+mod name;
+mod name_table;
 mod patterns;
 mod purpose;
 pub mod ranges;
 mod recent;
-mod self_named;
+mod self_description;
+mod shared_domains;
 pub mod signature;
 mod site_names;
 mod standing;
-mod unique;
+mod stored_claim;
+mod table_id;
 mod user_agent;
 mod words;
 
 pub use catalogue::Catalogue;
 pub use changes::{Change, Changes};
-pub use claim::{Claim, Class, Name};
+pub use claim::Claim;
+pub use class::Class;
 pub use crawler::Crawler;
-pub use entry::{CatalogueFile, CrawlDelay, Entry, Honours, Kind, Match, Purpose, Robots, Status};
+pub use entry::{CatalogueFile, CrawlDelay, Entry, Honours, Kind, Match, Robots, Status};
+pub use name::Name;
 pub use patterns::check_pattern;
+pub use purpose::Purpose;
 pub use recent::Recent;
 pub use site_names::{SiteNames, is_findable};
-pub use standing::{Answer, Evidence, Outcome, Standing};
+pub use standing::{Evidence, Outcome, Standing, Testimony};
 
 #[cfg(test)]
 mod tests;

@@ -1,8 +1,8 @@
-//! Crawlers that are told by the form of their whole User-Agent, because it holds no name of theirs:
-//! a script that sends `Mozilla/5.0 (compatible)`, a fetcher that calls itself `Google`.
+//! Patterns over whole User-Agents, for crawlers that do not send their name: a script that sends
+//! `Mozilla/5.0 (compatible)`, a fetcher that calls itself `Google`.
 //!
-//! No built-in entry has a pattern: they are the operator's means for the crawlers he knows. All
-//! patterns are one automaton, so their number costs little, and time is linear in the User-Agent.
+//! No built-in entry has a pattern; a site's operator adds them in the policy. All patterns are one
+//! automaton, so their number costs little, and time is linear in the User-Agent.
 
 use regex_automata::{
     Input, MatchKind, PatternSet,
@@ -14,9 +14,9 @@ use crate::{diagnostic::Diagnostic, escape};
 
 use super::crawler::Crawler;
 
-/// How much of a User-Agent is matched, in bytes.
+/// The most bytes of a User-Agent that are matched.
 const MAX_MATCHED: usize = 4 * 1024;
-/// How large all patterns together may become, compiled.
+/// The size limit of all patterns together, compiled, in bytes.
 const MAX_COMPILED: usize = 1 << 20;
 
 /// The patterns of a catalogue.
@@ -28,7 +28,7 @@ pub(super) struct Patterns {
 }
 
 impl Patterns {
-    /// Compiles the patterns of those that have one.
+    /// Compiles the patterns of the crawlers that have one.
     pub(super) fn compile(crawlers: &[Crawler], findings: &mut Vec<Diagnostic>) -> Self {
         let (mut texts, mut numbers) = (Vec::new(), Vec::new());
         for (crawler, number) in crawlers.iter().zip(0u16..) {
@@ -47,19 +47,17 @@ impl Patterns {
         match build(&texts) {
             Ok(regex) => Self { regex: Some(regex), crawlers: numbers },
             Err(_) => {
-                let message = "the User-Agent patterns are too large together";
-                findings.push(
-                    Diagnostic::error("crawlers.patterns_too_large", message).help(
-                        "use fewer counted repetitions, or name the crawlers by their tokens",
-                    ),
-                );
+                let message = "all User-Agent patterns together are too large";
+                findings.push(Diagnostic::error("crawlers.patterns_too_large", message).help(
+                    "use fewer counted repetitions, or identify the crawlers by their tokens",
+                ));
                 Self::default()
             }
         }
     }
 
-    /// The crawlers whose pattern the User-Agent matches, in the order of the catalogue. Allocates
-    /// only where there are patterns.
+    /// Calls `found` for each crawler whose pattern matches, in the order of the catalogue. Allocates
+    /// only if there are patterns.
     pub(super) fn find(&self, user_agent: &[u8], mut found: impl FnMut(u16)) {
         let Some(regex) = &self.regex else { return };
         let matched = user_agent.get(..MAX_MATCHED).unwrap_or(user_agent);
@@ -73,7 +71,7 @@ impl Patterns {
     }
 }
 
-/// Bytes, not characters: a User-Agent need not be UTF-8.
+/// Builds the automaton. It matches bytes, not characters: a User-Agent need not be UTF-8.
 fn build(texts: &[&str]) -> Result<Regex, Box<BuildError>> {
     Regex::builder()
         .syntax(syntax::Config::new().unicode(false).utf8(false))
@@ -90,7 +88,7 @@ fn build(texts: &[&str]) -> Result<Regex, Box<BuildError>> {
 /// Checks one User-Agent pattern.
 ///
 /// # Errors
-/// What is wrong with it.
+/// A finding if the pattern does not compile.
 pub fn check_pattern(text: &str) -> Result<(), Diagnostic> {
     build(&[text]).map(drop).map_err(|error| refusal(text, &error))
 }
@@ -103,10 +101,10 @@ fn refusal(text: &str, error: &BuildError) -> Diagnostic {
             let last = text.lines().last().unwrap_or_default();
             escape::text(last.strip_prefix("error: ").unwrap_or(last).as_bytes())
         }
-        (None, Some(limit)) => format!("it is larger than {limit} bytes, compiled"),
+        (None, Some(limit)) => format!("it is larger than {limit} bytes when compiled"),
         (None, None) => escape::text(error.to_string().as_bytes()),
     };
-    let message = format!("'{shown}' is no regular expression: {why}");
+    let message = format!("'{shown}' is not a regular expression: {why}");
     Diagnostic::error("crawlers.bad_pattern", message).help(
         "write a regular expression over ASCII without look-around, for example '^Acme/[0-9]'",
     )

@@ -1,37 +1,37 @@
-//! The names that a site's own groups use and no catalogue knows.
+//! Names in a site's own groups that the catalogue does not contain.
 //!
-//! A group binds whoever carries its name, known or not: `User-agent: FooBot` is enforceable
-//! without an entry for FooBot.
+//! A group binds every client with its name: `User-agent: FooBot` is enforceable without an entry
+//! for FooBot.
 
 use crate::product_token::ProductToken;
 
 use super::{
     catalogue::Catalogue,
     entry::Match,
-    names::{Names, Target},
-    unique::Id,
+    name_table::{NameTable, Target},
+    table_id::TableId,
 };
 
-/// Names to look for besides those of the catalogue. Made once for a site, not for a request.
+/// Names to find beside those of the catalogue. Built once for a site, not for a request.
 #[derive(Clone, Debug, Default)]
 pub struct SiteNames {
-    id: Id,
+    id: TableId,
     tokens: Vec<ProductToken>,
-    pub(super) names: Names,
+    pub(super) names: NameTable,
 }
 
 impl SiteNames {
-    /// The names of a site's groups, without those that the catalogue knows, `*`, and those that
-    /// can't be looked for: shorter than three bytes, or words that browsers say of themselves
-    /// (`Mozilla`, `Android`, …). A version (`FooBot/1.2`) is no part of the name.
+    /// The names of a site's groups, without `*`, the names in the catalogue, and the names that
+    /// cannot be found: shorter than three bytes, or words of browsers (`Mozilla`, `Android`, …). A
+    /// version (`FooBot/1.2`) is not part of the name.
     pub fn new<'a>(catalogue: &Catalogue, groups: impl IntoIterator<Item = &'a str>) -> Self {
         let mut tokens: Vec<ProductToken> = Vec::new();
         for group in groups {
             let name = group.split('/').next().unwrap_or_default();
             let Some(token) = ProductToken::new(name) else { continue };
             let known = catalogue.find(token.as_str()).is_some() || tokens.contains(&token);
-            // A number of two bytes leads to each name.
-            if !known && can_be_looked_for(token.key()) && tokens.len() < usize::from(u16::MAX) {
+            // Each name has a number of two bytes.
+            if !known && is_distinctive(token.key()) && tokens.len() < usize::from(u16::MAX) {
                 tokens.push(token);
             }
         }
@@ -39,10 +39,10 @@ impl SiteNames {
             .iter()
             .zip(0u16..)
             .map(|(token, number)| (token.key().into(), Target::new(number, Match::Word)));
-        Self { id: Id::new(), names: Names::new(targets), tokens }
+        Self { id: TableId::new(), names: NameTable::new(targets), tokens }
     }
 
-    /// The names that are looked for, as written.
+    /// The names, as written.
     pub fn iter(&self) -> impl Iterator<Item = &ProductToken> {
         self.tokens.iter()
     }
@@ -52,7 +52,7 @@ impl SiteNames {
         u16::try_from(self.tokens.element_offset(token)?).ok()
     }
 
-    pub(super) const fn id(&self) -> Id {
+    pub(super) const fn id(&self) -> TableId {
         self.id
     }
 
@@ -61,22 +61,21 @@ impl SiteNames {
     }
 }
 
-/// Whether a name that no catalogue has can be found in a User-Agent at all, see
-/// [`SiteNames::new`].
+/// Whether a name outside the catalogue can be found in a User-Agent, see [`SiteNames::new`].
 pub fn is_findable(name: &str) -> bool {
     let name = name.split('/').next().unwrap_or_default().trim();
-    can_be_looked_for(&name.to_ascii_lowercase())
+    is_distinctive(&name.to_ascii_lowercase())
 }
 
-/// Whether a name in lower case tells a crawler from everybody's browser.
-fn can_be_looked_for(key: &str) -> bool {
+/// Whether a name in lower case distinguishes a crawler from browsers.
+fn is_distinctive(key: &str) -> bool {
     key.len() >= 3
         && key.bytes().any(|b| b.is_ascii_alphabetic())
         && key.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
         && BROWSER_WORDS.binary_search(&key).is_err()
 }
 
-/// What browsers say of themselves, their engines, systems and devices. Sorted.
+/// Words of browsers about their engines, systems and devices. Sorted.
 const BROWSER_WORDS: &[&str] = &[
     "android",
     "applewebkit",
@@ -145,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn browser_words_are_sorted_for_the_search() {
+    fn browser_words_are_sorted() {
         assert!(BROWSER_WORDS.is_sorted());
     }
 }

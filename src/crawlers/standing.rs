@@ -1,44 +1,43 @@
-//! What evidence says of a claim.
+//! The standing of a claim: the result of all evidence together.
 //!
-//! A User-Agent costs nothing to copy. Who runs a crawler may publish what only its own requests
-//! have: the addresses they come from, the names that these resolve to and back, the keys that they
-//! are signed with. Each kind of evidence gives an [`Answer`], and all of them together a
-//! [`Standing`]:
+//! Any client can copy a User-Agent. An operator may publish evidence that only its own requests
+//! have: their addresses, the names of these addresses, the keys of their signatures. Each kind of
+//! evidence gives a [`Testimony`], and all of them together give a [`Standing`]:
 //!
 //! | | |
 //! |---|---|
-//! | confirmed | some evidence speaks for the claim; the others may be incomplete |
-//! | unknown | none does, but some could not be looked at yet, or the look-up failed |
-//! | contradicted | all that is published was looked at, and speaks against it |
-//! | unverifiable | nothing is published that could be looked at |
+//! | confirmed | some evidence supports the claim; other evidence may be incomplete |
+//! | unknown | no evidence supports the claim, and some is not checked yet or its check failed |
+//! | contradicted | all published evidence is checked, and it contradicts the claim |
+//! | unverifiable | the operator publishes no evidence |
 //!
-//! So a failure of ours, or of a network, makes nobody an impostor.
+//! So a failure of Beadle, or of a network, never makes a client an impostor.
 
-use super::Crawler;
+use super::crawler::Crawler;
 
-/// What one kind of evidence says.
+/// The result of one kind of evidence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Answer {
+pub enum Testimony {
     /// The claim is true.
     Yes,
     /// The claim is false.
     No,
-    /// It could be looked at, but has not been, or that failed.
+    /// The evidence is not checked yet, or the check failed.
     #[default]
     NotYet,
-    /// There is nothing to look at: the operator publishes none of this kind, or none for this
-    /// family of addresses, or the request carries none.
+    /// There is no such evidence: the operator publishes none of this kind or for this family of
+    /// addresses, or the request carries none.
     Nothing,
 }
 
 /// A kind of evidence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Evidence {
-    /// The request is signed by a key of the operator (Web Bot Auth, RFC 9421).
+    /// A key of the operator signs the request (Web Bot Auth, RFC 9421).
     Signature,
-    /// The address is in a published list.
+    /// A published list contains the address.
     IpRange,
-    /// The name of the address ends as published, and leads back to it.
+    /// The name of the address has a published suffix and resolves back to the address.
     ReverseDns,
 }
 
@@ -56,16 +55,16 @@ impl Evidence {
     }
 }
 
-/// What is known about a claim.
+/// The truth of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Outcome {
     /// It is true.
     Confirmed,
     /// It is false.
     Contradicted,
-    /// Nobody can tell: the operator publishes nothing to tell it by.
+    /// It cannot be checked: the operator publishes no evidence.
     Unverifiable,
-    /// Not known, or not known yet.
+    /// It is not known, or not yet.
     Unknown,
 }
 
@@ -90,39 +89,39 @@ impl Outcome {
     }
 }
 
-/// What is known about a claim, and by what.
+/// The truth of a claim, and the evidence for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Standing {
-    /// What is known.
+    /// The truth of the claim.
     pub outcome: Outcome,
-    /// What confirms or contradicts it.
+    /// The evidence that confirms or contradicts it.
     pub evidence: Option<Evidence>,
 }
 
 impl Standing {
-    /// Of a claim that nothing published could tell from a lie.
+    /// The standing of a claim without published evidence.
     pub const UNVERIFIABLE: Self = Self { outcome: Outcome::Unverifiable, evidence: None };
-    /// Of a claim that was not looked at, or not yet.
+    /// The standing of a claim that is not checked, or not yet.
     pub const UNKNOWN: Self = Self { outcome: Outcome::Unknown, evidence: None };
 
-    /// What three answers say together, in the order of [`Evidence::ALL`].
-    pub fn of(answers: [Answer; Evidence::ALL.len()]) -> Self {
-        let first = |answer: Answer| {
-            let mut said = Evidence::ALL.into_iter().zip(answers);
-            said.find(|(_, said)| *said == answer).map(|(evidence, _)| evidence)
+    /// The standing that follows from the testimonies, in the order of [`Evidence::ALL`].
+    pub fn of(testimonies: [Testimony; Evidence::ALL.len()]) -> Self {
+        let first = |testimony: Testimony| {
+            let mut each = Evidence::ALL.into_iter().zip(testimonies);
+            each.find(|(_, other)| *other == testimony).map(|(evidence, _)| evidence)
         };
         let by = |outcome, evidence| Self { outcome, evidence: Some(evidence) };
-        if let Some(evidence) = first(Answer::Yes) {
+        if let Some(evidence) = first(Testimony::Yes) {
             by(Outcome::Confirmed, evidence)
-        } else if first(Answer::NotYet).is_some() {
+        } else if first(Testimony::NotYet).is_some() {
             Self::UNKNOWN
         } else {
-            first(Answer::No)
+            first(Testimony::No)
                 .map_or(Self::UNVERIFIABLE, |evidence| by(Outcome::Contradicted, evidence))
         }
     }
 
-    /// What is known of a crawler where nothing is looked at.
+    /// The standing of a crawler before any check.
     pub fn unexamined(crawler: &Crawler) -> Self {
         if crawler.publishes_evidence() { Self::UNKNOWN } else { Self::UNVERIFIABLE }
     }
@@ -130,14 +129,14 @@ impl Standing {
 
 #[cfg(test)]
 mod tests {
-    use super::{Answer::*, *};
+    use super::{Testimony::*, *};
 
     #[test]
-    fn ours_a_failure_makes_nobody_an_impostor() {
+    fn a_failure_never_makes_an_impostor() {
         let by = |outcome, evidence| Standing { outcome, evidence: Some(evidence) };
         let confirmed = |evidence| by(Outcome::Confirmed, evidence);
         let contradicted = |evidence| by(Outcome::Contradicted, evidence);
-        for (answers, standing) in [
+        for (testimonies, standing) in [
             ([Nothing, Nothing, Nothing], Standing::UNVERIFIABLE),
             ([Nothing, Yes, NotYet], confirmed(Evidence::IpRange)),
             ([Yes, No, No], confirmed(Evidence::Signature)),
@@ -152,7 +151,7 @@ mod tests {
             ([Nothing, Nothing, No], contradicted(Evidence::ReverseDns)),
             ([No, Nothing, Nothing], contradicted(Evidence::Signature)),
         ] {
-            assert_eq!(Standing::of(answers), standing, "{answers:?}");
+            assert_eq!(Standing::of(testimonies), standing, "{testimonies:?}");
         }
     }
 }

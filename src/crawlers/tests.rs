@@ -1,4 +1,4 @@
-//! The room's own cases: small catalogues, the names in them real or made up.
+//! Claims with small catalogues, whose names are real or invented.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::*;
 
 fn catalogue(entries: Value) -> Result<Catalogue, Vec<crate::diagnostic::Diagnostic>> {
-    let entries: Vec<Entry> = serde_json::from_value(entries).expect("entries of the right form");
+    let entries: Vec<Entry> = serde_json::from_value(entries).expect("valid entries");
     Catalogue::new(entries)
 }
 
@@ -38,7 +38,7 @@ pub(super) fn sample() -> Catalogue {
         { "product_token": "line-poker", "borrows": ["facebookexternalhit"] },
         { "product_token": "Google-Extended", "kind": "control" },
     ]))
-    .expect("a sound catalogue")
+    .expect("a valid catalogue")
 }
 
 fn check(user_agent: &[u8], class: &str, tokens: &[&str]) {
@@ -51,7 +51,7 @@ fn check(user_agent: &[u8], class: &str, tokens: &[&str]) {
 }
 
 #[test]
-fn ours_a_pattern_tells_a_crawler_that_does_not_name_itself() {
+fn a_pattern_identifies_a_crawler_that_does_not_send_its_name() {
     let entry = |token: &str, pattern: &str| Entry {
         product_token: token.to_owned(),
         user_agent_pattern: Some(pattern.to_owned()),
@@ -134,7 +134,7 @@ fn rfc9309_2_2_1_names_are_whole_words() {
 }
 
 #[test]
-fn ours_ambiguous_names_count_only_where_they_are_meant() {
+fn ambiguous_names_count_only_in_their_places() {
     for (user_agent, class, tokens) in [
         ("Viber", "crawler", &["Viber"][..]),
         (
@@ -165,7 +165,7 @@ fn ours_ambiguous_names_count_only_where_they_are_meant() {
 }
 
 #[test]
-fn ours_phrases_prefixes_and_glued_versions() {
+fn phrases_prefixes_and_attached_versions_are_found() {
     check(b"Screaming Frog SEO Spider/20.4", "crawler", &["Screaming Frog SEO Spider"]);
     check(b"Screaming+Frog+SEO+Spider/20.4", "crawler", &["Screaming Frog SEO Spider"]);
     check(b"Screaming Frog", "none", &[]);
@@ -176,7 +176,7 @@ fn ours_phrases_prefixes_and_glued_versions() {
 }
 
 #[test]
-fn ours_several_tokens_keep_their_order_and_a_library_gives_way() {
+fn several_tokens_keep_their_order_and_displace_a_library() {
     for (user_agent, class, tokens) in [
         ("GPTBot/1.0 Googlebot/2.1", "crawler", &["GPTBot", "Googlebot"][..]),
         ("ChatGPT-User/1.0", "user-triggered", &["ChatGPT-User"]),
@@ -197,7 +197,7 @@ fn ours_several_tokens_keep_their_order_and_a_library_gives_way() {
 }
 
 #[test]
-fn ours_an_unknown_bot_is_called_by_the_name_it_gives() {
+fn an_unlisted_bot_has_the_name_that_it_gives_itself() {
     for (user_agent, name) in [
         ("SomethingBot/1.0 (+https://example.org/bot)", "SomethingBot"),
         ("SomethingBot", "SomethingBot"),
@@ -213,7 +213,7 @@ fn ours_an_unknown_bot_is_called_by_the_name_it_gives() {
 }
 
 #[test]
-fn ours_phones_and_apps_are_no_bots() {
+fn phones_and_apps_are_not_bots() {
     for user_agent in [
         "iRobot/7.1 CFNetwork/1408 Darwin/22.5.0",
         "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605 (KHTML, like Gecko) Mobile/15E148 Chatbot/3.1",
@@ -238,7 +238,7 @@ fn ours_phones_and_apps_are_no_bots() {
 }
 
 #[test]
-fn ours_a_sites_own_names_are_looked_for_too() {
+fn names_of_a_sites_own_groups_are_found() {
     let catalogue = sample();
     let groups = ["*", "FooBot/1.2", "foobot", "Googlebot", "ab", "Android", "Wide Comb", "Pixie"];
     let site = SiteNames::new(&catalogue, groups);
@@ -260,7 +260,7 @@ fn ours_a_sites_own_names_are_looked_for_too() {
 }
 
 #[test]
-fn ours_all_user_agent_lines_count() {
+fn all_user_agent_lines_count() {
     let (catalogue, site) = (sample(), SiteNames::default());
     let browser = &b"Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0"[..];
     let claim = catalogue.identify_all([browser, b"GPTBot/1.0"], &site);
@@ -271,7 +271,7 @@ fn ours_all_user_agent_lines_count() {
 }
 
 #[test]
-fn ours_the_scan_is_bounded_and_says_so() {
+fn a_long_user_agent_is_truncated_and_marked() {
     let (catalogue, site) = (sample(), SiteNames::default());
     let padded = |padding: usize| format!("{} Googlebot", "x ".repeat(padding / 2)).into_bytes();
     let near = padded(64 * 1024);
@@ -287,7 +287,7 @@ fn ours_the_scan_is_bounded_and_says_so() {
 }
 
 #[test]
-fn ours_a_catalogue_is_refused_with_every_finding() {
+fn a_bad_catalogue_gives_every_finding() {
     let findings = catalogue(json!([
         { "product_token": "A*" },
         { "product_token": "One", "aliases": ["Uno"] },
@@ -312,7 +312,7 @@ fn ours_a_catalogue_is_refused_with_every_finding() {
 }
 
 #[test]
-fn ours_names_are_found_in_any_case_and_nearly_right_ones_suggested() {
+fn names_are_found_in_any_case_and_misspelled_ones_get_a_suggestion() {
     let catalogue = sample();
     let token = |name| catalogue.find(name).map(|c| c.product_token().as_str());
     assert_eq!(token("gptbot"), Some("GPTBot"));
@@ -329,7 +329,7 @@ fn ours_names_are_found_in_any_case_and_nearly_right_ones_suggested() {
 #[test]
 fn rfc9309_2_2_1_groups_come_in_the_crawlers_own_order() {
     let catalogue = sample();
-    let crawler = catalogue.find("Googlebot-Image").expect("it is in the sample");
+    let crawler = catalogue.find("Googlebot-Image").expect("a crawler of the sample");
     let groups: Vec<&str> = crawler.groups().map(|token| token.as_str()).collect();
     assert_eq!(groups, ["Googlebot-Image", "Googlebot"]);
     assert!(!crawler.ignores_star());
@@ -342,7 +342,7 @@ fn unknown_keys_of_an_entry_are_refused() {
     assert!(serde_json::from_value::<Entry>(entry).is_err());
 }
 
-/// What the scan calls a word, written as the rule reads.
+/// The words of a text, by the plain rule.
 fn naive_words(text: &str) -> Vec<String> {
     let inside = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     text.split(|c: char| !inside(c))
@@ -353,7 +353,7 @@ fn naive_words(text: &str) -> Vec<String> {
 
 proptest! {
     #[test]
-    fn ours_any_bytes_give_a_claim_whose_names_stand_in_them(
+    fn any_bytes_give_a_claim_with_a_matching_class(
         user_agent in prop::collection::vec(any::<u8>(), 0..300)
     ) {
         let (catalogue, site) = (sample(), SiteNames::default());
@@ -363,7 +363,7 @@ proptest! {
     }
 
     #[test]
-    fn ours_without_links_and_versions_the_scan_is_a_split_into_words(
+    fn without_links_and_versions_the_scan_splits_into_words(
         words in prop::collection::vec(
             prop::sample::select(vec![
                 "GPTBot", "gptbot", "Googlebot", "Googlebot-Image", "xGPTBot", "GPTBotx", "-GPTBot",

@@ -1,26 +1,62 @@
 //! The scan of a User-Agent for names: one pass over its bytes, whole words only.
 //!
-//! Because `-` and `_` belong to a word, the longest name wins by itself: `Googlebot-Image` is no
-//! `Googlebot`. The grammar of RFC 9110 §10.1.5 is not parsed: real crawlers stand in every place of
-//! it, in unterminated and nested comments, behind quotes and bytes that are no UTF-8.
+//! `-` and `_` belong to a word, so the longest name wins: `Googlebot-Image` is not `Googlebot`. The
+//! scan does not parse the grammar of RFC 9110 §10.1.5. Real crawlers put their names everywhere: in
+//! unterminated and nested comments, behind quotes, and behind bytes that are not UTF-8.
 //!
-//! Not names, although the same letters: what stands in a link or a mail address, behind `/` (a
-//! version), `@`, `=`, `?`, `&`, `#`, and what is only compared with (`like Googlebot`).
+//! Some words are not names: words in a link or a mail address, words behind `/` (a version), `@`,
+//! `=`, `?`, `&` or `#`, and comparisons (`like Googlebot`).
 
 use super::{
     catalogue::Catalogue,
-    claim::{Claim, Class, Name},
+    claim::Claim,
+    class::Class,
     lookup::{find, find_in_version},
-    names::hash,
-    self_named::SelfNamed,
+    name::Name,
+    name_table::hash,
+    self_description::SelfDescription,
     site_names::SiteNames,
     words::{Word, extent, next_start},
 };
 
-/// Looks for names in one value of the User-Agent field and adds them to the claim. Returns the
-/// class of the client in case no name is found in any value.
+impl Catalogue {
+    /// The most bytes of a User-Agent that are scanned. No padding up to 64 KiB hides a name, and
+    /// the scan still takes less than a millisecond.
+    pub const MAX_SCAN: usize = 128 * 1024;
+
+    /// The claim of a request's User-Agent. One pass, no allocation.
+    pub fn identify<'a>(&'a self, user_agent: &'a [u8], site_names: &'a SiteNames) -> Claim<'a> {
+        self.identify_all([user_agent], site_names)
+    }
+
+    /// The claim of several User-Agent lines together. A client with two lines claims the names of
+    /// both.
+    pub fn identify_all<'a>(
+        &'a self,
+        user_agents: impl IntoIterator<Item = &'a [u8]>,
+        site_names: &'a SiteNames,
+    ) -> Claim<'a> {
+        let mut claim = Claim::empty();
+        let mut fallback = Class::None;
+        for value in user_agents {
+            let class = scan(self, site_names, value, &mut claim);
+            self.patterns().find(value, |number| {
+                if let Some(crawler) = self.at(number) {
+                    claim.add(Name::Known(crawler));
+                }
+            });
+            if fallback == Class::None {
+                fallback = class;
+            }
+        }
+        claim.settle(fallback);
+        claim
+    }
+}
+
+/// Adds the names in one User-Agent line to the claim. Returns the class of a client without names.
 #[inline]
-pub(super) fn scan<'a>(
+fn scan<'a>(
     catalogue: &'a Catalogue,
     site_names: &'a SiteNames,
     value: &'a [u8],
@@ -30,7 +66,7 @@ pub(super) fn scan<'a>(
     if text.len() < value.len() {
         claim.mark_truncated();
     }
-    let mut scan = Scan { text, at: 0, previous: &[], self_named: SelfNamed::new(text) };
+    let mut scan = Scan { text, at: 0, previous: &[], description: SelfDescription::new(text) };
     let had_names = !claim.is_empty();
     while let Some(word) = scan.next_word() {
         let mut end = word.end;
@@ -46,35 +82,36 @@ pub(super) fn scan<'a>(
             || catalogue.names().may_know(bytes, hash)
             || site_names.names.may_know(bytes, hash)
         {
-            // Nearly every word is nobody's name and has been seen off by now.
-            if let Some((number, after)) = find(catalogue.names(), text, &word, hash) {
+            // Nearly every word is no name and never gets here.
+            if let Some(hit) = find(catalogue.names(), text, &word, hash) {
                 if scan.is_name_place(&word) {
-                    if let Some(crawler) = catalogue.at(number) {
+                    if let Some(crawler) = catalogue.at(hit.number) {
                         claim.add(Name::Known(crawler));
                     }
-                    end = after;
+                    end = hit.end;
                 }
-            } else if let Some((number, after)) = find(&site_names.names, text, &word, hash)
+            } else if let Some(hit) = find(&site_names.names, text, &word, hash)
                 && scan.is_name_place(&word)
             {
-                if let Some(token) = site_names.token(number).filter(|_| scan.is_own_name(&word)) {
+                let token = site_names.token(hit.number);
+                if let Some(token) = token.filter(|_| scan.is_own_name(&word)) {
                     claim.add(Name::Site(token));
                 }
-                end = after;
+                end = hit.end;
             }
             if claim.is_crowded() {
                 break;
             }
         }
-        scan.self_named.see(&word, text);
+        scan.description.note(&word, text);
         scan.pass(&word, end);
     }
     if claim.is_empty() && !had_names {
-        let (name, class) = scan.self_named.settle(text);
-        if let Some(name) = name {
+        if let Some(name) = scan.description.bot_name(text) {
             claim.add(Name::Declared(name));
+            return Class::Automation;
         }
-        return class;
+        return scan.description.class_without_name();
     }
     Class::None
 }
@@ -82,30 +119,30 @@ pub(super) fn scan<'a>(
 struct Scan<'a> {
     text: &'a [u8],
     at: usize,
-    /// The word before, empty where a link stood there.
+    /// The word before; empty after a link.
     previous: &'a [u8],
-    self_named: SelfNamed,
+    description: SelfDescription,
 }
 
 impl<'a> Scan<'a> {
-    /// The next word that is neither a link nor part of one.
+    /// The next word that does not belong to a link.
     #[inline]
     fn next_word(&mut self) -> Option<Word> {
         loop {
             let start = next_start(self.text, self.at)?;
-            let (length, dotted) = extent(self.text.get(start..)?);
-            let end = start + length;
-            let word = Word { start, end, dotted, ordinal: self.self_named.words };
+            let extent = extent(self.text.get(start..)?);
+            let end = start + extent.length;
+            let word = Word { start, end, dotted: extent.dotted, ordinal: self.description.words };
             if word.before(self.text) == Some(b'/')
                 && self.text.get(start).is_some_and(u8::is_ascii_digit)
             {
-                // A version is half of what a browser's User-Agent consists of.
-                self.self_named.words += 1;
+                // Versions are half of the words in a browser's User-Agent.
+                self.description.words += 1;
                 self.pass(&word, end);
                 continue;
             }
             if self.begins_link(&word) {
-                self.self_named.see_link(&word, self.text);
+                self.description.note_link(&word, self.text);
                 self.previous = &[];
                 self.at = self.end_of_link(end);
                 continue;
@@ -133,7 +170,7 @@ impl<'a> Scan<'a> {
         rest.iter().position(is_end).map_or(self.text.len(), |length| from + length)
     }
 
-    /// Whether a word stands where a name may stand.
+    /// Whether a name may stand at this place.
     #[inline]
     fn is_name_place(&self, word: &Word) -> bool {
         let in_address = matches!(word.before(self.text), Some(b'@' | b'=' | b'?' | b'&' | b'#'))
@@ -141,24 +178,24 @@ impl<'a> Scan<'a> {
         !in_address && !self.is_compared()
     }
 
-    /// Whether the word before says that what follows is somebody else's name.
+    /// Whether the word before makes this a comparison with another client.
     #[inline]
     fn is_compared(&self) -> bool {
         let previous = self.previous;
         match previous.len() {
-            // `compatible with Googlebot`; but `compatible; Googlebot` is a name.
+            // `compatible with Googlebot` compares; `compatible; Googlebot` names.
             4 => previous.eq_ignore_ascii_case(b"like") || previous.eq_ignore_ascii_case(b"with"),
             9 => previous.eq_ignore_ascii_case(b"following"),
             _ => false,
         }
     }
 
-    /// Whether a word that only the site knows is the client's own name: in a browser's
-    /// User-Agent it must stand before a version, because a phone may be called anything.
+    /// Whether a name of the site's groups is the client's own. In a browser's User-Agent it must
+    /// stand before a version, because a phone can have any name.
     fn is_own_name(&self, word: &Word) -> bool {
-        !self.self_named.is_browser_form()
+        !self.description.is_browser_form()
             || word.after(self.text) == Some(b'/')
-            || self.self_named.is_behind_compatible(word)
+            || self.description.is_behind_compatible(word)
     }
 
     #[inline]

@@ -1,17 +1,38 @@
-//! Words of a User-Agent: what a byte can be, where a word ends, what stands around it.
+//! Words of a User-Agent: their bytes, their ends, their neighbours.
 //!
-//! A word is made of letters, digits, `_` and `-`, and of `.` and `!` inside it. Any byte beyond
+//! A word consists of letters, digits, `_` and `-`, and of `.` and `!` inside it. Any byte beyond
 //! ASCII ends it.
 
-/// What a byte can be; one look into the table tells all of it.
+/// A word, by its place in the text.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Word {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// Whether it contains a `.` or `!`.
+    pub(super) dotted: bool,
+    /// The number of words before it. Links and versions behind `/` count.
+    pub(super) ordinal: u32,
+}
+
+/// The extent of a word.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Extent {
+    /// The number of bytes.
+    pub(super) length: usize,
+    /// Whether it contains a `.` or `!`.
+    pub(super) dotted: bool,
+}
+
+/// The flag of a byte that is part of a word.
 const WORD: u8 = 1;
-/// A word may begin with it.
+/// The flag of a byte that can begin a word.
 const START: u8 = 2;
-/// Part of a word only between two that are.
+/// The flag of a byte that is part of a word only between two [`WORD`] bytes.
 const INNER: u8 = 4;
-/// The sign of an escape, `%2F`.
+/// The flag of the byte that begins an escape, `%2F`.
 const PERCENT: u8 = 8;
 
+/// The flags of every byte.
 const KINDS: [u8; 256] = {
     let mut kinds = [0; 256];
     let mut byte = 0;
@@ -28,42 +49,37 @@ const KINDS: [u8; 256] = {
     kinds
 };
 
-/// The length of the word that a text begins with, as the scan cuts it.
-pub(super) fn word_length(text: &[u8]) -> usize {
-    extent(text).0
-}
-
-/// The same, and whether there is a `.` or `!` in it.
+/// The extent of the word at the beginning of a text.
 #[inline]
-pub(super) fn extent(text: &[u8]) -> (usize, bool) {
+pub(super) fn extent(text: &[u8]) -> Extent {
     let mut length = 0;
     let mut dotted = false;
     loop {
         let rest = text.get(length..).unwrap_or_default();
         length += rest.iter().position(|&b| !is_word(b)).unwrap_or(rest.len());
-        // `Mail.RU_Bot` goes on behind its dot, `Name.` doesn't.
+        // `Mail.RU_Bot` continues behind its dot, `Name.` ends before it.
         let inner = text.get(length).is_some_and(|&b| is_inner(b));
         if !inner || length == 0 || !text.get(length + 1).is_some_and(|&b| is_word(b)) {
-            return (length, dotted);
+            return Extent { length, dotted };
         }
         dotted = true;
         length += 1;
     }
 }
 
-/// Whether a byte is part of a word wherever it stands.
+/// Whether a byte is part of a word at any place.
 #[inline]
 pub(super) fn is_word(byte: u8) -> bool {
     KINDS[usize::from(byte)] & WORD != 0
 }
 
-/// Whether a byte is part of a word between two that are.
+/// Whether a byte is part of a word between two word bytes.
 #[inline]
 pub(super) fn is_inner(byte: u8) -> bool {
     KINDS[usize::from(byte)] & INNER != 0
 }
 
-/// Where the next word begins, at or behind a place in the text.
+/// The start of the next word at or behind a place in the text.
 #[inline]
 pub(super) fn next_start(text: &[u8], from: usize) -> Option<usize> {
     let mut at = from;
@@ -80,23 +96,12 @@ pub(super) fn next_start(text: &[u8], from: usize) -> Option<usize> {
     }
 }
 
-/// A word, by its place in the text.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Word {
-    pub(super) start: usize,
-    pub(super) end: usize,
-    /// Whether there is a `.` or `!` in it.
-    pub(super) dotted: bool,
-    /// How many words stand before it, links and what stands behind `/` among them.
-    pub(super) ordinal: u32,
-}
-
 impl Word {
     pub(super) fn bytes<'a>(&self, text: &'a [u8]) -> &'a [u8] {
         text.get(self.start..self.end).unwrap_or_default()
     }
 
-    /// Whether it holds a dot or ends in a digit: a version may be glued to a name.
+    /// Whether it contains a dot or ends in a digit, so that it may be a name with a version.
     #[inline]
     pub(super) fn may_have_version(&self, text: &[u8]) -> bool {
         self.dotted || self.bytes(text).last().is_some_and(u8::is_ascii_digit)

@@ -1,4 +1,4 @@
-//! The decision: what is done with one request, and why.
+//! The decision about one request: action and reason.
 
 use crate::{
     crawlers::{self, Standing},
@@ -6,18 +6,18 @@ use crate::{
     robots::{self, Access},
 };
 
-use super::{ladder::Rung, timeline::Excuse};
+use super::{excuse::Excuse, rung::Rung};
 
-/// What is done with a request.
+/// The action for a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Action {
-    /// It goes on; nothing is recorded.
+    /// The request passes; nothing is recorded.
     Pass,
-    /// It goes on and is recorded.
+    /// The request passes and is recorded.
     Log,
-    /// It came too soon: it is told to wait, and recorded.
+    /// The request came too soon. It gets 429 and is recorded.
     Throttle,
-    /// It is refused and recorded.
+    /// The request is refused and recorded.
     Block,
 }
 
@@ -36,35 +36,35 @@ impl Action {
     }
 }
 
-/// Why a decision is what it is. The codes are stable, for records and metrics.
+/// The reason of a decision. The codes are stable, for records and metrics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reason {
     /// No rule of the group matches, or the most specific one allows.
     Allow,
     /// The most specific rule disallows the path as written.
     Disallow,
-    /// The path as written is allowed, but a form that an origin may make of it is not.
+    /// The path as written is allowed, but a form that an origin may read it as is not.
     Evasion,
-    /// The edition in force disallows the path, but the crawler may be going by an earlier one, which
-    /// does not.
+    /// The edition in force disallows the path, but the crawler may know an earlier one that allows
+    /// it.
     Grace,
-    /// The rules disallow the path, but only those for `*`, and a search engine that is proven to be
-    /// one asks: it is not refused unless the policy says so.
+    /// Only the rules for `*` disallow the path, and the client is a confirmed search engine. It is
+    /// not refused unless the policy says so.
     Spared,
-    /// Whatever the rules say: the client is proven not to be who it says, and the site asks that
-    /// such are recorded or refused.
+    /// The client is a proven impostor, and the site records or refuses impostors whatever the
+    /// rules allow.
     Impostor,
-    /// It came sooner than the crawler has promised to the rules.
+    /// The request came before the `Crawl-delay` was over that the crawler promises to keep.
     TooSoon,
-    /// It came sooner than the crawler may on its rung of the ladder.
+    /// The request came before the pace of the crawler's rung allows it.
     Slowed,
-    /// It would be refused, but the site's breaker is open.
+    /// The request would be refused, but the site's breaker is open.
     BreakerOpen,
-    /// The site's rules are off for this crawler.
+    /// Enforcement is off for this crawler.
     Off,
-    /// Nothing in the file is for this client: no group names it, and `*` does not bind it.
+    /// No group binds this client: none names it, and `*` does not bind it.
     Unbound,
-    /// robots.txt itself, which is open to everyone (RFC 9309 §2.2.2).
+    /// The request is for robots.txt itself, which is always allowed (RFC 9309 §2.2.2).
     RobotsTxt,
 }
 
@@ -88,35 +88,35 @@ impl Reason {
     }
 }
 
-/// What is done with one request, and why.
+/// The decision about one request.
 #[derive(Clone, Copy, Debug)]
 pub struct Decision<'r> {
     /// Whether the rules allow the request.
     pub access: Access,
-    /// What is done.
+    /// The action.
     pub action: Action,
-    /// Why.
+    /// The reason.
     pub reason: Reason,
-    /// The judgement that decided, where one was made.
+    /// The judgement that decided, if one was made.
     pub judgement: Option<Judgement<'r>>,
-    /// Whether the client is who it says.
+    /// The standing of the client's claim.
     pub standing: Standing,
-    /// Why it is not held against the client that the edition in force disallows what it asks for.
+    /// The reason why a disallowed request is no violation.
     pub excuse: Option<Excuse<'r>>,
-    /// What happens to violations of this client.
+    /// The treatment of this client's violations.
     pub mode: Mode,
-    /// Where it stands on the site's ladder, if that is what the mode comes from.
+    /// The rung of the client, if the mode comes from the ladder.
     pub rung: Option<Rung>,
 }
 
 /// One product token judged by one group.
 #[derive(Clone, Copy)]
 pub struct Judgement<'r> {
-    /// The name that was judged; `None` for a client that gives no name.
+    /// The judged name; `None` for a client without one.
     pub name: Option<crawlers::Name<'r>>,
-    /// The group that binds it; `None` where none does, and its claim is what is held against it.
+    /// The group that binds it; `None` if none does and the false claim itself is the violation.
     pub group: Option<robots::Scope>,
-    /// The rule that decided; `None` where no rule matches.
+    /// The rule that decided; `None` if no rule matches.
     pub rule: Option<&'r robots::Rule>,
 }
 

@@ -1,5 +1,4 @@
-//! What a rulebook is compiled from beside the policy: what was published before, and what the
-//! origins' own files say.
+//! The input of a rulebook beside the policy: earlier editions and the files of the origins.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -11,53 +10,43 @@ use jiff::Timestamp;
 use crate::{
     diagnostic::Diagnostic,
     policy::{self, Host, Source},
-    robots,
+    robots::{self, OriginFile},
 };
 
 use super::{
-    asked::Moment,
     edition::{Edition, RuleSource},
-    rulebook::{Rulebook, Site},
-    timeline::{Period, Timeline},
+    moment::Moment,
+    past::Period,
+    rulebook::Rulebook,
+    site::Site,
+    timeline::Timeline,
 };
 
-/// What a file without rules says of itself.
+/// The comments in files without rules.
 const NO_FILE: &str = "This site has no rules for crawlers: its server has no robots.txt.";
 const UNKNOWN: &str = "The rules of this site are not known yet: its server has not answered.";
 
-/// What was before a moment, and what the origins say then.
+/// The earlier editions and the files of the origins at one moment.
 #[derive(Debug)]
 pub struct History<'a> {
-    /// When the rulebook comes into force.
+    /// The time at which the rulebook comes into force.
     pub moment: Moment,
-    /// Since when the first edition of a site counts as published.
+    /// The start of the first edition of a site that has no earlier one.
     pub since: Timestamp,
     /// The rulebook that it replaces.
     pub previous: Option<&'a Rulebook>,
-    /// By the site's name, the editions of sites that were served before `previous`.
+    /// The editions of sites that were served before `previous`, by name.
     pub gone: HashMap<String, Timeline>,
-    /// By the site's name, what was written down before the start, in order.
+    /// The stored periods of each site from before the start of the program, by name, in order.
     pub periods: HashMap<String, Vec<Period>>,
-    /// By the site's name, what its origin's own robots.txt says, where that counts.
-    pub origins: HashMap<String, OriginRules>,
-    /// What stood against publishing what policy and origin say.
+    /// The robots.txt of the origins that matter, by the name of the site.
+    pub origins: HashMap<String, OriginFile>,
+    /// The findings that prevented a new edition.
     pub findings: Vec<Diagnostic>,
 }
 
-/// What an origin's own robots.txt says (RFC 9309 §2.3.1).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum OriginRules {
-    /// It was not to be had so far; nobody is held to rules that nobody knows.
-    #[default]
-    Unknown,
-    /// There is none (§2.3.1.3).
-    None,
-    /// This is it.
-    Known(Arc<[u8]>),
-}
-
 impl<'a> History<'a> {
-    /// One of a rulebook alone, if any.
+    /// A history that consists of a rulebook alone, if there is one.
     pub fn after(previous: Option<&'a Rulebook>, now: Timestamp) -> Self {
         let moment = Moment::at(now);
         Self {
@@ -71,16 +60,16 @@ impl<'a> History<'a> {
         }
     }
 
-    /// The site's editions with the one that its policy and its origin make now.
+    /// The editions of a site, with the one that its policy and its origin make now.
     pub(super) fn timeline(&mut self, site: &policy::Site) -> Timeline {
         let (name, now) = (site.name(), self.moment.now);
-        let told = self.origins.get(name).cloned().unwrap_or_default();
-        let edition = self.edition(site, &told);
-        let mut written = self.written(site).into_iter();
-        let (own, others) = (written.next().unwrap_or_default(), written);
+        let origin = self.origins.get(name).cloned().unwrap_or_default();
+        let edition = self.edition(site, &origin);
+        let mut stored = self.stored(site).into_iter();
+        let (own, others) = (stored.next().unwrap_or_default(), stored);
         let before = self.before(site);
         let edition = edition.unwrap_or_else(|| {
-            // What was good before stays, whoever published it.
+            // Without a new edition, the last good one stays.
             let open = own.last().filter(|last| last.until.is_none());
             before
                 .first()
@@ -106,14 +95,14 @@ impl<'a> History<'a> {
         timeline.without_before(self.moment.start_of(site.robots_txt.cache_window))
     }
 
-    /// The editions of the sites that served this site's hosts before: that of its name first.
+    /// The editions of the sites that had this site's hosts before, that of the same name first.
     pub fn before(&self, site: &policy::Site) -> Vec<&Timeline> {
         let name = site.name();
         let served = self.previous.into_iter().flat_map(|book| {
             let own = self.previous(name);
             let by_hosts = site.hosts.iter().filter_map(|host| match host {
                 Host::Exact(host) => book.site(Some(host)),
-                // Any of them tells who served the rest of them.
+                // Any host below the suffix finds the site that had it.
                 Host::Below(suffix) => book.site(Some(&format!("any{suffix}"))),
             });
             own.into_iter().chain(by_hosts.map(|(_, site)| site))
@@ -128,38 +117,37 @@ impl<'a> History<'a> {
         }
     }
 
-    /// What was written down of sites with the names of this site's hosts: that of its name first.
-    fn written(&mut self, site: &policy::Site) -> Vec<Vec<Period>> {
+    /// The stored periods of the sites named like this site's hosts, that of the same name first.
+    fn stored(&mut self, site: &policy::Site) -> Vec<Vec<Period>> {
         let names = site.hosts.iter().map(Host::as_str);
         names.filter_map(|name| self.periods.remove(name)).collect()
     }
 
-    /// What [`Site::origin_file`] says.
-    pub(super) fn origin_file(&self, site: &policy::Site) -> Option<Arc<[u8]>> {
+    /// The value of [`Site::origin_file`].
+    pub(super) fn origin_file(&self, site: &policy::Site) -> OriginFile {
         match (site.robots_txt.source, self.origins.get(site.name())) {
-            (Source::Policy | Source::Origin, _) => None,
-            (Source::Merge, Some(OriginRules::Known(bytes))) => Some(Arc::clone(bytes)),
-            (Source::Merge, Some(OriginRules::None)) => Some(Arc::default()),
-            (Source::Merge, Some(OriginRules::Unknown) | None) => {
-                self.previous(site.name())?.origin_file.clone()
+            (Source::Policy | Source::Origin, _) => OriginFile::Unknown,
+            (Source::Merge, Some(OriginFile::Unknown) | None) => {
+                self.previous(site.name()).map(|site| site.origin_file.clone()).unwrap_or_default()
             }
+            (Source::Merge, Some(known)) => known.clone(),
         }
     }
 
-    /// The site as it was before.
+    /// The site of this name in the previous rulebook.
     fn previous(&self, name: &str) -> Option<&'a Site> {
         self.previous?.sites().iter().find(|other| other.name == name)
     }
 
-    /// The edition that the site shall have; `None` where its origin's part can't be told, or not be
-    /// joined with the policy's.
-    fn edition(&mut self, site: &policy::Site, told: &OriginRules) -> Option<Arc<Edition>> {
-        let edition = match (site.robots_txt.source, told) {
+    /// The new edition of a site. `None` if the origin's part is unknown or can't be merged with
+    /// the policy's.
+    fn edition(&mut self, site: &policy::Site, origin: &OriginFile) -> Option<Arc<Edition>> {
+        let edition = match (site.robots_txt.source, origin) {
             (Source::Policy, _) => of_policy(site),
-            (Source::Origin | Source::Merge, OriginRules::None) => alone(site, NO_FILE),
-            (_, OriginRules::Unknown) => return None,
-            (Source::Origin, OriginRules::Known(bytes)) => Edition::of_origin(bytes.to_vec()),
-            (Source::Merge, OriginRules::Known(bytes)) => {
+            (Source::Origin | Source::Merge, OriginFile::Absent) => alone(site, NO_FILE),
+            (_, OriginFile::Unknown) => return None,
+            (Source::Origin, OriginFile::Present(bytes)) => Edition::of_origin(bytes.clone()),
+            (Source::Merge, OriginFile::Present(bytes)) => {
                 let (base, _) = robots::parse(bytes);
                 let own = &site.robots_txt;
                 let merged = robots::merge(&base, &own.file, &own.overriding);
@@ -174,7 +162,7 @@ impl<'a> History<'a> {
     }
 }
 
-/// What is published without the origin's file: the policy's part, which may be none.
+/// The edition without the origin's file: the policy's part, if there is one.
 fn alone(site: &policy::Site, why: &str) -> Edition {
     match site.robots_txt.source {
         Source::Origin => {

@@ -1,45 +1,69 @@
-//! The decision: what a request claims, what the published rules say of it, and what is done.
+//! The decision: the claim of a request, the verdict of the published rules, and the action.
 //!
-//! [`Rulebook`] is a policy compiled for serving; [`decide`] is one pure function of a site, a
-//! request, a moment and what is known of the client. It has no clock and no I/O, never fails, and
-//! its [`Decision`] carries everything that the log, the block page and `explain` say: the token
-//! that was judged, the group, the rule, its line and the edition.
+//! [`Rulebook`] is a policy compiled for serving. [`decide`] is a pure function of a site, a
+//! request ([`Case`]) and the knowledge about its client ([`Knowledge`]). It has no clock and no
+//! I/O, and it never fails. A [`Decision`] has everything that the log, the block page and
+//! `explain` show: the judged token, the group, the rule, its line and the edition.
 //!
-//! **In time.** A robots.txt is a promise that crawlers may keep for a day (RFC 9309 §2.4). A request
-//! is held against a crawler only if every edition that it may be going by disallows it: the one it
-//! fetched last, if that was within the site's cache window, else each that was in force within it
-//! ([`Timeline`]). What the edition in force allows is always allowed.
+//! **In time.** Crawlers may keep a robots.txt for a day (RFC 9309 §2.4). A request is a violation
+//! only if every edition that the crawler may know disallows it ([`Timeline`]). The crawler knows
+//! the edition that it fetched last within the site's cache window. If no fetch is known, it may
+//! know any edition of that window. A request that the edition in force allows is never a
+//! violation.
 //!
-//! May use: policy, robots, robots_tag, crawlers, diagnostic, product_token. Must not know: pingora,
-//! the store, any clock.
+//! May use: policy, robots, robots_tag, crawlers, diagnostic, product_token. Must not know:
+//! pingora, the store, any clock.
 
 pub use self::{
-    asked::{Asked, Knowledge, Leap, Moment},
-    breaker::{Breaker, Opened, Why},
-    considered::{Considered, considered},
-    decide::{decide, group_of, is_blank, is_ordered, is_protected},
+    case::Case,
+    decide::{decide, is_blank},
     decision::{Action, Decision, Judgement, Reason},
-    edition::{Edition, EditionId, RuleSource},
-    history::{History, OriginRules},
-    ladder::{Climber, Ladder, Move, Rung, Step},
-    pace::{Held, Measured, held, measured, promised},
-    rulebook::{Rulebook, Site},
+    edition::{Edition, RuleSource},
+    edition_id::EditionId,
+    edition_verdict::{EditionVerdict, edition_verdicts},
+    excuse::{Doubt, Excuse},
+    group::{group_for, group_of},
+    history::History,
+    knowledge::Knowledge,
+    known_editions::KnownEditions,
+    moment::{Leap, Moment},
+    overrides::{is_ordered, is_protected},
+    pace::{AppliedPace, applied_pace},
+    past::{Past, Period},
+    rulebook::Rulebook,
+    rung::Rung,
+    site::Site,
     tags::{TagFields, Tags},
-    timeline::{Doubt, Excuse, Holding, Past, Period, Timeline},
+    timeline::Timeline,
 };
 
-mod asked; // what is judged, and what is known of who asks
-mod breaker; // when nothing is refused any more
-mod considered; // which editions were considered, for explanations
-mod decide; // who is bound by what, at which moment
-mod decision; // what comes of it
+// The published rules in time.
 mod edition; // one published robots.txt: its bytes, its hash, its matcher
-mod history; // what was before, and what the origins say
-mod ladder; // a crawler goes from rung to rung by its own violations
-mod pace; // how fast a crawler may come
-mod rulebook; // policy -> sites by host, swapped whole
-mod tags; // the Robots-Tag rules of a site, prepared
-mod timeline; // the editions of a site as they followed each other
+mod edition_id; // the name of an edition
+mod excuse; // the excuse of a client that may know an earlier edition
+mod known_editions; // the editions that a client may know
+mod moment; // the time of a request
+mod past; // an edition that is no longer in force
+mod timeline; // the editions of a site in time
+
+// The policy compiled for serving.
+mod compiler; // policy and history -> rulebook
+mod history; // earlier editions, and the files of the origins
+mod rulebook; // all sites by host, swapped whole
+mod site; // a site compiled for serving
+mod tags; // the tags of a site's answers
+
+// The decision about a request.
+mod case; // a request as the rules judge it
+mod court; // a request judged by one name, in time
+mod decide; // the decision: the strictest of all names
+mod decision; // action and reason
+mod edition_verdict; // the verdicts of all editions that count, for explanations
+mod group; // the group that a name obeys
+mod knowledge; // the knowledge about a client beside its request
+mod overrides; // the overrides that apply to a name
+mod pace; // the pace that a crawler must keep
+mod rung; // the rungs of the ladder
 
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,5 @@
-//! A site's tags, prepared: what an answer of some path, type and status says to crawlers, and
-//! its union with what the origin said (draft-illyes-repext-03 §3.1).
+//! The tags of a site's answers, by path, type and status, and their union with the origin's tags
+//! (draft-illyes-repext-03 §3.1).
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ pub struct Tags {
     legacy: bool,
 }
 
-/// A rule with the fields it makes where it stands alone, which is the usual case.
+/// A rule with the fields of an answer to which it alone applies, which is the usual case.
 #[derive(Debug)]
 struct Prepared {
     rule: TagRule,
@@ -25,21 +25,21 @@ struct Prepared {
 /// The fields of an answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TagFields {
-    /// `Robots-Tag`, where there is something to say.
+    /// The value of `Robots-Tag`, if any.
     pub robots_tag: Option<String>,
     /// The lines of `X-Robots-Tag`; `None` leaves the origin's as they are.
     pub x_robots_tag: Option<Vec<String>>,
 }
 
-/// The fields and what had to be mended for them.
+/// The fields, and the repairs that they needed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Merged {
-    /// What to send.
+    /// The fields to send.
     pub fields: TagFields,
-    /// How many lines of the origin were not valid.
+    /// The number of invalid lines from the origin.
     pub invalid_lines: u32,
-    /// Whether something of the origin found no room within
-    /// [`robots_tag::MAX_BYTES`](crate::robots_tag::MAX_BYTES).
+    /// Whether a part of the origin's tags exceeded
+    /// [`robots_tag::MAX_BYTES`].
     pub truncated: bool,
 }
 
@@ -52,13 +52,13 @@ impl Tags {
         Self { rules: rules.iter().map(prepared).collect(), legacy }
     }
 
-    /// Whether the site sets no tag at all.
+    /// Whether the site sets no tags.
     pub fn is_empty(&self) -> bool {
         self.rules.is_empty()
     }
 
-    /// What the site says in an answer; `path` is the judged form of the target
-    /// ([`robots::Target::letter`](crate::robots::Target::letter)). `None` where it says nothing.
+    /// The site's fields for an answer, if any. `path` is the judged form of the target
+    /// ([`robots::Target::letter`](crate::robots::Target::letter)).
     pub fn select(
         &self,
         path: &[u8],
@@ -74,8 +74,8 @@ impl Tags {
         Some(Cow::Owned(fields(&tag, &RobotsTag::new(), self.legacy).0))
     }
 
-    /// The union of the site's tags with the lines that the origin sent. A line of its that is not
-    /// valid is read for what it means and not sent on; nothing that was understood is lost.
+    /// The union of the site's tags with the lines that the origin sent. An invalid line is not
+    /// sent on, but its readable parts count.
     pub fn merge(
         &self,
         path: &[u8],
@@ -84,24 +84,24 @@ impl Tags {
         robots_tag: &[&[u8]],
         x_robots_tag: &[&[u8]],
     ) -> Merged {
-        let ours = self
+        let own = self
             .rules
             .iter()
             .filter(|prepared| prepared.applies(path, status, content_type))
             .fold(RobotsTag::new(), |tag, next| tag.union(&next.rule.tag));
         let mut invalid_lines = 0;
-        let mut theirs = RobotsTag::new();
+        let mut origin = RobotsTag::new();
         for line in robots_tag {
             let reading = robots_tag::read_leniently(line);
             invalid_lines += u32::from(!reading.valid);
-            theirs = theirs.merge(reading.tag);
+            origin = origin.merge(reading.tag);
         }
         if !x_robots_tag.is_empty() {
             let reading = robots_tag::read_legacy_leniently(x_robots_tag);
             invalid_lines += u32::from(!reading.valid);
-            theirs = theirs.merge(reading.tag);
+            origin = origin.merge(reading.tag);
         }
-        let (fields, complete) = fields(&ours, &theirs, self.legacy);
+        let (fields, complete) = fields(&own, &origin, self.legacy);
         Merged { fields, invalid_lines, truncated: !complete }
     }
 }
@@ -125,9 +125,9 @@ fn is_in(content_type: &[u8], range: &MediaRange) -> bool {
         && range.sub.as_ref().is_none_or(|wanted| sub.eq_ignore_ascii_case(wanted.as_bytes()))
 }
 
-fn fields(ours: &RobotsTag, theirs: &RobotsTag, legacy: bool) -> (TagFields, bool) {
-    let union = ours.union(theirs);
-    let field = union.to_field_keeping(ours);
+fn fields(own: &RobotsTag, origin: &RobotsTag, legacy: bool) -> (TagFields, bool) {
+    let union = own.union(origin);
+    let field = union.to_field_keeping(own);
     let x_robots_tag = legacy.then(|| union.to_legacy());
     (TagFields { robots_tag: field.value, x_robots_tag }, field.complete)
 }
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn ours_an_origins_bad_line_is_understood_and_not_sent_on() {
+    fn an_invalid_line_of_an_origin_is_read_and_not_sent_on() {
         let tags = site();
         let merge =
             |lines: &[&[u8]], legacy: &[&[u8]]| tags.merge(b"/drafts/a", 200, None, lines, legacy);

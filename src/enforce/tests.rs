@@ -1,12 +1,11 @@
-//! Who is bound by what, as a table: policies in, decisions out.
+//! Decisions as tables: policies and requests in, decisions out.
 
 use jiff::Timestamp;
 
 use super::*;
 use crate::{
     crawlers::{self, Crawler, Outcome, Standing},
-    diagnostic::Severity,
-    policy,
+    policy::Policy,
     robots::Target,
 };
 
@@ -23,21 +22,18 @@ const GROUPS: &str = r#"
 /// A rulebook of one site with `GROUPS` and this enforcement section.
 fn rulebook(enforcement: &str) -> Rulebook {
     let text = format!(
-        "crawler_sets: {{ ours: [BadBot] }}\nsites:\n  - hosts: [a.example]\n    \
+        "crawler_sets: {{ own: [BadBot] }}\nsites:\n  - hosts: [a.example]\n    \
          origin: http://127.0.0.1:3000\n    robots_txt:{GROUPS}    enforcement: {enforcement}\n"
     );
-    let (policy, findings) = policy::read("test.yaml", text.as_bytes());
-    let errors: Vec<_> = findings.iter().filter(|one| one.severity == Severity::Error).collect();
-    assert!(errors.is_empty(), "{errors:?}");
-    Rulebook::compile(&policy.expect("no error"), Timestamp::UNIX_EPOCH, None)
+    Rulebook::compile(&text.parse::<Policy>().unwrap(), Timestamp::UNIX_EPOCH, None)
 }
 
-/// `action reason token` of a request that nothing was looked at for.
+/// `action reason token` of a request without evidence.
 fn decided(rulebook: &Rulebook, user_agent: &str, target: &str) -> String {
     decided_as(Standing::unexamined, rulebook, user_agent, target)
 }
 
-/// The same for crawlers of this standing.
+/// `action reason token` of a request by a client of this standing.
 fn decided_as(
     standing: impl Fn(&Crawler) -> Standing,
     rulebook: &Rulebook,
@@ -48,8 +44,8 @@ fn decided_as(
     let claim = rulebook.catalogue().identify(user_agent.as_bytes(), &site.names);
     let is_nameless = is_blank(user_agent.as_bytes());
     let target = Target::new(target.as_bytes());
-    let asked = Asked { claim: &claim, is_nameless, target: &target };
-    let decision = decide(site, asked, &Standings(standing));
+    let case = Case { claim: &claim, is_nameless, target: &target };
+    let decision = decide(site, case, &Standings(standing));
     let name = decision.judgement.and_then(|judgement| judgement.name);
     let name = name.map_or("-", crawlers::Name::as_str);
     format!("{} {} {name}", decision.action.as_str(), decision.reason.as_str())
@@ -96,11 +92,11 @@ fn rfc9309_2_2_1_each_client_is_judged_by_its_own_group() {
             "/private/x",
             "pass robots.unbound -",
         ),
-        // Fetchers that act for a person are bound where they are named.
+        // Fetchers that act for a person obey only a group that names them.
         ("ChatGPT-User/1.0", "/private/x", "pass robots.allow ChatGPT-User"),
         ("ChatGPT-User/1.0", "/no-chat/x", "log robots.disallow ChatGPT-User"),
         ("Perplexity-User/1.0", "/private/x", "pass robots.unbound -"),
-        // Names that no catalogue has, because the site has them.
+        // Names of the site's groups that are in no catalogue.
         ("BadBot/1.0", "/x", "log robots.disallow BadBot"),
         (
             "Mozilla/5.0 (compatible; badbot/2.0; +http://bad.example)",
@@ -141,7 +137,7 @@ fn rfc9309_2_2_2_the_longest_rule_decides_and_robots_txt_is_open() {
 }
 
 #[test]
-fn ours_of_several_tokens_the_strictest_verdict_counts() {
+fn of_several_tokens_the_strictest_verdict_counts() {
     let rulebook = rulebook(
         "{ mode: log, overrides: [{ user_agents: [DuckDuckBot], mode: block }, \
          { user_agents: [Googlebot], mode: \"off\" }] }",
@@ -158,14 +154,14 @@ fn ours_of_several_tokens_the_strictest_verdict_counts() {
 }
 
 #[test]
-fn ours_more_names_do_not_help() {
+fn more_names_do_not_help() {
     let rulebook = rulebook("{ mode: log }");
     let crowd =
         "Googlebot/2 Applebot/1 YandexBot/1 DuckDuckBot/1 AhrefsBot/1 MJ12bot/1 GPTBot/1 CCBot/2";
     for (user_agent, target, expected) in [
-        // A program that the site has rules for is held to them beside the crawler …
+        // A program with a group of its own obeys it, beside the crawler …
         ("python-requests/2.31 Googlebot/2.1", "/api/x", "log robots.disallow python-requests"),
-        // … and by `*` only if nobody else is named.
+        // … and `*` only without a crawler.
         ("curl/8.5 Googlebot/2.1", "/private/x", "pass robots.allow Googlebot"),
         // More names than are kept: every group counts.
         (&format!("{crowd} BadBot/1.0"), "/x", "log robots.disallow Googlebot"),
@@ -176,7 +172,7 @@ fn ours_more_names_do_not_help() {
 }
 
 #[test]
-fn ours_a_crowd_is_done_with_as_the_strictest_would_be() {
+fn a_client_with_too_many_names_is_treated_by_the_strictest_mode() {
     let rulebook = rulebook("{ mode: log, overrides: [{ user_agents: [BadBot], mode: block }] }");
     let crowd =
         "Googlebot/2 Applebot/1 YandexBot/1 DuckDuckBot/1 AhrefsBot/1 MJ12bot/1 GPTBot/1 CCBot/2";
@@ -185,9 +181,9 @@ fn ours_a_crowd_is_done_with_as_the_strictest_would_be() {
 }
 
 #[test]
-fn ours_the_first_override_that_names_the_crawler_wins() {
+fn the_first_override_that_names_the_crawler_wins() {
     let rulebook = rulebook(
-        "{ mode: \"off\", overrides: [{ user_agents: [set:ours], mode: block }, \
+        "{ mode: \"off\", overrides: [{ user_agents: [set:own], mode: block }, \
          { user_agents: [BadBot, purpose:search], mode: log }, \
          { user_agents: [partner], mode: log }, \
          { user_agents: [\"*\"], mode: block }] }",
@@ -205,7 +201,7 @@ fn ours_the_first_override_that_names_the_crawler_wins() {
 }
 
 #[test]
-fn ours_the_policy_says_whom_the_star_binds() {
+fn the_policy_sets_the_classes_that_the_star_binds() {
     let rulebook = rulebook("{ star_binds: [crawler, user-triggered] }");
     for (user_agent, expected) in [
         ("DuckDuckBot/1.1", "log robots.disallow DuckDuckBot"),
@@ -219,7 +215,7 @@ fn ours_the_policy_says_whom_the_star_binds() {
 }
 
 #[test]
-fn a_rule_remembers_where_it_came_from() {
+fn a_rule_has_its_source() {
     let rulebook = rulebook("{ mode: log }");
     let (_, site) = rulebook.site(Some("a.example")).expect("the only site");
     let text = String::from_utf8_lossy(site.edition().bytes()).into_owned();
@@ -240,12 +236,8 @@ fn hosts_find_their_site() {
   - { hosts: [\"*.b.a.example\"], origin: \"http://127.0.0.1:2\" }
   - { hosts: [c.example], default: true, origin: \"http://127.0.0.1:3\" }
 ";
-    let (policy, findings) = policy::read("test.yaml", text.as_bytes());
-    let rulebook = Rulebook::compile(
-        &policy.unwrap_or_else(|| panic!("{findings:?}")),
-        Timestamp::UNIX_EPOCH,
-        None,
-    );
+    let policy = text.parse::<Policy>().unwrap();
+    let rulebook = Rulebook::compile(&policy, Timestamp::UNIX_EPOCH, None);
     let port = |host| rulebook.site(host).map(|(_, site)| site.origin.port);
     for (host, expected) in [
         (Some("a.example"), 1),
@@ -269,7 +261,7 @@ const fn by(outcome: Outcome) -> Standing {
 }
 
 #[test]
-fn ours_an_impostor_is_treated_as_the_site_asks_wherever_it_goes() {
+fn an_impostor_is_treated_by_the_sites_setting_on_every_path() {
     use Outcome::{Confirmed, Contradicted, Unknown, Unverifiable};
     let left_alone = rulebook("{ mode: log }");
     let logged = rulebook("{ mode: log, impostors: log }");
@@ -291,10 +283,10 @@ fn ours_an_impostor_is_treated_as_the_site_asks_wherever_it_goes() {
         let decided = decided_as(|_| by(outcome), rulebook, "Googlebot/2.1", target);
         assert_eq!(decided, expected, "{outcome:?} {target}");
     }
-    // Another name beside it, that a rule forbids the path and the site only logs, is no help.
+    // A second name, whose violation is only logged, does not help.
     let decided = decided_as(|_| by(Contradicted), &blocked, "Googlebot/2.1 BadBot/1.0", "/x");
     assert_eq!(decided, "block claim.contradicted Googlebot");
-    // A messenger that sends a well-known name beside its own does not say that it is that one.
+    // A messenger that sends a well-known name beside its own does not claim to be that crawler.
     let published = |crawler: &Crawler| match crawler.product_token().key() == "facebookexternalhit"
     {
         true => by(Contradicted),
@@ -307,13 +299,13 @@ fn ours_an_impostor_is_treated_as_the_site_asks_wherever_it_goes() {
     ] {
         assert_eq!(decided_as(published, &blocked, user_agent, "/x"), expected, "{user_agent}");
     }
-    // Bound by no group at all, and still no Perplexity.
+    // No group binds it, and it is still no Perplexity.
     let decided = decided_as(|_| by(Contradicted), &blocked, "Perplexity-User/1.0", "/x");
     assert_eq!(decided, "block claim.contradicted Perplexity-User");
 }
 
 #[test]
-fn ours_an_override_may_ask_for_a_standing() {
+fn an_override_may_depend_on_the_standing() {
     let rulebook = rulebook(
         "{ mode: log, overrides: [{ user_agents: [Googlebot], standing: [contradicted, unknown], \
          mode: block }, { user_agents: [Googlebot], mode: \"off\" }, \
@@ -332,9 +324,9 @@ fn ours_an_override_may_ask_for_a_standing() {
 }
 
 #[test]
-fn ours_a_proven_search_engine_is_not_shut_out_by_a_rule_for_everybody() {
+fn a_confirmed_search_engine_is_not_blocked_by_a_rule_for_every_crawler() {
     let plain = rulebook("{ mode: block }");
-    let told = rulebook("{ mode: block, block_confirmed_search: true }");
+    let allowed = rulebook("{ mode: block, block_confirmed_search: true }");
     let named = rulebook("{ mode: log, overrides: [{ user_agents: [DuckDuckBot], mode: block }] }");
     let all = rulebook("{ overrides: [{ user_agents: [\"*\"], mode: block }] }");
     let fakes = rulebook(
@@ -346,11 +338,11 @@ fn ours_a_proven_search_engine_is_not_shut_out_by_a_rule_for_everybody() {
         (&plain, "DuckDuckBot/1", Outcome::Unknown, "/private/x", "block robots.disallow"),
         (&plain, "DuckDuckBot/1", Outcome::Contradicted, "/private/x", "block robots.disallow"),
         (&all, "DuckDuckBot/1", Outcome::Confirmed, "//private/x", "log robots.disallow.spared"),
-        // Those who borrow its name are named, not itself.
+        // The override is for impostors, not for the crawler itself.
         (&fakes, "DuckDuckBot/1", Outcome::Confirmed, "/private/x", "log robots.disallow.spared"),
-        (&told, "DuckDuckBot/1", Outcome::Confirmed, "/private/x", "block robots.disallow"),
+        (&allowed, "DuckDuckBot/1", Outcome::Confirmed, "/private/x", "block robots.disallow"),
         (&named, "DuckDuckBot/1", Outcome::Confirmed, "/private/x", "block robots.disallow"),
-        // A rule that names it is meant for it.
+        // A rule of its own group applies.
         (&plain, "Googlebot/2.1", Outcome::Confirmed, "/no-google/", "block robots.disallow"),
         // No search engine.
         (&plain, "CCBot/2.0", Outcome::Confirmed, "/private/x", "block robots.disallow"),

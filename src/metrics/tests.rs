@@ -29,7 +29,7 @@ fn the_exposition_names_what_was_counted() {
         assert!(text.contains(line), "{line} is missing in\n{text}");
     }
     assert!(!text.contains("aaa"));
-    assert!(!text.contains("bingbot"), "who stands at the bottom is not shown");
+    assert!(!text.contains("bingbot"), "a crawler without a rung is not shown");
     metrics.requests("b.example", "crawler", "block").inc();
     metrics.origin_robots_fetch("a.example", "rules");
     metrics.origin_robots_held("a.example", true);

@@ -1,34 +1,36 @@
-//! The `block` section of an enforcement: how a refusal is answered.
+//! The `block` of an enforcement: the answer to a refused request.
 
-use crate::policy::shape::{At, Findings, shown};
+use crate::escape::shown;
 
-/// How a refused request is answered.
+use super::{findings::Findings, shape::At};
+
+/// The answer to a refused request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// 403, 404, 410, 429 or 451.
+    /// The status code: 403, 404, 410, 429 or 451 (default 403).
     pub status: u16,
-    /// `Content-Type` of the body.
+    /// The `Content-Type` of the body (default `text/plain; charset=utf-8`).
     pub content_type: String,
-    /// The body, in pieces.
+    /// The body.
     pub body: Template,
-    /// The body for a client that is proven not to be who it says: no rule is why it is refused.
+    /// The body for a proven impostor, which is refused without a rule.
     pub impostor_body: Template,
 }
 
-/// A text with places to fill in.
+/// A text with slots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Template(pub Vec<Piece>);
 
 /// A piece of a [`Template`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
-    /// As it stands.
+    /// Literal text.
     Text(String),
-    /// To be filled in.
+    /// A value of the refusal.
     Slot(Slot),
 }
 
-/// What a [`Template`] can say about a block.
+/// A value that a [`Template`] can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slot {
     /// `{product_token}`: the crawler's name.
@@ -39,15 +41,15 @@ pub enum Slot {
     Line,
     /// `{robots_txt}`: the URL of robots.txt.
     RobotsTxt,
-    /// `{id}`: the decision's id, to be found in the records.
+    /// `{id}`: the id of the decision, as in the records.
     Id,
-    /// `{host}`: the host asked for.
+    /// `{host}`: the requested host.
     Host,
-    /// `{path}`: the path asked for.
+    /// `{path}`: the requested path.
     Path,
 }
 
-/// What a refused crawler is told when the policy has no text of its own.
+/// The default body.
 const DEFAULT_BODY: &str = "\
 {product_token} is not allowed to fetch this page.
 
@@ -58,7 +60,7 @@ The rules of {host} disallow it:
 Decision {id}
 ";
 
-/// What is told to who is refused for a borrowed name, whatever the rules say.
+/// The default body for impostors.
 const DEFAULT_IMPOSTOR_BODY: &str = "\
 The User-Agent of this request says that it comes from {product_token}. What the
 operator of {product_token} publishes says that it does not.
@@ -89,7 +91,7 @@ impl Default for Block {
     }
 }
 
-/// Reads the section into `block`, whose values stay where the section says nothing.
+/// Reads the section into `block`; a value that it leaves out stays.
 pub(super) fn read(at: &At<'_>, block: &mut Block, findings: &mut Findings) {
     let Some(fields) = at.fields(&["status", "content_type", "body"], findings) else { return };
     if let Some(at) = fields.take("status") {
@@ -129,14 +131,15 @@ pub(super) fn read(at: &At<'_>, block: &mut Block, findings: &mut Findings) {
             Err(slot) => {
                 let known: Vec<String> =
                     SLOTS.iter().map(|(name, _)| format!("{{{name}}}")).collect();
-                let message = format!("unknown place '{{{}}}'", shown(&slot));
-                findings.refuse(&at, message, format!("the places are {}", known.join(", ")));
+                let message = format!("unknown slot '{{{}}}'", shown(&slot));
+                findings.refuse(&at, message, format!("the slots are {}", known.join(", ")));
             }
         }
     }
 }
 
-/// The text with its `{slots}`; `{{` and `}}` stand for one brace. `Err` is an unknown slot's name.
+/// Reads a text with `{slots}`; `{{` and `}}` stand for one brace. `Err` is the name of an unknown
+/// slot.
 fn parse_template(text: &str) -> Result<Template, String> {
     let mut pieces = Vec::new();
     let mut literal = String::new();

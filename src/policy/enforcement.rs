@@ -1,42 +1,52 @@
-//! The `enforcement` section: what happens to violations.
-
-use std::collections::HashSet;
+//! The `enforcement` section: the treatment of violations.
 
 use crate::{
     crawlers::{Class, Outcome},
     diagnostic::Diagnostic,
-    policy::{
-        Block, Enforcement, Mode, Override, RobotsTxt, block, ladder,
-        names::{Names, Selection},
-        shape::{At, Fields, Findings},
-    },
     robots,
 };
 
-/// What happens to a request that the newest robots.txt disallows, and an older one that the crawler
-/// may still go by allows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Grace {
-    /// It passes, and is counted.
-    #[default]
-    Count,
-    /// It is a violation like any other.
-    Enforce,
+use super::{
+    block::{self, Block},
+    breaker::{self, Breaker},
+    findings::Findings,
+    ladder::{self, Ladder},
+    mode::{Grace, Mode, PaceMode},
+    names::Names,
+    overrides::{self, Override},
+    robots_txt::RobotsTxt,
+    shape::{At, Fields},
+};
+
+/// The `enforcement` section: the treatment of violations.
+#[derive(Clone, Debug)]
+pub struct Enforcement {
+    /// The treatment of a violation by a crawler that no override names (default `log`). With the
+    /// ladder, the mode of its lowest rung.
+    pub mode: Mode,
+    /// The ladder, with `mode: ladder`; `None` otherwise.
+    pub ladder: Option<Ladder>,
+    /// When refusing stops; `None` is never (default: on with `mode: ladder`, else off).
+    pub breaker: Option<Breaker>,
+    /// The treatment of a request before the crawler's `Crawl-delay` is over; `None` follows the
+    /// mode.
+    pub crawl_delay: Option<PaceMode>,
+    /// Exceptions by crawler; the first that names the crawler wins.
+    pub overrides: Vec<Override>,
+    /// The answer to a refused request.
+    pub block: Block,
+    /// The classes of client that a `*` group binds (default crawler, automation and none).
+    pub star_binds: Vec<Class>,
+    /// The treatment of every request by a proven impostor; `None` leaves it to the rules
+    /// (default).
+    pub impostors: Option<Mode>,
+    /// Whether rules for `*` alone may block a confirmed search engine (default false).
+    pub block_confirmed_search: bool,
+    /// The treatment of a request that only the newest robots.txt disallows (default `count`).
+    pub grace: Grace,
 }
 
-impl Grace {
-    /// The word in the policy.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Count => "count",
-            Self::Enforce => "enforce",
-        }
-    }
-}
-
-const MODES: [(&str, Mode); 4] =
-    [("off", Mode::Off), ("log", Mode::Log), ("throttle", Mode::Throttle), ("block", Mode::Block)];
-/// Of a site; `None` is the ladder.
+/// The modes of a site; `None` is the ladder.
 const SITE_MODES: [(&str, Option<Mode>); 5] = [
     ("off", Some(Mode::Off)),
     ("log", Some(Mode::Log)),
@@ -44,12 +54,31 @@ const SITE_MODES: [(&str, Option<Mode>); 5] = [
     ("block", Some(Mode::Block)),
     ("ladder", None),
 ];
-/// Of impostors, who have promised no pace.
+/// The modes of impostors. There is no `throttle`: an impostor has promised no pace.
 const IMPOSTOR_MODES: [(&str, Mode); 2] = [("log", Mode::Log), ("block", Mode::Block)];
+const PACE_MODES: [(&str, PaceMode); 2] =
+    [("log", PaceMode::Log), ("throttle", PaceMode::Throttle)];
 
-/// The classes that `*` binds unless the policy says otherwise: whoever crawls or is automatic,
-/// and who does not say what it is. A person's browser is never among them.
+/// The classes that `*` binds by default: crawlers, automatic clients, and clients without a
+/// User-Agent. It never binds a browser.
 const STAR_BINDS: [Class; 3] = [Class::Crawler, Class::Automation, Class::None];
+
+impl Default for Enforcement {
+    fn default() -> Self {
+        Self {
+            mode: Mode::Log,
+            ladder: None,
+            breaker: None,
+            crawl_delay: None,
+            overrides: Vec::new(),
+            block: Block::default(),
+            star_binds: STAR_BINDS.to_vec(),
+            impostors: None,
+            block_confirmed_search: false,
+            grace: Grace::default(),
+        }
+    }
+}
 
 /// Reads the section; without one, violations are logged.
 pub(super) fn read(
@@ -71,44 +100,12 @@ pub(super) fn read(
         "breaker",
         "crawl_delay",
     ];
-    let mut enforcement = Enforcement {
-        mode: Mode::Log,
-        ladder: None,
-        breaker: None,
-        crawl_delay: None,
-        overrides: Vec::new(),
-        block: Block::default(),
-        star_binds: STAR_BINDS.to_vec(),
-        impostors: None,
-        block_confirmed_search: false,
-        grace: Grace::default(),
-    };
+    let mut enforcement = Enforcement::default();
     let Some(fields) = at.and_then(|at| at.fields(&KEYS, findings)) else { return enforcement };
     let mode = fields.take("mode").and_then(|at| at.choice(&SITE_MODES, findings));
     enforcement.mode = mode.flatten().unwrap_or(Mode::Log);
-    ladder::read(&fields, mode == Some(None), &mut enforcement, findings);
-    for at in fields.list("overrides", findings) {
-        let Some(one) = one_override(&at, names, findings) else { continue };
-        // An override for some standings leaves the crawler in the others to those that follow.
-        let before = || {
-            let covers = |before: &&Override| {
-                before.standings.is_empty()
-                    || (!one.standings.is_empty()
-                        && one.standings.iter().all(|outcome| before.standings.contains(outcome)))
-            };
-            enforcement.overrides.iter().filter(covers)
-        };
-        let is_taken = |token| before().any(|before| before.tokens.contains(token));
-        let taken_all = before().any(|before| before.all);
-        if taken_all || (!one.all && !one.tokens.is_empty() && one.tokens.iter().all(is_taken)) {
-            findings.add(
-                &at,
-                Diagnostic::warning("policy.idle_override", "earlier overrides name all of these")
-                    .help("the first that names a crawler wins: move this one up, or remove it"),
-            );
-        }
-        enforcement.overrides.push(one);
-    }
+    read_behaviour(&fields, mode == Some(None), &mut enforcement, findings);
+    enforcement.overrides = overrides::read(&fields, names, findings);
     if let Some(at) = fields.take("block") {
         block::read(&at, &mut enforcement.block, findings);
     }
@@ -117,18 +114,7 @@ pub(super) fn read(
     }
     let impostors = fields.take("impostors").and_then(|at| at.choice(&IMPOSTOR_MODES, findings));
     enforcement.impostors = impostors;
-    let is_off = |mode| mode == Mode::Off;
-    if impostors.is_some()
-        && is_off(enforcement.mode)
-        && enforcement.overrides.iter().all(|one| is_off(one.mode))
-    {
-        let message = "'impostors' does nothing where the mode is off: nobody is judged";
-        findings.add(
-            fields.at(),
-            Diagnostic::warning("policy.idle_impostors", message)
-                .help("set 'mode: log', or remove 'impostors'"),
-        );
-    }
+    warn_of_idle_impostors(&enforcement, &fields, findings);
     if let Some(at) = fields.take("block_confirmed_search") {
         enforcement.block_confirmed_search = at.boolean(findings).unwrap_or(false);
     }
@@ -139,29 +125,51 @@ pub(super) fn read(
     let allow_block_all =
         fields.take("allow_block_all").and_then(|at| at.boolean(findings)).unwrap_or(false);
     if !allow_block_all {
-        refuse_to_block_everybody(&enforcement, robots_txt, &fields, findings);
+        refuse_to_block_every_crawler(&enforcement, robots_txt, &fields, findings);
     }
     enforcement
 }
 
-fn one_override(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> Option<Override> {
-    let fields = at.fields(&["user_agents", "standing", "mode"], findings)?;
-    let who = fields.require("user_agents", "write for example [set:ai]", findings);
-    let mode = fields
-        .require("mode", "write off, log, throttle or block", findings)
-        .and_then(|at| at.choice(&MODES, findings));
-    let (mut tokens, mut all) = (HashSet::new(), false);
-    for item in who?.items(findings) {
-        match names.select(&item, findings) {
-            Some(Selection::Star) => all = true,
-            Some(Selection::Tokens(selected)) => tokens.extend(selected),
-            None => {}
-        }
+/// Reads `ladder`, `breaker` and `crawl_delay`. On the ladder, the breaker is on by default.
+/// Elsewhere it is off: an operator who writes `mode: block` means it.
+fn read_behaviour(
+    fields: &Fields<'_>,
+    is_on_ladder: bool,
+    enforcement: &mut Enforcement,
+    findings: &mut Findings,
+) {
+    let ladder = fields.take("ladder");
+    if let Some(at) = ladder.as_ref().filter(|_| !is_on_ladder) {
+        findings.add(
+            at,
+            Diagnostic::warning("policy.idle_ladder", "no crawler is on the ladder")
+                .help("set 'mode: ladder', or remove this"),
+        );
     }
-    let outcomes = Outcome::ALL.map(|outcome| (outcome.as_str(), outcome));
-    let standings = fields.list("standing", findings);
-    let standings = standings.iter().filter_map(|item| item.choice(&outcomes, findings)).collect();
-    Some(Override { tokens, all, standings, mode: mode? })
+    let ladder = ladder.map_or_else(Ladder::default, |at| ladder::read(&at, findings));
+    enforcement.ladder = is_on_ladder.then_some(ladder);
+    enforcement.breaker = match fields.take("breaker") {
+        Some(at) if at.node.is_text("off") => None,
+        Some(at) => Some(breaker::read(&at, findings)),
+        None => is_on_ladder.then(Breaker::default),
+    };
+    enforcement.crawl_delay =
+        fields.take("crawl_delay").and_then(|at| at.choice(&PACE_MODES, findings));
+}
+
+fn warn_of_idle_impostors(enforcement: &Enforcement, fields: &Fields<'_>, findings: &mut Findings) {
+    let is_off = |mode| mode == Mode::Off;
+    if enforcement.impostors.is_some()
+        && is_off(enforcement.mode)
+        && enforcement.overrides.iter().all(|one| is_off(one.mode))
+    {
+        let message = "'impostors' has no effect: the mode is off, so no request is judged";
+        findings.add(
+            fields.at(),
+            Diagnostic::warning("policy.idle_impostors", message)
+                .help("set 'mode: log', or remove 'impostors'"),
+        );
+    }
 }
 
 fn star_binds(at: &At<'_>, findings: &mut Findings) -> Vec<Class> {
@@ -184,9 +192,9 @@ fn star_binds(at: &At<'_>, findings: &mut Findings) -> Vec<Class> {
         .collect()
 }
 
-/// Rules for `*` that leave nothing open, enforced by blocking, take a site out of every
-/// search engine: that is asked for in so many words or not at all.
-fn refuse_to_block_everybody(
+/// Refuses to block every crawler from the whole site, unless the policy says so explicitly: the
+/// site would vanish from every search engine.
+fn refuse_to_block_every_crawler(
     enforcement: &Enforcement,
     robots_txt: &RobotsTxt,
     fields: &Fields<'_>,
@@ -197,11 +205,11 @@ fn refuse_to_block_everybody(
             one.all && (one.standings.is_empty() || one.standings.contains(&outcome))
         };
         let first = enforcement.overrides.iter().find(is_for);
-        // Whoever violates such rules climbs to the top of the ladder.
+        // A crawler that violates such rules climbs to the top of the ladder.
         let by_site = enforcement.ladder.map_or(enforcement.mode, |_| Mode::Block);
         first.map_or(by_site, |one| one.mode) == Mode::Block
     };
-    // Unknown is every search engine until it was looked at, and where nothing is.
+    // Without evidence, every search engine is unknown.
     let blocks_star =
         blocks(Outcome::Unknown) || (blocks(Outcome::Unverifiable) && blocks(Outcome::Confirmed));
     if blocks_star && robots::closes_everything(&robots_txt.file) {
@@ -214,3 +222,6 @@ fn refuse_to_block_everybody(
         );
     }
 }
+
+#[cfg(test)]
+mod tests;

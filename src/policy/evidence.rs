@@ -1,4 +1,4 @@
-//! The `evidence` section: what is looked at to tell crawlers from those who borrow their names.
+//! The `evidence` section: the evidence that tells crawlers from impostors.
 
 use std::{
     collections::HashSet,
@@ -9,58 +9,59 @@ use std::{
 
 use ipnet::IpNet;
 
-use crate::{
-    crawlers::Crawler,
-    policy::{
-        DEFAULT_EVIDENCE_REFRESH,
-        names::{Names, Selection},
-        server::{network, path},
-        shape::{At, Findings, shown},
-    },
-    product_token::ProductToken,
+use crate::{crawlers::Crawler, escape::shown, product_token::ProductToken};
+
+use super::{
+    findings::Findings,
+    names::{Names, Selection},
+    scalar::{network, path},
+    shape::At,
 };
 
+/// How often published lists are fetched by default: every 24 hours.
+pub const DEFAULT_EVIDENCE_REFRESH: Duration = Duration::from_secs(86_400);
+
 const HOUR: Duration = Duration::from_secs(3_600);
-/// Where name servers listen.
+/// The port of name servers.
 const DNS_PORT: u16 = 53;
 
-/// The `evidence` section.
+/// The `evidence` section: the evidence that tells crawlers from impostors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evidence {
-    /// The crawlers it is looked at for; `None` is all.
+    /// The crawlers to check; `None` is all (default).
     pub user_agents: Option<HashSet<ProductToken>>,
-    /// Whether published lists of addresses are fetched and looked at.
+    /// Whether to fetch and check published lists of addresses (default true).
     pub ip_ranges: bool,
-    /// Whether addresses are resolved to names and back.
+    /// Whether to resolve addresses to names and back (default true).
     pub reverse_dns: bool,
-    /// Whether signatures of requests are verified, with keys that are fetched.
+    /// Whether to fetch keys and verify signatures of requests (default true).
     pub signatures: bool,
-    /// Where the last good copies are kept; `None` is in memory only.
+    /// The folder for the last good copies; `None` keeps them in memory only (default).
     pub folder: Option<PathBuf>,
-    /// After how long lists are fetched again.
+    /// How often lists are fetched (default every 24 h).
     pub refresh: Duration,
-    /// Who resolves names; empty is whom the system asks.
+    /// The name servers; empty is those of the system (default).
     pub name_servers: Vec<SocketAddr>,
-    /// A PEM file of authorities that are trusted beside the public ones.
+    /// A PEM file of certificate authorities to trust beside the public ones (default none).
     pub certificate_authorities: Option<PathBuf>,
-    /// Networks that may be fetched from although they are not public.
+    /// Networks that Beadle may fetch from although they are not public (default none).
     pub allow_addresses: Vec<IpNet>,
 }
 
 impl Evidence {
-    /// Whether any evidence about any crawler is looked at.
-    pub fn looks_at_anything(&self) -> bool {
+    /// Whether any evidence about any crawler is collected.
+    pub fn is_collected(&self) -> bool {
         (self.ip_ranges || self.reverse_dns || self.signatures)
             && self.user_agents.as_ref().is_none_or(|some| !some.is_empty())
     }
 
-    /// Whether evidence about a crawler is looked at.
+    /// Whether evidence about this crawler is collected.
     pub fn is_about(&self, crawler: &Crawler) -> bool {
         self.user_agents.as_ref().is_none_or(|some| some.contains(crawler.product_token()))
     }
 }
 
-/// Reads the section; without one, nothing is fetched and nothing looked up.
+/// Reads the section; without one, nothing is fetched or resolved.
 pub(super) fn read(
     at: Option<&At<'_>>,
     names: &Names<'_>,
@@ -103,7 +104,7 @@ pub(super) fn read(
     })
 }
 
-/// Some crawlers; `None` is all.
+/// Reads the crawlers to check; `None` is all.
 fn crawlers(
     at: &At<'_>,
     names: &Names<'_>,
@@ -120,7 +121,7 @@ fn crawlers(
     Some(tokens)
 }
 
-/// An address, with a port where it isn't the usual one.
+/// Reads an address, with a port unless it is [`DNS_PORT`].
 fn name_server(at: &At<'_>, findings: &mut Findings) -> Option<SocketAddr> {
     let text = at.text(findings)?;
     let parsed = text

@@ -1,18 +1,21 @@
-//! The `groups` of a site's robots.txt: whom they are for, and their rules.
+//! The `groups` of a site's robots.txt: names and rules.
 
 use std::collections::HashMap;
 
 use crate::{
     diagnostic::Diagnostic,
-    policy::{
-        Source,
-        names::{Names, Selection, distinct},
-        robots_txt::records,
-        shape::{At, Fields, Findings, shown},
-        yaml::Value,
-    },
+    escape::shown,
     product_token::ProductToken,
     robots::{self, Directive},
+};
+
+use super::{
+    findings::Findings,
+    names::{Names, Selection, distinct},
+    pattern, records,
+    shape::{At, Fields},
+    source::Source,
+    yaml::Value,
 };
 
 /// The groups read so far.
@@ -22,16 +25,16 @@ pub(super) struct Groups {
     pub(super) groups: Vec<robots::Group>,
     pub(super) rule_lines: Vec<Vec<u32>>,
     pub(super) overriding: Vec<bool>,
-    /// Records that an operator wrote into a group but that speak of the whole site.
+    /// Records that the policy has in a group, although they apply to the whole site.
     pub(super) global_records: Vec<robots::Record>,
-    /// For each name the policy lines of the groups that have it.
+    /// The places of each name in the policy: line and column of its groups.
     named_at: HashMap<String, Vec<(u32, u32)>>,
-    /// The names in the order in which they were met.
+    /// The names in the policy's order.
     order: Vec<String>,
 }
 
 impl Groups {
-    /// None yet, for a site with rules of this source.
+    /// No groups yet, for a site with rules of this source.
     pub(super) fn new(source: Source) -> Self {
         Self { source, ..Self::default() }
     }
@@ -47,12 +50,12 @@ impl Groups {
         };
         let mut group = robots::Group::default();
         self.user_agents(&user_agents, &mut group, names, findings);
-        // Readers of the old, first-match kind find the exception before the rule.
+        // Old crawlers take the first rule that matches, so the exceptions come first.
         let mut places = rules(Directive::Allow, "allow", &fields, &mut group, findings);
         places.extend(rules(Directive::Disallow, "disallow", &fields, &mut group, findings));
-        allow_wins(&group, &places, findings);
+        warn_of_idle_disallow(&group, &places, findings);
         group.records.extend(crawl_delay(&fields, findings));
-        for record in records(&fields, true, findings) {
+        for record in records::read(&fields, true, findings) {
             let records =
                 if record.is_global() { &mut self.global_records } else { &mut group.records };
             records.push(record);
@@ -65,7 +68,7 @@ impl Groups {
         }
     }
 
-    /// Whether the group stands in the place of what the origin's file says to those it names.
+    /// Whether the group replaces the origin's rules for the crawlers that it names.
     fn overrides(&self, fields: &Fields<'_>, findings: &mut Findings) -> bool {
         let Some(at) = fields.take("override") else { return false };
         let overrides = at.boolean(findings).unwrap_or(false);
@@ -89,7 +92,7 @@ impl Groups {
     ) {
         let items = at.items(findings);
         if items.is_empty() && matches!(at.node.value, Value::List(_)) {
-            findings.refuse(at, "names nobody", "write '[\"*\"]' or the crawlers' names");
+            findings.refuse(at, "names no crawler", "write '[\"*\"]' or the crawlers' names");
         }
         let (mut star, mut tokens): (bool, Vec<ProductToken>) = (false, Vec::new());
         for item in items {
@@ -120,8 +123,8 @@ impl Groups {
         }
     }
 
-    /// One name in several groups: crawlers take them for one (§2.2.1), which an operator who
-    /// meant an exception does not expect.
+    /// Warns of a name in several groups. Crawlers merge them (§2.2.1), which an operator may not
+    /// expect.
     pub(super) fn report_merged(&self, findings: &mut Findings) {
         let mut reported = Vec::new();
         for name in &self.order {
@@ -141,13 +144,13 @@ impl Groups {
             findings.push(
                 Diagnostic::warning("policy.merged_groups", message)
                     .at(last.0, last.1)
-                    .help("name it in one group only, unless both groups' rules are meant"),
+                    .help("name it in one group only, unless it should obey the rules of both"),
             );
         }
     }
 }
 
-/// Reads a list of path patterns into the group; returns each rule's line and column in the policy.
+/// Reads a list of path patterns into the group; returns the line and column of each rule.
 fn rules(
     directive: Directive,
     key: &str,
@@ -158,7 +161,7 @@ fn rules(
     let mut places = Vec::new();
     for at in fields.list(key, findings) {
         let Some(text) = at.text(findings) else { continue };
-        if let Some(pattern) = pattern(text, &at, findings) {
+        if let Some(pattern) = pattern::read(text, &at, findings) {
             match robots::Rule::new(directive, pattern) {
                 Ok(rule) => {
                     if rule.pattern != pattern {
@@ -175,39 +178,8 @@ fn rules(
     places
 }
 
-/// The path that somebody meant who wrote a URL, a query or a name.
-fn meant_path(text: &str) -> String {
-    match (text.split_once("://"), text.strip_prefix('?')) {
-        (Some((_, rest)), _) => rest.find('/').map_or("/", |at| &rest[at..]).to_owned(),
-        (None, Some(_)) => format!("/*{text}"),
-        (None, None) => format!("/{text}"),
-    }
-}
-
-/// What a pattern must be before it is a rule: a path, not empty, and what it seems to be.
-pub(super) fn pattern<'t>(text: &'t str, at: &At<'_>, findings: &mut Findings) -> Option<&'t str> {
-    if text.is_empty() {
-        findings.refuse(at, "an empty path matches nothing", "leave the entry out");
-        return None;
-    }
-    if !text.starts_with(['/', '*']) {
-        let message = format!("'{}' does not begin with '/' or '*'", shown(text));
-        findings.refuse(at, message, format!("write '{}'", shown(&meant_path(text))));
-        return None;
-    }
-    if text.trim_end_matches('$').contains('$') {
-        let message = format!("a '$' inside '{}' stands for itself", shown(text));
-        findings.add(
-            at,
-            Diagnostic::warning("policy.inner_dollar", message)
-                .help("write it last to anchor the end, or as %24 if the character is meant"),
-        );
-    }
-    Some(text)
-}
-
-/// The same path allowed and disallowed: allow wins (§2.2.2), so one of the two is idle.
-fn allow_wins(group: &robots::Group, places: &[(u32, u32)], findings: &mut Findings) {
+/// Warns of a path that is both allowed and disallowed: allow wins (§2.2.2).
+fn warn_of_idle_disallow(group: &robots::Group, places: &[(u32, u32)], findings: &mut Findings) {
     let allowed: Vec<&str> = group
         .rules
         .iter()

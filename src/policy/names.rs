@@ -1,23 +1,25 @@
-//! Who a policy means: product tokens, `set:NAME`, `purpose:NAME` and `*`.
+//! The names of crawlers in a policy: product tokens, `set:NAME`, `purpose:NAME` and `*`.
 
 use std::collections::HashMap;
 
 use crate::{
     crawlers::{Catalogue, Kind, Purpose, is_findable},
     diagnostic::Diagnostic,
-    policy::shape::{At, Findings, closest, shown},
+    escape::shown,
     product_token::ProductToken,
 };
+
+use super::{findings::Findings, shape::At, spelling::closest, yaml::Value};
 
 /// The names a policy can use.
 pub(super) struct Names<'c> {
     catalogue: &'c Catalogue,
     sets: HashMap<String, Vec<ProductToken>>,
-    /// Whether a name one slip away from a known one is an error or a warning.
+    /// Whether a probable misspelling of a known name is an error. Otherwise it is a warning.
     strict: bool,
 }
 
-/// Whom one entry of `user_agents` means.
+/// The crawlers of one entry of `user_agents`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Selection {
     /// `*`: every crawler.
@@ -47,7 +49,7 @@ impl<'c> Names<'c> {
     /// A list of names, or a mapping with `purposes` and `product_tokens`.
     fn set(&self, at: &At<'_>, findings: &mut Findings) -> Vec<ProductToken> {
         let mut tokens = Vec::new();
-        if matches!(at.node.value, super::yaml::Value::Map(_)) {
+        if matches!(at.node.value, Value::Map(_)) {
             let Some(fields) = at.fields(&["purposes", "product_tokens"], findings) else {
                 return tokens;
             };
@@ -75,7 +77,7 @@ impl<'c> Names<'c> {
         distinct(tokens)
     }
 
-    /// Whom one entry means; a finding where it means nobody.
+    /// The crawlers of one entry; a finding if there are none.
     pub(super) fn select(&self, at: &At<'_>, findings: &mut Findings) -> Option<Selection> {
         let text = at.text(findings)?.trim();
         let tokens = if text == "*" {
@@ -116,8 +118,8 @@ impl<'c> Names<'c> {
         self.catalogue.by_purpose(purpose).map(|crawler| crawler.product_token().clone()).collect()
     }
 
-    /// One crawler's name. A name close to a known one is taken for a slip; any other is the
-    /// operator's own crawler, which the rules bind by its name all the same.
+    /// The name of one crawler. A name close to a known one is probably a misspelling. Any other
+    /// unknown name is valid: the rules bind every crawler that sends it.
     fn token(&self, name: &str, at: &At<'_>, findings: &mut Findings) -> Option<ProductToken> {
         let Some(token) = ProductToken::new(name) else {
             findings.refuse_as(
@@ -141,7 +143,7 @@ impl<'c> Names<'c> {
         if let Some(crawler) = self.catalogue.find(name) {
             if crawler.kind() == Kind::Control {
                 let message = format!(
-                    "{} never stands in a User-Agent, so its rules are published but can't be \
+                    "{} never appears in a User-Agent, so its rules are published but can't be \
                      enforced",
                     crawler.product_token(),
                 );
@@ -151,20 +153,19 @@ impl<'c> Names<'c> {
                         .help("nothing to do; the operator's other crawlers do the fetching"),
                 );
             }
-            // An alias stays as the operator wrote it: the file is to be read by that name too.
+            // An alias stays as written: some crawlers look for that name in the file.
             return Some(token);
         }
         if !is_findable(name) {
-            let message = format!("'{}' can't be told from a browser's own words", shown(name));
+            let message = format!("'{}' looks like a part of a browser's User-Agent", shown(name));
             findings.add(
                 at,
-                Diagnostic::warning("policy.unfindable_name", message).help(
-                    "its rules are published, but no request is held to them; name a product token",
-                ),
+                Diagnostic::warning("policy.unfindable_name", message)
+                    .help("its rules are published but can't be enforced; name a product token"),
             );
             return Some(token);
         }
-        let close = self.slip_of(name);
+        let close = self.misspelling_of(name);
         let message = format!("no crawler named '{}' is known", shown(name));
         let own = "add it under 'crawlers' if it is your own";
         let finding = match close {
@@ -173,16 +174,16 @@ impl<'c> Names<'c> {
             Some(close) => Diagnostic::warning("policy.unknown_crawler", message)
                 .help(format!("did you mean '{close}'? ({own})")),
             None => Diagnostic::note("policy.unknown_crawler", message)
-                .help(format!("{own}; requests that carry the name are judged all the same")),
+                .help(format!("{own}; requests with this name are judged either way")),
         };
         findings.add(at, finding);
         Some(token)
     }
 
-    /// The known name that `name` is one slip of the keyboard away from; two in a long name. Very
-    /// short names are near to too much: `BadBot` is not meant for `BDBot`.
-    fn slip_of(&self, name: &str) -> Option<&str> {
-        let slips = if name.len() >= 9 { 2 } else { 1 };
+    /// The known name of which `name` is a misspelling: by one edit, or two in a long name. Very
+    /// short names have too many neighbours: `BadBot` is no misspelling of `BDBot`.
+    fn misspelling_of(&self, name: &str) -> Option<&str> {
+        let edits = if name.len() >= 9 { 2 } else { 1 };
         let lower = name.to_ascii_lowercase();
         let known = self
             .catalogue
@@ -190,13 +191,13 @@ impl<'c> Names<'c> {
             .flat_map(|crawler| std::iter::once(crawler.product_token()).chain(crawler.aliases()));
         known
             .map(|token| (strsim::damerau_levenshtein(&lower, token.key()), token.as_str()))
-            .filter(|(distance, token)| *distance <= slips && token.len() >= 6)
+            .filter(|(distance, token)| *distance <= edits && token.len() >= 6)
             .min_by_key(|(distance, _)| *distance)
             .map(|(_, token)| token)
     }
 }
 
-/// The purpose of that name; a finding where there is none.
+/// The purpose of this name; a finding if there is none.
 pub(super) fn purpose(name: &str, at: &At<'_>, findings: &mut Findings) -> Option<Purpose> {
     let found = Purpose::from_name(name);
     if found.is_none() {
@@ -211,7 +212,7 @@ pub(super) fn purpose(name: &str, at: &At<'_>, findings: &mut Findings) -> Optio
     found
 }
 
-/// The tokens without repetition, in order.
+/// The tokens in order, each once.
 pub(super) fn distinct(tokens: Vec<ProductToken>) -> Vec<ProductToken> {
     let mut seen = std::collections::HashSet::with_capacity(tokens.len());
     tokens.into_iter().filter(|token| seen.insert(token.clone())).collect()

@@ -1,26 +1,59 @@
-//! The `server` and `violations` sections.
+//! The `server` section.
 
-use std::{
-    net::{IpAddr, SocketAddr},
-    path::PathBuf,
-    time::Duration,
-};
+use std::{net::SocketAddr, path::PathBuf};
 
 use ipnet::IpNet;
 
-use crate::{
-    diagnostic::Diagnostic,
-    policy::{
-        ClientIp, DEFAULT_ADMIN, DEFAULT_LISTEN, DEFAULT_RETENTION, Listener, Log, Server,
-        Timeouts, Tls, Violations,
-        shape::{At, Fields, Findings, shown},
-    },
+use crate::diagnostic::Diagnostic;
+
+use super::{
+    findings::Findings,
+    scalar::{network, path, socket},
+    shape::{At, Fields},
+    timeouts::{self, Timeouts},
+    yaml::Value,
 };
 
-const DAY: Duration = Duration::from_secs(86_400);
+/// The default address of the proxy.
+pub const DEFAULT_LISTEN: &str = "0.0.0.0:8080";
+/// The default address of the admin listener.
+pub const DEFAULT_ADMIN: &str = "127.0.0.1:9090";
+
+/// The `server` section: listeners and their limits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Server {
+    /// Sockets that take requests; at least one (default `0.0.0.0:8080`).
+    pub listen: Vec<Listener>,
+    /// Socket of metrics and health; `None` is `off` (default `127.0.0.1:9090`).
+    pub admin: Option<SocketAddr>,
+    /// Proxies in front whose `Forwarded` and `X-Forwarded-*` fields are trusted (default none).
+    pub trusted_proxies: Vec<IpNet>,
+    /// Time limits.
+    pub timeouts: Timeouts,
+    /// Number of worker threads of the proxy; `None` is one for each processor.
+    pub threads: Option<usize>,
+}
+
+/// A socket that takes requests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listener {
+    /// Address and port.
+    pub address: SocketAddr,
+    /// Certificate and key of a TLS listener; `None` is plain HTTP.
+    pub tls: Option<Tls>,
+}
+
+/// PEM files of a TLS listener.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tls {
+    /// The certificate chain.
+    pub certificate: PathBuf,
+    /// The private key.
+    pub key: PathBuf,
+}
 
 /// Reads the `server` section; without one, the defaults.
-pub(super) fn server(at: Option<&At<'_>>, findings: &mut Findings) -> Server {
+pub(super) fn read(at: Option<&At<'_>>, findings: &mut Findings) -> Server {
     const KEYS: [&str; 5] = ["listen", "admin", "trusted_proxies", "timeouts", "threads"];
     let fields = at.and_then(|at| at.fields(&KEYS, findings));
     let Some(fields) = fields else {
@@ -42,7 +75,7 @@ pub(super) fn server(at: Option<&At<'_>>, findings: &mut Findings) -> Server {
             .iter()
             .filter_map(|at| network(at, findings))
             .collect(),
-        timeouts: timeouts(&fields, findings),
+        timeouts: timeouts::read(&fields, findings),
         threads: fields
             .take("threads")
             .and_then(|at| at.integer(1..=1_024, findings))
@@ -62,14 +95,14 @@ fn listeners(fields: &Fields<'_>, findings: &mut Findings) -> Vec<Listener> {
         items.iter().filter_map(|item| listener(item, findings)).collect();
     let sockets: Vec<SocketAddr> = listeners.iter().map(|listener| listener.address).collect();
     if let Some(twice) = clash(&sockets) {
-        findings.refuse(&at, format!("{twice} is listened on twice"), "keep one of the two");
+        findings.refuse(&at, format!("{twice} stands here twice"), "keep one of the two");
     }
     listeners
 }
 
 /// `0.0.0.0:8080`, or a mapping with `address` and `tls`.
 fn listener(at: &At<'_>, findings: &mut Findings) -> Option<Listener> {
-    if !matches!(at.node.value, super::yaml::Value::Map(_)) {
+    if !matches!(at.node.value, Value::Map(_)) {
         return Some(Listener { address: socket(at, findings)?, tls: None });
     }
     let fields = at.fields(&["address", "tls"], findings)?;
@@ -112,8 +145,8 @@ fn admin(fields: &Fields<'_>, listen: &[Listener], findings: &mut Findings) -> O
     Some(address)
 }
 
-/// The first socket that takes the same port as an earlier one; an unspecified address takes it
-/// on all.
+/// The first socket that needs the port of an earlier one. An unspecified address needs it on all
+/// addresses.
 fn clash(sockets: &[SocketAddr]) -> Option<SocketAddr> {
     let same = |a: &SocketAddr, b: &SocketAddr| {
         let overlap = a.ip() == b.ip() || a.ip().is_unspecified() || b.ip().is_unspecified();
@@ -124,134 +157,7 @@ fn clash(sockets: &[SocketAddr]) -> Option<SocketAddr> {
     sockets.iter().enumerate().find(clashes).map(|(_, socket)| *socket)
 }
 
-fn timeouts(fields: &Fields<'_>, findings: &mut Findings) -> Timeouts {
-    const KEYS: [&str; 9] = [
-        "client_keepalive",
-        "client_read",
-        "client_write",
-        "origin_connect",
-        "origin_read",
-        "origin_write",
-        "origin_keepalive",
-        "origin_lookup",
-        "drain",
-    ];
-    let mut timeouts = Timeouts::default();
-    let Some(fields) = fields.take("timeouts").and_then(|at| at.fields(&KEYS, findings)) else {
-        return timeouts;
-    };
-    let slots = [
-        &mut timeouts.client_keepalive,
-        &mut timeouts.client_read,
-        &mut timeouts.client_write,
-        &mut timeouts.origin_connect,
-        &mut timeouts.origin_read,
-        &mut timeouts.origin_write,
-        &mut timeouts.origin_keepalive,
-        &mut timeouts.origin_lookup,
-        &mut timeouts.drain,
-    ];
-    for (key, slot) in KEYS.into_iter().zip(slots) {
-        let least = Duration::from_secs(1);
-        if let Some(duration) = fields.take(key).and_then(|at| at.duration(least..=DAY, findings)) {
-            *slot = duration;
-        }
-    }
-    timeouts
-}
-
-/// Reads the `violations` section; without one, JSON lines go to standard output.
-pub(super) fn violations(at: Option<&At<'_>>, findings: &mut Findings) -> Violations {
-    const KEYS: [&str; 6] = ["database", "log", "retention", "queue", "redact_query", "client_ip"];
-    const CLIENT_IPS: [(&str, ClientIp); 3] =
-        [("full", ClientIp::Full), ("network", ClientIp::Network), ("hash", ClientIp::Hash)];
-    let mut violations = Violations {
-        database: None,
-        log: None,
-        retention: DEFAULT_RETENTION,
-        queue: 8_192,
-        redact_query: Vec::new(),
-        client_ip: ClientIp::Full,
-    };
-    let Some(fields) = at.and_then(|at| at.fields(&KEYS, findings)) else {
-        violations.log = Some(Log::Stdout);
-        return violations;
-    };
-    violations.database = fields.take("database").and_then(|at| database(&at, findings));
-    violations.log = fields
-        .take("log")
-        .and_then(|at| path(&at, findings))
-        .map(|path| if path.as_os_str() == "stdout" { Log::Stdout } else { Log::File(path) });
-    if let Some(at) = fields.take("retention") {
-        let range = Duration::from_secs(3_600)..=3_650 * DAY;
-        violations.retention = at.duration(range, findings).unwrap_or(DEFAULT_RETENTION);
-    }
-    if let Some(queue) = fields.take("queue").and_then(|at| at.integer(1..=1_000_000, findings)) {
-        violations.queue = usize::try_from(queue).unwrap_or(violations.queue);
-    }
-    for at in fields.list("redact_query", findings) {
-        violations.redact_query.extend(at.text(findings).map(str::to_owned));
-    }
-    if let Some(at) = fields.take("client_ip") {
-        violations.client_ip = at.choice(&CLIENT_IPS, findings).unwrap_or(ClientIp::Full);
-    }
-    violations
-}
-
-fn database(at: &At<'_>, findings: &mut Findings) -> Option<PathBuf> {
-    let text = at.text(findings)?;
-    if text.contains("://") {
-        let message = format!("'{}' is not a file", shown(text));
-        findings.refuse(at, message, "name a file for the embedded SQLite database");
-        return None;
-    }
-    path(at, findings)
-}
-
-pub(super) fn path(at: &At<'_>, findings: &mut Findings) -> Option<PathBuf> {
-    let text = at.text(findings)?;
-    if text.is_empty() || text.contains('\0') {
-        findings.refuse(at, "not a file name", "name a file");
-        return None;
-    }
-    Some(PathBuf::from(text))
-}
-
-fn socket(at: &At<'_>, findings: &mut Findings) -> Option<SocketAddr> {
-    if let super::yaml::Value::Integer(port) = at.node.value {
-        let message = format!("{port} is not an address with a port");
-        findings.refuse(at, message, format!("write for example 0.0.0.0:{port}"));
-        return None;
-    }
-    let text = at.text(findings)?;
-    let parsed = text.parse().ok();
-    if parsed.is_none() {
-        let message = format!("'{}' is not an address with a port", shown(text));
-        findings.refuse(at, message, "write for example 127.0.0.1:8080 or '[::]:8080'");
-    }
-    parsed
-}
-
-pub(super) fn network(at: &At<'_>, findings: &mut Findings) -> Option<IpNet> {
-    let text = at.text(findings)?;
-    let parsed =
-        text.parse::<IpNet>().ok().or_else(|| text.parse::<IpAddr>().ok().map(IpNet::from));
-    if parsed.is_none() {
-        let message = format!("'{}' is neither an address nor a network", shown(text));
-        findings.refuse(at, message, "write for example 10.0.0.0/8 or 192.0.2.7");
-    }
-    if parsed.is_some_and(|network| network.prefix_len() == 0) {
-        let message = "everybody is trusted, so anybody can write any client address";
-        findings.add(
-            at,
-            Diagnostic::warning("policy.trusts_everybody", message)
-                .help("name the addresses of the proxies in front"),
-        );
-    }
-    parsed
-}
-
-/// One of our own defaults.
+/// A default address.
 fn known(address: &str) -> SocketAddr {
     address.parse().expect("the default addresses are well-formed")
 }

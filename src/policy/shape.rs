@@ -1,52 +1,18 @@
-//! The policy's keys and types as declared: reads a [`Node`] as what a setting expects.
+//! The keys and types of a policy: reads a [`Node`] as the value that a setting takes.
 //!
-//! Nothing here fails: a value of the wrong type or an unknown key becomes a finding that names
-//! its path (`sites[0].enforcement.mode`), line, column and repair, and reading goes on.
+//! Nothing here fails. A value of the wrong type or an unknown key becomes a finding that names its
+//! path (`sites[0].enforcement.mode`), line, column and repair, and reading goes on.
 
-use std::{collections::HashSet, time::Duration};
+use std::{collections::HashSet, ops::RangeInclusive, time::Duration};
 
-use crate::{
-    diagnostic::Diagnostic,
-    escape,
-    policy::yaml::{Key, Node, Value},
+use crate::{diagnostic::Diagnostic, escape::shown};
+
+use super::{
+    duration,
+    findings::Findings,
+    spelling::{closest, contained},
+    yaml::{Key, Node, Value},
 };
-
-/// All findings of one policy.
-#[derive(Debug, Default)]
-pub(super) struct Findings(pub(super) Vec<Diagnostic>);
-
-impl Findings {
-    pub(super) fn push(&mut self, finding: Diagnostic) {
-        self.0.push(finding);
-    }
-
-    /// Adds a finding about the value at its path, which its message names.
-    pub(super) fn add(&mut self, at: &At<'_>, finding: Diagnostic) {
-        let message = format!("{}: {}", at.path, finding.message);
-        self.push(Diagnostic { message, ..finding.at(at.node.line, at.node.column) });
-    }
-
-    /// Reports that the value `at` its path is not what the setting takes.
-    pub(super) fn refuse(
-        &mut self,
-        at: &At<'_>,
-        message: impl AsRef<str>,
-        help: impl Into<String>,
-    ) {
-        self.refuse_as("policy.bad_value", at, message, help);
-    }
-
-    /// The same under a code of its own.
-    pub(super) fn refuse_as(
-        &mut self,
-        code: &'static str,
-        at: &At<'_>,
-        message: impl AsRef<str>,
-        help: impl Into<String>,
-    ) {
-        self.add(at, Diagnostic::error(code, message.as_ref()).help(help));
-    }
-}
 
 /// A node and the path that leads to it.
 #[derive(Clone, Debug)]
@@ -59,6 +25,35 @@ pub(super) struct At<'n> {
 pub(super) struct Fields<'n> {
     at: At<'n>,
     entries: &'n [(Key, Node)],
+}
+
+impl Findings {
+    /// Adds a finding about a value; its message begins with the value's path.
+    pub(super) fn add(&mut self, at: &At<'_>, finding: Diagnostic) {
+        let message = format!("{}: {}", at.path, finding.message);
+        self.push(Diagnostic { message, ..finding.at(at.node.line, at.node.column) });
+    }
+
+    /// Refuses a value that the setting does not take.
+    pub(super) fn refuse(
+        &mut self,
+        at: &At<'_>,
+        message: impl AsRef<str>,
+        help: impl Into<String>,
+    ) {
+        self.refuse_as("policy.bad_value", at, message, help);
+    }
+
+    /// Refuses a value, under this code.
+    pub(super) fn refuse_as(
+        &mut self,
+        code: &'static str,
+        at: &At<'_>,
+        message: impl AsRef<str>,
+        help: impl Into<String>,
+    ) {
+        self.add(at, Diagnostic::error(code, message.as_ref()).help(help));
+    }
 }
 
 impl<'n> At<'n> {
@@ -88,7 +83,7 @@ impl<'n> At<'n> {
         }
     }
 
-    /// The value of `key` in a mapping; the mapping itself where it has none.
+    /// The value of `key` in a mapping; the mapping itself if it has no such key.
     pub(super) fn child(&self, key: &str) -> Self {
         let Value::Map(entries) = &self.node.value else { return self.clone() };
         let found = entries.iter().find(|(k, _)| k.text == key);
@@ -141,7 +136,7 @@ impl<'n> At<'n> {
     /// A whole number in `range`.
     pub(super) fn integer(
         &self,
-        range: std::ops::RangeInclusive<i64>,
+        range: RangeInclusive<i64>,
         findings: &mut Findings,
     ) -> Option<i64> {
         match &self.node.value {
@@ -161,10 +156,10 @@ impl<'n> At<'n> {
     /// A duration with its unit (`500ms`, `30s`, `24h`, `90d`) in `range`.
     pub(super) fn duration(
         &self,
-        range: std::ops::RangeInclusive<Duration>,
+        range: RangeInclusive<Duration>,
         findings: &mut Findings,
     ) -> Option<Duration> {
-        let (least, most) = (duration_text(*range.start()), duration_text(*range.end()));
+        let (least, most) = (duration::text(*range.start()), duration::text(*range.end()));
         let help = format!("write a time with its unit, from {least} to {most}");
         let text = match &self.node.value {
             Value::Text(text) => text.clone(),
@@ -177,7 +172,7 @@ impl<'n> At<'n> {
                 return None;
             }
         };
-        match parse_duration(&text) {
+        match duration::parse(&text) {
             Some(duration) if range.contains(&duration) => Some(duration),
             Some(_) => {
                 findings.refuse(self, format!("'{}' is out of range", shown(&text)), help);
@@ -197,7 +192,7 @@ impl<'n> At<'n> {
         findings: &mut Findings,
     ) -> Option<T> {
         let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
-        // YAML 1.1 readers take an unquoted `off` for a boolean; ours takes it for the word.
+        // An unquoted `off` is text here, although YAML 1.1 reads it as a boolean.
         let Value::Text(text) = &self.node.value else {
             self.mistyped(&format!("one of {}", words.join(", ")), &self.node.value, findings);
             return None;
@@ -233,7 +228,7 @@ impl<'n> At<'n> {
 }
 
 impl<'n> Fields<'n> {
-    /// The value of `key`, where there is one.
+    /// The value of `key`, if there is one.
     pub(super) fn take(&self, key: &str) -> Option<At<'n>> {
         let (_, node) = self.entries.iter().find(|(k, _)| k.text == key)?;
         Some(At { node, path: join(&self.at.path, key) })
@@ -244,7 +239,7 @@ impl<'n> Fields<'n> {
         self.take(key).map_or_else(Vec::new, |at| at.items(findings))
     }
 
-    /// The value of `key`, whose absence is a finding.
+    /// The value of `key`; its absence is a finding.
     pub(super) fn require(&self, key: &str, help: &str, findings: &mut Findings) -> Option<At<'n>> {
         let found = self.take(key);
         // A misspelt key has been reported already, with this one as its repair.
@@ -260,7 +255,23 @@ impl<'n> Fields<'n> {
         found
     }
 
-    /// Where the mapping itself stands.
+    /// The duration under `key`, in `range`.
+    pub(super) fn duration(
+        &self,
+        key: &str,
+        range: RangeInclusive<Duration>,
+        findings: &mut Findings,
+    ) -> Option<Duration> {
+        self.take(key)?.duration(range, findings)
+    }
+
+    /// The number from 1 to 1,000,000 under `key`.
+    pub(super) fn count(&self, key: &str, findings: &mut Findings) -> Option<u64> {
+        let count = self.take(key)?.integer(1..=1_000_000, findings)?;
+        u64::try_from(count).ok()
+    }
+
+    /// The mapping itself.
     pub(super) const fn at(&self) -> &At<'n> {
         &self.at
     }
@@ -271,27 +282,7 @@ pub(super) fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{}", shown(key)) }
 }
 
-/// Text of the operator inside a message.
-pub(super) fn shown(text: &str) -> String {
-    escape::bounded(text.as_bytes(), 100)
-}
-
-/// The candidate that is a slip of the keyboard away from `text`, if there is one.
-pub(super) fn closest<'c>(
-    text: &str,
-    candidates: impl Iterator<Item = &'c str>,
-) -> Option<&'c str> {
-    let lower = text.to_ascii_lowercase();
-    candidates
-        .map(|candidate| {
-            (strsim::damerau_levenshtein(&lower, &candidate.to_ascii_lowercase()), candidate)
-        })
-        .filter(|(distance, candidate)| *distance <= 1 + candidate.len().min(text.len()) / 4)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, candidate)| candidate)
-}
-
-/// The first of `items` that stood before, by `key`.
+/// The first of `items` whose key an earlier item has.
 pub(super) fn duplicate<T, K: Eq + std::hash::Hash>(
     items: &[T],
     key: impl Fn(&T) -> K,
@@ -308,69 +299,4 @@ fn unknown_key(path: &str, key: &Key, known: &[&str]) -> Diagnostic {
             None => format!("the keys here are {}", known.join(", ")),
         };
     Diagnostic::error("policy.unknown_key", message).at(key.line, key.column).help(help)
-}
-
-/// The first known key that contains `text` or is contained in it: `robot` in `robots_txt`.
-fn contained<'k>(text: &str, known: &[&'k str]) -> Option<&'k str> {
-    let is_near = |name: &&&str| name.contains(text) || text.contains(**name);
-    known.iter().find(is_near).filter(|_| text.len() >= 3).copied()
-}
-
-/// A duration as one writes it, in the largest unit that is exact.
-fn duration_text(duration: Duration) -> String {
-    let seconds = duration.as_secs();
-    let units = [(86_400, "d"), (3_600, "h"), (60, "m"), (1, "s")];
-    let exact =
-        units.into_iter().find(|(unit, _)| seconds >= *unit && seconds.is_multiple_of(*unit));
-    exact.map_or_else(|| "0s".to_owned(), |(unit, name)| format!("{}{name}", seconds / unit))
-}
-
-/// `500ms`, `30s`, `5m`, `24h`, `90d`.
-fn parse_duration(text: &str) -> Option<Duration> {
-    let unit_at = text.find(|c: char| !c.is_ascii_digit())?;
-    let (number, unit) = text.split_at(unit_at);
-    let number: u64 = number.parse().ok()?;
-    let milliseconds = match unit.trim() {
-        "ms" => 1,
-        "s" => 1_000,
-        "m" => 60_000,
-        "h" => 3_600_000,
-        "d" => 86_400_000,
-        _ => return None,
-    };
-    number.checked_mul(milliseconds).map(Duration::from_millis)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn durations_have_a_unit() {
-        for (text, expected) in [
-            ("500ms", Some(500)),
-            ("30s", Some(30_000)),
-            ("5 m", Some(300_000)),
-            ("90d", Some(7_776_000_000)),
-            ("30", None),
-            ("-1s", None),
-            ("1e9d", None),
-            ("", None),
-            ("s", None),
-            ("99999999999999999999d", None),
-        ] {
-            assert_eq!(parse_duration(text), expected.map(Duration::from_millis), "{text:?}");
-        }
-    }
-
-    #[test]
-    fn a_slip_of_the_keyboard_is_recognised_and_a_stranger_is_not() {
-        let known = ["robots_txt", "robots_tag", "enforcement", "hosts"];
-        assert_eq!(closest("enforcment", known.into_iter()), Some("enforcement"));
-        assert_eq!(closest("robots.txt", known.into_iter()), Some("robots_txt"));
-        assert_eq!(closest("upstream", known.into_iter()), None);
-        assert_eq!(contained("enforce", &known), Some("enforcement"));
-        assert_eq!(contained("robot", &known), Some("robots_txt"));
-        assert_eq!(contained("upstream", &known), None);
-    }
 }

@@ -1,8 +1,8 @@
-//! YAML as written: a tree whose every node knows its line and column.
+//! A YAML document as a tree; every node has its line and column.
 //!
-//! The one place that knows the YAML crate. It accepts YAML 1.2 under tight budgets and refuses
-//! duplicate keys; it knows no setting by name, so that [`super::shape`] can collect every finding
-//! of a policy in one go, where a derived reader would stop at the first.
+//! Only this file uses the YAML crate. It accepts YAML 1.2 under tight budgets and refuses
+//! duplicate keys. It knows no setting by name: a derived reader would stop at the first finding,
+//! while [`super::shape`] collects them all.
 
 use std::fmt;
 
@@ -11,10 +11,10 @@ use serde_yaml::{Budget, DuplicateKeyPolicy, Error, Options, Spanned};
 
 use crate::diagnostic::Diagnostic;
 
-/// The largest policy file, in bytes. It bounds what a wrong file name can cost.
+/// The largest policy file, in bytes. It bounds the cost of a wrong file name.
 pub const MAX_BYTES: usize = 1 << 20;
 
-/// A value and where it begins (from 1; 0 is unknown).
+/// A value and its first line and column (from 1; 0 is unknown).
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     pub(super) value: Value,
@@ -22,7 +22,7 @@ pub(super) struct Node {
     pub(super) column: u32,
 }
 
-/// What a node holds, by YAML's core schema.
+/// The value of a node, by YAML's core schema.
 #[derive(Clone, Debug)]
 pub(super) enum Value {
     Null,
@@ -34,7 +34,7 @@ pub(super) enum Value {
     Map(Vec<(Key, Node)>),
 }
 
-/// A key of a map and where it stands.
+/// A key of a map and its place.
 #[derive(Clone, Debug)]
 pub(super) struct Key {
     pub(super) text: String,
@@ -55,7 +55,7 @@ impl Node {
 }
 
 impl Value {
-    /// What a message calls this kind of value.
+    /// The word for this kind of value in messages.
     pub(super) const fn kind(&self) -> &'static str {
         match self {
             Self::Null => "nothing",
@@ -71,7 +71,8 @@ impl Value {
 /// Reads one YAML document.
 ///
 /// # Errors
-/// One finding, with its position: not UTF-8, not YAML, over a budget, or a key written twice.
+/// One finding, with its place. Occurs when the file is not UTF-8, not YAML or over a budget, or
+/// has a key twice.
 pub(super) fn read(bytes: &[u8]) -> Result<Node, Diagnostic> {
     if bytes.len() > MAX_BYTES {
         let message = format!("the policy is larger than {} KiB", MAX_BYTES / 1024);
@@ -94,10 +95,10 @@ pub(super) fn read(bytes: &[u8]) -> Result<Node, Diagnostic> {
         .map_err(|error| finding(&error))
 }
 
-/// Reads a document of ours into a typed value: the built-in catalogue.
+/// Reads a catalogue file into a typed value.
 ///
 /// # Errors
-/// One finding, with its position.
+/// One finding, with its place.
 pub(super) fn read_typed<T: DeserializeOwned>(text: &str) -> Result<T, Diagnostic> {
     serde_yaml::from_str_with_options(text, options(CATALOGUE_NODES))
         .map_err(|error| finding(&error))
@@ -106,7 +107,7 @@ pub(super) fn read_typed<T: DeserializeOwned>(text: &str) -> Result<T, Diagnosti
 /// 100,000 rules fit; a billion laughs do not.
 const POLICY_NODES: usize = 150_000;
 const CATALOGUE_NODES: usize = 150_000;
-/// How many nodes aliases may stand for.
+/// The most nodes that aliases may expand to.
 const REPLAYED: usize = 10_000;
 
 fn options(max_nodes: usize) -> Options {
@@ -135,7 +136,7 @@ fn budget(max_nodes: usize) -> Budget {
     budget
 }
 
-/// The crate's error as a finding of ours: its message, our wording around it.
+/// The crate's error as a finding: its message in the words of this room.
 fn finding(error: &Error) -> Diagnostic {
     let error = error.without_snippet();
     let (line, column) =
@@ -157,7 +158,7 @@ fn finding(error: &Error) -> Diagnostic {
                     "a second document begins".to_owned(),
                     "keep one document in the file, without a line '---' inside",
                 )
-            // The crate wraps what breaks a budget inside an alias, so the words tell.
+            // The crate wraps a broken budget inside an alias, so only the message shows it.
             } else if ["budget", "limit exceeded", "overflow"].iter().any(|w| message.contains(w)) {
                 (
                     "policy.too_complex",
@@ -172,7 +173,7 @@ fn finding(error: &Error) -> Diagnostic {
     Diagnostic::error(code, message).at(line, column).help(help)
 }
 
-/// The repair for the scanner errors that people meet.
+/// The repair for the most frequent syntax errors.
 fn repair(message: &str) -> &'static str {
     if message.contains("tab") {
         "indent with spaces; YAML allows no tabs there"
@@ -185,7 +186,7 @@ fn repair(message: &str) -> &'static str {
     }
 }
 
-/// The message without the position that its end repeats.
+/// The message without the place at its end.
 fn first_line(message: &str) -> String {
     let line = message.lines().next().unwrap_or_default();
     let line = line.strip_prefix("error: ").unwrap_or(line);

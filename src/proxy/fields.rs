@@ -1,4 +1,4 @@
-//! Header fields that belong to a hop: what a proxy adds for the origin and takes from its answers.
+//! Header fields of one hop: fields that a proxy adds for the origin and removes from responses.
 
 use std::{io::Write, net::IpAddr};
 
@@ -9,12 +9,11 @@ use pingora::{
     http::{RequestHeader, ResponseHeader},
 };
 
-/// Fields by which some servers replace the request target: they would make the origin serve
-/// another path than the one that was judged. Proxies in front hand on what clients write there, so
-/// they are removed whoever sends them.
+/// Fields that replace the request target on some servers. The origin would serve another path than
+/// the judged one. Trusted proxies may pass them on from clients, so Beadle always removes them.
 const TARGET_OVERRIDES: [&str; 2] = ["x-original-url", "x-rewrite-url"];
 
-/// Beginnings of the names by which proxies report about clients and their requests.
+/// Prefixes of the fields with which proxies report about clients and their requests.
 const REPORTS: [&str; 6] =
     ["forwarded", "x-forwarded-", "x-original-", "x-rewrite-", "x-real-ip", "true-client-ip"];
 
@@ -22,19 +21,19 @@ const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const X_FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 const X_FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
-/// What the origin is told about the client's side.
+/// The client's side of the connection, as reported to the origin.
 pub(super) struct ClientSide {
     pub(super) peer: IpAddr,
     /// Whether the peer is one of `trusted_proxies`.
-    pub(super) trusted: bool,
-    pub(super) tls: bool,
+    pub(super) is_trusted: bool,
+    pub(super) is_tls: bool,
 }
 
-/// Makes the request ready for the origin: sets `X-Forwarded-For`, `-Host`, `-Proto` and `Via`.
-/// What a trusted proxy reported goes on; what a stranger wrote does not.
+/// Prepares the request for the origin: sets `X-Forwarded-For`, `-Host`, `-Proto` and `Via`. The
+/// report of a trusted proxy stays. Reports of other clients go.
 ///
-/// The names of all fields go on in lower case: pingora's record of how the client spelled them
-/// costs more than the rest of this function, in every copy that it makes of the header.
+/// All field names become lower case. pingora's record of the client's spelling costs more than the
+/// rest of this function, in every copy of the header.
 pub(super) fn forward(request: &mut RequestHeader, client: &ClientSide) -> pingora::Result<()> {
     let not_utf8 = (!request.raw_path_is_utf8()).then(|| request.raw_path().to_vec());
     let (nothing, ()) = http::Request::new(()).into_parts();
@@ -52,7 +51,7 @@ fn set_fields(parts: &mut Parts, client: &ClientSide) -> pingora::Result<()> {
     fields.reserve(4);
     let mut chain = Vec::with_capacity(64);
     let (mut keeps_proto, mut keeps_host) = (false, false);
-    if client.trusted {
+    if client.is_trusted {
         for reported in fields.get_all(&X_FORWARDED_FOR) {
             chain.extend_from_slice(reported.as_bytes());
             chain.extend_from_slice(b", ");
@@ -60,12 +59,12 @@ fn set_fields(parts: &mut Parts, client: &ClientSide) -> pingora::Result<()> {
         keeps_proto = fields.contains_key(&X_FORWARDED_PROTO);
         keeps_host = fields.contains_key(&X_FORWARDED_HOST);
     }
-    remove_reports(fields, client.trusted);
+    remove_reports(fields, client.is_trusted);
     write!(chain, "{}", client.peer.to_canonical()).or_err(InternalError, "a full memory")?;
     let chain = HeaderValue::try_from(chain).or_err(InternalError, "a chain of field values")?;
     fields.insert(X_FORWARDED_FOR, chain);
     if !keeps_proto {
-        let scheme = HeaderValue::from_static(if client.tls { "https" } else { "http" });
+        let scheme = HeaderValue::from_static(if client.is_tls { "https" } else { "http" });
         fields.insert(X_FORWARDED_PROTO, scheme);
     }
     if !keeps_host {
@@ -80,13 +79,14 @@ fn set_fields(parts: &mut Parts, client: &ClientSide) -> pingora::Result<()> {
     Ok(())
 }
 
-/// Removes what would mislead the origin. One look over the names finds out that there is nothing to
-/// remove, as there usually is not.
-fn remove_reports(fields: &mut HeaderMap, trusted: bool) {
+/// Removes fields that would mislead the origin. Usually there are none, and one pass over the
+/// names shows that.
+fn remove_reports(fields: &mut HeaderMap, is_trusted: bool) {
     let misleads = |name: &HeaderName| {
         let name = name.as_str();
         let is_report = matches!(name.as_bytes().first(), Some(b'f' | b't' | b'x'));
-        is_report && (begins(name, &TARGET_OVERRIDES) || (!trusted && begins(name, &REPORTS)))
+        is_report
+            && (has_prefix(name, &TARGET_OVERRIDES) || (!is_trusted && has_prefix(name, &REPORTS)))
     };
     if fields.keys().any(misleads) {
         let names: Vec<HeaderName> = fields.keys().filter(|name| misleads(name)).cloned().collect();
@@ -96,18 +96,17 @@ fn remove_reports(fields: &mut HeaderMap, trusted: bool) {
     }
 }
 
-/// Whether a name begins as one of these does. CGI reads `_` and `-` as the same.
-fn begins(name: &str, beginnings: &[&str]) -> bool {
-    beginnings.iter().any(|beginning| {
-        name.get(..beginning.len()).is_some_and(|start| {
-            start.bytes().zip(beginning.bytes()).all(|(a, b)| a == b || (a == b'_' && b == b'-'))
+/// Whether a name has one of these prefixes. CGI treats `_` and `-` as equal.
+fn has_prefix(name: &str, prefixes: &[&str]) -> bool {
+    prefixes.iter().any(|prefix| {
+        name.get(..prefix.len()).is_some_and(|start| {
+            start.bytes().zip(prefix.bytes()).all(|(a, b)| a == b || (a == b'_' && b == b'-'))
         })
     })
 }
 
-/// Removes from the origin's final answer what was meant for the connection to us
-/// (RFC 9110 §7.6.1). `Connection` and `Transfer-Encoding` stay: pingora writes those itself, by
-/// the framing it chose.
+/// Removes the hop-by-hop fields from the origin's final response (RFC 9110 §7.6.1). `Connection`
+/// and `Transfer-Encoding` stay, because pingora writes them itself.
 pub(super) fn remove_hop_by_hop(response: &mut ResponseHeader) {
     let nominated: Vec<HeaderName> = response
         .headers
@@ -116,7 +115,7 @@ pub(super) fn remove_hop_by_hop(response: &mut ResponseHeader) {
         .filter(|value| !matches!(value.as_bytes(), b"close" | b"keep-alive"))
         .flat_map(|value| value.as_bytes().split(|&b| b == b','))
         .filter_map(|name| HeaderName::from_bytes(name.trim_ascii()).ok())
-        .filter(|name| !is_kept(name))
+        .filter(|name| !is_fixed(name))
         .collect();
     if nominated.is_empty() && !response.headers.keys().any(is_hop_by_hop) {
         return;
@@ -135,9 +134,8 @@ fn is_hop_by_hop(name: &HeaderName) -> bool {
         || matches!(name.as_str(), "keep-alive" | "proxy-connection")
 }
 
-/// Fields that `Connection` can't take away: those that frame the message or that this proxy
-/// itself answers for.
-fn is_kept(name: &HeaderName) -> bool {
+/// Whether `Connection` can't remove a field: it frames the message, or Beadle sets it.
+fn is_fixed(name: &HeaderName) -> bool {
     *name == header::CONTENT_LENGTH
         || *name == header::TRANSFER_ENCODING
         || *name == header::CONTENT_TYPE
@@ -148,8 +146,8 @@ fn is_kept(name: &HeaderName) -> bool {
 mod tests {
     use super::*;
 
-    fn client(trusted: bool) -> ClientSide {
-        ClientSide { peer: "10.1.1.1".parse().unwrap(), trusted, tls: true }
+    fn client(is_trusted: bool) -> ClientSide {
+        ClientSide { peer: "10.1.1.1".parse().unwrap(), is_trusted, is_tls: true }
     }
 
     fn request() -> RequestHeader {
@@ -177,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trusted_proxys_report_goes_on() {
+    fn the_report_of_a_trusted_proxy_stays() {
         let mut request = request();
         forward(&mut request, &client(true)).unwrap();
         assert_eq!(values(&request, "x-forwarded-for"), ["192.0.2.7, 10.1.1.1"]);
@@ -189,13 +187,13 @@ mod tests {
         for name in ["x-original-url", "x_rewrite_url"] {
             assert!(
                 values(&request, name).is_empty(),
-                "a front hands on what clients write: {name}"
+                "a trusted proxy may pass it on from a client: {name}"
             );
         }
     }
 
     #[test]
-    fn a_strangers_report_does_not() {
+    fn the_report_of_another_client_is_removed() {
         let mut request = request();
         forward(&mut request, &client(false)).unwrap();
         assert_eq!(values(&request, "x-forwarded-for"), ["10.1.1.1"]);
@@ -208,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn the_target_goes_on_as_it_is() {
+    fn the_target_stays_unchanged() {
         for target in [&b"/a//b?c=%2f"[..], b"/latin\xe9", b"*", b"/caf\xc3\xa9"] {
             let mut request = RequestHeader::build("OPTIONS", target, None).unwrap();
             forward(&mut request, &client(false)).unwrap();
@@ -218,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn rfc9110_7_6_1_hop_by_hop_fields_end_here() {
+    fn rfc9110_7_6_1_hop_by_hop_fields_are_removed() {
         let mut response = ResponseHeader::build(200, None).unwrap();
         for (name, value) in [
             ("Connection", "keep-alive, X-Private, Robots-Tag"),

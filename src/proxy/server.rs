@@ -1,8 +1,8 @@
-//! Listeners, start and drain.
+//! The server: listeners, start and drain.
 //!
-//! pingora retries a port in use for half a minute, panics in a task and stays alive serving
-//! nothing; and at SIGTERM it sleeps its whole grace period. So sockets are tried beforehand, the
-//! server runs in a thread of its own, and the process ends as soon as no request is under way.
+//! pingora retries a port in use for half a minute, then panics in a task, and the process stays
+//! alive without service. At SIGTERM it sleeps for its whole grace period. So Beadle checks the
+//! sockets before, runs pingora in its own thread, and ends when no request is in progress.
 
 use std::{
     net::{SocketAddr, TcpListener},
@@ -24,7 +24,7 @@ use crate::{diagnostic::Diagnostic, metrics::Metrics, policy};
 
 use super::Proxy;
 
-/// Idle for this long, a drained server has nobody left to answer.
+/// The idle time after which a draining server ends.
 const QUIET: Duration = Duration::from_millis(100);
 
 /// A started proxy.
@@ -35,13 +35,13 @@ pub struct Running {
     metrics: Arc<Metrics>,
 }
 
-/// Tries every socket and certificate of the policy.
+/// Checks every socket and certificate of the policy.
 ///
 /// # Errors
-/// A finding for each that can't be used.
+/// A finding for each unusable one.
 pub fn bind_check(server: &policy::Server) -> Result<(), Vec<Diagnostic>> {
     let sockets = server.listen.iter().map(|listener| listener.address).chain(server.admin);
-    // All of them are held until the last has been tried: two that overlap don't pass.
+    // All sockets stay open until the last check, so that two overlapping ones fail.
     let tried: Vec<_> = sockets.map(|address| (address, TcpListener::bind(address))).collect();
     let mut findings: Vec<Diagnostic> = tried
         .iter()
@@ -55,7 +55,7 @@ pub fn bind_check(server: &policy::Server) -> Result<(), Vec<Diagnostic>> {
 fn socket_finding(address: SocketAddr, error: &std::io::Error) -> Diagnostic {
     let message = format!("can't listen on {address}: {error}");
     let help = match error.kind() {
-        std::io::ErrorKind::AddrInUse => "stop what listens there, or choose another port",
+        std::io::ErrorKind::AddrInUse => "stop the program that uses it, or choose another port",
         std::io::ErrorKind::PermissionDenied => {
             "choose a port from 1024 on, or give the program CAP_NET_BIND_SERVICE"
         }
@@ -81,26 +81,27 @@ fn certificate_finding(tls: &policy::Tls) -> Result<(), Diagnostic> {
         .map_err(|error| refused(&tls.certificate, &error))
 }
 
-/// Starts the proxy on the sockets of `server`, which have been tried before.
+/// Starts the proxy on the sockets of `server`, after [`bind_check`].
 ///
 /// # Errors
-/// A certificate that can't be loaded after all.
+/// A certificate is unusable after all.
 pub fn start(
     server: &policy::Server,
     proxy: Proxy,
     metrics: Arc<Metrics>,
 ) -> Result<Running, Diagnostic> {
-    // Where several providers are compiled in, rustls wants one named; a second naming is no harm.
+    // With several providers compiled in, rustls needs a default. A second installation fails
+    // harmlessly.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let threads = server
         .threads
         .or_else(|| std::thread::available_parallelism().ok().map(std::num::NonZero::get));
     let conf = ServerConf {
         threads: threads.unwrap_or(1),
-        // Longer than our own: it is for `Running::drain` to say what had to be cut.
+        // Longer than Beadle's own limit, so that `Running::drain` counts the aborted requests.
         grace_period_seconds: Some(server.timeouts.drain.as_secs() + 5),
         graceful_shutdown_timeout_seconds: Some(1),
-        // A stale pooled connection is tried once more; no request is tried without end.
+        // Enough to replace one stale pooled connection.
         max_retries: 2,
         ..ServerConf::default()
     };
@@ -123,7 +124,7 @@ pub fn start(
     pingora.add_service(service);
     let (stop, stopped) = watch::channel(false);
     let run = move || {
-        pingora.run(RunArgs { shutdown_signal: Box::new(Told(stopped)) });
+        pingora.run(RunArgs { shutdown_signal: Box::new(StopSignal(stopped)) });
     };
     let thread =
         std::thread::Builder::new().name("proxy".to_owned()).spawn(run).map_err(|error| {
@@ -133,37 +134,37 @@ pub fn start(
 }
 
 impl Running {
-    /// Takes no more connections, waits until no request is under way or `limit` has passed, and
-    /// returns how many were still under way then.
+    /// Accepts no more connections and waits until no request is in progress, for at most `limit`.
+    /// Returns the number of requests still in progress.
     pub async fn drain(self, limit: Duration) -> i64 {
-        // The thread may be gone already; then there is nobody to tell.
+        // The thread may have ended already; then there is no receiver.
         let _ = self.stop.send(true);
         let deadline = Instant::now() + limit;
         let mut quiet_since = Instant::now();
         loop {
-            let under_way = self.metrics.in_flight.get();
-            if under_way > 0 {
+            let in_flight = self.metrics.in_flight.get();
+            if in_flight > 0 {
                 quiet_since = Instant::now();
             }
             if quiet_since.elapsed() >= QUIET
                 || self.thread.is_finished()
                 || Instant::now() >= deadline
             {
-                return under_way;
+                return in_flight;
             }
             tokio::time::sleep(QUIET / 10).await;
         }
     }
 }
 
-/// Passes on to pingora that it is time to stop.
-struct Told(watch::Receiver<bool>);
+/// The signal for pingora to stop.
+struct StopSignal(watch::Receiver<bool>);
 
 #[async_trait]
-impl ShutdownSignalWatch for Told {
+impl ShutdownSignalWatch for StopSignal {
     async fn recv(&self) -> ShutdownSignal {
         let mut stopped = self.0.clone();
-        // An error means that the sender is gone, and with it whoever wanted the server to run.
+        // An error means that the sender is gone, and so is the program's interest in the server.
         let _ = stopped.wait_for(|stop| *stop).await;
         ShutdownSignal::GracefulTerminate
     }

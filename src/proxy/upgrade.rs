@@ -1,9 +1,8 @@
-//! The connection to an origin for a request that asks for another protocol (WebSocket).
+//! The connection to an origin for a request that upgrades to another protocol (WebSocket).
 //!
-//! pingora 0.9.1 ends a tunnel at once when the origin's 101 is already there before pingora has taken
-//! note that the request itself has no body (its issue 946): which of the two it sees first is
-//! chance. This connection lets the first look for an answer, after something was sent, find
-//! nothing yet, and asks to be looked at again at once; so the body always comes first.
+//! pingora 0.9.1 has a race (its issue 946). It closes a tunnel if the origin's 101 arrives before
+//! pingora notes that the request has no body. So on this connection the first read after a write
+//! returns nothing and wakes the task at once. Then pingora always notes the body first.
 
 use std::{
     io,
@@ -30,31 +29,32 @@ use tokio::{
     net::TcpStream,
 };
 
-/// Keeps the connections made here apart from the pooled ones of other requests.
+/// The pool of these connections, separate from other requests.
 pub(super) const POOL: u64 = 1;
 
-/// Whether a request asks for another protocol (RFC 9110 §7.8).
-pub(super) fn is_asked_for(request: &RequestHeader) -> bool {
+/// Whether a request upgrades to another protocol (RFC 9110 §7.8).
+pub(super) fn is_requested(request: &RequestHeader) -> bool {
     request.headers.contains_key(header::UPGRADE)
 }
 
-/// Makes such connections.
+/// The connector for these connections.
 #[derive(Debug)]
 pub(super) struct Connector;
 
 #[async_trait]
 impl L4Connect for Connector {
     async fn connect(&self, address: &SocketAddr) -> pingora::Result<Stream> {
-        let address = address
-            .as_inet()
-            .ok_or_else(|| Error::explain(ConnectError, "no address of the internet"))?;
-        let stream = TcpStream::connect(address).await.or_err(ConnectError, "to the origin")?;
+        let address =
+            address.as_inet().ok_or_else(|| Error::explain(ConnectError, "not an IP address"))?;
+        let stream = TcpStream::connect(address)
+            .await
+            .or_err(ConnectError, "while connecting to the origin")?;
         let socket = BodyFirst { stream, has_sent: false };
         Ok(Stream::from(VirtualSocketStream::new(Box::new(socket))))
     }
 }
 
-/// A TCP connection whose first read after a write finds nothing yet.
+/// A TCP connection with an empty first read after each write.
 #[derive(Debug)]
 struct BodyFirst {
     stream: TcpStream,
@@ -65,7 +65,7 @@ impl VirtualSocket for BodyFirst {
     fn set_socket_option(&self, option: VirtualSockOpt) -> io::Result<()> {
         match option {
             VirtualSockOpt::NoDelay => self.stream.set_nodelay(true),
-            // None is asked for: a tunnel's timeouts are those of the policy.
+            // The policy sets the timeouts of a tunnel.
             _ => Ok(()),
         }
     }

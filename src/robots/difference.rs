@@ -1,13 +1,13 @@
-//! What changes between two files, in what they mean: which crawler, which path, before and after.
+//! The differences in meaning between two files: crawler, path, answer before and after.
 //!
-//! Compared is the judgement of sample paths by both files, by the letter ([`Matcher`]). Each
-//! pattern in the groups that a crawler obeys on either side makes a sample: its stars filled, its
-//! end where the pattern's is. Where that is judged the same, a longer path is tried, unless `$`
-//! ends the pattern: `/a` and `/a$` differ in `/ax`. What a more specific rule decides the same on
-//! both sides is no difference, and neither is another rule that gives the same answer.
+//! Both files judge sample paths as sent ([`Matcher`]). Each pattern in the groups that a crawler
+//! obeys on either side gives a sample: its stars are filled in, and it ends with the pattern. If
+//! both answers are equal, a longer path is tried, unless `$` ends the pattern: `/a` and `/a$`
+//! differ in `/ax`. Two rules with the same answer are no difference, and neither is a rule that a
+//! more specific one overrules on both sides.
 //!
-//! It is a comparison of samples, not a proof: two patterns that differ only in how they overlap
-//! with a third may show nothing. Records such as `Crawl-delay` are not compared.
+//! Samples are no proof: two patterns that differ only in their overlap with a third may show
+//! nothing. Records such as `Crawl-delay` are not compared.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,58 +15,63 @@ use std::{
 };
 
 use super::{
-    Access, Forms, Matcher, RobotsTxt, Rule, Target,
-    naming::{List, Naming},
+    evasion::Forms,
+    group_index::{GroupIndex, GroupList},
+    matcher::Matcher,
     normal,
+    path::Target,
+    robots_txt::RobotsTxt,
+    rule::Rule,
+    verdict::Access,
 };
 
-/// How many differences are listed; the others are counted.
+/// How many differences are listed. The others are counted.
 pub const MAX_DIFFERENCES: usize = 1000;
 
-/// What an octet in the place of a star is: no hex digit, which could end a `%` before it.
+/// The octet in place of a star: no hex digit, which could complete a `%` before it.
 const FILL: char = 'x';
 
 /// The differences between two files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Differences {
-    /// By the first of the tokens, then by path; [`MAX_DIFFERENCES`] at most.
+    /// The differences by the first of their tokens, then by path; [`MAX_DIFFERENCES`] at most.
     pub rows: Vec<Difference>,
-    /// How many more there are.
+    /// How many differences are not listed.
     pub omitted: usize,
 }
 
-/// A path that some crawlers may fetch by one file and not by the other.
+/// A path that some crawlers may fetch under one file and not under the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// The crawlers, as the files name them, in alphabetical order: those that obey the same groups
-    /// on both sides. `*` is every crawler that neither file names, and comes first.
+    /// The crawlers that obey the same groups on both sides, as the files name them, in
+    /// alphabetical order. `*` is every crawler that neither file names, and comes first.
     pub tokens: Arc<[String]>,
     /// A path, with its query, in printable ASCII.
     pub path: String,
-    /// By the first file.
+    /// The answer of the first file.
     pub before: Judged,
-    /// By the second.
+    /// The answer of the second file.
     pub after: Judged,
 }
 
-/// What a file says about a path.
+/// A file's answer for a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judged {
     /// The answer.
     pub access: Access,
-    /// The rule that decides, with its line there; `None` where no rule matches.
+    /// The rule that decides, with its line in that file; `None` if no rule matches.
     pub rule: Option<Rule>,
 }
 
-/// What `after` says otherwise than `before`. A crawler that only one of them names goes by `*` in
-/// the other.
+/// The differences from `before` to `after`. A crawler that only one file names follows `*` in the
+/// other.
 pub fn differences(before: &RobotsTxt, after: &RobotsTxt) -> Differences {
     let (before, after) = (File::new(before), File::new(after));
     let mut found = Differences::default();
-    for (lists, tokens) in by_groups(&before, &after) {
-        let rows = changed_paths(&before, &after, lists, &tokens);
+    for Class { obeyed, tokens } in classes(&before, &after) {
+        let changes = changes(&before, &after, obeyed, &tokens);
         let tokens: Arc<[String]> = tokens.into();
-        for (path, (before, after)) in rows {
+        for (path, Change { before, after }) in changes {
             if found.rows.len() < MAX_DIFFERENCES {
                 found.rows.push(Difference { tokens: Arc::clone(&tokens), path, before, after });
             } else {
@@ -77,19 +82,37 @@ pub fn differences(before: &RobotsTxt, after: &RobotsTxt) -> Differences {
     found
 }
 
-/// The groups obeyed in the two files.
-type Lists = (Option<List>, Option<List>);
+/// The groups that a crawler obeys in the two files.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Obeyed {
+    before: Option<GroupList>,
+    after: Option<GroupList>,
+}
 
+/// Crawlers that obey the same groups in both files.
+struct Class {
+    obeyed: Obeyed,
+    tokens: Vec<String>,
+}
+
+/// The two answers for a path.
+struct Change {
+    before: Judged,
+    after: Judged,
+}
+
+/// A file with its groups by name, compiled.
 struct File<'a> {
     robots: &'a RobotsTxt,
-    naming: Naming,
+    index: GroupIndex,
     matcher: Matcher,
 }
 
 impl<'a> File<'a> {
     fn new(robots: &'a RobotsTxt) -> Self {
-        let naming = Naming::of(&robots.groups);
-        Self { robots, naming, matcher: Matcher::new(robots) }
+        let index = GroupIndex::new(&robots.groups);
+        let matcher = Matcher::with_index(robots, &index);
+        Self { robots, index, matcher }
     }
 
     fn judge(&self, token: &str, path: &str) -> Judged {
@@ -102,58 +125,59 @@ impl<'a> File<'a> {
         }
     }
 
-    fn patterns(&self, list: Option<List>) -> impl Iterator<Item = &'a str> {
-        let groups = list.map(|list| self.naming.groups(list)).unwrap_or_default();
+    fn patterns(&self, list: Option<GroupList>) -> impl Iterator<Item = &'a str> {
+        let groups = list.map(|list| self.index.groups(list)).unwrap_or_default();
         let groups = groups.iter().filter_map(|&group| self.robots.groups.get(group));
         groups.flat_map(|group| &group.rules).map(|rule| rule.pattern.as_str())
     }
 }
 
-/// The crawlers that either file names, and `*`, together where they obey the same groups; in
-/// alphabetical order.
-fn by_groups(before: &File<'_>, after: &File<'_>) -> Vec<(Lists, Vec<String>)> {
+/// The crawlers that either file names, and `*`, by the groups that they obey; in alphabetical
+/// order.
+fn classes(before: &File<'_>, after: &File<'_>) -> Vec<Class> {
     let mut named: BTreeMap<String, &str> = BTreeMap::new();
-    for name in before.naming.names().chain(after.naming.names()) {
+    for name in before.index.spellings().chain(after.index.spellings()) {
         named.entry(name.to_ascii_lowercase()).or_insert(name);
     }
-    let mut classes: Vec<(Lists, Vec<String>)> = Vec::new();
-    let mut places: BTreeMap<Lists, usize> = BTreeMap::new();
+    let mut classes: Vec<Class> = Vec::new();
+    let mut places: BTreeMap<Obeyed, usize> = BTreeMap::new();
     for name in std::iter::once("*").chain(named.into_values()) {
-        let lists = (before.naming.obeyed(name), after.naming.obeyed(name));
-        let place = *places.entry(lists).or_insert_with(|| {
-            classes.push((lists, Vec::new()));
+        let obeyed = Obeyed { before: before.index.obeyed(name), after: after.index.obeyed(name) };
+        let place = *places.entry(obeyed).or_insert_with(|| {
+            classes.push(Class { obeyed, tokens: Vec::new() });
             classes.len() - 1
         });
-        if let Some((_, tokens)) = classes.get_mut(place) {
-            tokens.push(name.to_owned());
+        if let Some(class) = classes.get_mut(place) {
+            class.tokens.push(name.to_owned());
         }
     }
     classes
 }
 
-/// The samples that are judged differently, in order.
-fn changed_paths(
+/// The sample paths with different answers, in order.
+fn changes(
     before: &File<'_>,
     after: &File<'_>,
-    (list_before, list_after): Lists,
+    obeyed: Obeyed,
     tokens: &[String],
-) -> BTreeMap<String, (Judged, Judged)> {
+) -> BTreeMap<String, Change> {
     let mut found = BTreeMap::new();
     let Some(token) = tokens.first() else { return found };
     let patterns: BTreeSet<&str> =
-        before.patterns(list_before).chain(after.patterns(list_after)).collect();
+        before.patterns(obeyed.before).chain(after.patterns(obeyed.after)).collect();
     for sample in patterns.into_iter().filter_map(sample) {
         let change = sample.into_iter().find_map(|path| {
-            let judged = (before.judge(token, &path), after.judge(token, &path));
-            (judged.0.access != judged.1.access).then_some((path, judged))
+            let change =
+                Change { before: before.judge(token, &path), after: after.judge(token, &path) };
+            (change.before.access != change.after.access).then_some((path, change))
         });
         found.extend(change);
     }
     found
 }
 
-/// Paths that `pattern` matches: the shortest that tells something, and one that goes on where the
-/// pattern lets it. `None` for a pattern that matches nothing.
+/// Paths that `pattern` matches: the shortest, and a longer one if the pattern allows it. `None` for
+/// a pattern that matches nothing.
 pub(super) fn sample(pattern: &str) -> Option<Vec<String>> {
     let pattern = normal::ascii(pattern.as_bytes());
     if !pattern.starts_with(['/', '*']) {

@@ -1,26 +1,27 @@
-//! [`RobotsTxt`] to text: the same bytes for the same value.
+//! [`RobotsTxt`] as text: the same bytes for the same value.
 //!
-//! Lines end in LF. The header comes first, then the records that belong to no group, then the
-//! groups, an empty line between all of them; records at the end of the list that speak of the
-//! whole site (`Sitemap`) close the file, except `License`, which RSL wants first.
+//! Lines end in LF. The header comes first, then the records outside groups, then the groups, with
+//! an empty line between blocks. Records of the whole site (`Sitemap`) at the end of the list close
+//! the file. `License` doesn't: RSL asks for it at the top.
 //!
-//! Patterns are written in printable ASCII, everything else percent-encoded. The fields are
-//! public and files are foreign, so whatever stands in them is made harmless here: what ends a line
-//! or begins a comment is percent-encoded, and so is the colon in a name; a record that would read
-//! as a line of the protocol is left out, and a group that names nobody with all its rules, which
-//! would join the group above.
+//! Patterns are written in printable ASCII, all else percent-encoded. The fields are public and
+//! files are foreign, so no value can break the file:
 //!
-//! A group without rules that isn't the last gets an empty `Disallow`, which has no effect;
-//! without it, the user-agent lines of the next group would join its own. Read again, that is all
-//! that differs from a value that [`Rule::new`](super::Rule::new) and its siblings made; line
-//! numbers aside.
+//! - Characters that end a line or begin a comment are percent-encoded. So is the colon in a name.
+//! - A record that would read as a line of the protocol is left out.
+//! - A group that names no crawler is left out with its rules, which would join the group above.
+//!
+//! A group without rules, except the last, gets an empty `Disallow`. It has no effect, and keeps
+//! the user-agent lines of the next group apart. Values from [`Rule::new`](super::Rule::new) and its
+//! siblings otherwise read back as they were, line numbers aside.
 
 use std::fmt;
 
 use super::{
-    Group, Record, RobotsTxt,
-    key::{Key, is_break},
+    line_kind::{LineKind, is_break},
     normal,
+    record::Record,
+    robots_txt::{Group, RobotsTxt},
 };
 
 impl fmt::Display for RobotsTxt {
@@ -50,7 +51,7 @@ impl fmt::Display for RobotsTxt {
     }
 }
 
-/// Puts an empty line between blocks.
+/// The empty lines between blocks.
 struct Blocks {
     started: bool,
 }
@@ -61,7 +62,7 @@ impl Blocks {
     }
 }
 
-/// Whether a record closes the file where only such stand behind it.
+/// Whether a record stands at the end of the file, if only such records follow it.
 pub(super) fn closes(record: &Record) -> bool {
     record.is_global() && !record.name.eq_ignore_ascii_case("license")
 }
@@ -83,12 +84,12 @@ fn write_group(f: &mut fmt::Formatter<'_>, group: &Group, last: bool) -> fmt::Re
 fn write_records(f: &mut fmt::Formatter<'_>, records: &[Record]) -> fmt::Result {
     records.iter().try_for_each(|record| {
         let name = one_line(&record.name).replace(':', "%3A");
-        // A byte order mark that came to stand first in the file would be skipped.
-        match Key::of(name.trim_matches([' ', '\t', '\u{feff}']).as_bytes()) {
-            Key::Other => {
+        // A byte order mark at the start of the file would be skipped.
+        match LineKind::of(name.trim_matches([' ', '\t', '\u{feff}']).as_bytes()) {
+            LineKind::Other => {
                 write_line(f, &name.replace('\u{feff}', "%EF%BB%BF"), &one_line(&record.value))
             }
-            Key::UserAgent | Key::Rule(_) => Ok(()),
+            LineKind::UserAgent | LineKind::Rule(_) => Ok(()),
         }
     })
 }
@@ -106,8 +107,8 @@ fn write_comment(f: &mut fmt::Formatter<'_>, comment: &[String]) -> fmt::Result 
     Ok(())
 }
 
-/// A crawler's name. One that holds what no line can names nobody, and must not come to name
-/// somebody by its first letters: all but letters, digits, `-` and `_` is percent-encoded.
+/// A crawler's name. A name with line breaks or `#` matches no crawler, and its first letters must
+/// not match one either: all but letters, digits, `-` and `_` is percent-encoded.
 fn name(name: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     if name.contains(|c| is_break(c) || c == '#') {
@@ -117,12 +118,12 @@ fn name(name: &str) -> String {
     }
 }
 
-/// `text` with everything that could end a line or start a comment percent-encoded.
+/// `text` with all characters that end a line or start a comment percent-encoded.
 fn one_line(text: &str) -> String {
     encoded(text, |c| is_break(c) || c == '#')
 }
 
-/// `text` with those characters percent-encoded.
+/// `text` with the characters that `is_encoded` selects percent-encoded.
 fn encoded(text: &str, is_encoded: impl Fn(char) -> bool) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -137,7 +138,7 @@ fn encoded(text: &str, is_encoded: impl Fn(char) -> bool) -> String {
     out
 }
 
-/// `text` with a space for everything that could end a line.
+/// `text` with a space in place of each character that could end a line.
 fn without_breaks(text: &str) -> String {
     text.chars().map(|c| if is_break(c) { ' ' } else { c }).collect()
 }

@@ -1,72 +1,77 @@
-//! Two files made one: the origin's, and the policy's own.
+//! One file made of two: the origin's (the base), and the policy's (the own file).
 //!
-//! Joined is what crawlers read (§2.2.1), not text. A crawler that both files name gets the groups
-//! of both; one that a single file names keeps what that file says to it, and goes by the other's
-//! `*` no more than it does in one file; `*` is joined like a name. Where a group of the own file
-//! that names the crawler overrides, the groups of the base are left out for it. Which line names
-//! whom is [`name`]'s matter.
+//! The merge joins the rules for each crawler (§2.2.1), not the texts:
 //!
-//! Two files appended would say the same to whoever puts groups with the same token together, as
-//! §2.2.1 asks. Not everybody does, so each crawler finds all that is for it in one group:
+//! - A crawler named in both files gets the groups of both.
+//! - A crawler named in only one of the files follows only that group. It doesn't follow the other
+//!   file's `*`.
+//! - `*` is joined like a name.
+//! - If a group of the own file that names the crawler overrides, the groups of the base are left
+//!   out for that crawler. [`name`] defines which lines name a crawler.
 //!
-//! - Names with the same groups share one; the order is that of the own file, then of the base.
-//! - Rules of the own file come first, each rule once. An own record displaces those of its name.
+//! §2.2.1 asks crawlers to merge groups with the same token, so the two texts one after the other
+//! would mean the same. Some crawlers don't merge them, so each crawler gets one group:
+//!
+//! - Names with the same groups share one. The order is that of the own file, then of the base.
+//! - Rules of the own file come first, each rule once. An own record replaces those of its name.
 //! - Records of the whole site are those of both files, each once.
-//! - The own file's header stands, with a line that names the other file. A line that names nobody
-//!   is left out.
+//! - The own file's header stays, with a line about the merge. A line that names no crawler is left
+//!   out.
 //!
-//! A group for many names is written again for each name with further groups of its own, so the
-//! file can be longer than both together. What no crawler has to read any more ([`LEAST_BYTES`])
-//! is refused, and never built.
+//! A group for many names is repeated for each name with further groups of its own, so the result
+//! can be longer than both files together. A result longer than crawlers have to read
+//! ([`LEAST_BYTES`]) is refused, and never built.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::{
-    Directive, Group, LEAST_BYTES, Record, RobotsTxt, UserAgent,
     emit::closes,
-    name,
-    naming::{List, Naming},
-    normal,
+    group_index::{GroupIndex, GroupList},
+    limits::LEAST_BYTES,
+    name, normal,
+    record::Record,
+    robots_txt::{Group, RobotsTxt, UserAgent},
+    rule::Directive,
 };
 use crate::diagnostic::Diagnostic;
 
-/// What a merged file says of itself.
+/// The line about the merge in the header.
 const HEADER: &str = "Merged with the origin's own robots.txt.";
 
-/// Two files made one.
+/// A merged file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Merged {
     /// The file. Its rules have the lines of the files they come from.
     pub file: RobotsTxt,
-    /// For each group of `file`, for each rule: where it comes from. A rule of both files comes
-    /// from the own.
+    /// The source of each rule of each group of `file`. A rule in both files comes from the own
+    /// file.
     pub sources: Vec<Vec<Source>>,
 }
 
-/// Where a rule comes from.
+/// The place that a rule comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Source {
     /// Which of the two files.
     pub side: Side,
-    /// The place of its group there, from 0.
+    /// The place of the group in that file, from 0.
     pub group: usize,
-    /// Its place in the group, from 0.
+    /// The place of the rule in the group, from 0.
     pub rule: usize,
 }
 
 /// One of the two files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Side {
-    /// The file that is added to: the origin's.
+    /// The origin's file.
     Base,
-    /// The file that is added, and that may override: the policy's.
+    /// The policy's file, which may override.
     Own,
 }
 
-/// The file that says what `base` and `own` say. `overriding` tells for each group of `own` whether
-/// it overrides; groups beyond its end don't.
+/// The merge of `base` and `own`. `overriding` says for each group of `own` whether it overrides;
+/// groups past its end don't.
 ///
-/// The same files give the same file, byte for byte.
+/// The same input gives the same file, byte for byte.
 ///
 /// # Errors
 /// `robots.merged_too_long`: the file would be longer than [`LEAST_BYTES`] (§2.5).
@@ -75,65 +80,74 @@ pub fn merge(base: &RobotsTxt, own: &RobotsTxt, overriding: &[bool]) -> Result<M
         base,
         own,
         overriding,
-        base_naming: Naming::of(&base.groups),
-        own_naming: Naming::of(&own.groups),
+        base_index: GroupIndex::new(&base.groups),
+        own_index: GroupIndex::new(&own.groups),
     };
     let blocks = sides.blocks();
     let mut room = Room(LEAST_BYTES);
     let mut merged = Merged { file: sides.frame(), sources: Vec::new() };
-    for (parts, user_agents) in blocks {
+    for Block { parts, user_agents } in blocks {
         let (group, sources) = sides.group(parts, user_agents, &mut room)?;
         merged.file.groups.push(group);
         merged.sources.push(sources);
     }
-    // Exactly, now that it is known not to be out of all proportion.
+    // The sum so far was a lower bound. The exact length is cheap now that the file is bounded.
     Room(LEAST_BYTES).take(merged.file.to_string().len())?;
     Ok(merged)
 }
 
-/// The groups that a crawler obeys: of the own file, of the base.
-type Parts = (Option<List>, Option<List>);
+/// The groups that a crawler obeys in both files.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Parts {
+    own: Option<GroupList>,
+    base: Option<GroupList>,
+}
 
-/// What is merged.
+/// A group of the merged file: the groups that it joins, and the names that it gets.
+struct Block {
+    parts: Parts,
+    user_agents: Vec<UserAgent>,
+}
+
+/// The input of a merge.
 struct Sides<'a> {
     base: &'a RobotsTxt,
     own: &'a RobotsTxt,
     overriding: &'a [bool],
-    base_naming: Naming,
-    own_naming: Naming,
+    base_index: GroupIndex,
+    own_index: GroupIndex,
 }
 
 impl Sides<'_> {
-    /// What is for `*`.
+    /// The groups for `*`.
     fn star(&self) -> Parts {
-        self.join(self.own_naming.star(), self.base_naming.star())
+        self.join(self.own_index.star(), self.base_index.star())
     }
 
-    /// What is for the crawler `name`.
+    /// The groups that the crawler `name` obeys.
     fn parts(&self, name: &str) -> Parts {
-        match (self.own_naming.named(name), self.base_naming.named(name)) {
+        match (self.own_index.named(name), self.base_index.named(name)) {
             (None, None) => self.star(),
             (own, base) => self.join(own, base),
         }
     }
 
-    fn join(&self, own: Option<List>, base: Option<List>) -> Parts {
+    fn join(&self, own: Option<GroupList>, base: Option<GroupList>) -> Parts {
         let overrides = |group: &usize| self.overriding.get(*group) == Some(&true);
-        let is_overridden =
-            own.is_some_and(|own| self.own_naming.groups(own).iter().any(overrides));
-        (own, base.filter(|_| !is_overridden))
+        let is_overridden = own.is_some_and(|own| self.own_index.groups(own).iter().any(overrides));
+        Parts { own, base: base.filter(|_| !is_overridden) }
     }
 
     /// The numbers of the groups, the own file's first.
-    fn members(&self, (own, base): Parts) -> impl Iterator<Item = (Side, usize)> {
-        let own = own.map(|list| self.own_naming.groups(list)).unwrap_or_default();
-        let base = base.map(|list| self.base_naming.groups(list)).unwrap_or_default();
+    fn members(&self, Parts { own, base }: Parts) -> impl Iterator<Item = (Side, usize)> {
+        let own = own.map(|list| self.own_index.groups(list)).unwrap_or_default();
+        let base = base.map(|list| self.base_index.groups(list)).unwrap_or_default();
         let of = |side| move |group: &usize| (side, *group);
         own.iter().map(of(Side::Own)).chain(base.iter().map(of(Side::Base)))
     }
 
-    /// The groups to be: of what they are made and whom they name.
-    fn blocks(&self) -> Vec<(Parts, Vec<UserAgent>)> {
+    /// The groups of the merged file, in their order.
+    fn blocks(&self) -> Vec<Block> {
         let mut blocks = Blocks::default();
         let groups = self.own.groups.iter().chain(&self.base.groups);
         for user_agent in groups.flat_map(|group| &group.user_agents) {
@@ -144,17 +158,15 @@ impl Sides<'_> {
                 blocks.add(value, self.parts(value));
             }
         }
-        // A crawler that no line names whole obeys all lines that name it in another form, and
-        // those of one file may have come to say what the other's do not: "A 1.0" overrides and
-        // "A 2.0" doesn't. Such a crawler gets a line. It is shorter than those it was made of, so
-        // this ends.
+        // If no line has a crawler's whole name, the crawler obeys all lines that name it in
+        // another form. These may now disagree: "A 1.0" overrides and "A 2.0" doesn't. The crawler
+        // then gets a line of its own, which is shorter than theirs, so the loop ends.
         loop {
-            let groups: Vec<Group> = blocks.groups();
-            let naming = Naming::of(&groups);
-            let wrong: Vec<_> = naming
-                .names()
+            let index = GroupIndex::new(&blocks.groups());
+            let wrong: Vec<_> = index
+                .spellings()
                 .map(|name| (name, self.parts(name)))
-                .filter(|(name, parts)| !self.says(&blocks, &naming, name, *parts))
+                .filter(|(name, parts)| !self.joins(&blocks, &index, name, *parts))
                 .collect();
             if wrong.is_empty() {
                 return blocks.blocks;
@@ -165,16 +177,16 @@ impl Sides<'_> {
         }
     }
 
-    /// Whether the blocks that name the crawler `name` are made of `parts`.
-    fn says(&self, blocks: &Blocks, naming: &Naming, name: &str, parts: Parts) -> bool {
-        let found = naming.named(name).map(|list| naming.groups(list)).unwrap_or_default();
+    /// Whether the blocks that name the crawler `name` join exactly `parts`.
+    fn joins(&self, blocks: &Blocks, index: &GroupIndex, name: &str, parts: Parts) -> bool {
+        let found = index.named(name).map(|list| index.groups(list)).unwrap_or_default();
         let found = || found.iter().filter_map(|&block| blocks.blocks.get(block));
-        found().all(|(made, _)| *made == parts)
-            || found().flat_map(|(made, _)| self.members(*made)).collect::<BTreeSet<_>>()
+        found().all(|block| block.parts == parts)
+            || found().flat_map(|block| self.members(block.parts)).collect::<BTreeSet<_>>()
                 == self.members(parts).collect()
     }
 
-    /// The file without groups.
+    /// The merged file without its groups.
     fn frame(&self) -> RobotsTxt {
         let mut header = self.own.header.clone();
         if !header.iter().any(|line| line == HEADER) {
@@ -183,7 +195,7 @@ impl Sides<'_> {
         let mut known = HashSet::new();
         let records = self.own.records.iter().chain(&self.base.records);
         let records = records.filter(|record| known.insert((key(record), &record.value)));
-        // What closes the file is written there only if nothing stands behind it.
+        // Closing records are written at the end only if no other record follows them.
         let (closing, mut records): (Vec<_>, Vec<_>) = records.cloned().partition(closes);
         records.extend(closing);
         RobotsTxt { header, groups: Vec::new(), records }
@@ -236,57 +248,56 @@ impl Sides<'_> {
     }
 }
 
-/// The groups to be, in their order.
+/// The groups of the merged file so far, in their order.
 #[derive(Default)]
 struct Blocks {
-    blocks: Vec<(Parts, Vec<UserAgent>)>,
+    blocks: Vec<Block>,
     places: BTreeMap<Parts, usize>,
-    /// What the lines so far name, in lower case.
+    /// The forms of the names so far, in lower case.
     known: BTreeSet<[Option<String>; name::FORMS]>,
 }
 
 impl Blocks {
-    /// Adds a line, unless there is one that names the same.
+    /// Adds a line, unless another one names the same crawler.
     fn add(&mut self, value: &str, parts: Parts) {
         let forms = name::forms(value).map(|form| form.map(str::to_ascii_lowercase));
         if !self.known.insert(forms) {
             return;
         }
         let place = *self.places.entry(parts).or_insert_with(|| {
-            self.blocks.push((parts, Vec::new()));
+            self.blocks.push(Block { parts, user_agents: Vec::new() });
             self.blocks.len() - 1
         });
-        if let Some((_, user_agents)) = self.blocks.get_mut(place) {
-            user_agents.push(UserAgent { name: value.to_owned(), line: 0 });
+        if let Some(block) = self.blocks.get_mut(place) {
+            block.user_agents.push(UserAgent { name: value.to_owned(), line: 0 });
         }
     }
 
-    /// The groups with their names alone.
+    /// The groups, with names and nothing else.
     fn groups(&self) -> Vec<Group> {
-        let group = |(_, user_agents): &(Parts, Vec<UserAgent>)| Group {
-            user_agents: user_agents.clone(),
-            ..Group::default()
-        };
+        let group =
+            |block: &Block| Group { user_agents: block.user_agents.clone(), ..Group::default() };
         self.blocks.iter().map(group).collect()
     }
 }
 
-/// How many octets there is room for; what takes them is counted low.
+/// The octets that are left of the limit. Lines are counted low, as at least their length.
 struct Room(usize);
 
 impl Room {
     fn take(&mut self, octets: usize) -> Result<(), Diagnostic> {
         self.0 = self.0.checked_sub(octets).ok_or_else(|| {
             let limit = LEAST_BYTES / 1024;
-            let message = format!("the merged file would have more than {limit} KiB");
-            Diagnostic::error("robots.merged_too_long", message)
-                .help("shorten one of the two: crawlers may stop reading there (RFC 9309 §2.5)")
+            let message = format!("the merged file would be longer than {limit} KiB");
+            Diagnostic::error("robots.merged_too_long", message).help(
+                "shorten one of the two files: crawlers may stop reading there (RFC 9309 §2.5)",
+            )
         })?;
         Ok(())
     }
 }
 
-/// The name by which records are compared.
+/// The name of a record for comparisons.
 fn key(record: &Record) -> String {
     record.name.to_ascii_lowercase()
 }

@@ -1,23 +1,23 @@
-//! Which crawler a user-agent line names (§2.2.1).
+//! The crawler that a user-agent line names (§2.2.1).
 //!
-//! The RFC's answer is short: the value equals the product token, without regard to case, or it is
-//! `*`. A quarter of the lines in live files hold something else: versions (`FooBot/1.2`,
-//! `Brightbot 1.0`), digits and dots (`MJ12bot`, `Mail.RU_Bot`), words (`Sogou web spider`), stars
-//! (`Googlebot*`). Such a value is compared in up to three forms, and a crawler obeys the lines
-//! that name it in the first form in which any line does:
+//! In the RFC the value equals the product token, without regard to case, or it is `*`. A quarter of
+//! the lines in live files have other values: versions (`FooBot/1.2`, `Brightbot 1.0`), digits and
+//! dots (`MJ12bot`, `Mail.RU_Bot`), words (`Sogou web spider`), stars (`Googlebot*`). They are
+//! compared in up to three forms. A crawler obeys the lines that name it in the first form that any
+//! line has:
 //!
-//! 1. whole, cut at `/`;
-//! 2. without a version behind a space (`Brightbot 1.0` names Brightbot);
-//! 3. its leading letters, `_` and `-`, but only where the rest can't be a part of a name: no
-//!    letter or digit before a `(`, `[`, `;` or `*`. `FooBot (news)` names FooBot; `MJ12bot` does
-//!    not name MJ, `foo bar` not foo, `panscient.com` not panscient, and a list `One, Two` nobody.
+//! 1. the whole value, cut at `/`;
+//! 2. the value without a version after a space (`Brightbot 1.0` names Brightbot);
+//! 3. its leading letters, `_` and `-`, unless the rest may be a part of the name: a letter or digit
+//!    before any `(`, `[`, `;` or `*`. `FooBot (news)` names FooBot. `MJ12bot` does not name MJ,
+//!    `foo bar` not foo, `panscient.com` not panscient, and a list `One, Two` names no crawler.
 //!
-//! A name that is empty in one of the forms names nobody in it, and one with control characters
-//! names nobody at all (§3). A URL has no forms but itself.
+//! An empty form names no crawler. A value with control characters names no crawler in any form
+//! (§3). A URL has one form, itself.
 
 use std::cmp::Ordering;
 
-use super::key::is_break;
+use super::line_kind::is_break;
 
 /// The white space of the grammar; any other, such as U+00A0, is a part of the name.
 pub(super) const SPACE: [char; 2] = [' ', '\t'];
@@ -31,7 +31,7 @@ pub(super) fn is_star(value: &str) -> bool {
         && !value.contains(is_break)
 }
 
-/// The forms of a name, the most faithful first. A form that adds nothing is left out.
+/// The forms of a name, the most faithful first. A form equal to an earlier one is `None`.
 pub(super) fn forms(value: &str) -> [Option<&str>; FORMS] {
     let value = value.trim_matches(SPACE);
     if value.contains(is_break) {
@@ -59,7 +59,7 @@ pub(super) fn compare(key: &str, name: &str) -> Ordering {
     key.bytes().cmp(name.bytes().map(|b| b.to_ascii_lowercase()))
 }
 
-/// What stands before a version such as ` 1.0` or ` v2`.
+/// The name before a version such as ` 1.0` or ` v2`.
 fn without_version(whole: &str) -> Option<&str> {
     let (name, version) = whole.rsplit_once(SPACE)?;
     let digits = version.strip_prefix(['v', 'V']).unwrap_or(version);
@@ -69,7 +69,7 @@ fn without_version(whole: &str) -> Option<&str> {
     (is_version && !name.is_empty()).then_some(name)
 }
 
-/// Whether what follows the leading letters may belong to the name.
+/// Whether the text after the leading letters may belong to the name.
 fn continues_name(rest: &str) -> bool {
     let glued = rest.split(['(', '[', ';', '*']).next().unwrap_or_default();
     glued.bytes().any(|b| b.is_ascii_alphanumeric() || !b.is_ascii())
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ours_names_outside_the_grammar_have_up_to_three_forms() {
+    fn names_outside_the_grammar_have_up_to_three_forms() {
         for (value, expected) in [
             ("Googlebot", [Some("Googlebot"), None, None]),
             ("FooBot/1.2 (x)", [Some("FooBot"), None, None]),
@@ -116,9 +116,12 @@ mod tests {
     }
 
     #[test]
-    fn ours_the_star_may_be_followed_by_a_remark() {
+    fn the_star_may_be_followed_by_a_remark() {
         assert!(is_star("*") && is_star("* all") && is_star("*\tall"));
-        assert!(!is_star("* \0") && !is_star("* x\u{b}"), "a name with controls names nobody");
+        assert!(
+            !is_star("* \0") && !is_star("* x\u{b}"),
+            "a name with control characters names no crawler"
+        );
         assert!(!is_star("*bot") && !is_star("**") && !is_star("") && !is_star("bot*"));
     }
 }

@@ -1,18 +1,18 @@
 //! The normal form of octets, in which rules and request targets are compared (§2.2.2).
 //!
 //! - `%XX` of an unreserved character (`ALPHA DIGIT - . _ ~`, RFC 3986 §2.3) is decoded, once.
-//! - `%2A` and `%24` are decoded to `*` and `$`: in a target these are ordinary octets, and in a
-//!   rule the wildcard and the end mark have been taken out before (§2.2.3).
+//! - `%2A` and `%24` are decoded to `*` and `$`. In a target these are ordinary octets; from a rule
+//!   the wildcard and the end mark were removed before (§2.2.3).
 //! - Any other `%XX` stays encoded, its hex digits in upper case. Reserved characters are
 //!   therefore distinct from their encoded form: `%2F` is not `/`.
 //! - Octets from 0x80, control octets, the space and ``" < > \ ^ ` { | }`` are encoded.
-//! - A `%` that two hex digits don't follow stands for itself.
+//! - A `%` without two hex digits after it stands for itself.
 //!
-//! The result is printable ASCII. Nothing here knows UTF-8: what is not valid stays octets.
+//! The result is printable ASCII. UTF-8 plays no part: invalid sequences are octets like others.
 
 use std::borrow::Cow;
 
-/// `bytes` in normal form; borrowed where they have it already.
+/// `bytes` in normal form; borrowed if they are already normal.
 pub(super) fn normalise(bytes: &[u8]) -> Cow<'_, [u8]> {
     let mut at = 0;
     while let Some(&octet) = bytes.get(at) {
@@ -57,8 +57,8 @@ pub(super) fn push_normal(out: &mut Vec<u8>, bytes: &[u8]) {
     }
 }
 
-/// `bytes` with everything outside printable ASCII, and the space and `#`, percent-encoded; the
-/// rest as written. What a file of ours holds.
+/// `bytes` as Beadle writes them: all octets outside printable ASCII, the space and `#` are
+/// percent-encoded, the rest is as written.
 pub(super) fn ascii(bytes: &[u8]) -> String {
     let mut out = Vec::with_capacity(bytes.len());
     for &octet in bytes {
@@ -83,14 +83,16 @@ pub(super) fn text(bytes: &[u8]) -> String {
     out
 }
 
-/// Whether an octet stands for itself in normal form, wherever it is. `%` is looked at twice.
+/// Whether an octet always stands for itself in normal form. `%` depends on the octets after it.
 pub(super) const fn is_plain(octet: u8) -> bool {
     matches!(octet, b'!'..=b'~')
         && !matches!(octet, b'"' | b'%' | b'<' | b'>' | b'\\' | b'^' | b'`' | b'{' | b'|' | b'}')
 }
 
+/// A percent-encoded octet.
 struct Escape {
     octet: u8,
+    /// Whether both hex digits are upper case, or no letters.
     upper: bool,
 }
 
@@ -145,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn ours_what_is_normal_is_borrowed() {
+    fn normal_octets_are_borrowed() {
         for written in ["/", "/a/b.html?x=1&y=%2F", "/%zz", "/%E3%83%84"] {
             assert!(matches!(normalise(written.as_bytes()), Cow::Borrowed(_)), "{written}");
         }
@@ -153,7 +155,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ours_the_two_ways_agree_and_the_form_is_printable(bytes: Vec<u8>) {
+        fn both_functions_agree_and_the_form_is_printable(bytes: Vec<u8>) {
             let mut pushed = Vec::new();
             push_normal(&mut pushed, &bytes);
             prop_assert_eq!(&*normalise(&bytes), &pushed[..]);

@@ -2,15 +2,15 @@
 
 use bytes::Bytes;
 
-/// The robots.txt of an origin. Copies share the bytes.
+/// The robots.txt of an origin. Clones share the bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum OriginFile {
-    /// No access has told anything yet (§2.3.1.4), so no rule of the origin can be enforced.
+    /// No fetch has succeeded yet (§2.3.1.4), so no rule of the origin can be enforced.
     #[default]
     Unknown,
     /// The origin has no file (§2.3.1.3): everything is allowed.
     Absent,
-    /// The file as it came (§2.3.1.1).
+    /// The file as received (§2.3.1.1).
     Present(Bytes),
 }
 

@@ -1,39 +1,48 @@
-//! The pace that a group asks for: `Crawl-delay` and `Request-rate`, which no standard defines.
+//! The pace of a group: `Crawl-delay` and `Request-rate`, which no standard defines.
 //!
-//! | record | asks for |
+//! | record | pace |
 //! |---|---|
 //! | `Crawl-delay: 2.5` | one request every 2.5 seconds |
-//! | `Request-rate: 10/1m` | ten requests a minute, in whatever rhythm; `s` where no unit is written, `m`, `h`, `d` |
-//! | `Request-rate: 20/1h 1800-0600` | the same, from 18:00 until the end of 06:00 UTC |
+//! | `Request-rate: 10/1m` | ten requests a minute, in any rhythm; units `s` (default), `m`, `h`, `d` |
+//! | `Request-rate: 20/1h 1800-0600` | twenty requests an hour, from 18:00 until the end of 06:00 UTC |
 //!
-//! A record that has no such value asks for nothing, and neither does a delay of 0. Of several the
+//! A record with another value sets no pace, and neither does a delay of 0. Of several paces the
 //! strictest counts: the one with the longest time for one request. A span belongs to its record,
-//! so a rate for the night is not held against anybody by day.
+//! so a rate for the night doesn't apply by day.
 
 use std::{cmp::Reverse, fmt, time::Duration};
 
-use super::Record;
+use super::record::Record;
 
-/// The longest time for one request that is asked for; a longer one is taken for this one.
+/// The longest time for one request. A longer one is shortened to it.
 const LONGEST: Duration = Duration::from_secs(86_400);
-/// The shortest; a pace that is faster asks for nothing.
+/// The shortest time for one request. A faster pace is none.
 const SHORTEST: Duration = Duration::from_millis(1);
-/// How many records with a span are looked at in one group. There are as many hours in a day.
+/// How many records with a span count in one group: one for each hour of a day.
 const MOST_SPANS: usize = 24;
 
-/// How many requests may be made in which time; at least one.
+/// A number of requests, at least one, in a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Pace {
     requests: u32,
     per: Duration,
 }
 
-/// A record of a group that asks for a pace.
+/// The order of paces: the greater, the stricter.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Strictness {
+    /// The time for one request.
+    interval: Duration,
+    /// Of equal intervals, fewer requests at once are stricter.
+    requests: Reverse<u32>,
+}
+
+/// A record of a group that sets a pace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PaceRecord {
     /// The pace.
     pub pace: Pace,
-    /// When it counts; `None` is always.
+    /// The span of the day in which it applies; `None` is always.
     pub span: Option<Span>,
     /// The record as written, with its line.
     pub record: Record,
@@ -47,15 +56,16 @@ pub struct Span {
 }
 
 impl Pace {
-    /// `requests` in the time `per`. `None` where either is zero, or where it comes to a thousand
-    /// requests a second and more. No pace is slower than one request a day.
+    /// `requests` in the time `per`. `None` if either is zero, or for more than a thousand requests
+    /// a second. No pace is slower than one request a day.
     pub fn new(requests: u32, per: Duration) -> Option<Self> {
         let interval = per.checked_div(requests)?;
         let per = if interval > LONGEST { LONGEST.saturating_mul(requests) } else { per };
         (interval >= SHORTEST).then_some(Self { requests, per })
     }
 
-    /// Reads `1/10s`, `10/1m`: requests, a slash and a time in seconds or with `s`, `m`, `h`, `d`.
+    /// The pace of a text such as `1/10s` or `10/1m`: requests, a slash, and a time in seconds or
+    /// with `s`, `m`, `h`, `d`.
     pub fn parse(text: &str) -> Option<Self> {
         let (requests, time) = text.split_once('/')?;
         let unit = time.chars().last().map(|unit| unit.to_ascii_lowercase());
@@ -70,12 +80,12 @@ impl Pace {
         Self::new(u32::try_from(number_of(requests)?).ok()?, Duration::from_secs(per))
     }
 
-    /// How many requests may be made in [`Self::per`].
+    /// The number of requests in [`Self::per`].
     pub const fn requests(self) -> u32 {
         self.requests
     }
 
-    /// The time in which that many requests may be made.
+    /// The time for [`Self::requests`].
     pub const fn per(self) -> Duration {
         self.per
     }
@@ -85,14 +95,13 @@ impl Pace {
         self.per.checked_div(self.requests).unwrap_or(LONGEST)
     }
 
-    /// Whether it leaves less room than another: a longer time for one request, or fewer at once.
+    /// Whether the pace is stricter than another: more time for one request, or fewer at once.
     pub fn is_stricter_than(self, other: Self) -> bool {
         self.strictness() > other.strictness()
     }
 
-    /// The stricter a pace, the greater.
-    fn strictness(self) -> (Duration, Reverse<u32>) {
-        (self.interval(), Reverse(self.requests))
+    fn strictness(self) -> Strictness {
+        Strictness { interval: self.interval(), requests: Reverse(self.requests) }
     }
 }
 
@@ -104,7 +113,7 @@ impl fmt::Display for Pace {
 }
 
 impl PaceRecord {
-    /// What `record` asks for, if it is one that does.
+    /// The pace that `record` sets, if it does.
     pub fn of(record: &Record) -> Option<Self> {
         let (pace, span) = if record.name.eq_ignore_ascii_case("crawl-delay") {
             (Pace::new(1, seconds(&record.value)?)?, None)
@@ -119,7 +128,7 @@ impl PaceRecord {
         Some(Self { pace, span, record: record.clone() })
     }
 
-    /// The strictest of `all` that count at a minute of the day; the first of equal ones.
+    /// The strictest of `all` that apply at a minute of the day; the first of equal ones.
     pub(super) fn strictest<'a>(
         all: impl Iterator<Item = &'a Self>,
         minute_of_day: u16,
@@ -131,9 +140,9 @@ impl PaceRecord {
         )
     }
 
-    /// The records of groups that can matter: the strictest of those that always count, and those
-    /// with a span. A file may be anything; what it can make a look-up cost is bounded.
-    pub(super) fn that_matter<'a>(records: impl Iterator<Item = &'a Record>) -> Vec<Self> {
+    /// The paces that can be the strictest: the strictest of those that always apply, and those with
+    /// a span. Their number is bounded, so no file can make a look-up expensive.
+    pub(super) fn candidates<'a>(records: impl Iterator<Item = &'a Record>) -> Vec<Self> {
         let (spans, always): (Vec<_>, Vec<_>) =
             records.filter_map(Self::of).partition(|one| one.span.is_some());
         let always = Self::strictest(always.iter(), 0).cloned();
@@ -154,7 +163,7 @@ impl Span {
         Some(Self { from: minute(from)?, to: minute(to)? })
     }
 
-    /// Whether a minute of the day, 0 to 1439, lies in it.
+    /// Whether a minute of the day, 0 to 1439, lies in the span.
     pub const fn contains(self, minute_of_day: u16) -> bool {
         let (after, before) = (self.from <= minute_of_day, minute_of_day <= self.to);
         if self.from <= self.to { after && before } else { after || before }
@@ -186,14 +195,14 @@ mod tests {
 
     const NOON: u16 = 12 * 60;
 
-    fn asked(text: &str, name: &str, minute: u16) -> Option<(String, u32)> {
+    fn pace(text: &str, name: &str, minute: u16) -> Option<(String, u32)> {
         let matcher = Matcher::new(&robots::parse(text.as_bytes()).0);
         let scope = matcher.group(name).or_else(|| matcher.star())?;
         matcher.pace(scope, minute).map(|one| (one.pace.to_string(), one.record.line))
     }
 
     #[test]
-    fn ours_what_a_record_asks_for() {
+    fn a_record_sets_a_pace() {
         for (name, value, expected) in [
             ("Crawl-delay", "10", Some("1 request every 10 s")),
             ("crawl-DELAY", "0.5", Some("1 request every 0.5 s")),
@@ -227,40 +236,40 @@ mod tests {
     }
 
     #[test]
-    fn ours_the_strictest_of_the_merged_groups_counts() {
+    fn the_strictest_of_the_merged_groups_counts() {
         let text = "User-agent: a\nCrawl-delay: 2\nRequest-rate: 10/1m\nDisallow: /x\n\
                     User-agent: *\nDisallow: /x\nCrawl-delay: 60\n\
                     User-agent: A\nUser-agent: b\nDisallow: /x\nCrawl-delay: 4\n\
                     User-agent: c\nDisallow: /x\n";
         let some = |pace: &str, line| Some((pace.to_owned(), line));
-        assert_eq!(asked(text, "a", NOON), some("10 requests every 60 s", 3));
-        assert_eq!(asked(text, "b", NOON), some("1 request every 4 s", 11));
-        assert_eq!(asked(text, "c", NOON), None, "a group of its own replaces those for '*'");
-        assert_eq!(asked(text, "d", NOON), some("1 request every 60 s", 7));
+        assert_eq!(pace(text, "a", NOON), some("10 requests every 60 s", 3));
+        assert_eq!(pace(text, "b", NOON), some("1 request every 4 s", 11));
+        assert_eq!(pace(text, "c", NOON), None, "a group of its own replaces those for '*'");
+        assert_eq!(pace(text, "d", NOON), some("1 request every 60 s", 7));
     }
 
     #[test]
-    fn ours_a_rate_for_a_span_of_the_day_counts_only_then() {
+    fn a_rate_for_a_span_of_the_day_counts_only_then() {
         let text = "User-agent: *\nRequest-rate: 1/10m 0600-1759\nRequest-rate: 1/1s 1800-0559\n";
         for (minute, line) in [(0, 3), (359, 3), (360, 2), (NOON, 2), (1079, 2), (1080, 3)] {
-            assert_eq!(asked(text, "x", minute).map(|(_, line)| line), Some(line), "{minute}");
+            assert_eq!(pace(text, "x", minute).map(|(_, line)| line), Some(line), "{minute}");
         }
-        assert_eq!(asked("User-agent: *\nRequest-rate: 1/1s 0100-0200", "x", NOON), None);
+        assert_eq!(pace("User-agent: *\nRequest-rate: 1/1s 0100-0200", "x", NOON), None);
     }
 
     #[test]
-    fn ours_a_file_full_of_paces_costs_no_more_to_look_up() {
+    fn a_file_full_of_paces_is_looked_up_at_the_same_cost() {
         let mut text = "User-agent: *\n".to_owned();
         text.push_str(&"Request-rate: 1/5 0000-2400\nCrawl-delay: 3\n".repeat(5_000));
         let (robots, _) = robots::parse(text.as_bytes());
         let records = robots.groups.iter().flat_map(|group| &group.records);
-        assert_eq!(PaceRecord::that_matter(records).len(), 1 + MOST_SPANS);
-        assert_eq!(asked(&text, "x", NOON).map(|(_, line)| line), Some(2));
+        assert_eq!(PaceRecord::candidates(records).len(), 1 + MOST_SPANS);
+        assert_eq!(pace(&text, "x", NOON).map(|(_, line)| line), Some(2));
     }
 
     proptest! {
         #[test]
-        fn ours_no_value_is_misread(value in "[-0-9./smhd \u{e9}]{0,24}") {
+        fn no_value_is_misread(value in "[-0-9./smhd \u{e9}]{0,24}") {
             for name in ["Crawl-delay", "Request-rate"] {
                 let record = Record { name: name.into(), value: value.clone(), line: 0 };
                 let found = PaceRecord::of(&record);

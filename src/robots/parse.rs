@@ -1,37 +1,30 @@
-//! Bytes to [`RobotsTxt`] (§2.2); never fails.
+//! The parser: bytes to [`RobotsTxt`] (§2.2). It never fails.
 //!
 //! - **Lines** end in CR, LF or CRLF and nothing else: NEL and U+2028 are text. `#` starts a
 //!   comment. A byte order mark at the start is skipped.
-//! - **A line** is `name *WS ":" *WS value`, white space around it (space and tab) ignored, names
-//!   without regard to case. `user-agent`, `allow` and `disallow` are the protocol; any other name
-//!   is a record of its own, which never ends a group or a list of user-agent lines (§2.2.4).
-//! - **Groups**: user-agent lines that follow each other, empty lines and other records aside,
-//!   open one group; the first one behind a rule opens the next (§2.1). Rules before the first
-//!   group are ignored (§2.2.2).
+//! - **A line** is `name *WS ":" *WS value`. White space around it (space and tab) and the case of
+//!   the name are ignored. `user-agent`, `allow` and `disallow` are the protocol. Any other name is
+//!   an other record, which never ends a group or a list of user-agent lines (§2.2.4).
+//! - **Groups**: consecutive user-agent lines open one group; empty lines and other records between
+//!   them don't count. The first user-agent line after a rule opens the next group (§2.1). Rules
+//!   before the first group are ignored (§2.2.2).
 //! - **Octets**: a rule with control octets is dropped (`UTF8-char-noctl`). Octets that are not
 //!   UTF-8 are compared as octets.
-//! - **Limits**: [`MAX_BYTES`] are read, up to the last line that ends within them, so that a rule
-//!   is read whole or not at all (§2.5); [`MAX_FINDINGS`] findings are kept.
+//! - **Limits**: of a longer file, the lines that end within [`MAX_BYTES`] are read, so no rule is
+//!   read in part (§2.5). [`MAX_FINDINGS`](super::MAX_FINDINGS) findings are kept.
 //!
-//! [`ReadOptions::lenient`] reads as Google's parser does instead where the two differ: see there.
+//! [`ReadOptions::lenient`] follows Google's parser where the two differ.
 
 use super::{
-    Directive, Group, Record, RobotsTxt, Rule, UserAgent,
-    key::{self, BYTE_ORDER_MARK, GOOGLE_LINE, Key, is_space, trim},
-    lint::Findings,
+    findings::Findings,
+    limits::{LEAST_BYTES, MAX_BYTES},
+    line_kind::{self, BYTE_ORDER_MARK, GOOGLE_LINE, LineKind, is_space, trim},
     normal,
+    record::Record,
+    robots_txt::{Group, RobotsTxt, UserAgent},
+    rule::{Directive, Rule},
 };
 use crate::diagnostic::Diagnostic;
-
-/// How much of a file is read, in octets; §2.5 wants at least [`LEAST_BYTES`].
-pub const MAX_BYTES: usize = 512 * 1024;
-
-/// How much of a file every crawler has to read, in octets (§2.5). What stands behind is read by
-/// some only.
-pub const LEAST_BYTES: usize = 500 * 1024;
-
-/// How many findings are kept; one more counts the others (`robots.more_findings`).
-pub const MAX_FINDINGS: usize = 1000;
 
 /// How a file is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,39 +32,40 @@ pub struct ReadOptions {
     /// Read as google/robotstxt does, where that differs from RFC 9309:
     ///
     /// - misspelt names count: `useragent`, `user agent`, `dissallow`, `dissalow`, `disalow`,
-    ///   `diasllow`, `disallaw`; and so does what merely begins with a name (`disallow-old`);
-    /// - a line of exactly two words needs no colon behind such a name (`disallow /x`);
-    /// - a user-agent value ends at the first octet that is no letter, `_` or `-`, so that
-    ///   `MJ12bot` names MJ and `1bot` nobody; `*`, white space and anything is `*`;
+    ///   `diasllow`, `disallaw`; so does any name that begins with one (`disallow-old`);
+    /// - a line of exactly two words needs no colon after such a name (`disallow /x`);
+    /// - a user-agent value ends at the first octet that is no letter, `_` or `-`, so `MJ12bot`
+    ///   names MJ and `1bot` no crawler; `*`, white space and any text is `*`;
     /// - `allow: /x/index.htm…` allows `/x/` as well, as `/x/$`;
     /// - a part of a byte order mark at the start is skipped;
     /// - a NUL ends its line, and a line is cut at 16,663 octets.
     pub lenient: bool,
 }
 
-/// The robots.txt in `bytes`, read as RFC 9309 has it, and what is worth saying about it.
+/// The robots.txt in `bytes`, read by RFC 9309, and the findings about it.
 ///
-/// The findings are warnings and notes, never errors, each with its line and in the order of the
-/// file:
+/// The findings are warnings and notes, never errors. Each has its line; they stand in the order
+/// of the file:
 ///
-/// | code | says |
+/// | code | meaning |
 /// |---|---|
 /// | `robots.too_long` | over 500 KiB (§2.5), or over [`MAX_BYTES`] and cut |
-/// | `robots.html`, `robots.not_utf8`, `robots.byte_order_mark` | the file, or a line, is of another kind (§2.3) |
+/// | `robots.html`, `robots.not_utf8`, `robots.byte_order_mark` | the file, or a line, has another format or encoding (§2.3) |
 /// | `robots.no_colon` | a line that is no record (§2.3.1.5) |
-/// | `robots.misspelt` | a record of its own that Google reads as a rule or a user-agent line |
-/// | `robots.user_agent` | a name that is no product token (§2.2.1): whom it names here, and to Google |
+/// | `robots.misspelt` | an other record that Google reads as a rule or a user-agent line |
+/// | `robots.user_agent` | a name that is no product token (§2.2.1), with the crawlers that it names here and at Google |
 /// | `robots.no_group` | a rule before the first group, ignored (§2.2.2) |
-/// | `robots.pattern` | a path that matches nothing, or holds a space (§2.2) |
-/// | `robots.control_character` | a rule dropped, or a name that names nobody (§3) |
-/// | `robots.long_line`, `robots.index_page` | a line of which Google reads a part, a rule that is two to it |
+/// | `robots.pattern` | a path that matches nothing, or contains a space (§2.2) |
+/// | `robots.control_character` | a dropped rule, or a name that matches no crawler (§3) |
+/// | `robots.long_line`, `robots.index_page` | a line that Google reads in part, a rule that Google reads as two |
 /// | `robots.record_value`, `robots.record_place`, `robots.record_unread` | see [`Record::check`] |
-/// | `robots.more_findings` | how many are not listed |
+/// | `robots.more_findings` | the number of findings that are not listed |
 pub fn parse(bytes: &[u8]) -> (RobotsTxt, Vec<Diagnostic>) {
     parse_with(bytes, ReadOptions::default())
 }
 
-/// Like [`parse`], with options. The findings tell how the two readers differ, whichever reads.
+/// The robots.txt in `bytes`, read with these options, and the findings of [`parse`]. The findings
+/// compare RFC 9309 and Google, whatever the options are.
 pub fn parse_with(bytes: &[u8], options: ReadOptions) -> (RobotsTxt, Vec<Diagnostic>) {
     let mut reader = Reader { lenient: options.lenient, ..Reader::default() };
     let mut rest = reader.cut(bytes);
@@ -87,13 +81,14 @@ pub fn parse_with(bytes: &[u8], options: ReadOptions) -> (RobotsTxt, Vec<Diagnos
     reader.finish()
 }
 
+/// The state of the parser between two lines.
 #[derive(Default)]
 struct Reader {
     lenient: bool,
     robots: RobotsTxt,
-    /// Comment lines that nothing has followed yet.
+    /// The comment lines right above the current line.
     comment: Vec<String>,
-    /// Whether the next user-agent line joins the open group.
+    /// Whether the next user-agent line joins the current group.
     in_list: bool,
     findings: Findings,
 }
@@ -161,7 +156,7 @@ impl Reader {
         self.comment.push(String::from_utf8_lossy(comment.trim_ascii_end()).into_owned());
     }
 
-    /// An empty line: what was said above it belongs to the file, or to nothing.
+    /// An empty line: the comment above it belongs to the head of the file, or to nothing.
     fn read_empty(&mut self) {
         if self.robots.groups.is_empty() && self.robots.records.is_empty() {
             self.robots.header.append(&mut self.comment);
@@ -169,14 +164,14 @@ impl Reader {
         self.comment.clear();
     }
 
-    /// A line that a comment doesn't belong to has followed it.
+    /// Ends a comment that is followed by a line without a comment of its own.
     fn end_comment(&mut self) {
         if !self.comment.is_empty() {
             self.read_empty();
         }
     }
 
-    /// Name and value of a line, if it has them.
+    /// The name and the value of a line, if it has both.
     fn split<'a>(&mut self, content: &'a [u8]) -> Option<(&'a [u8], &'a [u8])> {
         if let Some(at) = memchr::memchr(b':', content) {
             let (name, value) = content.split_at(at);
@@ -185,7 +180,7 @@ impl Reader {
         let space = content.iter().position(|b| is_space(*b));
         let words = space.map(|at| content.split_at(at)).map(|(name, value)| (name, trim(value)));
         let two = words.filter(|(_, value)| !value.iter().copied().any(is_space));
-        let Some((name, _)) = two.filter(|(name, _)| key::is_protocol_name(name)) else {
+        let Some((name, _)) = two.filter(|(name, _)| line_kind::is_protocol_name(name)) else {
             self.findings.no_record(content);
             return None;
         };
@@ -194,12 +189,12 @@ impl Reader {
     }
 
     fn read_record(&mut self, name: &[u8], value: &[u8]) {
-        let (strict, google) = (Key::of(name), Key::of_google(name));
+        let (strict, google) = (LineKind::of(name), LineKind::of_google(name));
         self.findings.spelling(name, strict, google);
         match if self.lenient { google } else { strict } {
-            Key::UserAgent => self.read_user_agent(value),
-            Key::Rule(directive) => self.read_rule(directive, value),
-            Key::Other => self.read_other(name, value),
+            LineKind::UserAgent => self.read_user_agent(value),
+            LineKind::Rule(directive) => self.read_rule(directive, value),
+            LineKind::Other => self.read_other(name, value),
         }
     }
 
@@ -210,7 +205,7 @@ impl Reader {
             self.robots.groups.push(Group { comment, ..Group::default() });
         }
         self.comment.clear();
-        let google = key::google_name(value);
+        let google = line_kind::google_name(value);
         self.findings.name(value, google);
         let name = if self.lenient { google } else { value };
         let user_agent = UserAgent {
@@ -224,7 +219,7 @@ impl Reader {
 
     fn read_rule(&mut self, directive: Directive, value: &[u8]) {
         self.end_comment();
-        // Also where the rule is dropped below: it has ended the list.
+        // A rule that is dropped below ends the list too.
         self.in_list = false;
         let line = self.findings.line;
         if self.robots.groups.is_empty() {
@@ -235,7 +230,7 @@ impl Reader {
         }
         self.findings.path(value);
         self.findings.encoding(value);
-        let directory = key::google_index_directory(directive, value);
+        let directory = line_kind::google_index_directory(directive, value);
         if let Some(directory) = &directory {
             self.findings.index_page(value, directory);
         }

@@ -1,14 +1,14 @@
-//! One path pattern: compiled, matched in time linear in the path (§2.2.2, §2.2.3).
+//! A compiled path pattern, matched in time linear in the path (§2.2.2, §2.2.3).
 //!
-//! A pattern is cut at its stars into literal segments in normal form. The first must stand at the
-//! start of the path; each further one is looked for from where the last ended, leftmost first,
-//! which is exact because a star takes any octets; the last one of a pattern that ends in `$` must
-//! stand at the end. So nothing is ever tried twice, and no pattern is slow.
+//! A pattern is cut at its stars into literal segments in normal form. The first segment must stand
+//! at the start of the path. Each further one is searched from the end of the one before, leftmost
+//! first, which is exact because a star matches any octets. The last segment of a pattern that ends
+//! in `$` must stand at the end. So nothing is tried twice, and no pattern is slow.
 //!
-//! - Only a `$` at the very end is the end mark; any other stands for itself, as `%24` does.
-//! - Stars in a row are one star. A star at the end matches what it would without, but counts.
-//! - The specificity is the length of the normal form in octets: `*` and `$` count 1 as special
-//!   characters and 3, as `%2A` and `%24`, where they stand for themselves.
+//! - Only a `$` at the very end is the end mark. Any other stands for itself, as `%24` does.
+//! - Stars in a row are one star. A star at the end changes no match, but counts.
+//! - The specificity is the length of the normal form in octets. `*` and `$` count 1 as special
+//!   characters. Where they stand for themselves they count 3, as `%2A` and `%24`.
 
 use memchr::memmem;
 
@@ -18,29 +18,32 @@ use crate::{diagnostic::Diagnostic, escape};
 /// A compiled path pattern.
 #[derive(Clone, Debug)]
 pub struct Pattern {
-    /// What the path must begin with: all before the first star.
+    /// The octets before the first star, which begin the path.
     prefix: Box<[u8]>,
-    /// What must follow in this order, between the stars.
+    /// The segments between the stars, in order.
     middle: Box<[Segment]>,
     end: End,
+    /// See [`Self::specificity`].
     specificity: u32,
 }
 
-/// What is asked of the end of the path.
+/// The condition on the end of the path.
 #[derive(Clone, Debug)]
 enum End {
     /// Nothing: more may follow.
     Open,
-    /// The path ends where the prefix does; there is no star.
+    /// The path ends with the prefix; there is no star.
     Exact,
-    /// The path ends in this, behind the last star.
+    /// The path ends in this literal, after the last star.
     Tail(Box<[u8]>),
 }
 
+/// A literal between two stars.
 #[derive(Clone, Debug)]
 enum Segment {
+    /// A single octet.
     Octet(u8),
-    /// Two and more: a prepared searcher, which stays fast where the first octet is everywhere.
+    /// Two or more octets: a prepared searcher, which stays fast if the first octet is frequent.
     Prepared(Box<memmem::Finder<'static>>),
 }
 
@@ -48,20 +51,20 @@ impl Pattern {
     /// The pattern of `text`, which must start with `/` or `*`.
     ///
     /// # Errors
-    /// `robots.pattern`: the empty pattern, one that starts otherwise and so can't match any
-    /// path, and one with control characters or `#`, which a robots.txt can't hold.
+    /// `robots.pattern`: the empty pattern, one that starts with another octet and so matches no
+    /// path, and one with control characters or `#`, which no robots.txt can contain.
     pub fn new(text: impl AsRef<[u8]>) -> Result<Self, Diagnostic> {
         let text = text.as_ref();
         let refuse = |what: &str, help: &str| {
-            let shown = escape::bounded(text, 80);
+            let shown = escape::shown(text);
             Err(Diagnostic::error("robots.pattern", format!("path pattern '{shown}' {what}"))
                 .help(help))
         };
         if text.iter().any(u8::is_ascii_control) {
-            return refuse("holds a control character", "percent-encode it, as in '%09'");
+            return refuse("contains a control character", "percent-encode it, as in '%09'");
         }
         if text.contains(&b'#') {
-            return refuse("holds a '#', which starts a comment", "write '%23'");
+            return refuse("contains a '#', which starts a comment", "write '%23'");
         }
         match text.first() {
             Some(b'/' | b'*') => Ok(Self::compile(text)),
@@ -70,8 +73,8 @@ impl Pattern {
         }
     }
 
-    /// The pattern of any octets, as it stands in a foreign file. The empty one matches every
-    /// path with specificity 0; the caller has to leave it out.
+    /// The pattern of any octets of a foreign file. The empty pattern would match every path with
+    /// specificity 0, so callers skip it.
     pub(super) fn compile(text: &[u8]) -> Self {
         let (text, anchored) = match text.split_last() {
             Some((b'$', rest)) => (rest, true),
@@ -102,8 +105,8 @@ impl Pattern {
         }
     }
 
-    /// Whether the pattern matches `path`: path and query in normal form, as [`super::Target`]
-    /// gives them. Linear in the path's length; no allocation.
+    /// Whether the pattern matches `path`: path and query in normal form, as
+    /// [`Target`](super::Target) has them. Linear in the path's length; no allocation.
     pub fn matches(&self, path: &[u8]) -> bool {
         let Some(mut rest) = path.strip_prefix(&*self.prefix) else { return false };
         match &self.end {
@@ -128,12 +131,12 @@ impl Pattern {
         self.specificity
     }
 
-    /// What every path that the pattern matches begins with, in normal form.
+    /// The octets that every matching path begins with, in normal form.
     pub(super) fn prefix(&self) -> &[u8] {
         &self.prefix
     }
 
-    /// How much of the path the prefix decides.
+    /// The parts of the path that decide.
     pub(super) fn shape(&self) -> Shape {
         match &self.end {
             End::Exact => Shape::Exact,
@@ -142,7 +145,7 @@ impl Pattern {
         }
     }
 
-    /// The literals that every matching path holds, the prefix among them.
+    /// The literals that every matching path contains, the prefix among them.
     pub(super) fn literals(&self) -> impl Iterator<Item = &[u8]> {
         let tail = match &self.end {
             End::Tail(tail) => Some(&**tail),
@@ -153,14 +156,14 @@ impl Pattern {
     }
 }
 
-/// What decides whether a pattern matches.
+/// The parts of a path that decide whether a pattern matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
-    /// Its prefix alone.
+    /// The octets of the prefix alone.
     Prefix,
-    /// Its prefix, which must be the whole path.
+    /// The whole path, which must equal the prefix.
     Exact,
-    /// More than that.
+    /// The prefix and more.
     Wild,
 }
 
@@ -175,7 +178,7 @@ impl Segment {
     /// Where the first occurrence in `text` ends.
     fn find(&self, text: &[u8]) -> Option<usize> {
         match self {
-            // Hostile patterns are rows of stars whose segments stand close behind one another.
+            // In a hostile pattern, a long row of stars, the segments stand close together.
             Self::Octet(octet) => {
                 let near = text.iter().take(4).position(|other| other == octet);
                 Some(near.or_else(|| memchr::memchr(*octet, text))? + 1)
@@ -196,7 +199,7 @@ fn normal_form(piece: &[u8]) -> Box<[u8]> {
     normal::normalise(piece).into_owned().into()
 }
 
-/// The length that a literal has in normal form as the RFC writes it, `*` and `$` encoded.
+/// The length of a literal in normal form as the RFC writes it, `*` and `$` encoded.
 fn specificity_of(literal: &[u8]) -> usize {
     literal.len() + 2 * memchr::memchr2_iter(b'*', b'$', literal).count()
 }
@@ -233,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn ours_stars_and_dollars_at_the_edges() {
+    fn stars_and_dollars_at_the_edges() {
         for (pattern, path, matches) in [
             ("*", "/", true),
             ("*$", "/x", true),
@@ -282,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn ours_patterns_that_no_file_can_hold_are_refused() {
+    fn patterns_that_no_file_can_contain_are_refused() {
         for text in ["", "private", "$", "/a\n/b", "/a#b", "/\0"] {
             assert_eq!(Pattern::new(text).expect_err("refused").code, "robots.pattern", "{text:?}");
         }

@@ -1,20 +1,21 @@
-//! The room as a whole: the RFC's examples, foreign files, writing and reading, and the matcher
-//! held against one that is obviously right.
+//! The room as a whole: the examples of the RFC, and names and forms beyond it.
 
-mod differing;
-mod merging;
-mod reading;
-mod twin;
-mod writing;
+mod differences;
+mod emit;
+mod merge;
+mod naive_matcher;
+mod overlap;
+mod parse;
+mod records;
 
 use super::*;
 
-/// The file that is `text`, compiled.
+/// The file `text`, compiled.
 fn matcher(text: &str) -> Matcher {
     Matcher::new(&parse(text.as_bytes()).0)
 }
 
-/// Whether `text` allows the crawler `name` to fetch `target`, by the letter.
+/// Whether `text` allows the crawler `name` to fetch `target`, as sent.
 fn allowed(text: &str, name: &str, target: &str) -> bool {
     let matcher = matcher(text);
     let target = Target::of_url(target.as_bytes());
@@ -22,9 +23,9 @@ fn allowed(text: &str, name: &str, target: &str) -> bool {
     scope.is_none_or(|scope| matcher.verdict_letter(scope, &target).access == Access::Allow)
 }
 
-/// The file's rules for `name`, for tests that judge by `*` where it has none.
+/// The scope of the crawler `name`, which is that of `*` if no group names it.
 fn scope(matcher: &Matcher, name: &str) -> Scope {
-    matcher.group(name).or_else(|| matcher.star()).expect("the file has a group for it")
+    matcher.group(name).or_else(|| matcher.star()).expect("the file has a group")
 }
 
 #[test]
@@ -72,7 +73,7 @@ fn rfc9309_2_2_1_figure_3_without_a_group_of_its_own_the_star_applies() {
 fn rfc9309_2_2_1_without_any_group_that_applies_no_rules_do() {
     assert!(allowed("user-agent: BazBot\ndisallow: /\n", "ExampleBot", "/"));
     assert!(allowed("", "ExampleBot", "/"));
-    // The group counts although it has no rules: the star's are not looked at.
+    // A group without rules replaces those for the star.
     let empty = "user-agent: *\ndisallow: /\nuser-agent: ExampleBot\n";
     assert!(allowed(empty, "ExampleBot", "/") && !allowed(empty, "BazBot", "/"));
 }
@@ -189,7 +190,7 @@ fn rfc9309_2_3_the_uri_of_the_file() {
 
 #[test]
 fn rfc9309_5_1_simple_example() {
-    // As it is printed: indented, and with "EOF" for its end.
+    // As printed: indented, and with "EOF" at the end.
     let text = "
             User-Agent: *
             Disallow: *.gif$
@@ -242,7 +243,6 @@ fn rfc9309_5_2_longest_match() {
         [("/example/page/disallowed.gif".to_owned(), 3, 28), ("/example/page/".to_owned(), 2, 14)]
     );
     assert_eq!(found.verdict.rule, Some(found.matches[0].rule));
-    assert_eq!(found.runner_up(), Some(found.matches[1]));
     assert_eq!(found.verdict.access, Access::Disallow);
     // The text names another URI than the rule (erratum 7124), which the rule doesn't match.
     let printed = Target::of_url(b"example.com/example/page/disallow.gif");
@@ -251,7 +251,7 @@ fn rfc9309_5_2_longest_match() {
 }
 
 #[test]
-fn ours_the_strictest_form_decides_and_says_so() {
+fn the_strictest_form_decides() {
     let matcher = matcher("user-agent: *\ndisallow: /private/\nallow: /\n");
     for (target, access, form) in [
         ("/private/x", Access::Disallow, Form::Letter),
@@ -280,7 +280,7 @@ fn ours_the_strictest_form_decides_and_says_so() {
 }
 
 #[test]
-fn ours_names_outside_the_grammar_bind_whom_they_name() {
+fn names_outside_the_grammar_bind_the_crawlers_that_they_name() {
     for (line, name, bound) in [
         ("MJ12bot", "mj12bot", true),
         ("MJ12bot", "MJ", false),
@@ -307,7 +307,7 @@ fn ours_names_outside_the_grammar_bind_whom_they_name() {
 }
 
 #[test]
-fn ours_the_star_is_no_crawler_s_own_group() {
+fn the_star_is_no_crawler_s_own_group() {
     let matcher = matcher("user-agent: * # all\ndisallow: /\nuser-agent: * too\ndisallow: /x\n");
     assert!(matcher.group("*").is_none() && matcher.group("a").is_none());
     let star = matcher.star().expect("there are two");

@@ -1,11 +1,13 @@
 //! The rules that their prefix alone decides, as one tree over their octets.
 //!
-//! Walking down the path from the root passes exactly the rules whose literal the path begins
-//! with, so one walk finds the best of any number of them. The nodes lie in one vector, the
-//! children of a node side by side and ordered by the first octet of their label; labels are
-//! ranges of one text. Built and walked without recursion.
+//! The way from the root along a path meets exactly the rules whose literal begins the path. So one
+//! walk finds the best of any number of rules. All nodes are in one vector; the children of a node
+//! are adjacent and ordered by the first octet of their label. Labels are ranges of one text. The
+//! tree is built and walked without recursion.
 
-/// No rule, as a rank: worse than any.
+use std::{collections::VecDeque, ops::Range};
+
+/// The rank that stands for no rule: worse than any other.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// A tree of literals, each with the rank of its rule; a lower rank is better.
@@ -14,18 +16,20 @@ pub(super) struct Trie {
     nodes: Vec<Node>,
     /// The first octet of each node's label.
     firsts: Vec<u8>,
+    /// All labels.
     text: Vec<u8>,
 }
 
+/// A node of the tree.
 #[derive(Debug)]
 struct Node {
     /// The label in `text`.
-    label: (u32, u32),
+    label: Range<u32>,
     /// The children in `nodes`.
-    children: (u32, u32),
-    /// The best rule that matches every path through here.
+    children: Range<u32>,
+    /// The best rule for all paths through this node.
     prefix: u32,
-    /// The best rule that matches the path that ends here.
+    /// The best rule for the path that ends here.
     exact: u32,
 }
 
@@ -44,13 +48,13 @@ impl Trie {
     pub(super) fn new(mut literals: Vec<Literal<'_>>) -> Self {
         literals.sort_unstable_by_key(|literal| literal.octets);
         let mut tree = Self {
-            nodes: vec![Node::new((0, 0))],
+            nodes: vec![Node::new(0..0)],
             firsts: vec![0],
             text: Vec::with_capacity(literals.iter().map(|literal| literal.octets.len()).sum()),
         };
-        // Each entry: a node, how many octets lead to it, and the literals below it. Taken in the
-        // order they were added, so the children of a node are pushed side by side.
-        let mut open = std::collections::VecDeque::from([(0, 0, &literals[..])]);
+        // Each entry: a node, the number of octets that lead to it, and the literals below it. The
+        // first in is the first out, so the children of a node are adjacent.
+        let mut open = VecDeque::from([(0, 0, &literals[..])]);
         while let Some((node, depth, below)) = open.pop_front() {
             let ends = below.partition_point(|literal| literal.octets.len() == depth);
             let (ending, mut rest) = below.split_at(ends);
@@ -63,16 +67,16 @@ impl Trie {
                 let count = rest.partition_point(|literal| literal.octets[depth] == first);
                 let (branch, others) = rest.split_at(count);
                 rest = others;
-                // The literals are in order, so what the first and the last share, all share.
+                // The literals are sorted, so all share the octets that the first and last share.
                 let last = branch.last().map_or(literal.octets, |last| last.octets);
                 let shared = shared_length(literal.octets, last);
                 let start = tree.text.len();
                 tree.text.extend_from_slice(&literal.octets[depth..shared]);
                 open.push_back((tree.nodes.len(), shared, branch));
-                tree.nodes.push(Node::new((index(start), index(tree.text.len()))));
+                tree.nodes.push(Node::new(index(start)..index(tree.text.len())));
                 tree.firsts.push(first);
             }
-            tree.nodes[node].children = (index(first_child), index(tree.nodes.len()));
+            tree.nodes[node].children = index(first_child)..index(tree.nodes.len());
         }
         tree.nodes.shrink_to_fit();
         tree.firsts.shrink_to_fit();
@@ -88,7 +92,7 @@ impl Trie {
         while let Some(node) = self.nodes.get(at) {
             best = best.min(node.prefix);
             let Some(&first) = rest.first() else { return best.min(node.exact) };
-            let children = node.children.0 as usize..node.children.1 as usize;
+            let children = node.children.start as usize..node.children.end as usize;
             let start = children.start;
             let Some(found) = self.firsts.get(children).and_then(|firsts| position(firsts, first))
             else {
@@ -98,7 +102,7 @@ impl Trie {
             let label = self
                 .nodes
                 .get(at)
-                .and_then(|node| self.text.get(node.label.0 as usize..node.label.1 as usize));
+                .and_then(|node| self.text.get(node.label.start as usize..node.label.end as usize));
             match label.and_then(|label| rest.strip_prefix(label)) {
                 Some(behind) => rest = behind,
                 None => return best,
@@ -109,8 +113,8 @@ impl Trie {
 }
 
 impl Node {
-    fn new(label: (u32, u32)) -> Self {
-        Self { label, children: (0, 0), prefix: NONE, exact: NONE }
+    fn new(label: Range<u32>) -> Self {
+        Self { label, children: 0..0, prefix: NONE, exact: NONE }
     }
 
     fn add(&mut self, literal: &Literal<'_>) {
@@ -119,13 +123,13 @@ impl Node {
     }
 }
 
-/// A place in the tree. The text of a tree is part of a file that was cut at a limit far below.
+/// A place in the tree. The text of a tree is part of a file, whose limit is far lower.
 fn index(place: usize) -> u32 {
     u32::try_from(place).expect("a robots.txt has less than 4 GiB of rules")
 }
 
 fn position(firsts: &[u8], first: u8) -> Option<usize> {
-    // A handful of children is the rule; a vector search costs more than it saves on them.
+    // Most nodes have a handful of children, for which a vector search costs more than it saves.
     if firsts.len() <= 8 {
         firsts.iter().position(|&octet| octet == first)
     } else {
@@ -142,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ours_the_walk_passes_every_literal_that_the_path_begins_with() {
+    fn the_walk_meets_every_literal_that_begins_the_path() {
         let table = [("/", false), ("/ab", false), ("/abc", true), ("/abcd", false), ("/x", true)];
         let literals = table.iter().zip((0..5).rev()).map(|((text, exact), rank)| Literal {
             octets: text.as_bytes(),

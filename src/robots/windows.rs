@@ -1,44 +1,45 @@
-//! The rules with wildcards, indexed by octets in a row that their paths must hold.
+//! The rules with wildcards, indexed by consecutive octets of the paths that they match.
 //!
-//! A path that a rule matches holds every literal of the rule, hence every *window* of so many
-//! octets in a row of them. Each rule is filed under one window: the rarest among the rules of its
-//! set, and of equally rare ones the widest. Looking at each place of a path, once for each width,
-//! brings up the rules whose window stands there, which are few, however many rules there are.
-//! Rules whose literals are all shorter than any window (`/*?`) are looked at always. Where several
-//! are looked at, each is held against the set of octets in the path before it is matched.
+//! A path that a rule matches contains every literal of the rule, and so every *window* of a few
+//! consecutive octets of it. Each rule is indexed by one window: the rarest among the rules of its
+//! set, and of equally rare ones the widest. A search reads each window of the path, once for each
+//! width, and finds the rules with that window: few, however many rules there are. Rules whose
+//! literals are shorter than any window (`/*?`) are always tried. If there are several candidates,
+//! each is first compared with the set of octets in the path.
 //!
-//! The rules of a window are tried best first, and none is tried that couldn't beat what was found
-//! already. Each is matched at most once for a path, however often its window stands there, so the
-//! time is linear in the path, and at worst once more for each rule whose window the path holds.
+//! The rules of a window are tried best first, and only those that could beat the best so far. Each
+//! is matched at most once for a path, however often its window occurs. So the time is linear in
+//! the path, and at worst once more for each rule whose window the path contains.
 
 use std::{cmp::Reverse, collections::HashMap};
 
 use super::pattern::Pattern;
 
-/// How many octets a window may have. Wide ones are rare in paths; short literals have only short
-/// ones. A path is looked at once for each width that a file needs.
+/// The widths of windows, in octets. Wide windows are rare in paths; short literals have only short
+/// ones. A path is read once for each width that a file needs.
 const WIDTHS: [usize; 3] = [8, 4, 3];
 
-/// How many windows are remembered as seen without allocating.
+/// How many windows a search can mark without allocating.
 const SEEN: usize = 32 * 64;
 
 /// A set of patterns with wildcards, each with the rank of its rule; a lower rank is better.
 #[derive(Debug)]
 pub(super) struct Windows {
-    /// Those that are always tried, then those of each window; by rank within each.
+    /// The rules that are always tried, then those of each window; by rank within each.
     wild: Vec<Wild>,
-    /// How many are always tried.
+    /// How many rules are always tried.
     always: usize,
-    /// For each of [`WIDTHS`].
+    /// One for each of [`WIDTHS`].
     tables: [Table; WIDTHS.len()],
     /// How many windows there are in all tables.
     count: usize,
 }
 
+/// A rule with wildcards.
 #[derive(Debug)]
 struct Wild {
     rank: u32,
-    /// Octets that a matching path holds, a bit each.
+    /// The octets that a matching path contains, a bit each.
     octets: u128,
     pattern: Pattern,
 }
@@ -46,71 +47,93 @@ struct Wild {
 /// The windows of one width.
 #[derive(Debug, Default)]
 struct Table {
-    /// In the order of the windows, which bounds a look-up whatever windows a file has.
+    /// Sorted by window, so that a look-up is bounded whatever windows a file has.
     slots: Vec<Slot>,
-    /// A bit for each hash of a window, so that most others are seen off at once.
+    /// A bit for each hash of a window, which rejects most other windows at once.
     filter: Vec<u64>,
-    /// How far a hash is shifted to number a bit.
+    /// How far a hash is shifted to get the number of its bit.
     shift: u32,
 }
 
+/// A window with its rules.
 #[derive(Debug)]
 struct Slot {
-    window: u64,
-    /// Its number among the windows of all tables.
+    /// The octets as a number.
+    octets: u64,
+    /// The number of the window among those of all tables.
     number: usize,
-    /// Where its rules are.
+    /// The first of its rules in `wild`.
     start: u32,
+    /// The end of its rules in `wild`.
     end: u32,
 }
 
-/// Which of [`WIDTHS`], and the octets of the window as a number.
-type Key = (usize, u64);
+/// Consecutive octets of a literal. Ordered by width, the widest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Window {
+    /// The place of the width in [`WIDTHS`].
+    width: usize,
+    /// The octets as a number.
+    octets: u64,
+}
+
+/// How well a window selects its rule. The least is the best.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Rarity {
+    /// How many rules of the set contain the window.
+    rules: u32,
+    /// Of equally rare windows, the widest.
+    width: usize,
+    /// Of those the last: the end of a path is more specific than its beginning.
+    place: Reverse<usize>,
+}
 
 impl Windows {
     /// The index of `patterns`.
     pub(super) fn new(patterns: Vec<(u32, Pattern)>) -> Self {
-        let mut counts: HashMap<Key, u32> = HashMap::new();
-        for key in patterns.iter().flat_map(|(_, pattern)| keys(pattern)) {
-            *counts.entry(key).or_default() += 1;
+        let mut counts: HashMap<Window, u32> = HashMap::new();
+        for window in patterns.iter().flat_map(|(_, pattern)| windows_of(pattern)) {
+            *counts.entry(window).or_default() += 1;
         }
         let rarest = |pattern: &Pattern| {
-            // Of equally rare and wide ones the last: the end of a path says more than its
-            // beginning.
-            let order = |(at, key): &(usize, Key)| (counts.get(key), key.0, Reverse(*at));
-            Some(keys(pattern).enumerate().min_by_key(order)?.1)
+            let rarity = |(place, window): &(usize, Window)| Rarity {
+                rules: counts.get(window).copied().unwrap_or_default(),
+                width: window.width,
+                place: Reverse(*place),
+            };
+            Some(windows_of(pattern).enumerate().min_by_key(rarity)?.1)
         };
-        let mut filed: Vec<_> = patterns
+        let mut rows: Vec<_> = patterns
             .into_iter()
             .map(|(rank, pattern)| (rarest(&pattern), Wild::new(rank, pattern)))
             .collect();
-        filed.sort_by_key(|(key, wild)| (*key, wild.rank));
-        let always = filed.partition_point(|(key, _)| key.is_none());
+        rows.sort_by_key(|(window, wild)| (*window, wild.rank));
+        let always = rows.partition_point(|(window, _)| window.is_none());
         let mut tables: [Table; WIDTHS.len()] = Default::default();
         let mut count = 0;
-        for (at, (key, _)) in (0..u32::MAX).zip(&filed) {
-            let Some((width, window)) = *key else { continue };
+        for (at, (window, _)) in (0..u32::MAX).zip(&rows) {
+            let Some(Window { width, octets }) = *window else { continue };
             let slots = &mut tables[width].slots;
             match slots.last_mut() {
-                Some(slot) if slot.window == window => slot.end = at + 1,
+                Some(slot) if slot.octets == octets => slot.end = at + 1,
                 _ => {
-                    slots.push(Slot { window, number: count, start: at, end: at + 1 });
+                    slots.push(Slot { octets, number: count, start: at, end: at + 1 });
                     count += 1;
                 }
             }
         }
         tables.iter_mut().for_each(Table::make_filter);
-        let wild = filed.into_iter().map(|(_, wild)| wild).collect();
+        let wild = rows.into_iter().map(|(_, wild)| wild).collect();
         Self { wild, always, tables, count }
     }
 
     /// The rank of the best rule that matches `path`, if it is better than `best`; else `best`.
     pub(super) fn best(&self, path: &[u8], best: u32) -> u32 {
         let [wide, middle, narrow] = &self.tables;
-        let mut search = Search { index: self, path, best, held: None, seen: Seen::new() };
-        search.look_for::<{ WIDTHS[0] }>(wide);
-        search.look_for::<{ WIDTHS[1] }>(middle);
-        search.look_for::<{ WIDTHS[2] }>(narrow);
+        let mut search = Search { index: self, path, best, octets: None, seen: Seen::new() };
+        search.read::<{ WIDTHS[0] }>(wide);
+        search.read::<{ WIDTHS[1] }>(middle);
+        search.read::<{ WIDTHS[2] }>(narrow);
         let (always, _) = self.wild.split_at(self.always);
         search.try_all(always);
         search.best
@@ -125,24 +148,24 @@ impl Wild {
 }
 
 impl Table {
-    /// At least sixteen bits for each window, and a word in any case.
+    /// Fills the filter: at least sixteen bits for each window, and at least one word.
     fn make_filter(&mut self) {
         let bits = (self.slots.len() * 16).next_power_of_two().trailing_zeros().clamp(6, 31);
         self.shift = u64::BITS - bits;
         self.filter = vec![0; 1 << (bits - 6)];
         for slot in &self.slots {
-            let bit = hash(slot.window) >> self.shift;
+            let bit = hash(slot.octets) >> self.shift;
             self.filter[(bit / 64) as usize] |= 1 << (bit % 64);
         }
     }
 
-    fn find(&self, window: u64) -> Option<&Slot> {
-        let bit = hash(window) >> self.shift;
+    fn find(&self, octets: u64) -> Option<&Slot> {
+        let bit = hash(octets) >> self.shift;
         let word = self.filter.get((bit / 64) as usize)?;
         if word & (1 << (bit % 64)) == 0 {
             return None;
         }
-        let at = self.slots.binary_search_by_key(&window, |slot| slot.window).ok()?;
+        let at = self.slots.binary_search_by_key(&octets, |slot| slot.octets).ok()?;
         self.slots.get(at)
     }
 }
@@ -152,43 +175,45 @@ struct Search<'a> {
     index: &'a Windows,
     path: &'a [u8],
     best: u32,
-    /// The set of octets in the path, worked out when it is asked for.
-    held: Option<u128>,
+    /// The set of octets in the path, once it is needed.
+    octets: Option<u128>,
+    /// The windows whose rules were tried.
     seen: Seen,
 }
 
 impl Search<'_> {
-    fn look_for<const WIDTH: usize>(&mut self, table: &Table) {
+    /// Tries the rules of each window of the path that the table has.
+    fn read<const WIDTH: usize>(&mut self, table: &Table) {
         if table.slots.is_empty() {
             return;
         }
-        for window in windows::<WIDTH>(self.path) {
-            if let Some(slot) = table.find(window)
+        for octets in windows::<WIDTH>(self.path) {
+            if let Some(slot) = table.find(octets)
                 && self.seen.insert(slot.number, self.index.count)
             {
-                let filed = self.index.wild.get(slot.start as usize..slot.end as usize);
-                self.try_all(filed.unwrap_or_default());
+                let wild = self.index.wild.get(slot.start as usize..slot.end as usize);
+                self.try_all(wild.unwrap_or_default());
             }
         }
     }
 
-    /// Tries `wild`, which are in order of rank.
+    /// Tries these rules, which are in order of rank.
     fn try_all(&mut self, wild: &[Wild]) {
         let Some(first) = wild.first().filter(|first| first.rank < self.best) else { return };
-        // A single rule is matched in the time that it takes to look at the octets.
-        let held = match wild {
+        // Matching a single rule takes no longer than collecting the octets.
+        let octets = match wild {
             [_] => first.octets,
-            _ => *self.held.get_or_insert_with(|| octets_of(self.path)),
+            _ => *self.octets.get_or_insert_with(|| octets_of(self.path)),
         };
         let tried = wild.iter().take_while(|wild| wild.rank < self.best);
         let found = { tried }
-            .find(|wild| wild.octets & !held == 0 && wild.pattern.matches(self.path))
+            .find(|wild| wild.octets & !octets == 0 && wild.pattern.matches(self.path))
             .map(|wild| wild.rank);
         self.best = found.unwrap_or(self.best);
     }
 }
 
-/// Which windows were found in a path.
+/// The windows of a path so far, by number.
 struct Seen {
     few: [u64; SEEN / 64],
     many: Vec<u64>,
@@ -199,7 +224,7 @@ impl Seen {
         Self { few: [0; SEEN / 64], many: Vec::new() }
     }
 
-    /// Whether `number` of `count` is new.
+    /// Adds `number`, one of `count`. Returns whether it is new.
     fn insert(&mut self, number: usize, count: usize) -> bool {
         if count > SEEN && self.many.is_empty() {
             self.many = vec![0; count.div_ceil(64)];
@@ -215,16 +240,16 @@ impl Seen {
 }
 
 /// The windows of every width in the literals of `pattern`, in their order.
-fn keys(pattern: &Pattern) -> impl Iterator<Item = Key> {
+fn windows_of(pattern: &Pattern) -> impl Iterator<Item = Window> {
     pattern.literals().flat_map(|literal| {
-        let wide = windows::<{ WIDTHS[0] }>(literal).map(|window| (0, window));
-        let middle = windows::<{ WIDTHS[1] }>(literal).map(|window| (1, window));
-        let narrow = windows::<{ WIDTHS[2] }>(literal).map(|window| (2, window));
+        let wide = windows::<{ WIDTHS[0] }>(literal).map(|octets| Window { width: 0, octets });
+        let middle = windows::<{ WIDTHS[1] }>(literal).map(|octets| Window { width: 1, octets });
+        let narrow = windows::<{ WIDTHS[2] }>(literal).map(|octets| Window { width: 2, octets });
         wide.chain(middle).chain(narrow)
     })
 }
 
-/// Every `WIDTH` octets in a row, at most eight, as a number.
+/// Each `WIDTH` consecutive octets, at most eight, as a number.
 fn windows<const WIDTH: usize>(text: &[u8]) -> impl Iterator<Item = u64> {
     text.array_windows::<WIDTH>().map(|octets| {
         let mut number = [0; 8];
@@ -233,7 +258,7 @@ fn windows<const WIDTH: usize>(text: &[u8]) -> impl Iterator<Item = u64> {
     })
 }
 
-/// Knuth's multiplicative hash; its upper bits are the good ones.
+/// Knuth's multiplicative hash. Its upper bits are the well-mixed ones.
 fn hash(window: u64) -> u64 {
     window.wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
@@ -253,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn ours_the_best_of_any_number_of_windows_is_found() {
+    fn the_best_rule_of_any_number_of_windows_is_found() {
         for suffix in ["", "-x", "-wide-window"] {
             let patterns: Vec<_> = (0..3000)
                 .map(|n| format!("/*{n:03}{}", suffix.get(..n % 13).unwrap_or(suffix)))
@@ -275,12 +300,12 @@ mod tests {
     }
 
     #[test]
-    fn ours_rules_are_filed_under_their_rarest_window() {
+    fn rules_are_indexed_by_their_rarest_window() {
         let patterns =
             ["/*?", "*/x*", "/*abc", "/a*/long-literal", "/b*/long-literal/c$", "/*wxyz"];
         let index = index(&patterns.map(str::to_owned));
-        let filed = |width: usize| index.tables[width].slots.len();
-        assert_eq!((index.always, filed(0), filed(1), filed(2)), (2, 2, 1, 1));
+        let slots = |width: usize| index.tables[width].slots.len();
+        assert_eq!((index.always, slots(0), slots(1), slots(2)), (2, 2, 1, 1));
         for (path, rank) in [
             ("/a?b", 0),
             ("/x/x", 1),
@@ -295,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn ours_a_window_is_new_once() {
+    fn a_window_is_new_once() {
         for count in [1, SEEN, SEEN + 1, 3 * SEEN] {
             let mut seen = Seen::new();
             assert!(seen.insert(count - 1, count) && !seen.insert(count - 1, count));

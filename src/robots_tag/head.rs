@@ -1,27 +1,28 @@
-//! The `meta` elements of an HTML document, and which of them stand in its head.
+//! The `meta` elements of an HTML document, and their place in or outside the head.
 //!
-//! Tokens are those of the HTML standard (§13.2.5). Of the tree construction only the part up to
-//! the body is followed (§13.2.6.4.1 to §13.2.6.4.6), as a reader without scripts does it: what is
-//! left out in the source (`<html>`, `<head>`, their end tags) is put in, the first thing that no
-//! head can hold ends it, and an element between `</head>` and `<body>` still belongs to it.
+//! Tokens are those of the HTML standard (§13.2.5). The tree construction is followed up to the body
+//! (§13.2.6.4.1 to §13.2.6.4.6), without scripts. Tags that the source leaves out (`<html>`,
+//! `<head>`, their end tags) are implied. The first token that no head can contain ends the head. An
+//! element between `</head>` and `<body>` still belongs to it.
 
 use html5gum::{
     Span, State, Tokenizer,
     emitters::callback::{Callback, CallbackEmitter, CallbackEvent},
 };
 
-/// Where an element stands.
+/// The place of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Spot {
+    /// In the head.
     Head,
     /// In a `noscript` of the head.
     Noscript,
-    /// In a `template`, or behind the head.
+    /// In a `template`, or after the head.
     Outside,
 }
 
-/// A `meta` start tag: its attributes with character references resolved, of several with one name
-/// the first.
+/// A `meta` start tag. Character references in its attributes are resolved. Of several attributes
+/// with one name, the first counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct MetaTag {
     /// The octet at which it begins, from 0.
@@ -32,18 +33,18 @@ pub(super) struct MetaTag {
     pub(super) property: Option<Vec<u8>>,
 }
 
-/// Calls `found` with each `meta` element of the document until that returns `false`. Returns
-/// whether the head ended before the document did.
+/// Calls `found` with each `meta` element of the document until it returns `false`. Returns whether
+/// the head ended before the document.
 pub(super) fn metas(document: &[u8], mut found: impl FnMut(MetaTag, Spot) -> bool) -> bool {
-    let mut place = Place::default();
+    let mut builder = TreeBuilder::default();
     let emitter = CallbackEmitter::new(Tags::default());
     let mut tokenizer = Tokenizer::new_with_emitter(document, emitter);
     while let Some(Ok(token)) = tokenizer.next() {
         match token {
-            Token::Text => place.leave_head(),
-            Token::End(name) => place.end(&name),
+            Token::Text => builder.leave_head(),
+            Token::End(name) => builder.end(&name),
             Token::Start(name, meta) => {
-                let spot = place.start(&name);
+                let spot = builder.start(&name);
                 if name == b"meta" && !found(meta, spot) {
                     break;
                 }
@@ -53,10 +54,10 @@ pub(super) fn metas(document: &[u8], mut found: impl FnMut(MetaTag, Spot) -> boo
             }
         }
     }
-    place.part == Part::Body
+    builder.part == Part::Body
 }
 
-/// How the content of an element is read where that is text and no markup.
+/// The state in which the content of an element is read, if it is text and no markup.
 fn content_state(name: &[u8]) -> Option<State> {
     match name {
         b"title" | b"textarea" => Some(State::RcData),
@@ -67,7 +68,7 @@ fn content_state(name: &[u8]) -> Option<State> {
     }
 }
 
-/// What was read of the document so far (the standard's insertion modes).
+/// The current part of the document (the standard's insertion modes).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Part {
     #[default]
@@ -78,17 +79,18 @@ enum Part {
     Body,
 }
 
+/// The state of the tree construction.
 #[derive(Debug, Default)]
-struct Place {
+struct TreeBuilder {
     part: Part,
     /// How many templates are open.
     templates: usize,
-    /// Whether the text that comes is that of a title, a style or a script.
+    /// Whether the next text is that of a title, a style or a script.
     in_text: bool,
 }
 
-impl Place {
-    /// A start tag; the place where its element stands.
+impl TreeBuilder {
+    /// Reads a start tag. Returns the place of its element.
     fn start(&mut self, name: &[u8]) -> Spot {
         if self.templates > 0 {
             self.templates += usize::from(name == b"template");
@@ -126,6 +128,7 @@ impl Place {
         Spot::Outside
     }
 
+    /// Reads an end tag.
     fn end(&mut self, name: &[u8]) {
         self.in_text = false;
         if self.templates > 0 {
@@ -144,7 +147,7 @@ impl Place {
         }
     }
 
-    /// Text that is not white space ends the head, unless it is that of one of its elements.
+    /// Reads text that is not white space. It ends the head, unless one of its elements contains it.
     fn leave_head(&mut self) {
         if !self.in_text && self.templates == 0 {
             self.part = Part::Body;
@@ -152,9 +155,9 @@ impl Place {
     }
 }
 
-/// What matters of a document.
+/// A token, as far as it matters here.
 enum Token {
-    /// A start tag: its name, and what it has of a `meta` element's attributes.
+    /// A start tag: its name, and its attributes as those of a `meta` element.
     Start(Vec<u8>, MetaTag),
     /// An end tag.
     End(Vec<u8>),
@@ -162,7 +165,7 @@ enum Token {
     Text,
 }
 
-/// A start tag in the making.
+/// The start tag so far.
 #[derive(Debug, Default)]
 struct Tags {
     name: Vec<u8>,
@@ -170,13 +173,14 @@ struct Tags {
     attribute: Attribute,
 }
 
+/// The current attribute.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Attribute {
     Name,
     Content,
     HttpEquiv,
     Property,
-    /// One of no interest, or that was there before.
+    /// An unused attribute, or a repeated one.
     #[default]
     Other,
 }
@@ -243,7 +247,7 @@ impl Callback<Token, usize> for Tags {
 mod tests {
     use super::*;
 
-    /// The contents of the metas by place: `h` head, `n` noscript, `o` outside.
+    /// The contents of the elements by place: `h` head, `n` noscript, `o` outside.
     fn spots(document: &str) -> String {
         let mut all = Vec::new();
         metas(document.as_bytes(), |meta, spot| {
@@ -261,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn html_13_2_6_4_the_head_is_where_a_browser_sees_it() {
+    fn html_13_2_6_4_the_head_is_that_of_a_browser() {
         for (document, found) in [
             ("<!doctype html><html><head><meta content=1></head><body><meta content=2>", "h1 o2"),
             ("<meta content=1>", "h1"),
@@ -285,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn html_13_2_5_text_and_comments_hold_no_elements() {
+    fn html_13_2_5_text_and_comments_contain_no_elements() {
         for (document, found) in [
             ("<!-- <meta content=1> --><meta content=2>", "h2"),
             ("<script>'<meta content=1>'</script><meta content=2>", "h2"),

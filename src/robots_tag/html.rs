@@ -1,38 +1,33 @@
-//! `<meta name="robots">`: what the head of an HTML document tells crawlers
+//! `<meta name="robots">`: the rules for crawlers in the head of an HTML document
 //! (draft-illyes-repext-03 §3.1.2).
 //!
 //! ```text
 //! <meta name="robots" content="noindex, nofollow">       for all
-//! <meta name="googlebot" content="max-snippet:20">       for one, beside what all are told
+//! <meta name="googlebot" content="max-snippet:20">       for one, in addition
 //! ```
-//! The content is that of an `X-Robots-Tag` line without a crawler's name, and is read by the same
-//! reader; several elements are combined by union (§3.1.2). Names and rules compare without case.
-//! An element counts if it stands in the head (§4), in a `noscript` of it too, because the source
-//! counts beside what scripts make of it (§4); one in the body, which some crawlers read, is
-//! reported and not counted.
+//! The content is an `X-Robots-Tag` line without a crawler's name, and has the same reader. Several
+//! elements are combined by union (§3.1.2). Names and rules are compared without case. An element
+//! counts if it stands in the head (§4), also in a `noscript` there, because the source counts as
+//! well as the result of scripts (§4). An element in the body, which some crawlers read, is reported
+//! and ignored.
 //!
-//! For tools, which read a document that somebody gave them: nothing of this is on the request
-//! path, where bodies pass unread. Octets are taken as ASCII with anything above it, which holds
-//! for UTF-8 and all encodings of the Web but UTF-16.
+//! Only tools read documents. On the request path bodies pass unread. The octets below 0x80 are
+//! read as ASCII, which is right for UTF-8 and all encodings of the Web except UTF-16.
 
 #[cfg(test)]
 mod tests;
 
 use super::{
-    MAX_BYTES, RobotsTag, Scope,
+    findings::Findings,
     head::{self, MetaTag, Spot},
     legacy,
-    lint::Findings,
+    limits::{MAX_BYTES, MAX_DOCUMENT_BYTES, MAX_METAS},
+    scope::Scope,
+    tag::RobotsTag,
 };
 use crate::{diagnostic::Diagnostic, product_token::ProductToken};
 
-/// The most octets of a document that are read: 1 MiB. Whatever is behind them is ignored.
-pub const MAX_DOCUMENT_BYTES: usize = 1 << 20;
-
-/// The most elements for crawlers that are read in one document.
-pub const MAX_METAS: usize = 64;
-
-/// Names to which the HTML standard (§4.2.5.1) gives another meaning. They never name a crawler.
+/// Names with another meaning in the HTML standard (§4.2.5.1). They never name a crawler.
 const OTHER_NAMES: [&str; 9] = [
     "application-name",
     "author",
@@ -45,24 +40,24 @@ const OTHER_NAMES: [&str; 9] = [
     "viewport",
 ];
 
-/// What a document says.
+/// The rules in a document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Document {
     /// The elements that count, in their order.
     pub metas: Vec<Meta>,
-    /// What is wrong with the document, with line and column; bounded in number.
+    /// The findings about the document, with line and column; bounded in number.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 /// A `meta` element with rules for crawlers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Meta {
-    /// Whom it is for: `*` where its name is `robots`.
+    /// The crawlers that it is for: `*` for the name `robots`.
     pub scope: Scope,
-    /// Its content as it was written, character references resolved: foreign text, at most
-    /// [`MAX_BYTES`] octets of it, the invalid ones replaced.
+    /// Its content as written, with character references resolved: foreign text, at most
+    /// [`MAX_BYTES`] octets, the invalid ones replaced.
     pub content: String,
-    /// What it says to that scope.
+    /// Its rules for that scope.
     pub tag: RobotsTag,
     /// The octet of the document at which it begins, from 0.
     pub offset: usize,
@@ -71,14 +66,14 @@ pub struct Meta {
 }
 
 impl Document {
-    /// All that its elements say.
+    /// The union of all elements.
     pub fn tag(&self) -> RobotsTag {
         self.metas.iter().fold(RobotsTag::new(), |all, meta| all.union(&meta.tag))
     }
 }
 
-/// Reads a document that comes in pieces. Where it is cut makes no difference; at most
-/// [`MAX_DOCUMENT_BYTES`] are held.
+/// A reader for a document in pieces. The cuts make no difference. At most [`MAX_DOCUMENT_BYTES`]
+/// are kept.
 #[derive(Debug, Default)]
 pub struct DocumentReader {
     octets: Vec<u8>,
@@ -86,12 +81,12 @@ pub struct DocumentReader {
 }
 
 impl DocumentReader {
-    /// A reader that has read nothing.
+    /// A reader before the first piece.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes the next octets. Returns whether more are wanted.
+    /// Takes the next octets. Returns whether it needs more.
     pub fn feed(&mut self, octets: &[u8]) -> bool {
         let room = MAX_DOCUMENT_BYTES - self.octets.len();
         let (taken, rest) = octets.split_at_checked(room).unwrap_or((octets, &[]));
@@ -100,14 +95,14 @@ impl DocumentReader {
         !self.is_cut
     }
 
-    /// What the document says. `is_crawler` tells which names other than `robots` are those of
-    /// crawlers: any word may be the name of a `meta` element.
+    /// The rules in the document. `is_crawler` says whether a name other than `robots` is that of a
+    /// crawler: any word may be the name of a `meta` element.
     pub fn finish(self, is_crawler: impl Fn(&ProductToken) -> bool) -> Document {
         read(&self.octets, self.is_cut, &is_crawler)
     }
 }
 
-/// Reads a whole document, as [`DocumentReader`] does. Never fails.
+/// The rules in a whole document. [`DocumentReader::finish`] explains `is_crawler`. Never fails.
 pub fn read_html(document: &[u8], is_crawler: impl Fn(&ProductToken) -> bool) -> Document {
     let taken = document.get(..MAX_DOCUMENT_BYTES).unwrap_or(document);
     read(taken, taken.len() < document.len(), &is_crawler)
@@ -158,7 +153,7 @@ fn read(octets: &[u8], is_cut: bool, is_crawler: &dyn Fn(&ProductToken) -> bool)
     Document { metas, diagnostics: findings.into_vec() }
 }
 
-/// Whom an element is for, if it is for crawlers, and its name.
+/// The scope and the name of an element, if it is for crawlers.
 fn addressee(
     element: &MetaTag,
     is_crawler: &dyn Fn(&ProductToken) -> bool,
@@ -190,8 +185,8 @@ fn addressee(
     (!is_any(&name, &OTHER_NAMES) && is_crawler(&token)).then_some((Scope::Token(token), name))
 }
 
-/// The rules of an element, as text; of one that is too long the whole rules within the limit, as
-/// §3.1.1 has it for the field.
+/// The rules of an element, as text. Of content that is too long, the whole rules within the limit
+/// count, as in a field (§3.1.1).
 fn content(octets: Option<&[u8]>, name: &str, findings: &mut Findings) -> String {
     let octets = octets.unwrap_or_default();
     if octets.trim_ascii().is_empty() {
@@ -208,17 +203,17 @@ fn content(octets: Option<&[u8]>, name: &str, findings: &mut Findings) -> String
     String::from_utf8_lossy(kept).into_owned()
 }
 
-/// Whether a name is one of these, in any case and with white space around it.
+/// Whether a name is one of these, in any case, with or without white space around it.
 fn is_any(name: &str, names: &[&str]) -> bool {
     names.iter().any(|known| name.trim().eq_ignore_ascii_case(known))
 }
 
-/// A byte order mark of UTF-16, or its octets for the `<` that a document begins with.
+/// Whether a document begins with a byte order mark of UTF-16, or with a `<` in UTF-16.
 fn is_utf16(octets: &[u8]) -> bool {
     [b"\xfe\xff", b"\xff\xfe", b"\0<", b"<\0"].iter().any(|begin| octets.starts_with(*begin))
 }
 
-/// A place in a text that only moves forward.
+/// A place in a text. It only moves forward.
 struct Cursor<'t> {
     text: &'t [u8],
     offset: usize,
@@ -227,7 +222,7 @@ struct Cursor<'t> {
 }
 
 impl Cursor<'_> {
-    /// Moves to an octet; returns its column in characters, from 1.
+    /// Moves to an octet. Returns its column in characters, from 1.
     fn go_to(&mut self, offset: usize) -> u32 {
         for (at, octet) in self.text.iter().enumerate().take(offset).skip(self.offset) {
             if *octet == b'\n' {

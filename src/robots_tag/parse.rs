@@ -1,6 +1,6 @@
-//! `Robots-Tag` as a crawler that follows the draft reads it (§3.1.1).
+//! The strict parser: `Robots-Tag` as a crawler reads it that follows the draft (§3.1.1).
 //!
-//! Strict: what the algorithms of RFC 9651 refuse is void as a whole, and that is an answer too.
+//! A field that the algorithms of RFC 9651 refuse is void as a whole.
 
 use std::convert::Infallible;
 
@@ -11,14 +11,14 @@ use sfv::{
     },
 };
 
-use super::{MAX_BYTES, RobotsTag, Rule, Scope, lint::Findings};
+use super::{findings::Findings, limits::MAX_BYTES, rule::Rule, scope::Scope, tag::RobotsTag};
 use crate::{diagnostic::Diagnostic, product_token::ProductToken};
 
-/// What the lines of a response's `Robots-Tag` field say, and what is wrong with them.
+/// The tag of a response's `Robots-Tag` lines, and the findings about them.
 ///
 /// The lines are combined with `, ` (RFC 9110 §5.3) and read as one List, so one bad octet voids
-/// all of them. Of a combined value over [`MAX_BYTES`] only that much is read, and the member
-/// that the limit cuts is ignored (§3.1.1). Rules are kept as they stand, known or not.
+/// all of them. Only the first [`MAX_BYTES`] of the combined value are read; the member that the
+/// limit cuts is ignored (§3.1.1). Rules are kept as they stand, known or unknown.
 pub fn read(lines: &[&[u8]]) -> (RobotsTag, Vec<Diagnostic>) {
     let mut findings = Findings::default();
     let combined;
@@ -38,7 +38,7 @@ pub fn read(lines: &[&[u8]]) -> (RobotsTag, Vec<Diagnostic>) {
     (tag, findings.into_vec())
 }
 
-/// A List of product tokens with rules, or the reason why it is none.
+/// The tag of a List of product tokens with rules.
 pub(super) fn field(value: &[u8], findings: &mut Findings) -> Result<RobotsTag, sfv::Error> {
     let before = findings.len();
     let members = Members { read: Vec::new(), findings: &mut *findings };
@@ -48,15 +48,16 @@ pub(super) fn field(value: &[u8], findings: &mut Findings) -> Result<RobotsTag, 
             Ok(tag)
         }
         Err(error) => {
-            // What was found in the members before the bad one is of no use to anybody.
+            // The field is void, so findings about its first members help no operator.
             findings.truncate(before);
             Err(error)
         }
     }
 }
 
-/// The octets of `value` that are read: all, or up to the last member that [`MAX_BYTES`] leaves
-/// whole. A member is whole when a comma follows it, which may be the first octet not read.
+/// The octets of `value` that are read: all, or those up to the last whole member within
+/// [`MAX_BYTES`]. A member is whole if a comma follows it, which may be the first octet past the
+/// limit.
 pub(super) fn within_limit<'v>(value: &'v [u8], findings: &mut Findings) -> &'v [u8] {
     let Some((read, rest)) = value.split_at_checked(MAX_BYTES) else { return value };
     if rest.is_empty() {
@@ -80,7 +81,7 @@ pub(super) fn within_limit<'v>(value: &'v [u8], findings: &mut Findings) -> &'v 
     &value[..whole]
 }
 
-/// Without the optional white space around a field value (RFC 9110 §5.6.3).
+/// A field value without the optional white space around it (RFC 9110 §5.6.3).
 pub(super) fn trim(mut value: &[u8]) -> &[u8] {
     while let [b' ' | b'\t', rest @ ..] | [rest @ .., b' ' | b'\t'] = value {
         value = rest;
@@ -88,7 +89,7 @@ pub(super) fn trim(mut value: &[u8]) -> &[u8] {
     value
 }
 
-/// The scope of a member's name, in the exact spelling: a name is compared whole.
+/// The scope of a member's name. White space around the name makes it another name.
 fn scope(name: &str) -> Option<Scope> {
     if name == "*" {
         return Some(Scope::Any);
@@ -96,13 +97,16 @@ fn scope(name: &str) -> Option<Scope> {
     ProductToken::new(name).filter(|token| token.as_str() == name).map(Scope::Token)
 }
 
+/// The members of a List so far.
 struct Members<'f> {
     read: Vec<(Scope, Vec<Rule>)>,
     findings: &'f mut Findings,
 }
 
+/// The member that comes next.
 struct Member<'m, 'f>(&'m mut Members<'f>);
 
+/// The rules of a member so far.
 struct Rules<'m, 'f, 'de> {
     members: &'m mut Members<'f>,
     scope: Scope,
@@ -144,8 +148,8 @@ impl<'de> ItemVisitor<'de> for Member<'_, '_> {
         self,
         item: BareItemFromInput<'de>,
     ) -> Result<impl ParameterVisitor<'de, Out = Option<()>>, Infallible> {
-        // A product token is a string (§3.1.1); a Token can't carry one that begins with a digit,
-        // `-` or `_`, so both types are read.
+        // A product token is a string (§3.1.1). A Token can't begin with a digit, `-` or `_`, so
+        // both types are read.
         let name = match &item {
             BareItemFromInput::Token(token) => token.as_str(),
             BareItemFromInput::String(text) => text.as_str(),

@@ -1,12 +1,16 @@
-//! What the room promises, as tables and properties. Names cite the section of
-//! draft-illyes-repext-03 unless they say otherwise.
+//! The promises of the room as tables. Names cite the section of draft-illyes-repext-03 unless they
+//! say otherwise.
 
 mod draft;
+mod laws;
 
 use super::*;
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::{
+    diagnostic::{Diagnostic, Severity},
+    product_token::ProductToken,
+};
 
-pub(super) fn token(text: &str) -> Option<ProductToken> {
+fn token(text: &str) -> Option<ProductToken> {
     ProductToken::new(text)
 }
 
@@ -14,12 +18,12 @@ fn codes(findings: &[Diagnostic]) -> Vec<&str> {
     findings.iter().map(|finding| finding.code).collect()
 }
 
-fn said(lines: &[&str], crawler: &str) -> Vec<String> {
+fn strict_rules(lines: &[&str], crawler: &str) -> Vec<String> {
     let lines: Vec<&[u8]> = lines.iter().map(|line| line.as_bytes()).collect();
-    read(&lines).0.rules_for(token(crawler).as_ref())
+    effective(&read(&lines).0, &[], token(crawler).as_ref())
 }
 
-fn said_legacy(lines: &[&str], crawler: &str) -> Vec<String> {
+fn legacy_rules(lines: &[&str], crawler: &str) -> Vec<String> {
     let lines: Vec<&[u8]> = lines.iter().map(|line| line.as_bytes()).collect();
     effective(&RobotsTag::new(), &[&read_legacy(&lines).0], token(crawler).as_ref())
 }
@@ -90,7 +94,7 @@ fn draft_3_1_1_a_crawler_follows_the_union() {
         (&["*;noindex, \"Exam", "ple\";nosnippet"], "x", &["noindex"]),
         (&[""], "x", none),
     ] {
-        assert_eq!(said(lines, crawler), rules, "{lines:?}");
+        assert_eq!(strict_rules(lines, crawler), rules, "{lines:?}");
     }
 }
 
@@ -117,7 +121,7 @@ fn rfc9651_4_2_one_bad_octet_voids_all_lines() {
 }
 
 #[test]
-fn ours_valid_fields_that_say_less_than_meant_are_reported() {
+fn valid_fields_that_mean_less_than_intended_are_reported() {
     for (line, found) in [
         (
             "noindex, nofollow",
@@ -162,7 +166,7 @@ fn draft_3_1_1_the_limit_ignores_the_member_that_it_cuts() {
         (field(8192 - 20, "a;noindex, \"b, \\\", c, d"), &["noindex", "nosnippet"]),
         (field(8192, "@@@"), &["nosnippet"]),
     ] {
-        assert_eq!(said(&[&field], "a"), rules, "{}", &field[8160..]);
+        assert_eq!(strict_rules(&[&field], "a"), rules, "{}", &field[8160..]);
     }
     let one = "a;".to_owned() + &"x".repeat(9000);
     let (tag, findings) = read(&[one.as_bytes()]);
@@ -232,12 +236,12 @@ fn legacy_all_documented_forms_are_read() {
         (&["noindex, caf\u{e9}, nofollow"], "x", &["nofollow", "noindex"]),
         (&["", ",", ":", "a:"], "x", none),
     ] {
-        assert_eq!(said_legacy(lines, crawler), rules, "{lines:?}");
+        assert_eq!(legacy_rules(lines, crawler), rules, "{lines:?}");
     }
 }
 
 #[test]
-fn ours_the_new_syntax_under_the_old_name_is_understood_leniently() {
+fn the_new_syntax_under_the_old_name_is_understood_leniently() {
     for (line, meant) in [
         ("*;noindex", tag(&[("*", &["noindex"])])),
         ("noindex; nofollow", tag(&[("*", &["noindex", "nofollow"])])),
@@ -258,7 +262,7 @@ fn ours_the_new_syntax_under_the_old_name_is_understood_leniently() {
 }
 
 #[test]
-fn ours_one_rule_said_in_both_fields_is_told_once() {
+fn a_rule_in_both_fields_counts_once() {
     let (field, findings) = read(&[b"*;max-snippet=20;noindex"]);
     let (older, more) = read_legacy(&[b"max-snippet:20, nofollow, max-video-preview:3"]);
     assert!(findings.is_empty() && more.is_empty());
@@ -269,7 +273,7 @@ fn ours_one_rule_said_in_both_fields_is_told_once() {
 // Reading an origin's line before the merge.
 
 #[test]
-fn ours_a_line_that_is_no_structured_field_is_read_for_what_it_means() {
+fn an_invalid_line_is_read_as_it_was_meant() {
     let index = &["noindex"][..];
     for (line, meant) in [
         ("*;noindex,", tag(&[("*", index)])),
@@ -305,7 +309,7 @@ fn ours_a_line_that_is_no_structured_field_is_read_for_what_it_means() {
 }
 
 #[test]
-fn ours_a_valid_line_is_taken_as_it_is() {
+fn a_valid_line_is_taken_as_it_is() {
     for (line, written) in [
         ("*;nosnippet, (a b);x", Some("*;nosnippet")),
         ("noindex", None),
@@ -323,7 +327,7 @@ fn ours_a_valid_line_is_taken_as_it_is() {
 // Writing.
 
 #[test]
-fn ours_names_that_are_no_tokens_are_strings_and_every_reading_agrees() {
+fn names_that_are_no_tokens_are_strings_and_every_reading_agrees() {
     let tag = tag(&[
         ("360Spider", &["noindex"]),
         ("-x", &["noindex"]),
@@ -349,24 +353,24 @@ fn ours_names_that_are_no_tokens_are_strings_and_every_reading_agrees() {
 }
 
 #[test]
-fn ours_a_field_over_the_limit_keeps_our_rules() {
-    let ours = tag(&[("*", &["noindex"]), ("Zbot", &["nosnippet"])]);
+fn a_field_over_the_limit_keeps_the_own_rules() {
+    let own = tag(&[("*", &["noindex"]), ("Zbot", &["nosnippet"])]);
     let long: Vec<String> = (0..700).map(|n| format!("bot-{};nofollow", letters(n))).collect();
     let theirs = read(&[long.join(", ").as_bytes()]).0;
-    let merged = ours.union(&theirs);
+    let merged = own.union(&theirs);
     assert!(merged.field_len() > MAX_BYTES);
-    let field = merged.to_field_keeping(&ours);
+    let field = merged.to_field_keeping(&own);
     let value = field.value.expect("not empty");
     assert!(!field.complete && value.len() <= MAX_BYTES && value.len() > MAX_BYTES - 40);
     assert!(value.starts_with("*;noindex, Zbot;nosnippet, bot-aaa;nofollow, "));
     let (read, findings) = read(&[value.as_bytes()]);
     assert!(!codes(&findings).contains(&"robots_tag.too_long"));
-    assert_eq!(read.rules_for(token("zbot").as_ref()), ["noindex", "nosnippet"]);
+    assert_eq!(effective(&read, &[], token("zbot").as_ref()), ["noindex", "nosnippet"]);
     assert!(merged.to_field().expect("not empty").len() <= MAX_BYTES);
 }
 
 #[test]
-fn ours_one_member_over_the_limit_is_written_as_far_as_it_fits() {
+fn one_member_over_the_limit_is_written_as_far_as_it_fits() {
     let mut line = "*".to_owned();
     for n in 0..1638 {
         line.push_str(";x");
@@ -374,16 +378,16 @@ fn ours_one_member_over_the_limit_is_written_as_far_as_it_fits() {
     }
     let theirs = read_leniently(line.as_bytes());
     assert!(theirs.valid);
-    let ours = tag(&[("b", &["noindex"])]);
-    let field = ours.union(&theirs.tag).to_field_keeping(&ours);
+    let own = tag(&[("b", &["noindex"])]);
+    let field = own.union(&theirs.tag).to_field_keeping(&own);
     assert!(!field.complete);
     let value = field.value.expect("not empty");
     assert!(value.starts_with("b;noindex, *;xaaa") && value.len() <= MAX_BYTES);
-    assert!(parse::field(value.as_bytes(), &mut lint::Findings::default()).is_ok());
+    assert!(parse::field(value.as_bytes(), &mut findings::Findings::default()).is_ok());
 }
 
 #[test]
-fn ours_what_the_older_syntax_can_not_say_is_named() {
+fn rules_that_the_older_syntax_can_not_express_are_reported() {
     let tag = tag(&[
         ("*", &["foo=bar", "noindex", "unavailable_after: Fri, 25 Jun 2010 15:00:00 GMT"]),
         ("max-snippet", &["nofollow"]),
@@ -396,8 +400,8 @@ fn ours_what_the_older_syntax_can_not_say_is_named() {
 }
 
 #[test]
-fn ours_hostile_fields_take_linear_time() {
-    // Each of these would take seconds if anything here were quadratic in a costly way.
+fn hostile_fields_take_linear_time() {
+    // Each of these lines would take seconds in quadratic time.
     for line in [
         "a,".repeat(30_000),
         "a:".repeat(30_000),

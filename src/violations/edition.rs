@@ -1,16 +1,17 @@
-//! A site's robots.txt through time: what was published, what was held back, and who fetched what.
+//! The history of a site's robots.txt: published editions, quarantined files and fetches.
 //!
-//! A crawler may go by a robots.txt for a day after it changed (RFC 9309 §2.4), and that day does
-//! not end with a restart; so the database keeps all three. Nothing is judged here.
+//! A crawler may use a robots.txt for a day after it changed (RFC 9309 §2.4), and a restart does
+//! not end that day; so the database keeps all three. Nothing is judged here.
 
 use std::time::Duration;
 
+use bytes::Bytes;
 use jiff::Timestamp;
 
-use crate::violations::Text;
+use crate::{robots::OriginFile, violations::Text};
 
-/// One published state of a site's robots.txt, in force from a time until a time. One that was
-/// replaced and came back has been in force twice, and is listed twice.
+/// One published state of a site's robots.txt, in force from a time until a time. An edition that
+/// was replaced and published again has been in force twice, and is listed twice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edition {
     /// The site, by the name that the policy gives it.
@@ -19,57 +20,56 @@ pub struct Edition {
     pub id: Text,
     /// The SHA-256 of the bytes, 64 hexadecimal digits.
     pub sha256: Text,
-    /// What was published, byte for byte; nothing in it is escaped.
-    pub bytes: Vec<u8>,
-    /// Where it came from: `policy`, `origin` or `merge`.
+    /// The published file, byte for byte; nothing in it is escaped.
+    pub bytes: Bytes,
+    /// The source of the rules: `policy`, `origin` or `merge`.
     pub source: Text,
-    /// Of a merged file in force, the origin's part, as it was last known; empty where the origin
-    /// has none. `None` of all others: a file that was replaced is never joined again.
-    pub base: Option<Vec<u8>>,
-    /// Since when it is in force, kept to the millisecond.
+    /// The origin's part of a merged file in force, as it was last known. `Unknown` in all other
+    /// editions: an edition that was replaced is never merged again.
+    pub origin_file: OriginFile,
+    /// The start of the period in force, kept to the millisecond.
     pub from: Timestamp,
-    /// Until when it was; `None` while it is.
+    /// The end of that period; `None` for the edition in force.
     pub until: Option<Timestamp>,
 }
 
-/// A robots.txt that an origin sent and that is not published until somebody confirms it: what
-/// shuts out every crawler at once may be a file from staging.
+/// A robots.txt of an origin that is published only after an operator accepts it. A file that
+/// closes the site to every crawler may come from a staging system.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Held {
+pub struct Quarantined {
     /// The site, by the name that the policy gives it.
     pub site: Text,
-    /// The edition that it would be, by its id.
+    /// The id of the edition that the file would become.
     pub id: Text,
-    /// What is held back, byte for byte.
-    pub bytes: Vec<u8>,
-    /// Since when, kept to the millisecond.
+    /// The file, byte for byte.
+    pub bytes: Bytes,
+    /// The time of its arrival, kept to the millisecond.
     pub since: Timestamp,
-    /// When it was confirmed, if it was ([`Store::accept`](super::Store::accept)).
+    /// The time of its acceptance, if any ([`Store::accept`](super::Store::accept)).
     pub accepted: Option<Timestamp>,
 }
 
-/// What is known of one crawler's fetches of one site's robots.txt from one network. The latest
-/// word on each is kept in the database, so that [`RobotsRead`](super::RobotsRead) survives a
-/// restart.
+/// One crawler's fetches of one site's robots.txt from one network. The database keeps the latest
+/// state of each, so that [`RobotsRead`](super::RobotsRead) survives a restart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fetch {
     /// The site, by the name that the policy gives it.
     pub site: Text,
-    /// Who fetched.
+    /// The crawler.
     pub product_token: Text,
-    /// From where: `192.0.2.0/24`, `2001:db8::/48` or a hash, as the policy says; `-` where that is
-    /// not known.
+    /// The client's network: `192.0.2.0/24`, `2001:db8::/48` or a hash, as the policy says; `-`
+    /// where it is not known.
     pub network: Text,
-    /// What is known about the claim, as in a record.
+    /// The standing of the claim, as in a record.
     pub standing: Text,
-    /// The edition that was fetched last, by its id.
+    /// The id of the edition that was fetched last.
     pub edition: Text,
-    /// The first fetch seen.
+    /// The time of the first fetch.
     pub first: Timestamp,
-    /// The last fetch seen, kept to the millisecond.
+    /// The time of the last fetch, kept to the millisecond.
     pub last: Timestamp,
-    /// How many there were.
+    /// The number of fetches.
     pub count: u64,
-    /// The usual time between two of them, kept to the second; `None` until it is known.
+    /// The usual time between two fetches, kept to the second; `None` until it is known.
     pub interval: Option<Duration>,
 }

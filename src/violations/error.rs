@@ -1,6 +1,6 @@
-//! What can be wrong with a database or a log, named by what stands in the way, with the repair.
+//! Failures of a database or a log, each with its repair.
 //!
-//! Nothing that is found in a place is ever overwritten or moved: that is for the operator to do.
+//! Beadle never overwrites or moves a file that it finds; the operator does.
 
 use std::{
     fmt, io,
@@ -9,21 +9,21 @@ use std::{
 
 use crate::escape;
 
-/// Why a database or a log cannot be used: where, and what for.
+/// A database or a log that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     /// The file as the operator gave it.
     pub path: PathBuf,
-    /// What stands in the way.
+    /// The reason.
     pub obstacle: Obstacle,
 }
 
-/// What stands in the way.
+/// The reason why a database or a log cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Obstacle {
-    /// Occurs when the folder that the file should be in does not exist.
+    /// Occurs when the file's folder does not exist.
     NoFolder,
-    /// Occurs when there is nothing to read yet.
+    /// Occurs when the file does not exist yet.
     NoFile,
     /// Occurs when a folder, a pipe or a device stands where a file is needed.
     NoRegularFile,
@@ -33,21 +33,21 @@ pub enum Obstacle {
     Foreign,
     /// Occurs when a newer version of this program wrote it; holds that version's number.
     Newer(u32),
-    /// Occurs when an older version of this program wrote it, and it is opened to be read only.
+    /// Occurs when an older version of this program wrote it, and it is opened read-only.
     Older,
-    /// Occurs when the database is damaged; holds what SQLite says.
+    /// Occurs when the database is damaged; holds SQLite's message.
     Corrupt(String),
     /// Occurs when the file, its folder or its file system cannot be written or read.
     Denied,
-    /// Occurs when another process holds the database for too long.
+    /// Occurs when another process locks the database for too long.
     Locked,
     /// Occurs when the disk is full.
     Full,
-    /// Occurs when whoever read the output has gone.
+    /// Occurs when the reader of the output has gone.
     Closed,
     /// Occurs when the file was moved or deleted while it was in use.
     Displaced,
-    /// Occurs when the system fails in another way; holds what it says.
+    /// Occurs when the system fails in another way; holds its message.
     Failed(String),
 }
 
@@ -127,8 +127,8 @@ impl fmt::Display for Error {
             ),
             Obstacle::Older => write!(
                 f,
-                "'{path}' was written by an older version (start 'beadle serve' on it once, which \
-                 brings it up to date)"
+                "'{path}' was written by an older version (start 'beadle serve' on it once to \
+                 update it)"
             ),
             Obstacle::Corrupt(detail) => write!(
                 f,
@@ -141,14 +141,13 @@ impl fmt::Display for Error {
                 "'{path}' cannot be read or written (give this process's user the right to the \
                  file and its folder)"
             ),
-            Obstacle::Locked => write!(
-                f,
-                "'{path}' is locked by another process (end what holds it: lsof '{path}')"
-            ),
+            Obstacle::Locked => {
+                write!(f, "'{path}' is locked by another process (end that process: lsof '{path}')")
+            }
             Obstacle::Full => write!(f, "'{path}': the disk is full (make room)"),
             Obstacle::Closed => write!(f, "'{path}': the reader has gone (start it again)"),
             Obstacle::Displaced => {
-                write!(f, "'{path}' was moved or deleted while in use (a new file is begun)")
+                write!(f, "'{path}' was moved or deleted while in use (a new file is started)")
             }
             Obstacle::Failed(detail) => write!(
                 f,

@@ -1,49 +1,48 @@
-//! Which records are asked for: one filter for the database and for JSON lines.
+//! The selection of records, the same for the database and for JSON lines.
 
 use jiff::Timestamp;
 
 use crate::{escape, violations::Violation};
 
-/// What a record must have to be listed; what is `None` is not looked at. The default lists all.
+/// The conditions on a record; `None` is no condition. The default lists all records.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
-    /// This very record: the decision id that a refused client was told.
+    /// The record's id, which is the decision id on the page of a refused request.
     pub id: Option<String>,
     /// The site's name, in any case.
     pub site: Option<String>,
-    /// The product token that was judged, in any case.
+    /// The judged product token, in any case.
     pub product_token: Option<String>,
     /// The crawler's purpose.
     pub purpose: Option<String>,
-    /// The path, as a rule of robots.txt would match it: from its start, with `*` for any
+    /// A path pattern, matched like a rule of robots.txt: from the start, with `*` for any
     /// characters and `$` for the end (RFC 9309 §2.2.3). Compared with the recorded text, without
     /// decoding.
     pub path: Option<String>,
-    /// At this time or later.
+    /// The earliest time.
     pub since: Option<Timestamp>,
-    /// What was done.
+    /// The action.
     pub action: Option<String>,
-    /// Not more records than this: the latest ones, or, with `after_sequence`, the next ones.
+    /// The most records: the latest ones, or the next ones with `after_sequence`.
     pub limit: Option<usize>,
-    /// Only what came after the record of this sequence number: asking again with the last number
-    /// seen is how a reader follows.
+    /// Only records after the one with this sequence number. A reader follows new records by
+    /// passing the `end` of the last listing.
     pub after_sequence: Option<u64>,
 }
 
-/// The records found, in the order in which they were written, each with its sequence number.
+/// The listed records in the order of writing, each with its sequence number.
 #[derive(Debug, Default)]
 pub struct Listing {
     /// The records.
     pub records: Vec<(u64, Violation)>,
-    /// Lines or rows that could not be read as records, and were passed over.
+    /// The number of lines or rows that are no valid records; they are skipped.
     pub unreadable: u64,
-    /// Where to go on: the `after_sequence` of the next question. Not behind the last record, but
-    /// possibly beyond it.
+    /// The `after_sequence` of the next query. At or after the last record's number.
     pub end: u64,
 }
 
 impl Filter {
-    /// Whether the filter lists this record; `limit` and `after_sequence` are its reader's.
+    /// Whether the record meets the conditions; the reader applies `limit` and `after_sequence`.
     pub fn matches(&self, violation: &Violation) -> bool {
         let same = |wanted: &Option<String>, found: &str| {
             wanted.as_ref().is_none_or(|wanted| wanted.eq_ignore_ascii_case(found))
@@ -63,12 +62,12 @@ impl Filter {
     /// Whether the recorded path matches.
     pub(super) fn matches_path(&self, path: &str) -> bool {
         self.path.as_ref().is_none_or(|pattern| {
-            // Recorded paths are escaped, so the pattern has to be.
+            // Recorded paths are escaped, so the pattern must be too.
             path_matches(&escape::text(pattern.as_bytes()), path)
         })
     }
 
-    /// The text that every matching path begins with.
+    /// The literal text at the start of every matching path.
     pub(super) fn path_prefix(&self) -> Option<String> {
         let pattern = self.path.as_deref()?;
         let literal = pattern.strip_suffix('$').unwrap_or(pattern).split('*').next()?;
@@ -76,7 +75,7 @@ impl Filter {
     }
 }
 
-/// Leftmost-greedy search of the pieces between the stars: exact for `*`, and linear.
+/// A leftmost-greedy search of the pieces between the stars: exact for `*`, and linear.
 fn path_matches(pattern: &str, path: &str) -> bool {
     let (pattern, is_anchored) = match pattern.strip_suffix('$') {
         Some(pattern) => (pattern, true),
@@ -138,7 +137,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ours_paths_match_as_the_naive_reading(pattern in "[ab*]{0,8}[$]?", path in "[ab]{0,12}") {
+        fn paths_match_as_in_a_naive_matcher(pattern in "[ab*]{0,8}[$]?", path in "[ab]{0,12}") {
             let expected = naive(pattern.as_bytes(), path.as_bytes());
             prop_assert_eq!(path_matches(&pattern, &path), expected);
             let filter = Filter { path: Some(pattern), ..Filter::default() };

@@ -1,7 +1,7 @@
-//! JSON lines: one record a line, in the field order of [`Violation`], and the way back.
+//! JSON lines: one record a line, in the field order of [`Violation`], written and read.
 //!
-//! Where a log could not hold records, it gets a line about them as well: it has `"kind":"overflow"`
-//! and is no record, so [`read`] passes over it.
+//! Records that found no room are counted in lines with `"kind":"overflow"`. These are no records,
+//! so [`read`] skips them.
 
 use std::{
     collections::VecDeque,
@@ -13,14 +13,12 @@ use std::{
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::violations::{
-    Error, Filter, Listing, Overflow, SCHEMA, Violation, error::Obstacle, time,
-};
+use crate::violations::{Error, Filter, Listing, Obstacle, Overflow, SCHEMA, Violation, time};
 
-/// No line of ours is longer, in bytes; what is longer is passed over.
+/// The longest line, in bytes; Beadle writes no longer one. [`read`] skips longer lines.
 const LINE_LIMIT: u64 = 512 << 10;
 
-/// The line about records that are not in the log.
+/// A line that counts records which are not in the log.
 #[derive(Serialize)]
 struct OverflowLine<'a> {
     schema: u32,
@@ -35,7 +33,7 @@ struct OverflowLine<'a> {
     last: Timestamp,
 }
 
-/// The one field by which a line that is no record is told from a broken one.
+/// The field that distinguishes another kind of line from a broken record.
 #[derive(Deserialize)]
 struct Kind {
     #[serde(rename = "kind")]
@@ -49,6 +47,7 @@ pub fn push(lines: &mut Vec<u8>, violation: &Violation) {
     lines.push(b'\n');
 }
 
+/// Appends the line of an overflow.
 pub(super) fn push_overflow(lines: &mut Vec<u8>, overflow: &Overflow) {
     let line = OverflowLine {
         schema: SCHEMA,
@@ -64,9 +63,9 @@ pub(super) fn push_overflow(lines: &mut Vec<u8>, overflow: &Overflow) {
     lines.push(b'\n');
 }
 
-/// The records of a log that the filter lists. A record's sequence number is the position behind
-/// its line, in bytes; a log that is shorter than `after_sequence` has been rotated and is read
-/// from its start. A last line without its end is still being written and is left for later.
+/// The records of a log that the filter lists. The sequence number of a record is the position
+/// after its line, in bytes. A log that is shorter than `after_sequence` was rotated and is read
+/// from its start. A last line without its end is incomplete and is left for the next call.
 ///
 /// # Errors
 /// Where the file is missing, is no regular file or cannot be read.
@@ -97,19 +96,19 @@ fn read_from(reader: &mut impl BufRead, start: u64, filter: &Filter) -> io::Resu
             Ok(violation) if violation.schema > SCHEMA => unreadable += 1,
             Ok(violation) if filter.matches(&violation) => records.push_back((end, violation)),
             Ok(_) => {}
-            // An empty line is what a line torn by a crash is ended with.
+            // An empty line follows a line that a crash tore.
             Err(_) if line == b"\n" || serde_json::from_slice::<Kind>(&line).is_ok() => {}
             Err(_) => unreadable += 1,
         }
         if records.len() > limit {
-            records.pop_front(); // the latest ones are asked for
+            records.pop_front(); // a limit keeps the latest records
         }
     }
     Ok(Listing { records: records.into(), unreadable, end })
 }
 
-/// Reads a whole line with its end and tells its length; `None` where there is none any more.
-/// What is over the limit is passed over without being held.
+/// Reads a whole line with its end and returns its length; `None` at the end of the file. Skips the
+/// part over the limit without keeping it in memory.
 fn next_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Option<u64>> {
     line.clear();
     let mut length = reader.by_ref().take(LINE_LIMIT).read_until(b'\n', line)? as u64;

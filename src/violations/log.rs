@@ -1,7 +1,7 @@
-//! Where JSON lines go: a file, appended to, or standard output.
+//! The target of JSON lines: a file, appended to, or standard output.
 //!
-//! A write that fails half-way goes on where it stopped, so that no line is torn and none is
-//! written twice. A file that was moved away (log rotation) is begun anew under its name.
+//! A write that fails half-way continues where it stopped, so that no line is torn or written
+//! twice. The file is reopened after log rotation.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -14,22 +14,26 @@ use std::{
     time::Duration,
 };
 
-use crate::violations::{Error, error::Obstacle, jsonl, queue::Batch, writer::Target};
+use crate::violations::{
+    Error, Obstacle,
+    file::{FILE_MODE, check_folder, identity},
+    jsonl,
+    queue::Batch,
+    writer::Target,
+};
 
-/// Records name people's addresses, so the file is not for everybody.
-pub(super) const FILE_MODE: u32 = 0o640;
-
-/// A log has no work of its own to do.
+/// How long to wait between calls of [`Target::tend`]; a log has no work there.
 const REST: Duration = Duration::from_secs(60);
 
+/// An open log.
 #[derive(Debug)]
 pub(super) struct Log {
     path: PathBuf,
     file: File,
-    /// Which file stands behind the path, where it can be moved away.
+    /// The device and inode of the file, if it is a regular file.
     identity: Option<(u64, u64)>,
     lines: Vec<u8>,
-    /// How much of the lines is written.
+    /// The number of bytes of `lines` that are written.
     written: usize,
 }
 
@@ -55,7 +59,7 @@ impl Log {
         Self { path: path.to_owned(), file, identity: None, lines: Vec::new(), written: 0 }
     }
 
-    /// A process that was killed may have left a line unfinished: the next must not join it.
+    /// Ends a line that a killed process left unfinished, so that the next line starts on its own.
     fn end_torn_line(&mut self) -> Result<(), Error> {
         let failed = |error: io::Error| Error::from_io(&self.path, &error);
         let length = self.file.metadata().map_err(failed)?.len();
@@ -70,13 +74,14 @@ impl Log {
         Ok(())
     }
 
+    /// Reopens the file after log rotation.
     fn follow_rotation(&mut self) -> Result<(), Error> {
         if self.identity.is_none() || self.identity == identity(&self.path) {
             return Ok(());
         }
         (self.file, self.identity) = open(&self.path)?;
         self.end_torn_line()?;
-        // The new file gets the line whole that the old one has only the beginning of.
+        // A line that the old file has only the beginning of goes whole into the new file.
         let done = self.lines.iter().take(self.written).rposition(|&byte| byte == b'\n');
         self.written = done.map_or(0, |at| at + 1);
         Ok(())
@@ -114,7 +119,7 @@ impl Target for Log {
 
 fn open(path: &Path) -> Result<(File, Option<(u64, u64)>), Error> {
     check_folder(path)?;
-    // To open a pipe would wait for its reader.
+    // Opening a pipe would wait for its reader.
     if fs::metadata(path).is_ok_and(|found| found.is_dir() || found.file_type().is_fifo()) {
         return Err(Error::new(path, Obstacle::NoRegularFile));
     }
@@ -123,19 +128,4 @@ fn open(path: &Path) -> Result<(File, Option<(u64, u64)>), Error> {
     let found = file.metadata().map_err(|error| Error::from_io(path, &error))?;
     let identity = found.is_file().then(|| (found.dev(), found.ino()));
     Ok((file, identity))
-}
-
-/// Which file stands behind a path at present.
-pub(super) fn identity(path: &Path) -> Option<(u64, u64)> {
-    fs::metadata(path).ok().map(|found| (found.dev(), found.ino()))
-}
-
-/// Fails where the folder of a file does not exist: it may be a slip of the pen.
-pub(super) fn check_folder(path: &Path) -> Result<(), Error> {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
-            Err(Error::new(path, Obstacle::NoFolder))
-        }
-        _ => Ok(()),
-    }
 }

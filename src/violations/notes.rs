@@ -1,41 +1,43 @@
-//! What waits for the database besides records: fetches, published editions, files held back.
+//! Notes that wait for the database beside records: fetches, published editions, quarantined files.
 //!
-//! There is little of it, and each kind is bounded by what it is for: of fetches and of held files
-//! only the latest word counts, of editions every one.
+//! Each kind is bounded. Of fetches and quarantined files only the latest state counts; of editions
+//! every one does.
 
 use std::collections::{HashMap, VecDeque};
 
-use crate::violations::{Edition, Fetch, Held, Text};
+use bytes::Bytes;
 
-/// The most fetches that wait, one for each site, product token and network.
+use crate::violations::{Edition, Fetch, Quarantined, Text};
+
+/// The most waiting fetches, one for each site, product token and network.
 const FETCHES: usize = 16_384;
-/// The most editions that wait; more than a policy has sites, which all publish at the start.
+/// The most waiting editions; more than the sites of a policy, which all publish at the start.
 const EDITIONS: usize = 16_384;
-/// The most bytes of editions that wait.
+/// The most bytes of waiting editions.
 const EDITION_BYTES: usize = 64 << 20;
 
-/// Notes in the order in which they must be written: within a kind, the order of arrival.
+/// The waiting notes; within a kind, they are written in the order of arrival.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
     fetches: HashMap<[Text; 3], Fetch>,
     editions: VecDeque<Edition>,
     edition_bytes: usize,
-    holdings: HashMap<Text, Holding>,
+    quarantine: HashMap<Text, QuarantineNote>,
 }
 
-/// What became of a site's held file.
+/// A change of a site's quarantine.
 #[derive(Debug, Default)]
-pub(super) struct Holding {
-    /// Whether what was held before is released. A file that is held again after that needs a
-    /// confirmation of its own, so this is not forgotten when one is.
+pub(super) struct QuarantineNote {
+    /// Whether the file that was in quarantine before is released. A file that comes back after
+    /// that needs an acceptance of its own, so the release is written before the new file.
     pub(super) is_released: bool,
-    /// What is held since.
-    pub(super) held: Option<Held>,
+    /// The file that is in quarantine now.
+    pub(super) file: Option<Quarantined>,
 }
 
 impl Notes {
     pub(super) fn is_empty(&self) -> bool {
-        self.fetches.is_empty() && self.editions.is_empty() && self.holdings.is_empty()
+        self.fetches.is_empty() && self.editions.is_empty() && self.quarantine.is_empty()
     }
 
     /// Takes the fetch in place of an earlier one of the same crawler and network.
@@ -51,16 +53,16 @@ impl Notes {
         } else if self.fetches.len() < FETCHES {
             self.fetches.insert(name, fetch);
         }
-        // One that is lost makes the judgement after a restart milder, never harder: a crawler that
-        // was not seen to fetch may be holding whatever was in force in the cache window.
+        // A lost fetch makes the judgement after a restart milder, never harder: without a known
+        // fetch, a crawler may use any edition of the cache window.
     }
 
-    /// Takes the edition; says how many earlier ones had to make room for it.
+    /// Takes the edition and returns the number of earlier ones that it displaced.
     pub(super) fn published(&mut self, edition: Edition) -> usize {
         self.edition_bytes += size(&edition);
         self.editions.push_back(edition);
         let mut lost = 0;
-        // The newest stays, however large: what is in force must not be missing.
+        // The newest edition stays, however large, because it is in force.
         while self.editions.len() > EDITIONS
             || (self.edition_bytes > EDITION_BYTES && self.editions.len() > 1)
         {
@@ -71,15 +73,15 @@ impl Notes {
         lost
     }
 
-    /// Takes the held file. There is one for each site at most, as there is in the proxy's memory.
-    pub(super) fn held(&mut self, held: Held) {
-        let holding = self.holdings.entry(held.site.clone()).or_default();
-        holding.held = Some(held);
+    /// Takes the quarantined file. Each site has one at most.
+    pub(super) fn quarantined(&mut self, file: Quarantined) {
+        let note = self.quarantine.entry(file.site.clone()).or_default();
+        note.file = Some(file);
     }
 
-    /// Notes that nothing is held for the site any more.
+    /// Notes that the site's quarantine is empty.
     pub(super) fn released(&mut self, site: Text) {
-        self.holdings.insert(site, Holding { is_released: true, held: None });
+        self.quarantine.insert(site, QuarantineNote { is_released: true, file: None });
     }
 
     pub(super) fn fetches(&self) -> impl Iterator<Item = &Fetch> {
@@ -91,13 +93,13 @@ impl Notes {
         self.editions.iter()
     }
 
-    pub(super) fn holdings(&self) -> impl Iterator<Item = (&Text, &Holding)> {
-        self.holdings.iter()
+    pub(super) fn quarantine(&self) -> impl Iterator<Item = (&Text, &QuarantineNote)> {
+        self.quarantine.iter()
     }
 }
 
 fn size(edition: &Edition) -> usize {
-    edition.bytes.len() + edition.base.as_ref().map_or(0, Vec::len)
+    edition.bytes.len() + edition.origin_file.bytes().map_or(0, Bytes::len)
 }
 
 #[cfg(test)]
@@ -105,10 +107,13 @@ mod tests {
     use jiff::Timestamp;
 
     use super::*;
-    use crate::violations::tests::{edition, fetch};
+    use crate::{
+        robots::OriginFile,
+        violations::tests::{edition, fetch},
+    };
 
     #[test]
-    fn ours_of_fetches_the_latest_word_waits_and_the_first_time_is_kept() {
+    fn the_latest_state_of_fetches_waits_and_the_first_time_is_kept() {
         let mut notes = Notes::default();
         for (edition, first, last) in [("a", 5, 20), ("b", 7, 30), ("c", 1, 10)] {
             notes.fetched(Fetch {
@@ -122,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn ours_fetches_from_made_up_networks_are_bounded() {
+    fn fetches_from_made_up_networks_are_bounded() {
         let mut notes = Notes::default();
         for number in 0..FETCHES + 100 {
             let network = Text::from(number.to_string());
@@ -134,17 +139,18 @@ mod tests {
     }
 
     #[test]
-    fn ours_of_editions_the_newest_are_kept_in_bounded_memory() {
+    fn the_newest_editions_are_kept_in_bounded_memory() {
+        let blank = |length| Bytes::from(vec![b'#'; length]);
         let mut notes = Notes::default();
-        let large = |number| Edition { bytes: vec![b'#'; 1 << 20], ..edition("s", "x", number) };
+        let large = |number| Edition { bytes: blank(1 << 20), ..edition("s", "x", number) };
         let lost: usize = (0..70).map(|number| notes.published(large(number))).sum();
         assert_eq!((lost, notes.editions().len()), (6, 64));
         assert_eq!(notes.editions().next().map(|e| e.from), Some(large(6).from));
-        let huge = Edition { bytes: vec![b'#'; EDITION_BYTES + 1], ..edition("s", "x", 99) };
+        let huge = Edition { bytes: blank(EDITION_BYTES + 1), ..edition("s", "x", 99) };
         assert_eq!(notes.published(huge), 64, "the newest is never the one that goes");
         assert_eq!(notes.editions().len(), 1);
-        let base = Some(vec![b'#'; EDITION_BYTES]);
-        assert_eq!(notes.published(Edition { base, ..edition("s", "x", 100) }), 1);
+        let origin_file = OriginFile::Present(blank(EDITION_BYTES));
+        assert_eq!(notes.published(Edition { origin_file, ..edition("s", "x", 100) }), 1);
 
         let mut notes = Notes::default();
         let small = |number| notes.published(edition("s", "x", number));

@@ -1,4 +1,4 @@
-//! What was not kept in detail: counted exactly, by site, product token and rule.
+//! Records that were not kept: counted exactly, by site, product token and rule.
 
 use std::{cmp::Reverse, collections::HashMap};
 
@@ -6,26 +6,26 @@ use jiff::Timestamp;
 
 use crate::violations::{Text, Violation};
 
-/// The most names (site, product token, rule) that overflow is counted by; a client that makes up
-/// names beyond that is counted under [`OTHER`].
+/// The most names (site, product token, rule) that have a count of their own; further product
+/// tokens count under [`OTHER`].
 const NAMES: usize = 4096;
-/// The name for all that are too many to be named.
+/// The product token that stands for all further ones.
 const OTHER: Text = Text::word("other");
 
-/// How many records of one site, product token and rule were not kept in detail.
+/// The number of records of one site, product token and rule that were not kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Overflow {
     /// The site.
     pub site: Text,
-    /// The product token; `other` for those that were too many to be counted each.
+    /// The product token; `other` stands for those without a count of their own.
     pub product_token: Text,
     /// The rule's path pattern.
     pub rule: Text,
-    /// How many.
+    /// The number of records.
     pub count: u64,
-    /// The time of the first of them.
+    /// The time of the first record.
     pub first: Timestamp,
-    /// The time of the last of them.
+    /// The time of the last record.
     pub last: Timestamp,
 }
 
@@ -38,7 +38,7 @@ impl Tally {
         self.0.is_empty()
     }
 
-    /// How many records there are in all.
+    /// The number of all records.
     pub(super) fn sum(&self) -> u64 {
         self.0.values().map(|overflow| overflow.count).sum()
     }
@@ -51,7 +51,7 @@ impl Tally {
         overflow
     }
 
-    /// The counts, which begin anew.
+    /// Takes the counts and resets them.
     pub(super) fn drain(&mut self) -> Vec<Overflow> {
         self.0.drain().map(|(_, overflow)| overflow).collect()
     }

@@ -1,9 +1,9 @@
-//! How many old records may go, and when: a rule that a wrong clock cannot turn into a disaster.
+//! The schedule of removals, which limits the damage of a wrong clock.
 //!
-//! Records go in passes some minutes apart, each pass in small transactions between which new
-//! records are written. A pass takes at most a twentieth of what there is, and none is made right
-//! after the wall clock has moved by itself. Fetches and editions of robots.txt go by the same
-//! passes, but an edition that a crawler may still be going by stays, however short the retention.
+//! Old records go in passes some minutes apart. Each pass runs in small transactions, between which
+//! new records are written. A pass removes at most a twentieth of all records, and no pass runs
+//! right after the wall clock jumped. Fetches and editions of robots.txt go in the same passes. An
+//! edition that a crawler may still use stays, however short the retention is.
 
 use std::time::{Duration, Instant};
 
@@ -15,48 +15,49 @@ const INTERVAL: Duration = Duration::from_secs(600);
 const FIRST: Duration = Duration::from_secs(60);
 /// The most records in one transaction.
 const PIECE: u64 = 1000;
-/// The share of all records that a pass may take: one in so many, but a [`PIECE`] at least.
+/// A pass may remove one in this many of all records, and a [`PIECE`] at least.
 const SHARE: u64 = 20;
-/// How far the wall clock may differ from the monotonic one between two passes.
+/// The most that the wall clock may differ from the monotonic clock between two passes.
 const LEEWAY: Duration = Duration::from_secs(3600);
 
+/// The schedule, and the state of the present pass.
 #[derive(Debug)]
 pub(super) struct Retention {
     keep: Duration,
-    /// How long a replaced edition stays at least.
+    /// The shortest time that a replaced edition stays.
     window: Duration,
-    /// When to look next.
+    /// The time of the next pass.
     next: Instant,
-    /// Both clocks, when they were last compared.
+    /// Both clocks at their last comparison.
     compared: (Instant, Timestamp),
-    /// What the present pass may still take; `None` between passes.
+    /// How many records the present pass may still remove; `None` between passes.
     allowance: Option<u64>,
 }
 
-/// What may be removed in one transaction.
+/// The limits of one transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Piece {
-    /// Records from before this time.
+    /// Records from before this time may go.
     pub(super) before: Timestamp,
-    /// Editions that were replaced, and fetches that were the last, before this time, which is no
-    /// later: until then crawlers may go by them.
+    /// Editions that were replaced before this time may go, and so may fetches. It is never later
+    /// than `before`, because crawlers may use later ones.
     pub(super) replaced_before: Timestamp,
-    /// So many of each.
+    /// The most rows of each kind.
     pub(super) limit: u64,
 }
 
 impl Retention {
-    /// Keeps records for `keep`, and replaced editions for `window` at least.
+    /// A schedule that keeps records for `keep`, and replaced editions for `window` at least.
     pub(super) fn new(keep: Duration, window: Duration, now: Instant, wall: Timestamp) -> Self {
         Self { keep, window, next: now + FIRST, compared: (now, wall), allowance: None }
     }
 
-    /// How long there is nothing to do.
+    /// The time until the next pass.
     pub(super) fn rest(&self, now: Instant) -> Duration {
         self.next.saturating_duration_since(now)
     }
 
-    /// What may go now, of about `records` records.
+    /// The piece that may go now, of about `records` records.
     pub(super) fn piece(&mut self, now: Instant, wall: Timestamp, records: u64) -> Option<Piece> {
         if now < self.next {
             return None;
@@ -64,7 +65,7 @@ impl Retention {
         if self.allowance.is_none() && self.has_clock_moved(now, wall) {
             tracing::warn!(
                 code = "store.clock_moved",
-                "the clock has moved: no old violations are removed this time"
+                "the clock jumped: this pass removes no old violations"
             );
             self.next = now + INTERVAL;
             return None;
@@ -77,7 +78,7 @@ impl Retention {
         Some(Piece { before, replaced_before, limit: allowance.min(PIECE) })
     }
 
-    /// So many of that piece have gone.
+    /// Counts the removed records of a piece.
     pub(super) fn removed(&mut self, piece: Piece, count: u64, now: Instant) {
         let left = self.allowance.unwrap_or(0).saturating_sub(count);
         let is_over = count < piece.limit || left == 0;
@@ -87,7 +88,7 @@ impl Retention {
         }
     }
 
-    /// The pass failed; the next one is made in its time.
+    /// Ends a failed pass and schedules the next one.
     pub(super) fn put_off(&mut self, now: Instant) {
         self.allowance = None;
         self.next = now + INTERVAL;
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn ours_a_pass_takes_a_bounded_share() {
+    fn a_pass_takes_a_bounded_share() {
         let (now, wall) = (Instant::now(), Timestamp::UNIX_EPOCH + 400 * DAY);
         for (old, all, gone) in [
             (0, 0, 0),
@@ -138,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn r6_a_clock_that_moved_removes_nothing_at_once() {
+    fn a_clock_that_jumped_removes_nothing_at_once() {
         let (start, wall) = (Instant::now(), Timestamp::UNIX_EPOCH + 20_000 * DAY);
         for moved in [wall + 365 * DAY, wall - 365 * DAY, Timestamp::UNIX_EPOCH, Timestamp::MAX] {
             let mut retention = Retention::new(90 * DAY, DAY, start, wall);
@@ -148,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_younger_than_the_retention_or_the_cache_window_is_no_piece() {
+    fn a_piece_spares_the_retention_and_the_cache_window() {
         let (start, wall) = (Instant::now(), Timestamp::UNIX_EPOCH + 400 * DAY);
         for (keep, window, before, replaced_before) in [
             (90 * DAY, DAY, wall - 90 * DAY, wall - 90 * DAY),

@@ -1,46 +1,39 @@
-//! The door of the room: takes records from requests without ever making one wait.
+//! The door of the room: takes records from requests and never makes one wait.
 //!
-//! A record goes onto a bounded queue for each target that is configured, and threads write it
-//! from there. Where both a database and a log are kept, the database is the one that counts.
+//! A record goes onto a bounded queue for each configured target, and a thread writes it from
+//! there. If there are both a database and a log, the counts are those of the database.
 
 use std::{
     path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
-    thread::{self, JoinHandle},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use jiff::Timestamp;
 
 use crate::violations::{
-    Counts, Edition, Error, Fetch, Health, Held, Overflow, Text, Violation,
-    error::Obstacle,
-    log::Log,
-    notes::Notes,
-    queue::Queue,
-    retention::Retention,
-    store::Appender,
-    writer::{self, Target},
+    Counts, Edition, Error, Fetch, Health, Overflow, Quarantined, Text, Violation, lane::Lane,
+    log::Log, notes::Notes, retention::Retention, store::Appender,
 };
 
-/// Where records are kept, and how long.
+/// The targets of records, and how long records are kept.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The SQLite database, created where there is none.
     pub database: Option<PathBuf>,
-    /// Where JSON lines go.
+    /// The target of JSON lines.
     pub log: Option<LogTarget>,
-    /// How many records may wait for each of them; besides, their bytes are bounded (32 MiB).
+    /// The most records that may wait for each target. Their bytes are bounded too (32 MiB).
     pub queue: usize,
-    /// How long records stay in the database; `None` keeps them all. Logs are for the operator
-    /// to rotate: a log that was moved away is begun anew.
+    /// How long the database keeps records; `None` keeps them all. The operator rotates the log,
+    /// which is reopened after that.
     pub retention: Option<Duration>,
-    /// The longest time that a crawler may go by an edition after it was replaced (RFC 9309 §2.4):
-    /// the database keeps those of this time, however short the retention is.
+    /// The longest time that a crawler may use an edition after it was replaced (RFC 9309 §2.4).
+    /// The database keeps editions of this time, however short the retention is.
     pub editions: Duration,
 }
 
-/// Where JSON lines go.
+/// The target of JSON lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LogTarget {
     /// A file, appended to.
@@ -52,18 +45,11 @@ pub enum LogTarget {
 /// Takes records; shared by all requests.
 #[derive(Debug)]
 pub struct Sink {
-    /// The one that counts, first. There is always one: where nothing is kept, it has no room.
+    /// The lane whose counts are reported. Without any target it is a lane without room.
     main: Lane,
     /// The log beside a database.
     log: Option<Lane>,
     has_database: bool,
-}
-
-/// A queue and its writer.
-#[derive(Debug)]
-struct Lane {
-    queue: Arc<Queue>,
-    writer: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Default for Settings {
@@ -79,18 +65,19 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// How many records may wait, where the policy does not say.
+    /// The default of [`Self::queue`].
     pub const QUEUE: usize = 8192;
-    /// How long a replaced edition is kept at least, where the policy does not say: a day.
+    /// The default of [`Self::editions`]: a day.
     pub const EDITIONS: Duration = Duration::from_secs(86_400);
 }
 
 impl Sink {
-    /// Opens everything, or says what stands in the way; nothing that is found is overwritten.
-    /// Where neither a database nor a log is given, records are only counted.
+    /// Opens the targets and starts their writers. Never overwrites a file. Without a database and
+    /// a log, records are only counted.
     ///
     /// # Errors
-    /// Where a file cannot be opened and written, or is not ours; the error names the repair.
+    /// Where a file cannot be opened and written, or belongs to another program; the error names
+    /// the repair.
     pub fn start(settings: Settings) -> Result<Self, Error> {
         let Settings { database, log, queue, retention, editions } = settings;
         let log = match log {
@@ -111,7 +98,7 @@ impl Sink {
         Ok(Self { main, log, has_database })
     }
 
-    /// Takes the record, or counts it where there is no room. Never waits for a disk.
+    /// Takes the record, or only counts it if the queue is full. Never waits for a disk.
     pub fn record(&self, violation: Violation) {
         let violation = Arc::new(violation);
         if let Some(log) = &self.log {
@@ -120,7 +107,7 @@ impl Sink {
         self.main.queue.push(violation);
     }
 
-    /// Notes what is known of a crawler's fetches of a robots.txt; kept where there is a database.
+    /// Notes the state of a crawler's fetches of a robots.txt. Kept where there is a database.
     /// Never waits.
     pub fn fetched(&self, fetch: Fetch) {
         self.note(|notes| {
@@ -129,24 +116,24 @@ impl Sink {
         });
     }
 
-    /// Notes that a site publishes the edition from [`Edition::from`] on, which ends the one before
-    /// it; [`Edition::until`] is not looked at. Publishing what is in force already changes
-    /// nothing, also where another instance did it. Kept where there is a database. Never waits.
+    /// Notes that a site publishes the edition from [`Edition::from`] on, which ends the edition
+    /// before it. [`Edition::until`] is ignored. Publishing the edition in force again changes
+    /// nothing, even if another instance published it. Kept where there is a database. Never waits.
     pub fn published(&self, edition: Edition) {
         self.note(|notes| notes.published(edition));
     }
 
-    /// Notes that a file is held back, in place of what was held for the site before. A
-    /// confirmation of the same file stays, one of another is gone; [`Held::accepted`] is not
-    /// looked at. Kept where there is a database. Never waits.
-    pub fn held(&self, held: Held) {
+    /// Notes that a file is in quarantine, in place of the site's former one. An acceptance of the
+    /// same file stays; an acceptance of another file ends. [`Quarantined::accepted`] is ignored.
+    /// Kept where there is a database. Never waits.
+    pub fn quarantined(&self, file: Quarantined) {
         self.note(|notes| {
-            notes.held(held);
+            notes.quarantined(file);
             0
         });
     }
 
-    /// Notes that nothing is held back for the site any more. Never waits.
+    /// Notes that the site's quarantine is empty. Never waits.
     pub fn released(&self, site: Text) {
         self.note(|notes| {
             notes.released(site);
@@ -160,31 +147,31 @@ impl Sink {
         }
     }
 
-    /// Where the records are: those of the database, or of the log where there is none.
+    /// The counts of the database, or of the log if there is no database.
     pub fn counts(&self) -> Counts {
         self.main.queue.counts()
     }
 
-    /// The same of the log beside a database.
+    /// The counts of the log beside a database.
     pub fn log_counts(&self) -> Option<Counts> {
         self.log.as_ref().map(|log| log.queue.counts())
     }
 
-    /// What was not kept since the start, exactly, the most first; its counts add up to
-    /// [`Counts::dropped`].
+    /// The records that were dropped since the start, the highest count first. The counts add up
+    /// to [`Counts::dropped`].
     pub fn overflow(&self) -> Vec<Overflow> {
         self.main.queue.overflow()
     }
 
-    /// Whether records are being kept; names the first thing that hinders it.
+    /// Whether records are written; names the first failure.
     pub fn health(&self) -> Health {
         let lanes = [Some(&self.main), self.log.as_ref()];
         let health = lanes.into_iter().flatten().map(Lane::health);
         health.into_iter().find(|health| *health != Health::Ok).unwrap_or(Health::Ok)
     }
 
-    /// Lets nothing more in, writes what waits, for `deadline` at most, and tells what became of
-    /// it: what could not be written by then is dropped and counted.
+    /// Takes nothing more and writes the waiting records, for `deadline` at most. Drops and counts
+    /// the rest, and returns the counts.
     pub fn close(&self, deadline: Duration) -> Counts {
         let deadline = Instant::now() + deadline;
         let lanes = || [Some(&self.main), self.log.as_ref()].into_iter().flatten();
@@ -194,54 +181,10 @@ impl Sink {
     }
 }
 
-/// A sink that nobody closed still gets a moment to write.
+/// A sink that was not closed still gets a moment to write.
 impl Drop for Sink {
     fn drop(&mut self) {
         self.close(Duration::from_secs(1));
-    }
-}
-
-impl Lane {
-    fn start(
-        name: &'static str,
-        capacity: usize,
-        mut target: impl Target + 'static,
-    ) -> Result<Self, Error> {
-        let queue = Arc::new(Queue::new(name, capacity));
-        let writer = thread::Builder::new().name(format!("beadle-{name}")).spawn({
-            let queue = Arc::clone(&queue);
-            move || writer::run(&queue, &mut target)
-        });
-        let failed = |error: std::io::Error| Obstacle::Failed(error.to_string());
-        let writer =
-            writer.map_err(|error| Error { path: name.into(), obstacle: failed(error) })?;
-        Ok(Self { queue, writer: Mutex::new(Some(writer)) })
-    }
-
-    /// One without a writer: it counts.
-    fn closed() -> Self {
-        Self { queue: Arc::new(Queue::new("nothing", 0)), writer: Mutex::new(None) }
-    }
-
-    fn health(&self) -> Health {
-        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*writer {
-            None => Health::Ok,
-            Some(writer) if writer.is_finished() => Health::Degraded(format!(
-                "the {}'s writer has stopped (restart)",
-                self.queue.target
-            )),
-            Some(_) => self.queue.health(),
-        }
-    }
-
-    /// Waits for the writer; one that does not come back from a write is left behind.
-    fn join(&self, deadline: Instant) {
-        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(writer) = writer else { return };
-        if self.queue.wait_finished(deadline) && writer.join().is_err() {
-            tracing::error!(code = "store.panicked", lane = self.queue.target, "a writer panicked");
-        }
     }
 }
 
@@ -266,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn r6_a_reader_that_has_gone_hinders_nothing() {
+    fn a_reader_of_the_log_that_is_gone_stops_nothing() {
         let folder = tempfile::tempdir().expect("a folder");
         let (reader, log) = piped();
         let sink = beside(folder.path().join("beadle.db"), log);
@@ -281,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn r6_a_reader_that_has_stopped_costs_the_database_nothing() {
+    fn a_reader_of_the_log_that_stopped_costs_the_database_nothing() {
         let folder = tempfile::tempdir().expect("a folder");
         let (mut reader, log) = piped();
         let sink = beside(folder.path().join("beadle.db"), log);
@@ -292,7 +235,7 @@ mod tests {
         let log = sink.log_counts().expect("a log");
         assert_eq!((log.stored + log.dropped, log.queued), (2000, 0));
         drop(sink);
-        // The writer is stuck in the pipe until somebody reads, and then goes.
+        // The writer is stuck in the pipe until the pipe is read, and then ends.
         let mut lines = Vec::new();
         reader.read_to_end(&mut lines).expect("lines");
         assert!(lines.iter().filter(|&&byte| byte == b'\n').count() as u64 >= log.stored);

@@ -6,13 +6,15 @@ use std::{
     time::{Duration, Instant},
 };
 
+use jiff::Timestamp;
 use proptest::prelude::*;
 
 use super::*;
+use crate::robots::OriginFile;
 
-mod killed;
+mod crash;
 
-/// A record like others, told apart by its number: of one of three tokens, two sites and actions.
+/// A record that its number identifies: of one of three tokens, two sites and two actions.
 pub(super) fn violation(number: u64) -> Violation {
     let pick = |words: &[&'static str]| Text::word(words[number as usize % words.len()]);
     Violation {
@@ -48,15 +50,15 @@ pub(super) fn violation(number: u64) -> Violation {
     }
 }
 
-/// An edition as it is published, told by its id and its time.
+/// A published edition that its id and time identify.
 pub(super) fn edition(site: &'static str, id: &'static str, from: i64) -> Edition {
     Edition {
         site: Text::word(site),
         id: Text::word(id),
         sha256: Text::word(id),
-        bytes: format!("User-agent: {id}\nDisallow: /\n").into_bytes(),
+        bytes: format!("User-agent: {id}\nDisallow: /\n").into(),
         source: Text::word("policy"),
-        base: None,
+        origin_file: OriginFile::Unknown,
         from: Timestamp::from_second(from).expect("a time"),
         until: None,
     }
@@ -163,7 +165,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn l127_every_field_comes_back_whatever_bytes_it_held(
+    fn every_field_is_read_back_with_any_bytes_in_it(
         mut written in prop::collection::vec(any_violation(), 1..6)
     ) {
         for (number, violation) in written.iter_mut().enumerate() {
@@ -206,7 +208,7 @@ fn the_line_of_a_record_is_a_contract() {
 }
 
 #[test]
-fn both_ways_of_keeping_records_list_the_same() {
+fn the_database_and_the_log_list_the_same() {
     let folder = tempfile::tempdir().expect("a folder");
     let sink = Sink::start(settings(folder.path())).expect("a sink");
     (0..60).for_each(|number| sink.record(violation(number)));
@@ -276,7 +278,7 @@ fn following_lists_each_record_once() {
 }
 
 #[test]
-fn s145_what_finds_no_room_is_counted_exactly() {
+fn records_without_room_are_counted_exactly() {
     const THREADS: u64 = 8;
     const EACH: u64 = 2000;
     let folder = tempfile::tempdir().expect("a folder");
@@ -336,7 +338,7 @@ fn a_client_that_makes_up_names_is_counted_in_bounded_memory() {
 }
 
 #[test]
-fn s145_a_full_disk_under_the_log_costs_the_database_nothing() {
+fn a_full_disk_under_the_log_costs_the_database_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
     let log = Some(LogTarget::File("/dev/full".into()));
     let sink =
@@ -358,7 +360,7 @@ fn s145_a_full_disk_under_the_log_costs_the_database_nothing() {
 }
 
 #[test]
-fn a_log_that_was_moved_away_is_begun_anew() {
+fn a_log_is_reopened_after_rotation() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("violations.jsonl");
     let sink = Sink::start(settings(folder.path())).expect("a sink");
@@ -375,7 +377,7 @@ fn a_log_that_was_moved_away_is_begun_anew() {
 }
 
 #[test]
-fn lines_that_are_no_records_are_passed_over_and_counted() {
+fn lines_that_are_no_records_are_skipped_and_counted() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("violations.jsonl");
     let mut lines = b"\n{}\nnot json\n\xff\xfe\n".to_vec();

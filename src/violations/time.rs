@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-/// The time stamp as it stands in a record.
+/// The time stamp in the format of a record.
 pub(super) fn text(time: Timestamp) -> String {
     format!("{time:.3}")
 }
@@ -21,7 +21,7 @@ pub(super) mod required {
     }
 }
 
-/// A field that is `null` where there is no time.
+/// A field that is `null` without a time.
 pub(super) mod optional {
     use jiff::Timestamp;
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};

@@ -1,34 +1,33 @@
-//! The thread that empties a queue into its target and tries again where that fails.
+//! The thread that empties a queue into its target and retries after a failure.
 //!
-//! Each target has a queue and a thread of its own: a reader of standard output that has stopped
-//! must not cost the database a record, nor a locked database the log.
+//! Each target has its own queue and thread. So a stopped reader of standard output costs the
+//! database no record, and a locked database costs the log none.
 
 use std::time::Duration;
 
 use crate::violations::{
-    Error,
-    error::Obstacle,
+    Error, Obstacle,
     queue::{Batch, Order, Queue},
 };
 
 /// The pause after a first failure; it doubles up to [`LONGEST_PAUSE`].
 const SHORTEST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
-/// While the process waits for the end, a failing target is tried again more often.
+/// The pause while the process shuts down.
 const CLOSING_PAUSE: Duration = Duration::from_millis(100);
 
-/// Something that keeps records.
+/// A place that keeps records.
 pub(super) trait Target: Send {
-    /// Writes the batch whole and has it acknowledged, or fails; then the same batch comes again.
+    /// Writes the whole batch durably, or fails; after a failure the same batch comes again.
     fn append(&mut self, batch: &Batch) -> Result<(), Error>;
 
-    /// Does a bounded piece of what has to be done now and then; says when to be called again.
+    /// Does a bounded piece of regular upkeep, and returns the time until the next call.
     fn tend(&mut self) -> Duration;
 }
 
-/// Writes until the queue is closed and empty, or given up.
+/// Writes until the queue is closed and empty, or abandoned.
 pub(super) fn run(queue: &Queue, target: &mut dyn Target) {
-    // Told even when a writer panics, so that nobody waits for it and the counts stay true.
+    // Runs even when a target panics, so that no thread waits for it and the counts stay exact.
     let _finish = Finish(queue);
     loop {
         let patience = target.tend();
@@ -44,7 +43,7 @@ pub(super) fn run(queue: &Queue, target: &mut dyn Target) {
     }
 }
 
-/// Writes the batch, however often that has to be tried; `false` where it was given up.
+/// Writes the batch, with any number of retries; `false` if the queue was abandoned.
 fn write(queue: &Queue, target: &mut dyn Target, batch: &Batch) -> bool {
     let mut pause = SHORTEST_PAUSE;
     loop {
@@ -53,7 +52,7 @@ fn write(queue: &Queue, target: &mut dyn Target, batch: &Batch) -> bool {
             queue.report(None);
             return true;
         };
-        // A reader that has gone does not come back while we leave.
+        // A reader that has gone does not return during shutdown.
         let is_final = error.obstacle == Obstacle::Closed && !queue.is_open();
         queue.report(Some(error));
         if is_final || !queue.pause(if queue.is_open() { pause } else { CLOSING_PAUSE }) {

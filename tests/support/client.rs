@@ -1,4 +1,4 @@
-//! A raw HTTP/1.1 client: sends exactly the bytes it is given, reads what comes by its framing.
+//! A raw HTTP/1.1 client: sends exactly the given bytes and reads answers by their framing.
 
 use std::{
     io::{self, Read, Write},
@@ -20,11 +20,11 @@ pub(crate) struct Response {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Vec<u8>,
-    /// The interim responses that came before.
+    /// The interim responses before it.
     pub(crate) interim: Vec<(u16, Vec<(String, String)>)>,
 }
 
-/// A request that is put together field by field.
+/// A request, built field by field.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     method: String,
@@ -86,12 +86,12 @@ impl Request {
         bytes
     }
 
-    /// Sends it over a connection of its own.
+    /// Sends it over a new connection.
     pub(crate) fn send(&self, port: u16) -> Response {
         self.send_over(&mut Client::connect(port))
     }
 
-    /// Sends it over a connection that may have served others.
+    /// Sends it over an open connection.
     pub(crate) fn send_over(&self, client: &mut Client) -> Response {
         client.write(&self.bytes());
         client.response(&self.method).unwrap_or_else(|error| {
@@ -102,10 +102,10 @@ impl Request {
 
 impl Client {
     pub(crate) fn connect(port: u16) -> Self {
-        Self::try_connect(port).expect("somebody listens")
+        Self::try_connect(port).expect("the port is open")
     }
 
-    /// For a program that may not listen yet.
+    /// Connects to a program that may not listen yet.
     pub(crate) fn try_connect(port: u16) -> io::Result<Self> {
         let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
         stream.set_read_timeout(Some(PATIENCE))?;
@@ -118,12 +118,12 @@ impl Client {
         self.try_write(bytes).expect("the connection is open");
     }
 
-    /// For requests that may be refused before they are read whole.
+    /// Writes a request that may be refused before it is read whole.
     pub(crate) fn try_write(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.stream.write_all(bytes)
     }
 
-    /// Says that nothing more will be sent.
+    /// Closes the sending side.
     pub(crate) fn finish(&self) {
         self.stream.shutdown(Shutdown::Write).expect("the connection is open");
     }
@@ -147,7 +147,7 @@ impl Client {
         Ok(response)
     }
 
-    /// Reads the head of the final answer and the interim ones before it.
+    /// Reads the head of the final answer, and the interim ones before it.
     pub(crate) fn head(&mut self) -> io::Result<Response> {
         let mut interim = Vec::new();
         loop {
@@ -172,7 +172,7 @@ impl Client {
         }
     }
 
-    /// Exactly so many bytes.
+    /// Reads exactly this many bytes.
     pub(crate) fn take(&mut self, length: usize) -> io::Result<Vec<u8>> {
         while self.read.len() < length {
             self.fill()?;
@@ -181,7 +181,7 @@ impl Client {
         Ok(std::mem::replace(&mut self.read, rest))
     }
 
-    /// Whatever is there, at least a byte; nothing where the connection has ended.
+    /// Reads what is there, at least one byte; nothing at the end of the connection.
     pub(crate) fn some(&mut self) -> io::Result<Vec<u8>> {
         if self.read.is_empty() {
             match self.fill() {
@@ -192,13 +192,13 @@ impl Client {
         Ok(std::mem::take(&mut self.read))
     }
 
-    /// Whatever comes until the connection ends, by a close or a reset.
+    /// Reads until the connection ends by a close or a reset.
     pub(crate) fn rest(&mut self) -> Vec<u8> {
         while self.fill().is_ok() {}
         std::mem::take(&mut self.read)
     }
 
-    /// Bytes up to and with `end`.
+    /// Reads up to and including `end`.
     pub(crate) fn until(&mut self, end: &[u8]) -> io::Result<Vec<u8>> {
         let mut seen = 0;
         loop {
@@ -226,10 +226,10 @@ impl Client {
 }
 
 impl Response {
-    /// The value of a field that stands at most once.
+    /// The value of a field with at most one line.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let values = self.all(name);
-        assert!(values.len() <= 1, "{name} stands {} times: {values:?}", values.len());
+        assert!(values.len() <= 1, "{name} has {} lines: {values:?}", values.len());
         values.first().copied()
     }
 
@@ -239,12 +239,12 @@ impl Response {
         lines.map(|(_, value)| value.as_str()).collect()
     }
 
-    /// Whether a field says so, in any case.
+    /// Whether a field has this value, in any case.
     pub(crate) fn has(&self, name: &str, value: &str) -> bool {
         self.all(name).iter().any(|found| found.eq_ignore_ascii_case(value))
     }
 
-    /// Whether the server will take another request on this connection.
+    /// Whether the connection stays open for another request.
     pub(crate) fn keeps_alive(&self) -> bool {
         !self.has("connection", "close")
     }

@@ -1,29 +1,32 @@
-//! What the tests share: a raw HTTP client, an origin that plays any part, nginx, and the real
-//! program started on free ports in a folder of its own.
+//! Support for the integration tests: a raw HTTP client, a scripted origin, nginx, a name server, and
+//! the real program on free ports in its own folder.
 //!
-//! Everything listens on loopback, every wait has an end, and every process and thread that is
-//! started here ends with the value that stands for it.
+//! Everything listens on loopback and every wait has a deadline. Dropping a value ends its process
+//! or thread.
 
 #![allow(dead_code, reason = "each test program uses its part of this")]
 #![allow(clippy::panic, clippy::print_stderr, reason = "a test says so when it fails")]
 
 use std::{
     io,
-    net::{Ipv4Addr, TcpListener},
-    sync::atomic::{AtomicU16, Ordering},
     time::{Duration, Instant},
 };
 
 pub(crate) mod client;
+pub(crate) mod conditions;
+pub(crate) mod name_server;
 pub(crate) mod nginx;
 pub(crate) mod origin;
+mod ports;
 pub(crate) mod program;
 
-/// A person.
+pub(crate) use self::{conditions::need, ports::free_port};
+
+/// The User-Agent of a browser.
 pub(crate) const BROWSER: &str =
     "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:130.0) Gecko/20100101 Firefox/130.0";
 
-/// Groups for everybody, for a crawler that is in no catalogue and for one that is.
+/// Groups for `*`, for a crawler outside the catalogue and for one in it.
 pub(crate) const GROUPS: &str = "
     robots_txt:
       groups:
@@ -37,40 +40,23 @@ pub(crate) const GROUPS: &str = "
           allow: [/press/]
 ";
 
-/// Longer than anything here takes, even on a busy machine.
+/// The deadline of every wait, ample even on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A port that nobody listens on. It lies below the ports that outgoing connections are given, so
-/// that none of those takes it before it is used.
-pub(crate) fn free_port() -> u16 {
-    static NEXT: AtomicU16 = AtomicU16::new(0);
-    const FIRST: u32 = 10_000;
-    const COUNT: u32 = 22_000;
-    for _ in 0..COUNT {
-        let turn = u32::from(NEXT.fetch_add(1, Ordering::Relaxed));
-        let offset = (std::process::id().wrapping_mul(131) + turn) % COUNT;
-        let port = u16::try_from(FIRST + offset).expect("the range ends below 32,768");
-        if TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok() {
-            return port;
-        }
-    }
-    panic!("no free port");
-}
-
-/// Asks again and again until there is an answer; panics with `what` where there is none in time.
-pub(crate) fn wait_for<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
+/// Polls until there is a value; panics with `what` at the deadline.
+pub(crate) fn wait_for<T>(what: &str, mut poll: impl FnMut() -> Option<T>) -> T {
     let deadline = Instant::now() + PATIENCE;
     loop {
-        if let Some(answer) = ask() {
-            return answer;
+        if let Some(value) = poll() {
+            return value;
         }
         assert!(Instant::now() < deadline, "waited in vain for {what}");
         std::thread::sleep(Duration::from_millis(5));
     }
 }
 
-/// A body in chunks (RFC 9112 §7.1), trailers passed over: `until` reads up to and with an end,
-/// `take` a number of bytes.
+/// Reads a chunked body (RFC 9112 §7.1) and skips its trailers. `until` reads up to and including an
+/// end, `take` a number of bytes.
 pub(crate) fn chunks<S>(
     source: &mut S,
     until: impl Fn(&mut S, &[u8]) -> io::Result<Vec<u8>>,
@@ -91,7 +77,7 @@ pub(crate) fn chunks<S>(
     }
 }
 
-/// Bytes as a message shows them.
+/// Bytes for a message: escaped, and at most 300.
 pub(crate) fn shown(bytes: &[u8]) -> String {
     let short = &bytes[..bytes.len().min(300)];
     let mut text = short.escape_ascii().to_string();

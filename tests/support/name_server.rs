@@ -1,9 +1,9 @@
-//! A name server on loopback that says what a test wants, on UDP and TCP.
+//! A scripted name server on loopback, over UDP and TCP.
 
 use std::{
     io::{Read, Write},
     net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket},
-    sync::{Arc, Mutex},
+    sync::Arc,
     thread,
     time::Duration,
 };
@@ -12,66 +12,65 @@ use hickory_resolver::proto::{
     op::{Message, OpCode, ResponseCode},
     rr::{Name, RData, Record, RecordType, rdata},
 };
+use parking_lot::Mutex;
 
-/// What the server says to a question.
+/// An answer of the server.
 #[derive(Clone, Debug)]
 pub(crate) enum Reply {
-    /// Records of the name that was asked for.
+    /// Records of the queried name.
     Records(Vec<RData>),
-    /// No records, with this code.
+    /// No records, with this response code.
     Code(ResponseCode),
-    /// Other servers, which would know.
+    /// A referral to other servers.
     Referral,
-    /// Only that it is too long for UDP; these records over TCP.
+    /// Truncated over UDP; these records over TCP.
     TooLong(Vec<RData>),
-    /// The records, after this time.
+    /// These records, after a delay.
     After(Duration, Vec<RData>),
-    /// Octets that are no message.
+    /// Octets that are no DNS message.
     Garbage,
-    /// Nothing at all.
+    /// No answer.
     Silence,
 }
 
-/// Names of an address.
+/// The names of an address.
 pub(crate) fn names(names: &[&str]) -> Reply {
     Reply::Records(names.iter().map(|name| pointer(name)).collect())
 }
 
-/// One name of an address.
+/// A name of an address, as a record.
 pub(crate) fn pointer(name: &str) -> RData {
-    RData::PTR(rdata::PTR(Name::from_ascii(name).expect("it is well-formed and free")))
+    RData::PTR(rdata::PTR(Name::from_ascii(name).expect("it is well-formed")))
 }
 
-/// Addresses of a name.
+/// The addresses of a name.
 pub(crate) fn addresses(addresses: &[&str]) -> Reply {
     Reply::Records(
         addresses
             .iter()
-            .map(|address| {
-                RData::from(address.parse::<IpAddr>().expect("it is well-formed and free"))
-            })
+            .map(|address| RData::from(address.parse::<IpAddr>().expect("it is well-formed")))
             .collect(),
     )
 }
 
-/// That the name stands for another.
+/// Another name that the queried one is an alias of.
 pub(crate) fn alias(name: &str) -> Reply {
     Reply::Records(vec![RData::CNAME(rdata::CNAME(
-        Name::from_ascii(name).expect("it is well-formed and free"),
+        Name::from_ascii(name).expect("it is well-formed"),
     ))])
 }
 
 type Says = dyn Fn(&str, RecordType) -> Reply + Send + Sync;
 type Asked = Arc<Mutex<Vec<(String, RecordType)>>>;
 
-/// A name server; it ends with the process.
+/// A name server; runs until the process ends.
 pub(crate) struct NameServer {
     pub(crate) address: SocketAddr,
     asked: Asked,
 }
 
 impl NameServer {
-    /// A server that says `says` of a name, in lower case with its final dot, and a type.
+    /// Starts a server. The script gets the name, in lower case with its final dot, and the type.
     pub(crate) fn start(says: impl Fn(&str, RecordType) -> Reply + Send + Sync + 'static) -> Self {
         let (udp, tcp) = (0..100)
             .find_map(|_| {
@@ -80,13 +79,13 @@ impl NameServer {
                 Some((udp, tcp))
             })
             .expect("there is a port free for both");
-        let address = udp.local_addr().expect("it is well-formed and free");
+        let address = udp.local_addr().expect("it is bound");
         let says: Arc<Says> = Arc::new(says);
         let asked = Asked::default();
         let (tcp_says, tcp_asked) = (Arc::clone(&says), Arc::clone(&asked));
         thread::spawn(move || {
             for stream in tcp.incoming().flatten() {
-                // The other side may hang up at any time.
+                // The client may disconnect at any time.
                 let _ = serve_stream(stream, &*tcp_says, &tcp_asked);
             }
         });
@@ -98,7 +97,7 @@ impl NameServer {
                 else {
                     continue;
                 };
-                let udp = udp.try_clone().expect("it is well-formed and free");
+                let udp = udp.try_clone().expect("the socket is open");
                 let send = move || drop(udp.send_to(&reply, peer));
                 if delay.is_zero() {
                     send();
@@ -113,9 +112,9 @@ impl NameServer {
         Self { address, asked }
     }
 
-    /// What was asked so far, in order.
+    /// The queries so far, in order.
     pub(crate) fn asked(&self) -> Vec<String> {
-        let asked = self.asked.lock().expect("it is well-formed and free");
+        let asked = self.asked.lock();
         asked.iter().map(|(name, kind)| format!("{kind} {name}")).collect()
     }
 }
@@ -127,7 +126,7 @@ fn serve_stream(mut stream: TcpStream, says: &Says, asked: &Asked) -> std::io::R
         let mut question = vec![0; usize::from(u16::from_be_bytes(length))];
         stream.read_exact(&mut question)?;
         let Some((_, reply)) = answer(&question, says, asked, false) else { break };
-        let length = u16::try_from(reply.len()).expect("it is well-formed and free").to_be_bytes();
+        let length = u16::try_from(reply.len()).expect("it is short").to_be_bytes();
         stream.write_all(&[&length, reply.as_slice()].concat())?;
     }
     Ok(())
@@ -142,7 +141,7 @@ fn answer(
     let question = Message::from_vec(question).ok()?;
     let query = question.queries.first()?.clone();
     let name = query.name().to_ascii().to_ascii_lowercase();
-    asked.lock().expect("it is well-formed and free").push((name.clone(), query.query_type()));
+    asked.lock().push((name.clone(), query.query_type()));
     let mut message = Message::response(question.metadata.id, OpCode::Query);
     message.metadata.recursion_desired = true;
     message.metadata.recursion_available = true;
@@ -165,7 +164,7 @@ fn answer(
         }
         Reply::Referral => {
             let server = RData::NS(rdata::NS(
-                Name::from_ascii("a.servers.example.").expect("it is well-formed and free"),
+                Name::from_ascii("a.servers.example.").expect("it is well-formed"),
             ));
             message.add_authority(Record::from_rdata(Name::root(), 60, server));
             Vec::new()
@@ -176,5 +175,5 @@ fn answer(
     message.add_answers(
         records.into_iter().map(|data| Record::from_rdata(query.name().clone(), 60, data)),
     );
-    Some((delay, message.to_vec().expect("it is well-formed and free")))
+    Some((delay, message.to_vec().expect("it is well-formed")))
 }

@@ -1,16 +1,13 @@
-//! nginx from Debian as an origin that knows nothing of us.
+//! A real nginx as the origin.
 
 use std::{
     net::{Ipv4Addr, TcpStream},
-    path::Path,
     process::{Child, Command, Stdio},
 };
 
-use super::{free_port, wait_for};
+use super::{free_port, need, wait_for};
 
-const PROGRAM: &str = "/usr/sbin/nginx";
-
-/// A running nginx; it is ended when this is dropped.
+/// A running nginx; dropping it ends the process.
 #[derive(Debug)]
 pub(crate) struct Nginx {
     child: Child,
@@ -19,14 +16,9 @@ pub(crate) struct Nginx {
 }
 
 impl Nginx {
-    /// Starts nginx over an empty folder. `None` where it is not installed; a continuous build
-    /// must have it.
+    /// Starts nginx over an empty folder; `None` if it is not installed.
     pub(crate) fn start() -> Option<Self> {
-        if !Path::new(PROGRAM).exists() {
-            assert!(std::env::var_os("CI").is_none(), "{PROGRAM} is missing (nginx-light)");
-            eprintln!("skipped: {PROGRAM} is missing (apt-get install nginx-light)");
-            return None;
-        }
+        let program = need("nginx")?;
         let port = free_port();
         let folder = tempfile::tempdir().expect("a folder for temporary files");
         let at = folder.path().display();
@@ -50,7 +42,7 @@ impl Nginx {
         std::fs::create_dir(folder.path().join("root")).expect("the folder is ours");
         let file = folder.path().join("nginx.conf");
         std::fs::write(&file, configuration).expect("the folder is ours");
-        let child = Command::new(PROGRAM)
+        let child = Command::new(program)
             .arg("-p")
             .arg(folder.path())
             .arg("-e")
@@ -67,7 +59,7 @@ impl Nginx {
         Some(nginx)
     }
 
-    /// Puts a file where nginx serves it.
+    /// Writes a file into the folder that nginx serves.
     pub(crate) fn put(&self, path: &str, bytes: &[u8]) {
         let file = self.folder.path().join("root").join(path.trim_start_matches('/'));
         std::fs::create_dir_all(file.parent().expect("it is in the root"))

@@ -1,17 +1,19 @@
-//! An origin of our own: records what it is sent to the byte, and answers as the test says.
+//! A scripted origin: records every byte it receives, and answers as the test says.
 
 use std::{
     io::{self, Read, Write},
     net::{Ipv4Addr, Shutdown, TcpListener, TcpStream},
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
 };
 
+use parking_lot::Mutex;
+
 use super::{PATIENCE, wait_for};
 
-/// A server on a port of its own; ends when it is dropped.
+/// A server on its own port; dropping it stops the server.
 #[derive(Debug)]
 pub(crate) struct Origin {
     pub(crate) port: u16,
@@ -19,21 +21,21 @@ pub(crate) struct Origin {
     stopped: Arc<AtomicBool>,
 }
 
-/// A request as it came.
+/// A request as received.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Received {
-    /// Request line and fields with the empty line behind them.
+    /// Request line and fields, with the empty line after them.
     pub(crate) head: Vec<u8>,
     pub(crate) method: String,
     pub(crate) target: Vec<u8>,
     pub(crate) headers: Vec<(String, String)>,
-    /// What was read of the body, unchunked.
+    /// The part of the body that was read, without chunk framing.
     pub(crate) body: Vec<u8>,
-    /// Tells it from every other request.
+    /// The number of the request, unique in the process.
     number: usize,
 }
 
-/// A request under way: the script reads its body, where it wants, and writes the answer.
+/// A request in progress: the script may read its body, and writes the answer.
 pub(crate) struct Exchange<'a> {
     pub(crate) request: Received,
     connection: &'a mut Connection,
@@ -41,7 +43,7 @@ pub(crate) struct Exchange<'a> {
     noted: &'a Mutex<Vec<Received>>,
 }
 
-/// What becomes of the connection after an answer.
+/// The fate of the connection after an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum After {
     Keep,
@@ -58,16 +60,15 @@ impl Origin {
     pub(crate) fn playing(
         script: impl Fn(&mut Exchange<'_>) -> After + Send + Sync + 'static,
     ) -> Self {
-        Self::playing_on(0, script)
+        Self::playing_on(super::free_port(), script)
     }
 
-    /// The same on a port that another one has left.
+    /// An origin on a port that an earlier one had.
     pub(crate) fn playing_on(
         port: u16,
         script: impl Fn(&mut Exchange<'_>) -> After + Send + Sync + 'static,
     ) -> Self {
         let listener = wait_for("the port", || TcpListener::bind((Ipv4Addr::LOCALHOST, port)).ok());
-        let port = listener.local_addr().expect("it is bound").port();
         let (received, stopped) = (Arc::default(), Arc::new(AtomicBool::new(false)));
         let origin = Self { port, received: Arc::clone(&received), stopped: Arc::clone(&stopped) };
         let script = Arc::new(script);
@@ -84,7 +85,7 @@ impl Origin {
         origin
     }
 
-    /// An origin that gives everybody the same bytes.
+    /// An origin that answers every request with the same bytes.
     pub(crate) fn answering(answer: impl AsRef<[u8]>) -> Self {
         let answer = answer.as_ref().to_vec();
         Self::playing(move |exchange| {
@@ -94,13 +95,13 @@ impl Origin {
         })
     }
 
-    /// An origin that gives everybody a page with these field lines.
+    /// An origin that answers every request with a page with these field lines.
     pub(crate) fn with_fields(fields: &[&str]) -> Self {
         let fields: String = fields.iter().map(|line| format!("{line}\r\n")).collect();
         Self::answering(format!("HTTP/1.1 200 OK\r\n{fields}Content-Length: 5\r\n\r\nhello"))
     }
 
-    /// An origin whose pages say what was asked for.
+    /// An origin whose pages contain their target.
     pub(crate) fn plain() -> Self {
         Self::playing(|exchange| {
             exchange.read_body();
@@ -110,22 +111,22 @@ impl Origin {
         })
     }
 
-    /// A port where nobody answers.
-    pub(crate) fn nobody() -> u16 {
+    /// The port of an origin that does not run.
+    pub(crate) fn absent() -> u16 {
         super::free_port()
     }
 
-    /// What has been received so far.
+    /// The requests so far.
     pub(crate) fn received(&self) -> Vec<Received> {
-        self.received.lock().expect("no script panics").clone()
+        self.received.lock().clone()
     }
 
     /// The last request.
     pub(crate) fn last(&self) -> Received {
-        self.received().pop().expect("the origin was asked")
+        self.received().pop().expect("the origin has a request")
     }
 
-    /// Waits until so many requests have come.
+    /// Waits for this many requests.
     pub(crate) fn wait_for_requests(&self, count: usize) -> Vec<Received> {
         wait_for("requests at the origin", || {
             let received = self.received();
@@ -133,9 +134,9 @@ impl Origin {
         })
     }
 
-    /// Forgets what has been received.
+    /// Forgets the requests so far.
     pub(crate) fn forget(&self) {
-        self.received.lock().expect("no script panics").clear();
+        self.received.lock().clear();
     }
 }
 
@@ -159,12 +160,12 @@ impl Received {
 }
 
 impl Exchange<'_> {
-    /// Writes bytes as they are. The other side may be gone; that is for the test to notice.
+    /// Writes raw bytes. Ignores errors: the client may be gone.
     pub(crate) fn write(&mut self, bytes: &[u8]) {
         let _ = self.connection.stream.write_all(bytes);
     }
 
-    /// Writes an answer with its length; to HEAD without the body.
+    /// Writes an answer with Content-Length, and without a body for HEAD.
     pub(crate) fn answer(&mut self, status: &str, fields: &[&str], body: &[u8]) {
         let fields: String = fields.iter().map(|line| format!("{line}\r\n")).collect();
         let length = body.len();
@@ -186,14 +187,14 @@ impl Exchange<'_> {
             self.connection.take(length.unwrap_or(0))
         };
         self.request.body = body.unwrap_or_default();
-        // Before the answer, so that whoever has the answer finds the body noted.
-        let mut noted = self.noted.lock().expect("no script panics");
+        // Before the answer, so that a test that has the answer sees the body.
+        let mut noted = self.noted.lock();
         if let Some(noted) = noted.iter_mut().find(|one| one.number == self.request.number) {
             noted.body.clone_from(&self.request.body);
         }
     }
 
-    /// Sends back whatever comes, until the other side ends.
+    /// Echoes everything until the client ends.
     pub(crate) fn echo(&mut self) {
         let mut bytes = std::mem::take(&mut self.connection.read);
         loop {
@@ -220,7 +221,7 @@ fn serve(
     let mut connection = Connection { stream, read: Vec::new() };
     while let Ok(head) = connection.until(b"\r\n\r\n") {
         let request = parse(head);
-        received.lock().expect("no script panics").push(request.clone());
+        received.lock().push(request.clone());
         let mut exchange =
             Exchange { request, connection: &mut connection, body_is_read: false, noted: received };
         let after = script(&mut exchange);

@@ -1,13 +1,14 @@
-//! The real program, serving a policy in a folder of its own.
+//! The real program, serving a policy in its own folder.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Output, Stdio},
-    sync::{Arc, Mutex},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
+use parking_lot::Mutex;
 use serde_json::Value;
 
 use super::{
@@ -16,20 +17,21 @@ use super::{
     free_port, wait_for,
 };
 
-/// Where cargo put the program.
+/// The path of the program that cargo built.
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_beadle");
 
-/// A policy to be served: `$LISTEN`, `$ADMIN` and `$DIR` stand for what is known at the start.
+/// A policy to serve. The start replaces `$LISTEN`, `$ADMIN` and `$DIR`.
 #[derive(Clone, Debug)]
 pub(crate) struct Setup {
-    /// Sections of their own.
+    /// Sections besides those below.
     sections: String,
     server: String,
     violations: String,
     sites: String,
+    environment: Vec<(&'static str, PathBuf)>,
 }
 
-/// A running program; it is ended when this is dropped.
+/// A running program; dropping it kills the process.
 #[derive(Debug)]
 pub(crate) struct Beadle {
     child: Child,
@@ -42,44 +44,51 @@ pub(crate) struct Beadle {
 }
 
 impl Setup {
-    /// These sites, with a database and a log. The text is the list under `sites:`.
+    /// A policy with these sites (the list under `sites:`), a database and a log.
     pub(crate) fn sites(sites: &str) -> Self {
         Self {
-            // The crawlers of these tests are in no catalogue; some are close to one that is.
+            // Test crawlers are in no catalogue, and some names are close to one that is.
             sections: "strict: false\n".to_owned(),
             server: String::new(),
             violations: "  database: $DIR/beadle.db\n  log: $DIR/violations.jsonl\n".to_owned(),
             sites: sites.to_owned(),
+            environment: Vec::new(),
         }
     }
 
-    /// One site for `site.example` whose other settings are these lines.
+    /// A policy with the site `site.example` and these further settings.
     pub(crate) fn site(origin_port: u16, settings: &str) -> Self {
         Self::sites(&format!(
             "  - hosts: [site.example]\n    origin: http://127.0.0.1:{origin_port}\n{settings}"
         ))
     }
 
-    /// More sections.
+    /// Adds sections.
     pub(crate) fn sections(mut self, text: &str) -> Self {
         self.sections.push_str(text);
         self
     }
 
-    /// More lines of the `server` section.
+    /// Sets a variable of the program's environment to a path.
+    pub(crate) fn environment(mut self, name: &'static str, path: PathBuf) -> Self {
+        self.environment.push((name, path));
+        self
+    }
+
+    /// Adds lines to the `server` section.
     pub(crate) fn server(mut self, lines: &str) -> Self {
         self.server.push_str(lines);
         self
     }
 
-    /// Other lines of the `violations` section.
+    /// Replaces the lines of the `violations` section.
     pub(crate) fn violations(mut self, lines: &str) -> Self {
         lines.clone_into(&mut self.violations);
         self
     }
 
     pub(crate) fn text(&self, port: u16, admin: u16, folder: &Path) -> String {
-        let Self { sections, server, violations, sites } = self;
+        let Self { sections, server, violations, sites, .. } = self;
         format!(
             "{sections}server:\n  listen: [$LISTEN]\n  admin: $ADMIN\n{server}violations:\n{violations}\
              sites:\n{sites}"
@@ -89,14 +98,14 @@ impl Setup {
         .replace("$DIR", &folder.display().to_string())
     }
 
-    /// Starts the program and waits until it takes requests.
+    /// Starts the program and waits until it is ready.
     pub(crate) fn start(self) -> Beadle {
         let beadle = self.spawn();
         beadle.wait_until_ready();
         beadle
     }
 
-    /// Starts the program and does not wait.
+    /// Starts the program without waiting.
     pub(crate) fn spawn(self) -> Beadle {
         let (port, admin) = (free_port(), free_port());
         self.spawn_on(port, admin)
@@ -114,6 +123,7 @@ impl Setup {
             .args(["serve", "--config"])
             .arg(folder.path().join("beadle.yaml"))
             .env_remove("BEADLE_LOG")
+            .envs(self.environment.iter().map(|(name, path)| (name, path)))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -133,7 +143,7 @@ fn collect(stream: impl Read + Send + 'static) -> Arc<Mutex<String>> {
         let mut line = Vec::new();
         while stream.read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
             let text = String::from_utf8_lossy(&line).into_owned();
-            lines.lock().expect("nobody panics with it").push_str(&text);
+            lines.lock().push_str(&text);
             line.clear();
         }
     });
@@ -173,17 +183,17 @@ impl Beadle {
         self.folder.path().join("beadle.yaml")
     }
 
-    /// The policy text of another setup, on the ports and in the folder of this program.
+    /// The policy text of another setup, with the ports and the folder of this program.
     pub(crate) fn text_of(&self, setup: &Setup) -> String {
         setup.text(self.port, self.admin, self.folder.path())
     }
 
-    /// The policy as it was at the start.
+    /// The policy text at the start.
     pub(crate) fn policy_text(&self) -> String {
         self.text_of(&self.setup)
     }
 
-    /// Puts another text in the policy file's place, whole.
+    /// Replaces the policy file atomically.
     pub(crate) fn replace_policy(&self, text: &str) {
         let new = self.folder.path().join("beadle.yaml.new");
         std::fs::write(&new, text).expect("the folder is ours");
@@ -191,11 +201,11 @@ impl Beadle {
     }
 
     pub(crate) fn stderr(&self) -> String {
-        self.stderr.lock().expect("nobody panics with it").clone()
+        self.stderr.lock().clone()
     }
 
     pub(crate) fn stdout(&self) -> String {
-        self.stdout.lock().expect("nobody panics with it").clone()
+        self.stdout.lock().clone()
     }
 
     pub(crate) fn wait_for_stderr(&self, text: &str) {
@@ -204,20 +214,20 @@ impl Beadle {
         });
     }
 
-    /// A signal by its name, `TERM`.
+    /// Sends a signal, for example `TERM`.
     pub(crate) fn signal(&self, name: &str) {
         let pid = self.child.id().to_string();
-        // A program that has ended and was not waited for still takes signals.
+        // A process that has ended still accepts signals until it is waited for.
         let status = Command::new("kill").args(["-s", name, &pid]).status();
         assert!(status.is_ok_and(|status| status.success()), "kill -s {name}");
     }
 
-    /// How it ended, where it has.
+    /// The exit status, if it has ended.
     pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().expect("it is our child")
     }
 
-    /// Waits for the end and tells how it ended and how long it took.
+    /// Waits for the end; returns the exit status and the time it took.
     pub(crate) fn wait(&mut self) -> (ExitStatus, Duration) {
         let started = Instant::now();
         let status =
@@ -225,19 +235,19 @@ impl Beadle {
         (status, started.elapsed())
     }
 
-    /// Ends it as an operator would, so that everything is written.
+    /// Ends it with SIGTERM, so that everything is written.
     pub(crate) fn stop(&mut self) -> (ExitStatus, Duration) {
         self.signal("TERM");
         self.wait()
     }
 
-    /// Ends it and starts another over the same files.
+    /// Ends it and starts it again over the same files.
     pub(crate) fn restarted(self) -> Self {
         let setup = self.setup.clone();
         self.restarted_as("TERM", setup)
     }
 
-    /// Ends it by a signal, unless it has ended, and starts another over the same files with this
+    /// Ends it with a signal, unless it has ended, and starts it again over the same files with this
     /// policy.
     pub(crate) fn restarted_as(mut self, signal: &str, setup: Setup) -> Self {
         if self.ended().is_none() {
@@ -253,7 +263,7 @@ impl Beadle {
         next
     }
 
-    /// Puts another policy in force, at once.
+    /// Replaces the policy, sends SIGHUP and waits until the reload is applied.
     pub(crate) fn reload(&self, setup: &Setup) {
         let series = "beadle_policy_reloads_total{outcome=\"applied\"}";
         let before = self.metric(series);
@@ -262,7 +272,7 @@ impl Beadle {
         wait_for("the reload", || (self.metric(series) > before).then_some(()));
     }
 
-    /// What the database says to a query that makes one text of each row.
+    /// The rows of a query with one text column.
     pub(crate) fn rows(&self, sql: &str) -> Vec<String> {
         let file = self.folder.path().join("beadle.db");
         let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
@@ -277,13 +287,13 @@ impl Beadle {
         Request::get(target).user_agent(user_agent).send(self.port)
     }
 
-    /// A request of somebody who breaks no rule is answered as ever.
+    /// Asserts that an allowed request is still answered.
     pub(crate) fn assert_healthy(&self, after: &str) {
         let answer = self.get("/healthy", "Mozilla/5.0 (X11; Linux x86_64) Firefox/130.0");
         assert_eq!(answer.status, 200, "after {after}");
     }
 
-    /// Waits until so many records are in the log, and gives them all.
+    /// Waits until the log has this many records; returns all.
     pub(crate) fn records(&self, count: usize) -> Vec<Value> {
         wait_for("records in the log", || {
             let records = self.log();
@@ -291,7 +301,7 @@ impl Beadle {
         })
     }
 
-    /// The records that are in the log now.
+    /// The records in the log now.
     pub(crate) fn log(&self) -> Vec<Value> {
         let text = std::fs::read_to_string(self.folder.path().join("violations.jsonl"));
         let text = text.unwrap_or_default();
@@ -305,8 +315,7 @@ impl Beadle {
         Request::get(path).host("localhost").send(self.admin)
     }
 
-    /// The value of a metric, written as in the exposition: `name{label="x"}`. 0 where it is not
-    /// there.
+    /// The value of a metric, written as in the exposition: `name{label="x"}`; 0 if it is absent.
     pub(crate) fn metric(&self, series: &str) -> f64 {
         let page = self.admin_page("/metrics").text();
         let mut lines = page.lines().filter_map(|line| line.rsplit_once(' '));
@@ -314,8 +323,7 @@ impl Beadle {
         found.map_or(0.0, |(_, value)| value.parse().expect("a metric is a number"))
     }
 
-    /// Waits until a metric has this value: what is counted at the end of a request may come a
-    /// moment after its answer.
+    /// Waits until a metric has this value. Some are counted a moment after the answer.
     pub(crate) fn wait_for_metric(&self, series: &str, value: f64) {
         let mut last = 0.0;
         let deadline = Instant::now() + PATIENCE;
@@ -326,7 +334,7 @@ impl Beadle {
         }
     }
 
-    /// Another verb of the program over this policy.
+    /// Runs another verb of the program with this policy.
     pub(crate) fn verb(&self, args: &[&str]) -> Output {
         let (verb, rest) = args.split_first().expect("a verb");
         let policy = self.policy_file();
@@ -339,15 +347,15 @@ impl Beadle {
     }
 }
 
-/// The status of an answer, if there is one. A starting program tries its ports before it opens
-/// them, so even a connection may lead nowhere.
+/// The status of an answer, if there is one. A starting program tries its ports before it serves
+/// them, so even an accepted connection may get no answer.
 fn try_status(port: u16, path: &str) -> Option<u16> {
     let mut client = Client::try_connect(port).ok()?;
     client.try_write(&Request::get(path).host("localhost").bytes()).ok()?;
     Some(client.head().ok()?.status)
 }
 
-/// Runs a verb with this on its standard input.
+/// Runs a verb with this standard input.
 pub(crate) fn run_with_input(args: &[&str], input: &[u8]) -> Output {
     let mut child = Command::new(PROGRAM)
         .args(args)
@@ -364,7 +372,7 @@ pub(crate) fn run_with_input(args: &[&str], input: &[u8]) -> Output {
     output
 }
 
-/// The lines of JSON that a verb printed.
+/// The JSON lines on standard output.
 pub(crate) fn json_lines(output: &Output) -> Vec<Value> {
     let text = String::from_utf8_lossy(&output.stdout);
     let line = |line: &str| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}"));

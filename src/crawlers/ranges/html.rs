@@ -1,31 +1,40 @@
-//! Addresses on a page for people.
+//! Addresses on an HTML page for people.
 //!
-//! Only what a reader sees counts, line by line: text outside tags, comments, scripts and styles,
-//! a line being what stands between two block elements or, in `pre`, two line ends. A word counts
-//! only as a whole, so `Chrome/119.0.0.0`, `v1.2.3.4` and `https://192.0.2.1/` never do.
+//! Only visible text counts: text outside tags, comments, scripts and styles. A line is the text
+//! between two block elements or, in `pre`, two line ends. A word counts only as a whole, so
+//! `Chrome/119.0.0.0`, `v1.2.3.4` and `https://192.0.2.1/` never count.
 //!
-//! - A prefix with its length counts wherever it stands.
-//! - A single address has the form of a version number, or may be the reader's own, shown to him.
-//!   It counts after a key of the common JSON ([`PREFIX_KEYS`]), and on a line that is no sentence:
-//!   at most two other words for each address, none of them in [`NOT_A_LIST`].
-//! - Of scripts, in which pages carry what they will show, only values of such keys count.
+//! - A prefix with its length counts everywhere.
+//! - A single address may be a version number or the reader's own address. It counts after a key of
+//!   the common JSON ([`PREFIX_KEYS`]), and on a line that is not a sentence: at most two other words
+//!   for each address, none of them in [`NOT_A_LIST`].
+//! - In scripts, only the values of such keys count.
 
-use super::{prefix, read::Found, refusal::Refusal};
+use super::{entries::Entries, prefix, refusal::Refusal};
 
-/// Keys of lists in JSON that are no words of a sentence, as `ip` would be.
+/// Keys of lists in JSON. Unlike `ip`, they are no words of a sentence.
 const PREFIX_KEYS: [&str; 4] = ["ipv4Prefix", "ipv6Prefix", "ip_prefix", "ipv6_prefix"];
-/// Words on whose line a single address belongs to something else.
+/// Words that mark a line as no list.
 const NOT_A_LIST: [&str; 7] = ["version", "release", "build", "your", "you", "client", "example"];
 /// Elements that do not end a line.
 const INLINE: [&str; 21] = [
     "a", "abbr", "b", "bdi", "bdo", "cite", "code", "em", "font", "i", "kbd", "mark", "q", "s",
     "samp", "small", "span", "strong", "tt", "u", "wbr",
 ];
-/// Elements of which nothing is seen.
-const UNSEEN: [&str; 3] = ["style", "template", "noscript"];
+/// Elements without visible text.
+const INVISIBLE: [&str; 3] = ["style", "template", "noscript"];
+
+/// A tag of a page.
+struct Tag<'a> {
+    /// In lower case.
+    name: String,
+    is_end: bool,
+    /// The text behind the tag.
+    after: &'a str,
+}
 
 /// Reads a page.
-pub(super) fn read(page: &str, found: &mut Found) -> Result<(), Refusal> {
+pub(super) fn read(page: &str, entries: &mut Entries) -> Result<(), Refusal> {
     let mut line = String::new();
     let mut is_preformatted = false;
     let mut rest = page;
@@ -36,7 +45,7 @@ pub(super) fn read(page: &str, found: &mut Found) -> Result<(), Refusal> {
             rest = after;
             line.push(' ');
             if is_preformatted {
-                take_line(&mut line, found)?;
+                add_line(&mut line, entries)?;
             }
         } else if rest.starts_with('&') {
             let (character, after) = reference(rest);
@@ -44,19 +53,19 @@ pub(super) fn read(page: &str, found: &mut Found) -> Result<(), Refusal> {
             rest = after;
         } else if let Some(comment) = rest.strip_prefix("<!--") {
             rest = comment.split_once("-->").map_or("", |(_, after)| after);
-        } else if let Some((name, is_end, after)) = tag(rest) {
-            rest = after;
-            if !INLINE.contains(&name.as_str()) {
-                take_line(&mut line, found)?;
+        } else if let Some(tag) = Tag::read(rest) {
+            rest = tag.after;
+            if !INLINE.contains(&tag.name.as_str()) {
+                add_line(&mut line, entries)?;
             }
-            match name.as_str() {
-                "pre" | "textarea" => is_preformatted = !is_end,
-                "script" if !is_end => {
+            match tag.name.as_str() {
+                "pre" | "textarea" => is_preformatted = !tag.is_end,
+                "script" if !tag.is_end => {
                     let (script, after) = until_end(rest, "script");
-                    take_values(script, found)?;
+                    add_values(script, entries)?;
                     rest = after;
                 }
-                unseen if !is_end && UNSEEN.contains(&unseen) => rest = until_end(rest, unseen).1,
+                name if !tag.is_end && INVISIBLE.contains(&name) => rest = until_end(rest, name).1,
                 _ => {}
             }
         } else {
@@ -65,11 +74,11 @@ pub(super) fn read(page: &str, found: &mut Found) -> Result<(), Refusal> {
         }
     }
     line.push_str(rest);
-    take_line(&mut line, found)
+    add_line(&mut line, entries)
 }
 
-/// Takes what counts of a line, and empties it.
-fn take_line(line: &mut String, found: &mut Found) -> Result<(), Refusal> {
+/// Adds the entries of a line, and empties the line.
+fn add_line(line: &mut String, entries: &mut Entries) -> Result<(), Refusal> {
     let (mut single, mut other_words, mut is_other, mut after_key) = (Vec::new(), 0, false, false);
     for word in words(line) {
         if prefix::parse(word).is_none() {
@@ -79,7 +88,7 @@ fn take_line(line: &mut String, found: &mut Found) -> Result<(), Refusal> {
             continue;
         }
         if after_key || word.contains('/') {
-            found.take(word)?;
+            entries.add(word)?;
         } else {
             single.push(word);
         }
@@ -87,19 +96,19 @@ fn take_line(line: &mut String, found: &mut Found) -> Result<(), Refusal> {
     }
     if !is_other && other_words <= 2 * single.len() {
         for word in single {
-            found.take(word)?;
+            entries.add(word)?;
         }
     }
     line.clear();
     Ok(())
 }
 
-/// Takes the values of a script's keys.
-fn take_values(script: &str, found: &mut Found) -> Result<(), Refusal> {
+/// Adds the values of a script's prefix keys.
+fn add_values(script: &str, entries: &mut Entries) -> Result<(), Refusal> {
     let mut after_key = false;
     for word in words(script) {
         if after_key {
-            found.take(word)?;
+            entries.add(word)?;
         }
         after_key = is_prefix_key(word);
     }
@@ -110,14 +119,14 @@ fn is_prefix_key(word: &str) -> bool {
     PREFIX_KEYS.iter().any(|key| word.eq_ignore_ascii_case(key))
 }
 
-/// Words in the widest sense: what belongs to an address, a name or a URL is not cut.
+/// The words of a text. An address, a name or a URL is one word.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let is_inside = |c: char| c.is_alphanumeric() || "./:-_@%=+~".contains(c);
     let words = text.split(move |c| !is_inside(c));
     words.map(trimmed).filter(|word| !word.is_empty())
 }
 
-/// Without the punctuation of a sentence around it; `::` at an end belongs to an address.
+/// A word without the punctuation of a sentence. `::` at its end belongs to an address.
 fn trimmed(word: &str) -> &str {
     let word = word.trim_end_matches('.');
     match word.strip_suffix(':') {
@@ -126,31 +135,34 @@ fn trimmed(word: &str) -> &str {
     }
 }
 
-/// The name of the tag that begins here in lower case, whether it is an end tag, and what follows;
-/// `None` if this is no tag. A tag that never ends takes all the rest with it.
-fn tag(text: &str) -> Option<(String, bool, &str)> {
-    let inner = text.strip_prefix('<')?;
-    let (is_end, inner) = match inner.strip_prefix('/') {
-        Some(inner) => (true, inner),
-        None => (false, inner),
-    };
-    if !inner.starts_with(|c: char| c.is_ascii_alphabetic() || c == '!' || c == '?') {
-        return None;
-    }
-    let name = inner.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
-    let mut quote = None;
-    for (at, byte) in inner.bytes().enumerate() {
-        match (quote, byte) {
-            (None, b'>') => return Some((name.to_ascii_lowercase(), is_end, &inner[at + 1..])),
-            (None, b'"' | b'\'') => quote = Some(byte),
-            (Some(open), _) if open == byte => quote = None,
-            _ => {}
+impl<'a> Tag<'a> {
+    /// The tag at the beginning of a text; `None` if there is none. An unterminated tag extends to
+    /// the end of the text.
+    fn read(text: &'a str) -> Option<Self> {
+        let inner = text.strip_prefix('<')?;
+        let (is_end, inner) = match inner.strip_prefix('/') {
+            Some(inner) => (true, inner),
+            None => (false, inner),
+        };
+        if !inner.starts_with(|c: char| c.is_ascii_alphabetic() || c == '!' || c == '?') {
+            return None;
         }
+        let name = inner.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+        let name = name.to_ascii_lowercase();
+        let mut quote = None;
+        for (at, byte) in inner.bytes().enumerate() {
+            match (quote, byte) {
+                (None, b'>') => return Some(Self { name, is_end, after: &inner[at + 1..] }),
+                (None, b'"' | b'\'') => quote = Some(byte),
+                (Some(open), _) if open == byte => quote = None,
+                _ => {}
+            }
+        }
+        Some(Self { name, is_end, after: "" })
     }
-    Some((name.to_ascii_lowercase(), is_end, ""))
 }
 
-/// What stands before the end tag of an element, and what follows from that tag on.
+/// The text before the end tag of an element, and the text from that tag on.
 fn until_end<'a>(text: &'a str, name: &str) -> (&'a str, &'a str) {
     for (at, _) in text.match_indices("</") {
         let rest = &text.as_bytes()[at + 2..];
@@ -161,8 +173,8 @@ fn until_end<'a>(text: &'a str, name: &str) -> (&'a str, &'a str) {
     (text, "")
 }
 
-/// The character that a reference stands for, and what follows: those that can stand in a list;
-/// others separate.
+/// The character of a reference such as `&#47;`, and the text behind it. References that cannot occur
+/// in an address become a space.
 fn reference(text: &str) -> (char, &str) {
     const LONGEST: usize = 10;
     let inner = text.strip_prefix('&').unwrap_or(text);

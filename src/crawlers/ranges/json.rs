@@ -1,32 +1,32 @@
-//! Lists in JSON, of whatever shape.
+//! Lists in JSON, of any shape.
 //!
 //! An address counts as an item of an array (`["192.0.2.1"]`, `{"webhooks": [...]}`, arrays by
-//! place), or as the value of a key that is known to hold one ([`is_address_key`]) in any object
-//! but the outermost: `{"ip": "…"}` alone is how a service tells the asker's own address. Objects
-//! may be keyed by number or place. Other keys and other values are passed over.
+//! place), or as the value of an address key ([`is_address_key`]) in any object but the outermost:
+//! a service that returns the client's own address sends `{"ip": "…"}`. The keys of objects may be
+//! numbers or places. Other keys and other values are ignored.
 //!
-//! Amazon Web Services lists every prefix by the service that uses it; only those of its health
-//! checks count, since all others are machines of its customers.
+//! Amazon Web Services lists every prefix by service. Only the prefixes of its health checks count,
+//! since all others are machines of its customers.
 
 use std::fmt;
 
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
-use super::{prefix, read::Found, refusal::Refusal};
+use super::{entries::Entries, prefix, refusal::Refusal};
 
-/// The service of Amazon Web Services that asks by itself.
+/// The one service of Amazon Web Services that sends requests of its own.
 const AWS_SERVICE: &str = "ROUTE53_HEALTHCHECKS";
 
 /// Reads a JSON text without building it in memory.
-pub(super) fn read(octets: &[u8], found: &mut Found) -> Result<(), Refusal> {
-    let mut reading = Reading { found, refusal: None };
+pub(super) fn read(octets: &[u8], entries: &mut Entries) -> Result<(), Refusal> {
+    let mut sink = Sink { entries, refusal: None };
     let mut text = serde_json::Deserializer::from_slice(octets);
-    let value = Value { reading: &mut reading, place: Place::Root };
-    let outcome = value.deserialize(&mut text).and_then(|_| text.end());
-    match (reading.refusal, outcome) {
+    let value = Value { sink: &mut sink, role: Role::Root };
+    let result = value.deserialize(&mut text).and_then(|_| text.end());
+    match (sink.refusal, result) {
         (Some(refusal), _) => Err(refusal),
         (None, Ok(())) => Ok(()),
-        (None, Err(fault)) => Err(Refusal::NotJson { line: fault.line(), column: fault.column() }),
+        (None, Err(error)) => Err(Refusal::NotJson { line: error.line(), column: error.column() }),
     }
 }
 
@@ -56,19 +56,20 @@ fn is_address_key(key: &str) -> bool {
     KEYS.iter().any(|known| letters().eq(known.bytes()))
 }
 
-struct Reading<'a> {
-    found: &'a mut Found,
+/// The entries so far, and the refusal that ended the reading.
+struct Sink<'a> {
+    entries: &'a mut Entries,
     refusal: Option<Refusal>,
 }
 
-impl Reading<'_> {
-    /// Takes a text; one that is no address is noted where one was `expected`.
-    fn take<E: de::Error>(&mut self, text: &str, expected: bool) -> Result<(), E> {
-        match self.found.take(text) {
+impl Sink<'_> {
+    /// Adds an entry. Notes a text that is `expected` to be an address and is not.
+    fn add<E: de::Error>(&mut self, text: &str, expected: bool) -> Result<(), E> {
+        match self.entries.add(text) {
             Ok(true) => Ok(()),
             Ok(false) => {
                 if expected && !text.is_empty() {
-                    self.found.note_unread(text);
+                    self.entries.note_unread(text);
                 }
                 Ok(())
             }
@@ -80,23 +81,23 @@ impl Reading<'_> {
     }
 }
 
-/// Where a value stands.
+/// The role of a value in the document.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
-    /// It is the whole document.
+enum Role {
+    /// The whole document.
     Root,
-    /// In an array.
+    /// An item of an array.
     Item,
-    /// Under a key whose texts are wanted: that of an address, or `service`.
+    /// The value of an address key or of `service`.
     Wanted,
-    /// Under any other key.
+    /// The value of any other key.
     Other,
 }
 
-/// Any value, at its place. A wanted text is given back, all else taken on the way.
+/// A value in its role. Returns a wanted text, and adds the other entries to the sink.
 struct Value<'a, 'f> {
-    reading: &'a mut Reading<'f>,
-    place: Place,
+    sink: &'a mut Sink<'f>,
+    role: Role,
 }
 
 impl<'de> DeserializeSeed<'de> for Value<'_, '_> {
@@ -115,26 +116,26 @@ impl<'de> Visitor<'de> for Value<'_, '_> {
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
-        if self.place == Place::Item {
-            self.reading.take(text, prefix::looks_meant(text))?;
+        if self.role == Role::Item {
+            self.sink.add(text, prefix::looks_meant(text))?;
         }
-        Ok((self.place == Place::Wanted).then(|| text.to_owned()))
+        Ok((self.role == Role::Wanted).then(|| text.to_owned()))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
-        let reading = self.reading;
-        while items.next_element_seed(Value { reading, place: Place::Item })?.is_some() {}
+        let sink = self.sink;
+        while items.next_element_seed(Value { sink, role: Role::Item })?.is_some() {}
         Ok(None)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Self::Value, A::Error> {
-        let reading = self.reading;
+        let sink = self.sink;
         let (mut addresses, mut service) = (Vec::new(), None);
         while let Some(key) = members.next_key::<String>()? {
             let is_service = key == "service";
-            let is_wanted = self.place != Place::Root && (is_service || is_address_key(&key));
-            let place = if is_wanted { Place::Wanted } else { Place::Other };
-            let text = members.next_value_seed(Value { reading, place })?;
+            let is_wanted = self.role != Role::Root && (is_service || is_address_key(&key));
+            let role = if is_wanted { Role::Wanted } else { Role::Other };
+            let text = members.next_value_seed(Value { sink, role })?;
             if is_service {
                 service = text;
             } else {
@@ -145,8 +146,8 @@ impl<'de> Visitor<'de> for Value<'_, '_> {
             let is_of_aws = matches!(key.as_str(), "ip_prefix" | "ipv6_prefix");
             let is_of_customers = service.as_ref().is_some_and(|service| service != AWS_SERVICE);
             if !(is_of_aws && is_of_customers) {
-                // `network` and `address` may name other things than addresses.
-                reading.take(&text, key.starts_with("ip") || prefix::looks_meant(&text))?;
+                // The value of `network` or `address` may be something else.
+                sink.add(&text, key.starts_with("ip") || prefix::looks_meant(&text))?;
             }
         }
         Ok(None)

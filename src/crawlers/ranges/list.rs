@@ -1,18 +1,18 @@
-//! A list that was read, and whether a fresh copy may take its place.
+//! A list of prefixes, and the check of a fresh copy against the copy in use.
 
-use std::{
-    fmt,
-    net::{IpAddr, Ipv4Addr},
-};
+use std::{fmt, net::Ipv4Addr};
 
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 
 use crate::diagnostic::Diagnostic;
 
-use super::refusal::Refusal;
+use super::{
+    family::{Families, Family},
+    refusal::Refusal,
+};
 
 /// The prefixes of a published list, merged: sorted, none inside another, neighbours joined. Two
-/// copies that hold the same addresses are equal, however they were written.
+/// copies with the same addresses are equal, however they are written.
 #[derive(Clone, Debug)]
 pub struct List {
     v4: Box<[Ipv4Net]>,
@@ -20,31 +20,19 @@ pub struct List {
     findings: Vec<Diagnostic>,
 }
 
-/// A family of addresses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Family {
-    /// IPv4, and IPv4 in IPv6 form.
-    V4,
-    /// IPv6.
-    V6,
+/// The addresses of a prefix as numbers, the first and the last.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Span {
+    pub(super) first: u128,
+    pub(super) last: u128,
 }
 
-/// The families that a list has addresses of. Of the others it says nothing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Families {
-    /// It has IPv4 addresses.
-    pub v4: bool,
-    /// It has IPv6 addresses.
-    pub v6: bool,
-}
-
-/// Whether `new` may replace `old`.
+/// Checks that `new` may replace `old`.
 ///
-/// It may not if it has lost a whole family of addresses, or if in one family fewer than half of
-/// the old prefixes are still held by new ones *and* there are fewer than half as many new ones.
-/// So prefixes may be joined or split, and an operator may move altogether; a list that was cut off
-/// or emptied is refused. One that stays short is not judged here again: whether to believe it in
-/// the end is up to who fetches it.
+/// It may not if it has lost a whole family of addresses. It may not if, in one family, it contains
+/// fewer than half of the old prefixes *and* has fewer than half as many prefixes. So an operator may
+/// join, split or move all prefixes, but a truncated list is refused. The caller decides when to
+/// accept a list that stays short.
 ///
 /// # Errors
 ///
@@ -58,10 +46,10 @@ pub fn sane_successor(old: &List, new: &List) -> Result<(), Refusal> {
         if after.is_empty() {
             return Err(Refusal::FamilyGone(family));
         }
-        let is_kept = |(first, last): &(u128, u128)| {
-            let next = after.partition_point(|(start, _)| start <= first);
-            let holder = next.checked_sub(1).and_then(|at| after.get(at));
-            holder.is_some_and(|(_, end)| last <= end)
+        let is_kept = |span: &Span| {
+            let next = after.partition_point(|other| other.first <= span.first);
+            let nearest = next.checked_sub(1).and_then(|at| after.get(at));
+            nearest.is_some_and(|other| span.last <= other.last)
         };
         let kept = before.iter().filter(|span| is_kept(span)).count();
         if kept.max(after.len()) * 2 < before.len() {
@@ -72,7 +60,7 @@ pub fn sane_successor(old: &List, new: &List) -> Result<(), Refusal> {
 }
 
 impl List {
-    /// Merges what was read.
+    /// Merges the prefixes.
     pub(super) fn new(v4: Vec<Ipv4Net>, v6: Vec<Ipv6Net>, findings: Vec<Diagnostic>) -> Self {
         Self { v4: Ipv4Net::aggregate(&v4).into(), v6: Ipv6Net::aggregate(&v6).into(), findings }
     }
@@ -83,45 +71,45 @@ impl List {
         v4.chain(self.v6.iter().copied().map(IpNet::V6))
     }
 
-    /// How many prefixes there are, merged.
+    /// The number of merged prefixes.
     pub fn len(&self) -> usize {
         self.v4.len() + self.v6.len()
     }
 
-    /// Whether there is none. A list that was read has at least one.
+    /// Whether there is no prefix. A list that [`read`](super::read) returns has at least one.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The families that it has addresses of.
+    /// The families of its addresses.
     pub fn families(&self) -> Families {
         Families { v4: !self.v4.is_empty(), v6: !self.v6.is_empty() }
     }
 
-    /// What was dropped or repaired while it was read: at most one finding of each kind, with the
-    /// number and the first of them.
+    /// Findings about ignored or repaired entries: at most one of each kind, with the number and the
+    /// first of the entries.
     pub fn findings(&self) -> &[Diagnostic] {
         &self.findings
     }
 
-    /// How many IPv4 addresses the list holds.
+    /// The number of IPv4 addresses.
     pub(super) fn v4_addresses(&self) -> u64 {
         self.v4.iter().map(|prefix| 1_u64 << (32 - prefix.prefix_len())).sum()
     }
 
-    /// The first and last address of each prefix of a family as numbers, ascending.
-    pub(super) fn spans(&self, family: Family) -> Vec<(u128, u128)> {
+    /// The spans of the prefixes of a family, ascending.
+    pub(super) fn spans(&self, family: Family) -> Vec<Span> {
         let v4 = |address: Ipv4Addr| u128::from(u32::from(address));
+        let v4_span = |p: &Ipv4Net| Span { first: v4(p.network()), last: v4(p.broadcast()) };
+        let v6_span = |p: &Ipv6Net| Span { first: p.network().into(), last: p.broadcast().into() };
         match family {
-            Family::V4 => self.v4.iter().map(|p| (v4(p.network()), v4(p.broadcast()))).collect(),
-            Family::V6 => {
-                self.v6.iter().map(|p| (p.network().into(), p.broadcast().into())).collect()
-            }
+            Family::V4 => self.v4.iter().map(v4_span).collect(),
+            Family::V6 => self.v6.iter().map(v6_span).collect(),
         }
     }
 }
 
-/// Whether the same addresses are in both; findings do not count.
+/// Lists are equal if their addresses are; findings do not count.
 impl PartialEq for List {
     fn eq(&self, other: &Self) -> bool {
         self.v4 == other.v4 && self.v6 == other.v6
@@ -130,43 +118,9 @@ impl PartialEq for List {
 
 impl Eq for List {}
 
-/// One prefix on each line, as [`read`](super::read) takes it: the form in which a good copy is
-/// kept.
+/// One prefix on each line, as [`read`](super::read) accepts it: the format of stored copies.
 impl fmt::Display for List {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.prefixes().try_for_each(|prefix| writeln!(f, "{prefix}"))
-    }
-}
-
-impl Family {
-    /// The family of an address.
-    pub fn of(address: IpAddr) -> Self {
-        match address.to_canonical() {
-            IpAddr::V4(_) => Self::V4,
-            IpAddr::V6(_) => Self::V6,
-        }
-    }
-}
-
-impl fmt::Display for Family {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::V4 => "IPv4",
-            Self::V6 => "IPv6",
-        })
-    }
-}
-
-impl Families {
-    /// Whether the list says anything about addresses of this family.
-    pub fn cover(self, family: Family) -> bool {
-        match family {
-            Family::V4 => self.v4,
-            Family::V6 => self.v6,
-        }
-    }
-
-    pub(super) fn and(self, other: Self) -> Self {
-        Self { v4: self.v4 || other.v4, v6: self.v6 || other.v6 }
     }
 }

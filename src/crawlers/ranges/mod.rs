@@ -1,24 +1,38 @@
-//! Published lists of the addresses that a crawler's operator sends from.
+//! Published lists of a crawler's addresses.
 //!
-//! [`read`] takes a list as it came, in any of the forms that operators use, or refuses it;
-//! [`sane_successor`] says whether a fresh copy may replace the one in use; [`Table`] answers for
-//! all lists at once which of them hold an address. Whoever fetches lists keeps the last good copy:
-//! a refused one says nothing about anybody.
+//! [`read`] reads a list in any format that operators use, or refuses it. [`sane_successor`] checks
+//! whether a fresh copy may replace the one in use. [`Table`] finds the lists that contain an
+//! address. The caller keeps the last good copy: a refused list says nothing about any client.
 //!
-//! Nothing here decides what an address that is in no list means, and nothing fetches.
+//! This folder does not fetch, and it does not decide what an unlisted address means.
+//!
+//! ```text
+//! limits, family    the limits of a list; the families of addresses
+//! prefix            one entry: text -> prefixes
+//! refusal, list     the reasons to refuse a list; a list that was accepted
+//! entries           the entries of a list while it is read
+//! html, json, rows  one format each: text -> entries
+//! format            the choice of the format: octets -> list
+//! table             many lists: address -> lists
+//! ```
 
+mod entries;
+mod family;
+mod format;
 mod html;
 mod json;
+mod limits;
 mod list;
 mod prefix;
-mod read;
 mod refusal;
 mod rows;
 mod table;
 
-pub use list::{Families, Family, List, sane_successor};
+pub use family::{Families, Family};
+pub use format::{Format, read};
+pub use limits::{MAX_OCTETS, MAX_PREFIXES};
+pub use list::{List, sane_successor};
 pub use prefix::is_public;
-pub use read::{Format, MAX_OCTETS, MAX_PREFIXES, read};
 pub use refusal::Refusal;
 pub use table::{ListId, Membership, Table};
 

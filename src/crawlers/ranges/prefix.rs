@@ -1,28 +1,25 @@
-//! One entry of a list: an address, a prefix or a range as written, and which of them count.
+//! One entry of a list: an address, a prefix or a range, and whether it counts.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use ipnet::{IpNet, Ipv4Net, Ipv4Subnets, Ipv6Net, Ipv6Subnets};
 
-/// The widest IPv4 prefix that is taken. One operator has published a whole /8 of its own.
-pub(super) const WIDEST_V4: u8 = 8;
-/// The widest IPv6 prefix that is taken; registries hand out nothing wider.
-pub(super) const WIDEST_V6: u8 = 16;
+use super::limits::{WIDEST_V4, WIDEST_V6};
 
-/// What becomes of a prefix.
+/// The treatment of a prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Worth {
-    /// It counts.
-    Take,
-    /// No client on the Internet has such an address.
-    Drop,
-    /// The list is not to be believed.
+    /// Use the prefix.
+    Use,
+    /// Ignore the prefix: no Internet client has such an address.
+    Ignore,
+    /// Refuse the whole list: it is implausible.
     Refuse,
 }
 
-/// The prefixes that an entry stands for, host bits still set: one for `192.0.2.1` and
-/// `192.0.2.0/24`, as many as it takes for the range `192.0.2.1-192.0.2.9`. `None` for anything
-/// else. IPv4 addresses in IPv6 form (RFC 4291 §2.5.5.2) come as IPv4.
+/// The prefixes of an entry, host bits still set: one for `192.0.2.1` and `192.0.2.0/24`, several for
+/// the range `192.0.2.1-192.0.2.9`. `None` for any other text. IPv4 addresses in IPv6 form
+/// (RFC 4291 §2.5.5.2) become IPv4.
 pub(super) fn parse(text: &str) -> Option<Vec<IpNet>> {
     let text = text.trim();
     if let Some((first, last)) = text.split_once('-') {
@@ -42,20 +39,20 @@ pub(super) fn parse(text: &str) -> Option<Vec<IpNet>> {
     Some(vec![unmapped(prefix)])
 }
 
-/// Whether a prefix counts: RFC 6890's addresses of special purpose do not, nor what holds some of
-/// them; in IPv6 only 2000::/3 is in use at all (RFC 4291 §2.4).
+/// The treatment of a prefix. RFC 6890's special-purpose addresses do not count, nor a prefix that
+/// contains some of them. In IPv6 only 2000::/3 is in use (RFC 4291 §2.4).
 pub(super) fn worth(prefix: IpNet) -> Worth {
     match prefix {
         IpNet::V4(prefix) => {
             let special = SPECIAL_V4.map(|(octets, length)| v4(octets, length));
             if special.iter().any(|special| special.contains(&prefix)) {
-                Worth::Drop
+                Worth::Ignore
             } else if prefix.prefix_len() < WIDEST_V4 {
                 Worth::Refuse
             } else if special.iter().any(|special| prefix.contains(special)) {
-                Worth::Drop
+                Worth::Ignore
             } else {
-                Worth::Take
+                Worth::Use
             }
         }
         IpNet::V6(prefix) => {
@@ -63,24 +60,24 @@ pub(super) fn worth(prefix: IpNet) -> Worth {
             let in_use = v6([0x2000, 0, 0], 3);
             let is_outside = !in_use.contains(&prefix) && !prefix.contains(&in_use);
             if is_outside || special.iter().any(|special| special.contains(&prefix)) {
-                Worth::Drop
+                Worth::Ignore
             } else if prefix.prefix_len() < WIDEST_V6 {
                 Worth::Refuse
             } else if special.iter().any(|special| prefix.contains(special)) {
-                Worth::Drop
+                Worth::Ignore
             } else {
-                Worth::Take
+                Worth::Use
             }
         }
     }
 }
 
-/// Whether an address is one that clients on the Internet have, of no special purpose.
+/// Whether an Internet client can have this address: it has no special purpose.
 pub fn is_public(address: IpAddr) -> bool {
-    worth(IpNet::from(address.to_canonical())) == Worth::Take
+    worth(IpNet::from(address.to_canonical())) == Worth::Use
 }
 
-/// Whether a text that is no entry was probably meant as one: digits with two points or colons.
+/// Whether a text that is not an entry was probably meant as one: digits with two dots or colons.
 pub(super) fn looks_meant(text: &str) -> bool {
     let is_of_addresses = |c: char| c.is_ascii_hexdigit() || ".:/- ".contains(c);
     let count = |wanted: char| text.matches(wanted).count();
@@ -124,7 +121,7 @@ fn address(text: &str) -> Option<IpAddr> {
     text.trim().parse().ok().map(|address: IpAddr| address.to_canonical())
 }
 
-/// `0` to `128`, digits only, no leading zero.
+/// A length as written: digits only, no leading zero.
 fn prefix_length(text: &str) -> Option<u8> {
     let text = text.trim();
     let is_plain = text == "0" || !text.starts_with('0');
@@ -143,7 +140,7 @@ fn range(first: IpAddr, last: IpAddr) -> Option<Vec<IpNet>> {
     }
 }
 
-/// `::ffff:192.0.2.0/120` as `192.0.2.0/24`.
+/// The IPv4 prefix of an IPv6 form: `192.0.2.0/24` of `::ffff:192.0.2.0/120`.
 fn unmapped(prefix: IpNet) -> IpNet {
     let IpNet::V6(mapped) = prefix else { return prefix };
     let address = mapped.addr().to_ipv4_mapped();

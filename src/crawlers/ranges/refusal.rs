@@ -1,19 +1,18 @@
-//! Why a list is not taken.
+//! The reasons to refuse a list.
 
 use std::fmt;
 
 use super::{
-    list::Family,
-    prefix::{WIDEST_V4, WIDEST_V6},
-    read::{MAX_OCTETS, MAX_PREFIXES},
+    family::Family,
+    limits::{MAX_OCTETS, MAX_PREFIXES, WIDEST_V4, WIDEST_V6},
 };
 
-/// Why a list is not taken. The copy in use, if there is one, stays in use.
+/// The reason to refuse a list. The copy in use, if any, stays in use.
 ///
-/// Foreign text in it is escaped and bounded already.
+/// Foreign text in it is escaped and bounded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// Occurs when there is nothing, or no address that counts.
+    /// Occurs when the list is empty or contains no address that counts.
     Empty,
     /// Occurs when the list has more than [`MAX_OCTETS`].
     TooLarge {
@@ -22,44 +21,44 @@ pub enum Refusal {
     },
     /// Occurs when the list has more than [`MAX_PREFIXES`] entries.
     TooMany,
-    /// Occurs when the octets are still gzip.
+    /// Occurs when the list is still gzip.
     Compressed,
-    /// Occurs when an HTML page came where the list is no page: an error page, most likely.
+    /// Occurs when an HTML page arrives instead of a list, probably an error page.
     ErrorPage,
-    /// Occurs when JSON was to come and the text is not JSON, or broken off.
+    /// Occurs when a JSON list is not JSON, or truncated.
     NotJson {
-        /// Line of the fault, from 1.
+        /// The line of the error, from 1.
         line: usize,
-        /// Column of the fault in octets, from 1; 0 before the line's first.
+        /// The column of the error in octets, from 1; 0 before the line's first.
         column: usize,
     },
-    /// Occurs when more entries are no addresses than are.
+    /// Occurs when fewer than half of the entries are addresses.
     MostlyUnread {
-        /// How many entries are addresses.
+        /// The number of addresses.
         read: usize,
-        /// How many are not.
+        /// The number of other entries.
         unread: usize,
-        /// The first that is not.
+        /// The first of the other entries.
         first: String,
     },
-    /// Occurs when one prefix holds more than any crawler's addresses: wider than /8 in IPv4,
-    /// than /16 in IPv6.
+    /// Occurs when one prefix is wider than any crawler's addresses: wider than /8 in IPv4, or than
+    /// /16 in IPv6.
     TooWide {
         /// The entry as written.
         prefix: String,
     },
-    /// Occurs when all IPv4 prefixes together hold more than two /8.
+    /// Occurs when all IPv4 prefixes together contain more than two /8.
     CoversTooMuch,
-    /// Occurs when a fresh copy has no address of a family that the copy in use has.
+    /// Occurs when a fresh copy has lost all addresses of a family.
     FamilyGone(Family),
-    /// Occurs when a fresh copy has kept less than half of the copy in use, and has not as many
-    /// others instead.
+    /// Occurs when a fresh copy has lost more than half of the copy in use, without as many new
+    /// prefixes.
     Shrunk {
-        /// The family in which it has.
+        /// The family of the lost prefixes.
         family: Family,
-        /// How many prefixes the copy in use has.
+        /// The number of prefixes of the copy in use.
         old: usize,
-        /// How many the fresh copy has.
+        /// The number of prefixes of the fresh copy.
         new: usize,
     },
 }
@@ -86,22 +85,27 @@ impl Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Empty => f.write_str("no address in the list (see whether its form has changed)"),
+            Self::Empty => {
+                f.write_str("the list contains no address (check whether its format has changed)")
+            }
             Self::TooLarge { octets } => {
-                write!(f, "the list has {octets} octets, at most {MAX_OCTETS} are read")
+                write!(f, "the list has {octets} octets, more than the limit of {MAX_OCTETS}")
             }
             Self::TooMany => write!(f, "the list has more than {MAX_PREFIXES} entries"),
-            Self::Compressed => f.write_str("the list is gzip (decompress it before it is read)"),
+            Self::Compressed => f.write_str("the list is still gzip (decompress it first)"),
             Self::ErrorPage => f.write_str(
-                "an HTML page instead of the list (see whether its address has changed; if the \
-                 list is a page, say so with 'ip_format: html')",
+                "an HTML page instead of the list (check whether its URL has changed; if the list \
+                 is a page, set 'ip_format: html')",
             ),
             Self::NotJson { line, column } => {
-                write!(f, "not JSON at line {line}, column {column} (see whether it is whole)")
+                write!(
+                    f,
+                    "not JSON at line {line}, column {column} (check whether the list is complete)"
+                )
             }
             Self::MostlyUnread { read, unread, first } => write!(
                 f,
-                "{unread} entries are no addresses and only {read} are; the first is '{first}'"
+                "{unread} entries are not addresses and only {read} are; the first is '{first}'"
             ),
             Self::TooWide { prefix } => write!(
                 f,
@@ -109,15 +113,15 @@ impl fmt::Display for Refusal {
                  /{WIDEST_V6} in IPv6)"
             ),
             Self::CoversTooMuch => {
-                f.write_str("all its IPv4 prefixes together hold more than two /8")
+                f.write_str("all IPv4 prefixes together contain more than two /8")
             }
             Self::FamilyGone(family) => {
-                write!(f, "the fresh copy has no {family} address any more")
+                write!(f, "the fresh copy has lost all {family} addresses")
             }
             Self::Shrunk { family, old, new } => write!(
                 f,
-                "the fresh copy has {new} {family} prefixes of {old}, less than half (if that is \
-                 meant, drop the copy in use)"
+                "the fresh copy has {new} {family} prefixes instead of {old}, less than half (if \
+                 this is right, delete the copy in use)"
             ),
         }
     }

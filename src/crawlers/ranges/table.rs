@@ -1,34 +1,36 @@
-//! One table over all lists: which of them hold an address.
+//! One table over all lists, to find the lists that contain an address.
 //!
-//! Lists overlap, and every list that holds an address counts, not only the one with the longest
-//! prefix. So the table is not one of prefixes: the addresses are cut wherever any list begins or
-//! ends, and each piece knows the set of lists that hold it. A lookup is one binary search over the
-//! cuts, numbers side by side in memory, and allocates nothing.
+//! Lists overlap, and every list that contains an address counts, not only the one with the longest
+//! prefix. So the table does not store prefixes. It cuts the addresses at the ends of all prefixes
+//! and stores the set of lists for each piece. A lookup is one binary search over the cuts, which are
+//! numbers side by side in memory. It allocates nothing.
 
 use std::{
     collections::{BTreeMap, HashMap},
     net::IpAddr,
 };
 
-use super::list::{Families, Family, List};
+use super::{
+    family::{Families, Family},
+    list::List,
+};
 
-/// The number by which the owner of the lists calls one of them.
+/// The number that the owner of the lists gives to one of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ListId(pub u32);
 
-/// What some lists together say of an address.
+/// The result for one address and some lists together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Membership {
-    /// One of them holds it.
+    /// A list contains it.
     Listed,
-    /// They are all there, one of them has addresses of this family, and none holds this one.
+    /// No list contains it. All lists are in the table, and one of them has addresses of its family.
     Unlisted,
-    /// Nothing can be said: none of them has addresses of this family, or one that could hold it is
-    /// not in the table.
+    /// Unknown: no list has addresses of its family, or a list is not in the table.
     Undecided,
 }
 
-/// All lists, compiled once. The default is a table without lists.
+/// All lists, compiled once. The default has no lists.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
     v4: CutsV4,
@@ -39,15 +41,15 @@ pub struct Table {
     lists: Vec<(ListId, Families)>,
 }
 
-/// Where the set changes: from `starts[n]` on it is that of number `sets[n]`.
+/// The cuts of IPv4 addresses: from `starts[n]` on, the set has the number `sets[n]`.
 #[derive(Clone, Debug, Default)]
 struct CutsV4 {
     starts: Vec<u32>,
     sets: Vec<u32>,
 }
 
-/// The same of 128 bits. The upper halves stand by themselves, for the search over them is four
-/// times as fast, and prefixes longer than /64 are rare.
+/// The cuts of IPv6 addresses. The upper halves have a vector of their own: the search over them is
+/// four times as fast, and prefixes longer than /64 are rare.
 #[derive(Clone, Debug, Default)]
 struct CutsV6 {
     upper: Vec<u64>,
@@ -55,8 +57,29 @@ struct CutsV6 {
     sets: Vec<u32>,
 }
 
+/// The beginning of a piece of addresses, and the number of its set.
+#[derive(Clone, Copy, Debug)]
+struct Cut {
+    start: u128,
+    set: u32,
+}
+
+/// The first address of a prefix (`step` 1), or the one behind its last (-1). Ordered by address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Edge {
+    at: u128,
+    list: ListId,
+    step: i32,
+}
+
+/// The distinct sets of lists, each with a number.
+struct Sets {
+    all: Vec<Box<[ListId]>>,
+    numbers: HashMap<Box<[ListId]>, u32>,
+}
+
 impl Table {
-    /// Compiles the lists. Several lists of one number count as one.
+    /// Compiles the lists. Several lists with one number count as one.
     pub fn new<'a>(lists: impl IntoIterator<Item = (ListId, &'a List)>) -> Self {
         let lists: Vec<_> = lists.into_iter().collect();
         let mut families = BTreeMap::new();
@@ -67,20 +90,22 @@ impl Table {
         let mut sets = Sets::new();
         let v4 = cuts(&lists, Family::V4, &mut sets);
         let v6 = cuts(&lists, Family::V6, &mut sets);
-        // The cut behind the last IPv4 address of all has no place, and nothing would look there.
-        let v4 = v4.into_iter().filter_map(|(start, set)| Some((u32::try_from(start).ok()?, set)));
-        let (starts, v4_sets) = v4.unzip();
-        let (v6_starts, v6_sets): (Vec<u128>, _) = v6.into_iter().unzip();
-        let upper = v6_starts.iter().map(|start| upper(*start)).collect();
+        // The cut behind the last IPv4 address does not fit into 32 bits, and no lookup needs it.
+        let v4 = v4.into_iter().filter_map(|cut| Some((u32::try_from(cut.start).ok()?, cut.set)));
+        let (v4_starts, v4_sets) = v4.unzip();
         Self {
-            v4: CutsV4 { starts, sets: v4_sets },
-            v6: CutsV6 { upper, starts: v6_starts, sets: v6_sets },
+            v4: CutsV4 { starts: v4_starts, sets: v4_sets },
+            v6: CutsV6 {
+                upper: v6.iter().map(|cut| upper(cut.start)).collect(),
+                starts: v6.iter().map(|cut| cut.start).collect(),
+                sets: v6.iter().map(|cut| cut.set).collect(),
+            },
             sets: sets.all,
             lists: families.into_iter().collect(),
         }
     }
 
-    /// The lists that hold an address, sorted. IPv4 addresses in IPv6 form are IPv4.
+    /// The lists that contain an address, sorted. IPv4 addresses in IPv6 form are IPv4.
     pub fn lookup(&self, address: IpAddr) -> &[ListId] {
         let set = match address.to_canonical() {
             IpAddr::V4(address) => self.v4.set(address.into()),
@@ -89,9 +114,8 @@ impl Table {
         set.and_then(|set| self.sets.get(set as usize)).map_or(&[], |set| set)
     }
 
-    /// What `lists`, which together are all that one crawler's operator publishes for it, say of an
-    /// address. One that is missing from the table (it could never be fetched) leaves open what it
-    /// would have said.
+    /// The result for an address and all `lists` of one crawler. A list that is missing from the table
+    /// (it was never fetched) may contain the address.
     pub fn membership(&self, lists: &[ListId], address: IpAddr) -> Membership {
         let holders = self.lookup(address);
         if lists.iter().any(|list| holders.contains(list)) {
@@ -108,7 +132,7 @@ impl Table {
         if covers { Membership::Unlisted } else { Membership::Undecided }
     }
 
-    /// The families that a list has addresses of; `None` for one that is not in the table.
+    /// The families of a list's addresses; `None` for a list that is not in the table.
     pub fn families(&self, list: ListId) -> Option<Families> {
         let at = self.lists.binary_search_by_key(&list, |(id, _)| *id).ok()?;
         self.lists.get(at).map(|(_, families)| *families)
@@ -128,7 +152,7 @@ impl CutsV6 {
         let next = self.upper.partition_point(|upper| *upper <= half);
         let mut at = next.checked_sub(1)?;
         if self.starts.get(at).is_some_and(|start| *start > address) {
-            // Cuts inside this /64, beyond the address: the lower halves decide.
+            // The /64 has cuts behind the address: compare the lower halves too.
             let before = self.starts.get(..at)?;
             at = before.partition_point(|start| *start <= address).checked_sub(1)?;
         }
@@ -138,12 +162,6 @@ impl CutsV6 {
 
 fn upper(address: u128) -> u64 {
     (address >> 64) as u64
-}
-
-/// The sets of lists, each kept once.
-struct Sets {
-    all: Vec<Box<[ListId]>>,
-    numbers: HashMap<Box<[ListId]>, u32>,
 }
 
 impl Sets {
@@ -161,195 +179,33 @@ impl Sets {
     }
 }
 
-/// Where in a family the set of lists changes, and the number of the set from there on. The last
-/// address of all has no cut behind it.
-fn cuts(lists: &[(ListId, &List)], family: Family, sets: &mut Sets) -> Vec<(u128, u32)> {
-    let mut changes = Vec::new();
+/// The addresses of a family at which the set of lists changes. The last address of all has no cut
+/// behind it.
+fn cuts(lists: &[(ListId, &List)], family: Family, sets: &mut Sets) -> Vec<Cut> {
+    let mut edges = Vec::new();
     for (id, list) in lists {
-        for (first, last) in list.spans(family) {
-            changes.push((first, *id, 1));
-            changes.extend(last.checked_add(1).map(|next| (next, *id, -1)));
+        for span in list.spans(family) {
+            edges.push(Edge { at: span.first, list: *id, step: 1 });
+            let behind = span.last.checked_add(1);
+            edges.extend(behind.map(|at| Edge { at, list: *id, step: -1 }));
         }
     }
-    changes.sort_unstable();
-    let mut holders: BTreeMap<ListId, i32> = BTreeMap::new();
-    let mut cuts: Vec<(u128, u32)> = Vec::new();
-    for here in changes.chunk_by(|(one, ..), (other, ..)| one == other) {
-        for (_, id, change) in here {
-            *holders.entry(*id).or_default() += change;
+    edges.sort_unstable();
+    let mut depths: BTreeMap<ListId, i32> = BTreeMap::new();
+    let mut cuts: Vec<Cut> = Vec::new();
+    for here in edges.chunk_by(|one, other| one.at == other.at) {
+        for edge in here {
+            *depths.entry(edge.list).or_default() += edge.step;
         }
-        holders.retain(|_, times| *times > 0);
-        let number = sets.number(holders.keys().copied().collect());
-        let unchanged = cuts.last().map_or(0, |(_, before)| *before) == number;
-        if let Some((start, ..)) = here.first().filter(|_| !unchanged) {
-            cuts.push((*start, number));
+        depths.retain(|_, depth| *depth > 0);
+        let set = sets.number(depths.keys().copied().collect());
+        let is_unchanged = cuts.last().map_or(0, |before| before.set) == set;
+        if let Some(edge) = here.first().filter(|_| !is_unchanged) {
+            cuts.push(Cut { start: edge.at, set });
         }
     }
     cuts
 }
 
 #[cfg(test)]
-mod tests {
-    use std::fmt::Write;
-
-    use proptest::prelude::*;
-
-    use super::{super::read, *};
-
-    fn list(text: &str) -> List {
-        read(None, text.as_bytes()).expect("the list of a test is one")
-    }
-
-    fn address(text: &str) -> IpAddr {
-        text.parse().expect("the address of a test is one")
-    }
-
-    #[test]
-    fn ours_every_list_that_holds_an_address_counts() {
-        let lists = [
-            list("8.8.0.0/16\n2a02:6b8::/32"),
-            list("8.8.8.0/24\n8.8.9.0/24\n8.8.10.0/25"),
-            list("8.8.8.8\n2a02:6b8::/64\n2a02:6b8::1:0:0:1"),
-        ];
-        let table = Table::new((0..).map(ListId).zip(&lists));
-        for (asked, expected) in [
-            ("8.8.8.8", &[0, 1, 2][..]),
-            ("::ffff:8.8.8.8", &[0, 1, 2]),
-            ("8.8.8.9", &[0, 1]),
-            ("8.8.10.127", &[0, 1]),
-            ("8.8.10.128", &[0]),
-            ("8.7.255.255", &[]),
-            ("8.8.0.0", &[0]),
-            ("8.8.255.255", &[0]),
-            ("8.9.0.0", &[]),
-            ("0.0.0.0", &[]),
-            ("255.255.255.255", &[]),
-            ("2a02:6b8::", &[0, 2]),
-            ("2a02:6b8::1", &[0, 2]),
-            ("2a02:6b8:0:0:ffff:ffff:ffff:ffff", &[0, 2]),
-            ("2a02:6b8:0:1::", &[0]),
-            ("2a02:6b8::1:0:0:1", &[0, 2]),
-            ("2a02:6b9::", &[]),
-            ("::", &[]),
-            ("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", &[]),
-        ] {
-            let holders: Vec<u32> = table.lookup(address(asked)).iter().map(|id| id.0).collect();
-            assert_eq!(holders, expected, "{asked}");
-        }
-        assert!(Table::default().lookup(address("8.8.8.8")).is_empty());
-        assert!(Table::new([]).lookup(address("8.8.8.8")).is_empty());
-    }
-
-    #[test]
-    fn ours_of_a_family_without_addresses_a_list_says_nothing() {
-        use Membership::{Listed, Undecided, Unlisted};
-        let lists = [list("8.8.8.0/24"), list("2a02:6b8::/32"), list("9.9.9.9\n2a02:6b8::1")];
-        let table = Table::new((0..).map(ListId).zip(&lists));
-        let (v4, v6, both, missing) = (ListId(0), ListId(1), ListId(2), ListId(7));
-        for (asked, of, expected) in [
-            ("8.8.8.8", &[v4][..], Listed),
-            ("8.8.9.8", &[v4], Unlisted),
-            ("::ffff:8.8.9.8", &[v4], Unlisted),
-            ("2a02:6b8::1", &[v4], Undecided),
-            ("8.8.8.8", &[v6], Undecided),
-            ("2a02:6b9::1", &[v6], Unlisted),
-            // One operator, a file for each family.
-            ("8.8.9.8", &[v4, v6], Unlisted),
-            ("2a02:6b9::1", &[v6, v4], Unlisted),
-            ("9.9.9.9", &[v4, both], Listed),
-            ("8.8.9.8", &[v4, both], Unlisted),
-            // What could not be fetched might hold it.
-            ("8.8.8.8", &[missing, v4], Listed),
-            ("8.8.9.8", &[v4, missing], Undecided),
-            ("8.8.8.8", &[], Undecided),
-        ] {
-            assert_eq!(table.membership(of, address(asked)), expected, "{asked} {of:?}");
-        }
-        assert_eq!(table.families(v4), Some(Families { v4: true, v6: false }));
-        assert_eq!(table.families(missing), None);
-    }
-
-    #[test]
-    fn ours_lists_of_one_number_are_one() {
-        let (one, two) = (list("8.8.8.0/24"), list("8.8.8.8\n9.9.9.9\n2a02:6b8::1"));
-        let table = Table::new([(ListId(3), &one), (ListId(3), &two)]);
-        for asked in ["8.8.8.8", "8.8.8.9", "9.9.9.9", "2a02:6b8::1"] {
-            assert_eq!(table.lookup(address(asked)), [ListId(3)], "{asked}");
-        }
-        assert_eq!(table.families(ListId(3)), Some(Families { v4: true, v6: true }));
-    }
-
-    /// Prefixes so near to each other that many overlap and touch, in both families.
-    fn prefix() -> impl Strategy<Value = String> {
-        let near = prop_oneof![Just(0_u32), Just(0xff), any::<u32>()];
-        let v4 = (near.clone(), 20..=32_u8).prop_map(|(bits, length)| {
-            format!("8.8.{}.{}/{length}", bits >> 8 & 0xff, bits & 0xff)
-        });
-        let v6 = (0..4_u16, near, prop_oneof![32..=64_u8, 120..=128_u8]).prop_map(
-            |(network, bits, length)| {
-                format!("2a02:6b8:0:{network:x}::{:x}/{length}", bits & 0x1ff)
-            },
-        );
-        prop_oneof![v4, v6]
-    }
-
-    proptest! {
-        #[test]
-        fn the_table_says_what_a_look_at_every_prefix_says(
-            texts in prop::collection::vec(prop::collection::vec(prefix(), 1..20), 1..8),
-        ) {
-            let lists: Vec<List> = texts.iter().map(|lines| list(&lines.join("\n"))).collect();
-            let table = Table::new((0..).map(ListId).zip(&lists));
-            let parsed = |lines: &Vec<String>| -> Vec<ipnet::IpNet> {
-                lines.iter().map(|text| text.parse().expect("it is one")).collect()
-            };
-            let prefixes: Vec<Vec<ipnet::IpNet>> = texts.iter().map(parsed).collect();
-            let near = |address: IpAddr| match address {
-                IpAddr::V4(one) => {
-                    let bits = u32::from(one);
-                    [bits - 1, bits, bits + 1].map(|bits| IpAddr::V4(bits.into()))
-                }
-                IpAddr::V6(one) => {
-                    let bits = u128::from(one);
-                    [bits - 1, bits, bits + 1].map(|bits| IpAddr::V6(bits.into()))
-                }
-            };
-            for prefix in prefixes.iter().flatten() {
-                for asked in [prefix.network(), prefix.addr(), prefix.broadcast()] {
-                    for asked in near(asked) {
-                        let scanned: Vec<ListId> = (0..)
-                            .map(ListId)
-                            .zip(&prefixes)
-                            .filter(|(_, list)| list.iter().any(|one| one.contains(&asked)))
-                            .map(|(id, _)| id)
-                            .collect();
-                        prop_assert_eq!(table.lookup(asked), scanned, "{}", asked);
-                    }
-                }
-            }
-        }
-
-        #[test]
-        fn a_list_is_read_again_as_it_was_written(lines in prop::collection::vec(prefix(), 1..50)) {
-            let read_first = list(&lines.join("\n"));
-            let mut text = String::from("# kept\n");
-            write!(text, "{read_first}").expect("memory takes all");
-            prop_assert_eq!(list(&text), read_first);
-        }
-
-        #[test]
-        fn whatever_comes_is_read_or_refused(
-            octets in prop::collection::vec(any::<u8>(), 0..200),
-            text in "[<>/a-z!&;\"'\\{\\}\\[\\]:,.0-9# \n-]{0,200}",
-        ) {
-            use super::super::Format;
-            for format in [None, Some(Format::Json), Some(Format::Rows), Some(Format::Html)] {
-                for octets in [&octets[..], text.as_bytes()] {
-                    if let Err(refusal) = read(format, octets) {
-                        prop_assert!(refusal.code().starts_with("ranges."));
-                    }
-                }
-            }
-        }
-    }
-}
+mod tests;

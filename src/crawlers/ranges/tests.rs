@@ -3,8 +3,8 @@ use std::fmt::Write;
 use super::*;
 use crate::diagnostic::Severity;
 
-/// What a list comes to: its prefixes, blanks between, or the code of the refusal.
-fn outcome(format: Option<Format>, text: impl AsRef<[u8]>) -> String {
+/// The prefixes of a list, separated by blanks, or the code of its refusal.
+fn result(format: Option<Format>, text: impl AsRef<[u8]>) -> String {
     match read(format, text.as_ref()) {
         Ok(list) => list.prefixes().map(|prefix| prefix.to_string()).collect::<Vec<_>>().join(" "),
         Err(refusal) => {
@@ -16,21 +16,21 @@ fn outcome(format: Option<Format>, text: impl AsRef<[u8]>) -> String {
 
 fn check(format: Option<Format>, cases: &[(&str, &str)]) {
     for (text, expected) in cases {
-        assert_eq!(outcome(format, text), *expected, "{text}");
+        assert_eq!(result(format, text), *expected, "{text}");
     }
 }
 
 fn list(text: &str) -> List {
-    read(None, text.as_bytes()).expect("the list of a test is one")
+    read(None, text.as_bytes()).expect("a valid list")
 }
 
 #[test]
-fn ours_json_of_every_published_shape_is_read() {
+fn json_of_every_published_shape_is_read() {
     for format in [None, Some(Format::Json)] {
         check(
             format,
             &[
-                // Google, Bing, Apple, OpenAI, Anthropic, Common Crawl, …
+                // Google, Bing, Apple, OpenAI, Anthropic, Overlap Crawl, …
                 (
                     r#"{"creationTime":"2026-08-11T22:00:43.000000","prefixes":[{"ipv6Prefix":"2001:4860:4801:10::/64"},{"ipv4Prefix":"66.249.64.0/27"}]}"#,
                     "66.249.64.0/27 2001:4860:4801:10::/64",
@@ -46,28 +46,28 @@ fn ours_json_of_every_published_shape_is_read() {
                 ),
                 (r#"["66.249.79.1","2001:4860::1"]"#, "66.249.79.1/32 2001:4860::1/128"),
                 (r#"{"ips":["66.249.79.1"]}"#, "66.249.79.1/32"),
-                // Ahrefs' two.
+                // Both lists of Ahrefs.
                 (
                     r#"{"ips":[{"ip_address":"5.39.1.224"},{"ip_address":"5.39.1.225"}]}"#,
                     "5.39.1.224/31",
                 ),
-                // Datadog's: by place as well, so everything stands twice.
+                // Datadog: also by place, so that every prefix occurs twice.
                 (
                     r#"{"version":4,"modified":"2026-10-01-00-00-00","synthetics":{"prefixes_ipv4":["13.114.211.96/32"],"prefixes_ipv4_by_location":{"aws:ap-northeast-1":["13.114.211.96/32"]},"prefixes_ipv6":[]}}"#,
                     "13.114.211.96/32",
                 ),
-                // StatusCake's: objects under numbers.
+                // StatusCake: objects by number.
                 (
                     r#"{"1":{"servercode":"LON1","ip":"178.62.78.199","ipv6":"2a03:b0c0:1:d0::5e:f001","status":"Up"},"2":{"ip":"178.62.80.93","ipv6":""}}"#,
                     "178.62.78.199/32 178.62.80.93/32 2a03:b0c0:1:d0::5e:f001/128",
                 ),
-                // Stripe's and New Relic's: arrays under names.
+                // Stripe and New Relic: arrays by name.
                 (r#"{"WEBHOOKS":["3.18.12.63"]}"#, "3.18.12.63/32"),
                 (
                     r#"{"Dublin, IE":["3.250.28.0/22"],"Tokyo, JP":["18.178.0.1"]}"#,
                     "3.250.28.0/22 18.178.0.1/32",
                 ),
-                // Of Amazon Web Services only the health checks.
+                // Amazon Web Services: only the health checks.
                 (
                     r#"{"syncToken":"1","prefixes":[{"ip_prefix":"15.177.0.0/18","region":"GLOBAL","service":"ROUTE53_HEALTHCHECKS"},{"service":"EC2","ip_prefix":"3.5.140.0/22"},{"ip_prefix":"15.177.0.0/16","service":"AMAZON"}],"ipv6_prefixes":[{"ipv6_prefix":"2600:1f14::/35","service":"EC2"}]}"#,
                     "15.177.0.0/18",
@@ -83,7 +83,7 @@ fn ours_json_of_every_published_shape_is_read() {
 }
 
 #[test]
-fn ours_json_that_is_no_list_is_refused() {
+fn json_without_a_list_is_refused() {
     check(
         Some(Format::Json),
         &[
@@ -94,7 +94,7 @@ fn ours_json_that_is_no_list_is_refused() {
             ("null", "ranges.empty"),
             (r#"{"prefixes":[]}"#, "ranges.empty"),
             (r#"{"prefixes":[1,null,true,1.5,{}]}"#, "ranges.empty"),
-            // A service that tells the asker's own address, plainly or with an error.
+            // A service that returns the client's own address, or an error with it.
             (r#"{"ip":"8.8.8.8"}"#, "ranges.empty"),
             (r#"{"error":{"code":429,"client_ip":"8.8.8.8"}}"#, "ranges.empty"),
             (r#"{"prefixes":[{"ipv4Prefix":"66.249.64.0/27"}"#, "ranges.not_json"),
@@ -106,15 +106,15 @@ fn ours_json_that_is_no_list_is_refused() {
             ("\n<html>", "ranges.error_page"),
         ],
     );
-    assert_eq!(outcome(Some(Format::Json), b"[\"\xff\"]"), "ranges.not_json");
-    assert_eq!(outcome(Some(Format::Json), "[".repeat(100_000)), "ranges.not_json");
-    assert_eq!(outcome(None, b"\x1f\x8b\x08\x00"), "ranges.compressed");
-    let Err(refusal) = read(None, b"{\n \"a\" }") else { panic!("it is no JSON") };
+    assert_eq!(result(Some(Format::Json), b"[\"\xff\"]"), "ranges.not_json");
+    assert_eq!(result(Some(Format::Json), "[".repeat(100_000)), "ranges.not_json");
+    assert_eq!(result(None, b"\x1f\x8b\x08\x00"), "ranges.compressed");
+    let Err(refusal) = read(None, b"{\n \"a\" }") else { panic!("the text is not JSON") };
     assert_eq!(refusal, Refusal::NotJson { line: 2, column: 6 });
 }
 
 #[test]
-fn ours_rows_are_read_with_comments_and_any_line_ends() {
+fn rows_have_comments_and_any_line_ends() {
     for format in [None, Some(Format::Rows)] {
         check(
             format,
@@ -156,7 +156,7 @@ fn rfc8805_2_1_1_1_only_the_first_column_of_a_geofeed_counts() {
 }
 
 #[test]
-fn ours_of_a_page_only_what_is_seen_and_whole_counts() {
+fn only_visible_whole_words_of_a_page_count() {
     check(
         Some(Format::Html),
         &[
@@ -185,7 +185,7 @@ fn ours_of_a_page_only_what_is_seen_and_whole_counts() {
             ("8.8.8.8\n1.1.1.1", "1.1.1.1/32 8.8.8.8/32"),
         ],
     );
-    for unseen in [
+    for hidden in [
         "Mozilla/5.0 Chrome/119.0.0.0 Safari/537.36",
         "Mozilla 5.0 Chrome 119.0.0.0 compatible",
         "v8.8.8.8 and 8.8.8.8-beta",
@@ -208,12 +208,12 @@ fn ours_of_a_page_only_what_is_seen_and_whole_counts() {
         "",
         "<html><title>Access denied</title>",
     ] {
-        assert_eq!(outcome(Some(Format::Html), unseen), "ranges.empty", "{unseen}");
+        assert_eq!(result(Some(Format::Html), hidden), "ranges.empty", "{hidden}");
     }
 }
 
 #[test]
-fn ours_every_ip_format_of_the_catalogue_is_known() {
+fn every_ip_format_of_the_catalogue_is_known() {
     for name in [
         "google-prefixes",
         "html",
@@ -231,7 +231,7 @@ fn ours_every_ip_format_of_the_catalogue_is_known() {
 }
 
 #[test]
-fn ours_prefixes_are_merged_and_host_bits_cleared() {
+fn prefixes_are_merged_and_host_bits_cleared() {
     check(
         None,
         &[
@@ -243,9 +243,9 @@ fn ours_prefixes_are_merged_and_host_bits_cleared() {
         ],
     );
     let findings = list("8.8.8.8/24\n1.1.1.1/24\nwhat\n10.0.0.1\n10.0.0.2\n").findings().to_vec();
-    let said: Vec<_> = findings.iter().map(|one| (one.code, one.severity)).collect();
+    let found: Vec<_> = findings.iter().map(|one| (one.code, one.severity)).collect();
     assert_eq!(
-        said,
+        found,
         [
             ("ranges.unread_entry", Severity::Warning),
             ("ranges.special_purpose", Severity::Warning),
@@ -254,13 +254,13 @@ fn ours_prefixes_are_merged_and_host_bits_cleared() {
     );
     assert_eq!(
         findings[1].message,
-        "2 of the list's entries are of special purpose and were dropped; the first is '10.0.0.1'"
+        "2 of the list's entries are special-purpose addresses and were ignored; the first is '10.0.0.1'"
     );
     assert_eq!(list("8.8.8.8\n# \n").findings(), []);
 }
 
 #[test]
-fn rfc6890_addresses_of_special_purpose_are_dropped() {
+fn rfc6890_special_purpose_addresses_are_ignored() {
     for special in [
         "0.0.0.0",
         "10.1.2.0/24",
@@ -292,13 +292,13 @@ fn rfc6890_addresses_of_special_purpose_are_dropped() {
         "3fff::1",
         "2001::/16",
     ] {
-        assert_eq!(outcome(None, special), "ranges.empty", "{special}");
-        assert_eq!(outcome(None, format!("8.8.8.8\n{special}")), "8.8.8.8/32", "{special}");
+        assert_eq!(result(None, special), "ranges.empty", "{special}");
+        assert_eq!(result(None, format!("8.8.8.8\n{special}")), "8.8.8.8/32", "{special}");
     }
 }
 
 #[test]
-fn ours_a_list_that_is_too_wide_or_too_long_is_refused() {
+fn a_list_that_is_too_wide_or_too_long_is_refused() {
     check(
         None,
         &[
@@ -319,19 +319,19 @@ fn ours_a_list_that_is_too_wide_or_too_long_is_refused() {
             ),
         ],
     );
-    assert_eq!(outcome(Some(Format::Html), "<p>0.0.0.0/0</p>"), "ranges.too_wide");
-    assert_eq!(outcome(None, vec![b'\n'; MAX_OCTETS + 1]), "ranges.too_large");
+    assert_eq!(result(Some(Format::Html), "<p>0.0.0.0/0</p>"), "ranges.too_wide");
+    assert_eq!(result(None, vec![b'\n'; MAX_OCTETS + 1]), "ranges.too_large");
     let lines = |count| "8.8.8.8\n".repeat(count);
-    assert_eq!(outcome(None, lines(MAX_PREFIXES)), "8.8.8.8/32");
-    assert_eq!(outcome(None, lines(MAX_PREFIXES + 1)), "ranges.too_many");
+    assert_eq!(result(None, lines(MAX_PREFIXES)), "8.8.8.8/32");
+    assert_eq!(result(None, lines(MAX_PREFIXES + 1)), "ranges.too_many");
     let json = format!("[{}\"8.8.8.8\"]", "\"8.8.8.8\",".repeat(MAX_PREFIXES));
-    assert_eq!(outcome(None, json), "ranges.too_many");
+    assert_eq!(result(None, json), "ranges.too_many");
 }
 
 #[test]
-fn ours_foreign_text_in_a_refusal_is_escaped_and_bounded() {
+fn foreign_text_in_a_refusal_is_escaped_and_bounded() {
     let text = format!("\u{1b}[2J{}", "x".repeat(1000));
-    let Err(refusal) = read(None, text.as_bytes()) else { panic!("it is no list") };
+    let Err(refusal) = read(None, text.as_bytes()) else { panic!("the text is not a list") };
     let said = refusal.to_string();
     assert!(said.contains("\\x1b[2J") && said.len() < 200, "{said}");
 }
@@ -345,7 +345,7 @@ fn addresses(count: u32) -> String {
 }
 
 #[test]
-fn ours_a_fresh_copy_that_lost_too_much_is_refused() {
+fn a_fresh_copy_that_lost_too_much_is_refused() {
     let many = |count| list(&addresses(count));
     let whole = list("8.8.8.0/24");
     let split = list(&(0..128).fold(String::new(), |mut text, number| {

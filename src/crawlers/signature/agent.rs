@@ -1,4 +1,4 @@
-//! `Signature-Agent`: the URL under which a signer publishes its keys.
+//! `Signature-Agent`: the URL of a signer's keys.
 
 use std::fmt;
 
@@ -13,14 +13,14 @@ use super::{
 /// The field's name.
 pub(super) const FIELD: &str = "signature-agent";
 
-/// Where a directory is published that is named by its host alone
+/// The path of the directory if the agent's URL has none
 /// (draft-meunier-http-message-signatures-directory).
 const WELL_KNOWN: &str = "/.well-known/http-message-signatures-directory";
 
-/// The URL of a signer: `https`, the name of a host on the default port, and a path or none. No
-/// address, no user, no fragment. The host is in lower case.
+/// The URL of a signer: `https`, a host name on the default port, and an optional path. No address,
+/// no user, no fragment. The host is in lower case.
 ///
-/// That the host's name leads to a public address is for those to see who connect to it.
+/// The caller checks that the host name resolves to a public address.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AgentUrl {
     text: String,
@@ -35,7 +35,7 @@ impl AgentUrl {
     ///
     /// # Errors
     /// [`Reason::SignatureAgentNotHttps`] for another scheme, and
-    /// [`Reason::SignatureAgentUnusable`] for all that an agent's URL must not be.
+    /// [`Reason::SignatureAgentUnusable`] for any other URL that an agent cannot have.
     pub fn new(text: &str) -> Result<Self, Reason> {
         let (scheme, rest) = text.split_once("://").ok_or(Reason::SignatureAgentUnusable)?;
         if !scheme.eq_ignore_ascii_case("https") {
@@ -51,7 +51,7 @@ impl AgentUrl {
         let mut url = String::with_capacity(text.len() + 1);
         url.push_str(Self::SCHEME);
         url.push_str(&host.to_ascii_lowercase());
-        // The root is the same as no path, and an origin is written without.
+        // The root path equals no path.
         if path != "/" {
             if path.starts_with('?') {
                 url.push('/');
@@ -73,8 +73,8 @@ impl AgentUrl {
         self.text.get(Self::SCHEME.len()..Self::SCHEME.len() + self.host_length).unwrap_or_default()
     }
 
-    /// The URL of the key directory: the well-known place where the agent is a bare origin, as
-    /// deployed signers mean it; else the URL itself, as the draft has it.
+    /// The URL of the key directory. For a bare origin it is the well-known place, as deployed
+    /// signers expect; else the URL itself, as in the draft.
     pub fn directory_url(&self) -> String {
         let is_origin = self.text.len() == Self::SCHEME.len() + self.host_length;
         if is_origin { format!("{}{WELL_KNOWN}", self.text) } else { self.text.clone() }
@@ -103,7 +103,7 @@ impl Field {
             Err(error) => error,
         };
         match Parser::new(value).parse::<Item>() {
-            // An address without quotation marks happens to be a token.
+            // A URL without quotation marks can parse as a token.
             Ok(Item { bare_item: BareItem::Token(_), .. }) => Err(Reason::SignatureAgentUnquoted),
             Ok(item) => Ok(Self::Single(item)),
             Err(_) if looks_like_url(value) => Err(Reason::SignatureAgentUnquoted),
@@ -111,8 +111,8 @@ impl Field {
         }
     }
 
-    /// The agent of the signature with this label, which covers these components. Where several
-    /// members are covered, that with the signature's own label is meant, else the first.
+    /// The agent of the signature with this label and these components. If the signature covers
+    /// several members, the one with its own label counts, else the first.
     pub(super) fn agent(&self, label: &str, covered: &[Component]) -> Result<AgentUrl, Reason> {
         let mut keys = covered.iter().filter(|c| c.is_of_field(FIELD)).map(|c| match &c.source {
             Source::Member { key, .. } => Some(key.as_str()),
@@ -122,7 +122,7 @@ impl Field {
         let key = if keys.any(|key| key == Some(label)) { Some(label) } else { first };
         let item = match (self, key) {
             (Self::Members(members), Some(key)) => members.get(key),
-            // The whole field is covered: the member of this signature, or the only one.
+            // The signature covers the whole field: use its own member, or the only one.
             (Self::Members(members), None) => members
                 .get(label)
                 .or_else(|| members.first().filter(|_| members.len() == 1).map(|(_, only)| only)),
@@ -137,8 +137,8 @@ impl Field {
     }
 }
 
-/// The URL of a member. The draft ignores members with parameters; the `type` of the drafts before
-/// it is understood where it says what the URL says by itself.
+/// The URL of a member. The draft ignores members with parameters. The `type` of earlier drafts is
+/// accepted if it only repeats the meaning of the URL.
 fn url_of(item: &Item) -> Result<AgentUrl, Reason> {
     let text = match &item.bare_item {
         BareItem::String(text) => text.as_str(),
@@ -162,13 +162,13 @@ fn looks_like_url(value: &[u8]) -> bool {
     value.windows(3).any(|part| part == b"://") && !value.contains(&b'"')
 }
 
-/// What a URL's path and query are made of (RFC 3986 §3.3 and §3.4); `#` is not among it.
+/// Whether a URL's path or query can contain an octet (RFC 3986 §3.3 and §3.4). `#` is not allowed.
 fn is_uri_octet(octet: u8) -> bool {
     octet.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/?%".contains(&octet)
 }
 
-/// A name of the public DNS: two labels at least, the last of which starts with a letter. So no
-/// address passes in any of its spellings, and no name of a single label.
+/// Whether a text is a name of the public DNS: at least two labels, and a letter at the start of the
+/// last. So no address passes in any spelling.
 fn is_host_name(host: &str) -> bool {
     let is_label = |label: &str| {
         (1..=63).contains(&label.len())

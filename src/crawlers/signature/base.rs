@@ -1,28 +1,21 @@
 //! The signature base: the octets that are signed (RFC 9421 §2.5).
 
-use sfv::{Dictionary, ListEntry, ListSerializer};
+use sfv::{ListEntry, ListSerializer};
 
 use super::{
     component::{Component, Source},
     fields,
-    message::{Fields, Message},
+    message::Message,
     reason::Reason,
 };
 
-/// The most that is read and written for one signature, in octets. What is read counts too, because
-/// a long dictionary can be covered member by member. Honest signatures take a few hundred.
+/// The most octets that are read and written for one signature. The limit includes reads, because a
+/// signature can cover a long dictionary member by member. Honest signatures need a few hundred.
 const MAX_WORK: usize = 16 * 1024;
 
-/// A message that is signed: a request, or a response to one.
-#[derive(Clone, Copy)]
-pub(super) struct Signed<'a> {
-    pub(super) request: &'a Message<'a>,
-    pub(super) response: Option<&'a dyn Fields>,
-}
-
-/// The octets that a signature over these components with these parameters signs.
+/// The octets of a signature over these components with these parameters.
 pub(super) fn write(
-    signed: Signed<'_>,
+    message: &Message<'_>,
     components: &[Component],
     parameters: &str,
 ) -> Result<Vec<u8>, Reason> {
@@ -32,8 +25,8 @@ pub(super) fn write(
         base.extend_from_slice(component.identifier.as_bytes());
         base.extend_from_slice(b": ");
         let start = base.len();
-        read += push_value(signed, component, &mut base)?;
-        // A line break would let one value pass for two lines; other octets are not ASCII (§2.5).
+        read += push_value(message, component, &mut base)?;
+        // A line break would make two lines of one value; the base is ASCII (§2.5).
         let is_printable = |octet: &u8| matches!(octet, b'\t' | b' '..=b'~');
         if !base.get(start..).is_some_and(|value| value.iter().all(is_printable)) {
             return Err(Reason::ComponentUnreadable);
@@ -48,54 +41,43 @@ pub(super) fn write(
     Ok(base)
 }
 
-/// Writes the value, and tells how many octets have been read that are not written.
+/// Writes the value. Returns the number of octets that were read in addition.
 fn push_value(
-    signed: Signed<'_>,
+    message: &Message<'_>,
     component: &Component,
     base: &mut Vec<u8>,
 ) -> Result<usize, Reason> {
-    let request = signed.request;
     let mut read = 0;
-    let fields = match (signed.response, component.of_request) {
-        (None, false) | (Some(_), true) => request.fields,
-        (Some(fields), false) => fields,
-        // A request answers nothing (§2.4).
-        (None, true) => return Err(Reason::UnsupportedComponent),
-    };
     match &component.source {
         Source::Field(name) => {
-            let value = fields::value(fields, name)?.ok_or(Reason::ComponentAbsent)?;
+            let value = fields::value(message.fields, name)?.ok_or(Reason::ComponentAbsent)?;
             base.extend_from_slice(&value);
         }
         Source::Member { field, key } => {
-            let value = fields::value(fields, field)?.ok_or(Reason::ComponentAbsent)?;
+            let value = fields::value(message.fields, field)?.ok_or(Reason::ComponentAbsent)?;
             read = value.len();
             let members = fields::dictionary(&value, Reason::ComponentUnreadable)?;
             let member = members.get(key.as_str()).ok_or(Reason::ComponentAbsent)?;
             base.extend_from_slice(member_value(member).as_bytes());
         }
-        // A response has none of the components derived from a request (§2.2).
-        _ if signed.response.is_some() && !component.of_request => {
-            return Err(Reason::UnsupportedComponent);
-        }
-        Source::Method => base.extend_from_slice(request.method.as_bytes()),
-        Source::Scheme => base.extend_from_slice(request.scheme.as_str().as_bytes()),
-        Source::Authority => push_authority(request, base),
-        Source::RequestTarget => base.extend_from_slice(request.target),
+        Source::Method => base.extend_from_slice(message.method.as_bytes()),
+        Source::Scheme => base.extend_from_slice(message.scheme.as_str().as_bytes()),
+        Source::Authority => push_authority(message, base),
+        Source::RequestTarget => base.extend_from_slice(message.target),
         Source::TargetUri => {
-            origin_form(request)?;
-            base.extend_from_slice(request.scheme.as_str().as_bytes());
+            origin_form(message)?;
+            base.extend_from_slice(message.scheme.as_str().as_bytes());
             base.extend_from_slice(b"://");
-            push_authority(request, base);
-            base.extend_from_slice(request.target);
+            push_authority(message, base);
+            base.extend_from_slice(message.target);
         }
-        Source::Path => base.extend_from_slice(origin_form(request)?.0),
+        Source::Path => base.extend_from_slice(origin_form(message)?.0),
         Source::Query => {
             base.push(b'?');
-            base.extend_from_slice(origin_form(request)?.1);
+            base.extend_from_slice(origin_form(message)?.1);
         }
         Source::QueryParam(name) => {
-            let query = origin_form(request)?.1;
+            let query = origin_form(message)?.1;
             read = query.len();
             push_parameter(query, name, base)?;
         }
@@ -103,13 +85,13 @@ fn push_value(
     Ok(read)
 }
 
-/// §2.2.3: in lower case, without the default port.
-fn push_authority(request: &Message<'_>, base: &mut Vec<u8>) {
-    let authority = request.authority;
+/// §2.2.3: Writes the authority in lower case, without the default port.
+fn push_authority(message: &Message<'_>, base: &mut Vec<u8>) {
+    let authority = message.authority;
     let port = authority.iter().rposition(|&octet| octet == b':');
     let host = match port.map(|at| authority.split_at(at)) {
         Some((host, [_, port @ ..]))
-            if port.is_empty() || port == request.scheme.default_port() =>
+            if port.is_empty() || port == message.scheme.default_port() =>
         {
             host
         }
@@ -119,8 +101,8 @@ fn push_authority(request: &Message<'_>, base: &mut Vec<u8>) {
 }
 
 /// Path and query of a target in origin form.
-fn origin_form<'a>(request: &Message<'a>) -> Result<(&'a [u8], &'a [u8]), Reason> {
-    let target = request.target;
+fn origin_form<'a>(message: &Message<'a>) -> Result<(&'a [u8], &'a [u8]), Reason> {
+    let target = message.target;
     if target.first() != Some(&b'/') {
         return Err(Reason::ComponentUnreadable);
     }
@@ -128,14 +110,14 @@ fn origin_form<'a>(request: &Message<'a>) -> Result<(&'a [u8], &'a [u8]), Reason
     Ok((parts.next().unwrap_or_default(), parts.next().unwrap_or_default()))
 }
 
-/// A member of a dictionary, serialised (§2.1.2): its value and parameters, not its name.
+/// A member of a dictionary, serialised (§2.1.2): its value and parameters without its name.
 fn member_value(member: &ListEntry) -> String {
     let mut written = ListSerializer::new();
     written.members([member]);
     written.finish().unwrap_or_default()
 }
 
-/// §2.2.8: the value of a parameter of the query, which stands in it once.
+/// §2.2.8: Writes the value of a query parameter that occurs once.
 fn push_parameter(query: &[u8], name: &str, base: &mut Vec<u8>) -> Result<(), Reason> {
     let mut value = None;
     for pair in query.split(|&octet| octet == b'&').filter(|pair| !pair.is_empty()) {
@@ -154,7 +136,7 @@ fn push_parameter(query: &[u8], name: &str, base: &mut Vec<u8>) -> Result<(), Re
 }
 
 /// A name or value of application/x-www-form-urlencoded, decoded and percent-encoded again, with
-/// `%20` for a space. Octets that are no UTF-8 become U+FFFD, as the URL standard has it.
+/// `%20` for a space. Octets that are not UTF-8 become U+FFFD, as in the URL standard.
 fn recoded(text: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -189,10 +171,4 @@ fn hex(octet: u8) -> Option<u8> {
 
 fn digit(nibble: u8) -> u8 {
     if nibble < 10 { b'0' + nibble } else { b'A' + nibble - 10 }
-}
-
-/// The digests of `Content-Digest` (RFC 9530 §2), read.
-pub(super) fn digests(fields: &dyn Fields) -> Result<Dictionary, Reason> {
-    let value = fields::value(fields, "content-digest")?.ok_or(Reason::ComponentAbsent)?;
-    fields::dictionary(&value, Reason::ComponentUnreadable)
 }

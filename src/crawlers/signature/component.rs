@@ -1,23 +1,21 @@
-//! What a signature covers: the components of a message and their identifiers (RFC 9421 §2).
+//! The components of a request that a signature covers, and their identifiers (RFC 9421 §2).
 
 use sfv::{BareItem, FieldType, InnerList, Item};
 
 use super::reason::Reason;
 
-/// The most components that are looked at. Honest signers cover two to six.
+/// The most components of a signature. Honest signers cover two to six.
 const MAX_COMPONENTS: usize = 32;
 
 /// A covered component.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Component {
-    /// The identifier as it stands in the signature base.
+    /// The identifier as written in the signature base.
     pub(super) identifier: String,
     pub(super) source: Source,
-    /// `;req`: in a response, a component of the request that it answers (§2.4).
-    pub(super) of_request: bool,
 }
 
-/// Where the value of a component comes from.
+/// The source of a component's value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Source {
     Method,
@@ -27,9 +25,9 @@ pub(super) enum Source {
     RequestTarget,
     Path,
     Query,
-    /// A parameter of the query; its name, percent-encoded.
+    /// A parameter of the query, by its percent-encoded name.
     QueryParam(String),
-    /// A field, whole.
+    /// A whole field.
     Field(String),
     /// A member of a field that is a dictionary.
     Member {
@@ -38,7 +36,7 @@ pub(super) enum Source {
     },
 }
 
-/// The components of an inner list, each once.
+/// The components of an inner list, which must be distinct.
 pub(super) fn all(list: &InnerList) -> Result<Vec<Component>, Reason> {
     if list.items.len() > MAX_COMPONENTS {
         return Err(Reason::TooManyComponents);
@@ -46,11 +44,8 @@ pub(super) fn all(list: &InnerList) -> Result<Vec<Component>, Reason> {
     let mut components: Vec<Component> = Vec::with_capacity(list.items.len());
     for item in &list.items {
         let component = Component::read(item)?;
-        // Two identifiers with the same parameters in another order are the same one.
-        let is_same = |other: &Component| {
-            other.source == component.source && other.of_request == component.of_request
-        };
-        if components.iter().any(is_same) {
+        // The order of its parameters does not distinguish a component.
+        if components.iter().any(|other| other.source == component.source) {
             return Err(Reason::DuplicateComponent);
         }
         components.push(component);
@@ -59,7 +54,7 @@ pub(super) fn all(list: &InnerList) -> Result<Vec<Component>, Reason> {
 }
 
 impl Component {
-    /// Whether it is the field of this name, whole or a member of it.
+    /// Whether it is the field with this name, whole or a member of it.
     pub(super) fn is_of_field(&self, name: &str) -> bool {
         match &self.source {
             Source::Field(field) | Source::Member { field, .. } => field == name,
@@ -71,12 +66,12 @@ impl Component {
         let BareItem::String(name) = &item.bare_item else {
             return Err(Reason::UnsupportedComponent);
         };
-        let (mut key, mut parameter, mut of_request) = (None, None, false);
+        let (mut key, mut parameter) = (None, None);
         for (name, value) in &item.params {
             match (name.as_str(), value) {
                 ("key", BareItem::String(value)) => key = Some(value.as_str().to_owned()),
                 ("name", BareItem::String(value)) => parameter = Some(value.as_str().to_owned()),
-                ("req", BareItem::Boolean(true)) => of_request = true,
+                // Among them `req`, which is for responses only (§2.4).
                 _ => return Err(Reason::UnsupportedComponent),
             }
         }
@@ -95,7 +90,7 @@ impl Component {
             }
             _ => return Err(Reason::UnsupportedComponent),
         };
-        Ok(Self { identifier: item.serialize(), source, of_request })
+        Ok(Self { identifier: item.serialize(), source })
     }
 }
 

@@ -9,12 +9,12 @@ use sfv::{
 
 use super::{message::Fields, reason::Reason};
 
-/// The longest field value that is read or covered, in octets, all lines together. As many
-/// signatures as are looked at fit, by the largest RSA keys.
+/// The longest field value, in octets, all lines together. The largest number of signatures fits,
+/// even with the largest RSA keys.
 const MAX_FIELD: usize = 8 * 1024;
 
 /// The value of a field: all its lines, trimmed, joined with a comma and a space (RFC 9421 §2.1).
-/// `None` where there is no line.
+/// `None` for an absent field.
 pub(super) fn value<'f>(
     fields: &'f dyn Fields,
     name: &str,
@@ -24,7 +24,7 @@ pub(super) fn value<'f>(
     fields.each_line(name, &mut |line| {
         let line = trimmed(line);
         length = length.saturating_add(line.len()).saturating_add(2);
-        // Past the limit, the lines are only counted.
+        // Behind the limit, only the length counts.
         if length > MAX_FIELD + 2 {
             return;
         }
@@ -40,9 +40,9 @@ pub(super) fn value<'f>(
     if length > MAX_FIELD + 2 { Err(Reason::FieldTooLarge) } else { Ok(value) }
 }
 
-/// A dictionary. That a later member replaces an earlier one of its name (RFC 9651 §4.2.2) is no
-/// help here: who reads the first and who reads the last would see two different signers, so such a
-/// dictionary is refused. `unreadable` is the reason for everything else.
+/// A dictionary. In RFC 9651 §4.2.2 a later member replaces an earlier one with the same name. Here
+/// such a dictionary is refused, because two parsers could see two different signers. `unreadable`
+/// is the reason for all other errors.
 pub(super) fn dictionary(value: &[u8], unreadable: Reason) -> Result<Dictionary, Reason> {
     let members = Members { members: Dictionary::new(), repeated: false };
     match Parser::new(value).parse_dictionary_with_visitor(members) {
@@ -52,7 +52,7 @@ pub(super) fn dictionary(value: &[u8], unreadable: Reason) -> Result<Dictionary,
     }
 }
 
-/// The members of a dictionary, and whether a name came twice.
+/// The members of a dictionary, and whether a name occurs twice.
 struct Members {
     members: Dictionary,
     repeated: bool,
@@ -72,7 +72,7 @@ impl<'de> DictionaryVisitor<'de> for Members {
     }
 }
 
-/// A field line without the whitespace around it (RFC 9110 §5.5).
+/// A field line without the surrounding whitespace (RFC 9110 §5.5).
 fn trimmed(line: &[u8]) -> &[u8] {
     let is_space = |octet: &u8| matches!(octet, b' ' | b'\t');
     let start = line.iter().position(|octet| !is_space(octet)).unwrap_or(line.len());

@@ -1,4 +1,4 @@
-//! A signer's key directory: a JWK Set (RFC 7517) read to keys, each named by its thumbprint.
+//! A signer's key directory: a JWK Set (RFC 7517) of keys, by thumbprint.
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use ring::signature::{
@@ -9,19 +9,18 @@ use sha2::{Digest, Sha256};
 
 use super::reason::Reason;
 
-/// The keys of RFC 9421 §B.1, whose private halves are printed beside them: test-key-ed25519 and
-/// test-key-rsa-pss.
+/// The thumbprints of test-key-ed25519 and test-key-rsa-pss. RFC 9421 §B.1 prints their private
+/// halves too.
 const TEST_KEYS: [&str; 2] =
     ["poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U", "oD0HwocPBSfpNy5W3bpJeyFGY_IQ_YpqxSjQ3Yd-CLA"];
 
-/// From here on a time must be one in milliseconds: in seconds it would lie beyond the year 5000.
+/// The first time that must be in milliseconds: in seconds it would be after the year 5000.
 const FIRST_MILLISECONDS: i64 = 100_000_000_000;
 
-/// The keys that a directory publishes for signatures, as far as they can be used here.
+/// The usable keys of a directory.
 #[derive(Clone, Debug, Default)]
 pub struct KeySet {
     keys: Vec<Key>,
-    skipped: usize,
 }
 
 /// A public key.
@@ -40,16 +39,15 @@ enum Material {
 }
 
 impl KeySet {
-    /// The largest directory that is read, in octets.
+    /// The largest directory, in octets.
     pub const MAX_OCTETS: usize = 64 * 1024;
-    /// The most keys that a directory may have.
+    /// The most keys of a directory.
     pub const MAX_KEYS: usize = 100;
 
-    /// Reads a directory: a JWK Set. A single JWK, as some publish, is none.
+    /// Reads a directory: a JWK Set, not a single JWK as some sites publish.
     ///
-    /// A key is left out where it is of another type, is not for signatures or is malformed
-    /// (RFC 7517 §5). `kid` is not looked at: a key is named by its thumbprint (RFC 7638), which is
-    /// computed. Private members are not read.
+    /// Ignores a key that is of another type, not for signatures, or malformed (RFC 7517 §5). Ignores
+    /// `kid` too: the name of a key is its thumbprint (RFC 7638). Does not read private members.
     ///
     /// # Errors
     /// [`Reason::DirectoryTooLarge`] and [`Reason::DirectoryMalformed`].
@@ -65,31 +63,25 @@ impl KeySet {
         if keys.len() > Self::MAX_KEYS {
             return Err(Reason::DirectoryTooLarge);
         }
-        let read: Vec<Key> = keys.iter().filter_map(Key::read).collect();
-        Ok(Self { skipped: keys.len() - read.len(), keys: read })
+        Ok(Self { keys: keys.iter().filter_map(Key::read).collect() })
     }
 
-    /// How many keys can be used.
+    /// The number of usable keys.
     pub fn len(&self) -> usize {
         self.keys.len()
     }
 
-    /// Whether no key can be used.
+    /// Whether no key is usable.
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty()
     }
 
-    /// How many keys of the directory were left out.
-    pub fn skipped(&self) -> usize {
-        self.skipped
-    }
-
-    /// The thumbprints of the keys, in base64url: what a signature's `keyid` says.
+    /// The thumbprints of the keys, in base64url: the `keyid` of signatures.
     pub fn thumbprints(&self) -> impl Iterator<Item = &str> {
         self.keys.iter().map(|key| key.thumbprint.as_str())
     }
 
-    /// The key of this name that is valid now, with `skew` seconds to spare at its start.
+    /// The key with this id that is valid now, with a tolerance of `skew` seconds at its start.
     pub(super) fn find(&self, key_id: &str, now: i64, skew: i64) -> Result<&Key, Reason> {
         let mut refusal = Reason::UnknownKey;
         for key in self.keys.iter().filter(|key| key.thumbprint == key_id) {
@@ -106,7 +98,7 @@ impl KeySet {
 }
 
 impl Key {
-    /// A key that can be used, or `None`.
+    /// The key of a JWK; `None` if it is not usable.
     fn read(jwk: &Value) -> Option<Self> {
         let jwk = jwk.as_object()?;
         let is_for_signatures = match jwk.get("use") {
@@ -154,11 +146,7 @@ impl Key {
         TEST_KEYS.contains(&self.thumbprint.as_str())
     }
 
-    pub(super) fn thumbprint(&self) -> &str {
-        &self.thumbprint
-    }
-
-    /// The name of the one algorithm that the key is used with (RFC 9421 §6.2.2).
+    /// The name of the key's one algorithm (RFC 9421 §6.2.2).
     pub(super) fn alg(&self) -> &'static str {
         match self.material {
             Material::Ed25519(_) => "ed25519",
@@ -166,7 +154,7 @@ impl Key {
         }
     }
 
-    /// Whether the key signed this (RFC 9421 §3.3.1 and §3.3.6).
+    /// Whether the key signed these octets (RFC 9421 §3.3.1 and §3.3.6).
     pub(super) fn has_signed(&self, base: &[u8], signature: &[u8]) -> bool {
         match &self.material {
             Material::Ed25519(key) => {
@@ -193,19 +181,20 @@ fn encoded(octets: &[u8]) -> String {
     BASE64_URL_SAFE_NO_PAD.encode(octets)
 }
 
-/// RFC 8037 §3.1 says `EdDSA`, RFC 9864 `Ed25519`, and some signers write the name of RFC 9421.
+/// Whether this is a name of Ed25519: RFC 8037 §3.1 has `EdDSA`, RFC 9864 has `Ed25519`, and some
+/// signers use the name of RFC 9421.
 fn is_ed25519(alg: &str) -> bool {
     matches!(alg, "EdDSA" | "Ed25519" | "ed25519")
 }
 
-/// 2048 to 8192 bits, without leading zeros, so that one key has one thumbprint.
+/// Whether a modulus has 2048 to 8192 bits and no leading zeros, so that a key has one thumbprint.
 fn is_modulus(octets: &[u8]) -> bool {
     let least_first = if octets.len() == 256 { 0x80 } else { 1 };
     (256..=1024).contains(&octets.len())
         && octets.first().is_some_and(|first| *first >= least_first)
 }
 
-/// Odd, larger than one and small: a larger one costs time and gains nothing.
+/// Whether an exponent is odd, larger than one and small: a large one only costs time.
 fn is_exponent(octets: &[u8]) -> bool {
     (1..=4).contains(&octets.len())
         && octets.first() != Some(&0)
@@ -213,12 +202,12 @@ fn is_exponent(octets: &[u8]) -> bool {
         && octets != [1]
 }
 
-/// A time in seconds, or in milliseconds, as some write it. `Some(None)` where there is none,
-/// `None` where it cannot be read, which makes the key unusable.
+/// A time in seconds, or in milliseconds as some signers write it. `Some(None)` if it is absent;
+/// `None` if it is unreadable, which makes the key unusable.
 #[allow(clippy::option_option, reason = "absent and unreadable are different here")]
 fn time(jwk: &Map<String, Value>, name: &str) -> Option<Option<i64>> {
     let Some(value) = jwk.get(name) else { return Some(None) };
-    // The conversion of a float ends at the bounds of the integer.
+    // The conversion of a float saturates.
     let time = value.as_i64().or_else(|| value.as_f64().map(|time| time as i64))?;
     Some(Some(if time > FIRST_MILLISECONDS { time / 1000 } else { time }))
 }

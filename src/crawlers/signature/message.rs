@@ -1,16 +1,16 @@
-//! The parts of a request that can be signed, as they were received.
+//! The parts of a request that a signature can cover, as received.
 
-/// A request as the signer's peer received it: before a proxy has changed anything.
+/// A request as received from the signer, before any change by a proxy.
 #[derive(Clone, Copy)]
 pub struct Message<'a> {
     /// The method, in its own case.
     pub method: &'a str,
-    /// By which scheme the client asked. Where TLS ends in front of Beadle, that is still `https`.
+    /// The scheme of the client's request. It is `https` too if TLS ends in front of Beadle.
     pub scheme: Scheme,
     /// `Host` or `:authority`, as received.
     pub authority: &'a [u8],
-    /// The request target in origin form, as received: path and query. A signature that covers a
-    /// part of any other form fails.
+    /// The request target in origin form, as received: path and query. A signature over a part of any
+    /// other form fails.
     pub target: &'a [u8],
     /// The fields.
     pub fields: &'a dyn Fields,
@@ -25,14 +25,14 @@ pub enum Scheme {
     Https,
 }
 
-/// The fields of a message, asked for by name.
+/// The fields of a message, by name.
 pub trait Fields {
-    /// Calls `line` with the value of each field line of this name, in order. The name is given in
-    /// lower case and stands for every case.
+    /// Calls `line` with the value of each field line with this name, in order. `name` is in lower
+    /// case; the comparison ignores case.
     fn each_line<'f>(&'f self, name: &str, line: &mut dyn FnMut(&'f [u8]));
 }
 
-/// A list of names and values, for messages that are not held by an HTTP library.
+/// A list of names and values, for messages without an HTTP library.
 impl<N: AsRef<str>, V: AsRef<[u8]>> Fields for [(N, V)] {
     fn each_line<'f>(&'f self, name: &str, line: &mut dyn FnMut(&'f [u8])) {
         for (own, value) in self {
@@ -43,7 +43,7 @@ impl<N: AsRef<str>, V: AsRef<[u8]>> Fields for [(N, V)] {
     }
 }
 
-/// The same list, owned.
+/// An owned list of names and values.
 impl<N: AsRef<str>, V: AsRef<[u8]>> Fields for Vec<(N, V)> {
     fn each_line<'f>(&'f self, name: &str, line: &mut dyn FnMut(&'f [u8])) {
         self.as_slice().each_line(name, line);
@@ -51,7 +51,7 @@ impl<N: AsRef<str>, V: AsRef<[u8]>> Fields for Vec<(N, V)> {
 }
 
 impl Scheme {
-    /// As written in a URI.
+    /// The scheme as written in a URI.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Http => "http",
@@ -59,7 +59,7 @@ impl Scheme {
         }
     }
 
-    /// The port that an authority without one means.
+    /// The port of an authority that has none.
     pub(super) const fn default_port(self) -> &'static [u8] {
         match self {
             Self::Http => b"80",

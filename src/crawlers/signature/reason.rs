@@ -1,99 +1,85 @@
-//! Why a signature proves nothing: a code for labels and logs, a sentence for people.
+//! The reasons why a signature proves nothing: a code for labels and logs, a sentence for people.
 
 use std::fmt;
 
-/// What a signature says in the end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// The holder of the key signed this request.
-    Verified,
-    /// The signature is wrong: made for something else, altered, out of date or malformed.
-    Invalid(Reason),
-    /// Nothing can be said: what is needed to judge is missing.
-    Unverified(Reason),
-}
-
-/// Everything that can keep a signature, an agent's URL or a directory from being accepted. Each
-/// reason always leads to the same [`Outcome`].
+/// The reason why a signature, an agent's URL or a directory is not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reason {
-    /// Occurs when one of the three fields, or a covered one, is longer than what is read.
+    /// Occurs when one of the three fields, or a covered one, is longer than the limit.
     FieldTooLarge,
-    /// Occurs when `Signature-Input` is no dictionary of inner lists.
+    /// Occurs when `Signature-Input` is not a dictionary of inner lists.
     SignatureInputUnreadable,
-    /// Occurs when `Signature` has no octets under the label, or is no dictionary.
+    /// Occurs when `Signature` has no octets with the label, or is not a dictionary.
     SignatureValueUnreadable,
-    /// Occurs when a name stands twice in one of the three fields, or in a covered dictionary.
+    /// Occurs when one of the three fields, or a covered dictionary, contains a name twice.
     DuplicateLabel,
-    /// Occurs when a request carries more signatures than are looked at.
+    /// Occurs when a request has more signatures than the limit.
     TooManySignatures,
-    /// Occurs when a signature covers more components than are looked at.
+    /// Occurs when a signature covers more components than the limit.
     TooManyComponents,
     /// Occurs when `created`, `expires` or `keyid` is absent or of the wrong type.
     MissingFields,
-    /// Occurs when a signature expires before, or as soon as, it was created.
+    /// Occurs when a signature does not expire after its creation.
     BadWindow,
-    /// Occurs when a signature was created in the future.
+    /// Occurs when the creation of a signature is in the future.
     ClockAhead,
-    /// Occurs when a signature is past its time.
+    /// Occurs when a signature has expired.
     Expired,
-    /// Occurs when a signature may be used for longer than the limit.
+    /// Occurs when the lifetime of a signature is longer than the limit.
     LifetimeTooLong,
-    /// Occurs when neither `@authority` nor `@target-uri` is covered.
+    /// Occurs when a signature covers neither `@authority` nor `@target-uri`.
     TargetNotCovered,
-    /// Occurs when `Signature-Agent` is sent and not covered.
+    /// Occurs when a signature does not cover the request's `Signature-Agent`.
     SignatureAgentNotCovered,
-    /// Occurs when a signature names no agent, and the request none.
+    /// Occurs when a request has no `Signature-Agent`.
     SignatureAgentAbsent,
     /// Occurs when `Signature-Agent` is neither a dictionary nor a string.
     SignatureAgentUnreadable,
-    /// Occurs when the URL in `Signature-Agent` stands without quotation marks.
+    /// Occurs when the URL in `Signature-Agent` has no quotation marks.
     SignatureAgentUnquoted,
-    /// Occurs when `Signature-Agent` has no member of the name that is covered.
+    /// Occurs when `Signature-Agent` has no member with the covered name.
     SignatureAgentMemberMissing,
-    /// Occurs when the member of `Signature-Agent` has parameters that are not understood.
+    /// Occurs when the member of `Signature-Agent` has unknown parameters.
     SignatureAgentParameters,
-    /// Occurs when the agent's URL is of another scheme.
+    /// Occurs when the agent's URL is not `https`.
     SignatureAgentNotHttps,
-    /// Occurs when the agent's URL is no plain absolute URL of a named host.
+    /// Occurs when the agent's URL is not a plain absolute URL with a host name.
     SignatureAgentUnusable,
-    /// Occurs when the same component is covered twice.
+    /// Occurs when a signature covers a component twice.
     DuplicateComponent,
-    /// Occurs when a component is covered that is not known, or with unknown parameters.
+    /// Occurs when a covered component, or its parameter, is not supported.
     UnsupportedComponent,
     /// Occurs when a covered component is not in the message.
     ComponentAbsent,
     /// Occurs when a covered component cannot be a line of the signature base.
     ComponentUnreadable,
-    /// Occurs when all that is covered is more than what is hashed.
+    /// Occurs when the covered components together are longer than the limit.
     BaseTooLarge,
-    /// Occurs when the algorithm is one of shared secrets.
+    /// Occurs when the algorithm is one with shared secrets.
     HmacForbidden,
-    /// Occurs when the algorithm is none that is verified here.
+    /// Occurs when the algorithm is not supported.
     UnsupportedAlgorithm,
-    /// Occurs when the algorithm is not that of the key.
+    /// Occurs when the algorithm does not fit the key.
     AlgorithmMismatch,
-    /// Occurs when the key verifies something else than this.
+    /// Occurs when the key did not sign this request.
     BadSignature,
-    /// Occurs when the key's private half stands in RFC 9421.
+    /// Occurs when RFC 9421 contains the key's private half.
     TestKey,
     /// Occurs when the directory does not have the key.
     UnknownKey,
-    /// Occurs when the directory says that the key is for later.
+    /// Occurs when the key is not valid yet, by its directory.
     KeyNotYetValid,
-    /// Occurs when the directory says that the key's time is over.
+    /// Occurs when the key has expired, by its directory.
     KeyExpired,
-    /// Occurs when a directory has more octets or more keys than are read.
+    /// Occurs when a directory has more octets or more keys than the limit.
     DirectoryTooLarge,
-    /// Occurs when a directory is no JWK Set.
+    /// Occurs when a directory is not a JWK Set.
     DirectoryMalformed,
-    /// Occurs when the digest of a directory is not that of its content.
-    DigestMismatch,
 }
 
 impl Reason {
     /// All reasons, in the order of their declaration.
-    pub const ALL: [Self; 36] = [
+    pub const ALL: [Self; 35] = [
         Self::FieldTooLarge,
         Self::SignatureInputUnreadable,
         Self::SignatureValueUnreadable,
@@ -129,185 +115,91 @@ impl Reason {
         Self::KeyExpired,
         Self::DirectoryTooLarge,
         Self::DirectoryMalformed,
-        Self::DigestMismatch,
     ];
 
-    /// The code: stable, few, fit for a metric's label.
+    /// The code: stable and low in number, so that it can be a metric label.
     pub const fn as_str(self) -> &'static str {
-        self.words().0
-    }
-
-    /// The outcome that follows.
-    pub const fn outcome(self) -> Outcome {
         match self {
-            // The draft only advises to keep signatures short-lived, and to send the agent's URL.
-            Self::LifetimeTooLong
-            | Self::SignatureAgentAbsent
-            | Self::SignatureAgentParameters
-            | Self::UnsupportedAlgorithm
-            | Self::UnknownKey
-            | Self::KeyNotYetValid
-            | Self::KeyExpired
-            | Self::DirectoryTooLarge
-            | Self::DirectoryMalformed => Outcome::Unverified(self),
-            _ => Outcome::Invalid(self),
-        }
-    }
-
-    /// Code and sentence; the sentence names the repair where the signer has one.
-    const fn words(self) -> (&'static str, &'static str) {
-        match self {
-            Self::FieldTooLarge => (
-                "field-too-large",
-                "a signature field or a covered one is longer than 8 KiB (send or cover less)",
-            ),
-            Self::SignatureInputUnreadable => (
-                "signature-input-unreadable",
-                "Signature-Input is no dictionary of inner lists (see RFC 9421 §4.1)",
-            ),
-            Self::SignatureValueUnreadable => (
-                "signature-value-unreadable",
-                "Signature has no byte sequence under the label of Signature-Input (see RFC 9421 §4.2)",
-            ),
-            Self::DuplicateLabel => (
-                "duplicate-label",
-                "a name stands twice in a dictionary (give each member its own)",
-            ),
-            Self::TooManySignatures => {
-                ("too-many-signatures", "there are more than 4 signatures (send fewer)")
-            }
-            Self::TooManyComponents => {
-                ("too-many-components", "a signature covers more than 32 components (cover fewer)")
-            }
-            Self::MissingFields => (
-                "missing-fields",
-                "created, expires or keyid is missing (send the first two as integers, the last as a string)",
-            ),
-            Self::BadWindow => ("bad-window", "the signature expires before it was created"),
-            Self::ClockAhead => {
-                ("clock-ahead", "the signature was created in the future (set the signer's clock)")
-            }
-            Self::Expired => ("expired", "the signature has expired (sign each request anew)"),
-            Self::LifetimeTooLong => (
-                "lifetime-too-long",
-                "the signature lasts longer than is accepted (let it expire within a day)",
-            ),
-            Self::TargetNotCovered => (
-                "target-not-covered",
-                "the signature is good for any site (cover @authority or @target-uri)",
-            ),
-            Self::SignatureAgentNotCovered => {
-                ("signature-agent-not-covered", "Signature-Agent is not signed (cover its member)")
-            }
-            Self::SignatureAgentAbsent => (
-                "signature-agent-absent",
-                "there is no Signature-Agent, so nobody knows whose key it is (send and cover it)",
-            ),
-            Self::SignatureAgentUnreadable => (
-                "signature-agent-unreadable",
-                "Signature-Agent is no dictionary of strings (send label=\"https://…\")",
-            ),
-            Self::SignatureAgentUnquoted => (
-                "signature-agent-unquoted",
-                "the URL in Signature-Agent is not quoted (send label=\"https://…\")",
-            ),
-            Self::SignatureAgentMemberMissing => (
-                "signature-agent-member-missing",
-                "Signature-Agent has no member of the name that is covered",
-            ),
-            Self::SignatureAgentParameters => (
-                "signature-agent-parameters",
-                "the member of Signature-Agent has parameters that are not understood (leave them out)",
-            ),
-            Self::SignatureAgentNotHttps => (
-                "signature-agent-not-https",
-                "the URL in Signature-Agent is not https (publish the keys over TLS)",
-            ),
-            Self::SignatureAgentUnusable => (
-                "signature-agent-unusable",
-                "the URL in Signature-Agent is not that of a named host on port 443, or has a user or a fragment",
-            ),
-            Self::DuplicateComponent => {
-                ("duplicate-component", "a component is covered twice (see RFC 9421 §2)")
-            }
-            Self::UnsupportedComponent => (
-                "unsupported-component",
-                "a covered component or its parameter is not known here (cover others)",
-            ),
-            Self::ComponentAbsent => {
-                ("component-absent", "a covered component is not in the message")
-            }
-            Self::ComponentUnreadable => (
-                "component-unreadable",
-                "the value of a covered component cannot be signed (see RFC 9421 §2.1 and §2.5)",
-            ),
-            Self::BaseTooLarge => {
-                ("base-too-large", "more than 16 KiB are covered (cover fewer fields)")
-            }
-            Self::HmacForbidden => {
-                ("hmac-forbidden", "an HMAC proves nothing to a site (sign with a private key)")
-            }
-            Self::UnsupportedAlgorithm => (
-                "unsupported-algorithm",
-                "the algorithm is not verified here (use ed25519 or rsa-pss-sha512)",
-            ),
-            Self::AlgorithmMismatch => {
-                ("algorithm-mismatch", "the algorithm is not that of the key")
-            }
-            Self::BadSignature => ("bad-signature", "the key did not sign this"),
-            Self::TestKey => (
-                "test-key",
-                "the key is one of RFC 9421's examples, which anybody can sign with (make one)",
-            ),
-            Self::UnknownKey => (
-                "unknown-key",
-                "the directory has no key with this thumbprint (publish it before signing with it)",
-            ),
-            Self::KeyNotYetValid => {
-                ("key-not-yet-valid", "the directory says that the key is for later")
-            }
-            Self::KeyExpired => ("key-expired", "the directory says that the key is out of date"),
-            Self::DirectoryTooLarge => {
-                ("directory-too-large", "the directory has more than 64 KiB or 100 keys")
-            }
-            Self::DirectoryMalformed => ("directory-malformed", "the directory is no JWK Set"),
-            Self::DigestMismatch => {
-                ("digest-mismatch", "Content-Digest is not that of the directory received")
-            }
+            Self::FieldTooLarge => "field-too-large",
+            Self::SignatureInputUnreadable => "signature-input-unreadable",
+            Self::SignatureValueUnreadable => "signature-value-unreadable",
+            Self::DuplicateLabel => "duplicate-label",
+            Self::TooManySignatures => "too-many-signatures",
+            Self::TooManyComponents => "too-many-components",
+            Self::MissingFields => "missing-fields",
+            Self::BadWindow => "bad-window",
+            Self::ClockAhead => "clock-ahead",
+            Self::Expired => "expired",
+            Self::LifetimeTooLong => "lifetime-too-long",
+            Self::TargetNotCovered => "target-not-covered",
+            Self::SignatureAgentNotCovered => "signature-agent-not-covered",
+            Self::SignatureAgentAbsent => "signature-agent-absent",
+            Self::SignatureAgentUnreadable => "signature-agent-unreadable",
+            Self::SignatureAgentUnquoted => "signature-agent-unquoted",
+            Self::SignatureAgentMemberMissing => "signature-agent-member-missing",
+            Self::SignatureAgentParameters => "signature-agent-parameters",
+            Self::SignatureAgentNotHttps => "signature-agent-not-https",
+            Self::SignatureAgentUnusable => "signature-agent-unusable",
+            Self::DuplicateComponent => "duplicate-component",
+            Self::UnsupportedComponent => "unsupported-component",
+            Self::ComponentAbsent => "component-absent",
+            Self::ComponentUnreadable => "component-unreadable",
+            Self::BaseTooLarge => "base-too-large",
+            Self::HmacForbidden => "hmac-forbidden",
+            Self::UnsupportedAlgorithm => "unsupported-algorithm",
+            Self::AlgorithmMismatch => "algorithm-mismatch",
+            Self::BadSignature => "bad-signature",
+            Self::TestKey => "test-key",
+            Self::UnknownKey => "unknown-key",
+            Self::KeyNotYetValid => "key-not-yet-valid",
+            Self::KeyExpired => "key-expired",
+            Self::DirectoryTooLarge => "directory-too-large",
+            Self::DirectoryMalformed => "directory-malformed",
         }
     }
 }
 
-/// The sentence.
+/// The sentence. It names the repair if the signer has one.
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.words().1)
+        f.write_str(match self {
+            Self::FieldTooLarge => "a signature field or a covered one is longer than 8 KiB (send or cover less)",
+            Self::SignatureInputUnreadable => "Signature-Input is not a dictionary of inner lists (see RFC 9421 §4.1)",
+            Self::SignatureValueUnreadable => "Signature has no byte sequence with the label of Signature-Input (see RFC 9421 §4.2)",
+            Self::DuplicateLabel => "a dictionary contains a name twice (give each member its own name)",
+            Self::TooManySignatures => "the request has more than 4 signatures (send fewer)",
+            Self::TooManyComponents => "a signature covers more than 32 components (cover fewer)",
+            Self::MissingFields => "created, expires or keyid is missing (send the first two as integers, the last as a string)",
+            Self::BadWindow => "the signature expires before its creation",
+            Self::ClockAhead => "the creation of the signature is in the future (set the signer's clock)",
+            Self::Expired => "the signature has expired (sign each request anew)",
+            Self::LifetimeTooLong => "the lifetime of the signature is too long (let it expire within a day)",
+            Self::TargetNotCovered => "the signature is valid for any site (cover @authority or @target-uri)",
+            Self::SignatureAgentNotCovered => "the signature does not cover Signature-Agent (cover its member)",
+            Self::SignatureAgentAbsent => "the request has no Signature-Agent, so the owner of the key is unknown (send and cover it)",
+            Self::SignatureAgentUnreadable => "Signature-Agent is not a dictionary of strings (send label=\"https://…\")",
+            Self::SignatureAgentUnquoted => "the URL in Signature-Agent is not quoted (send label=\"https://…\")",
+            Self::SignatureAgentMemberMissing => "Signature-Agent has no member with the covered name",
+            Self::SignatureAgentParameters => "the member of Signature-Agent has unknown parameters (omit them)",
+            Self::SignatureAgentNotHttps => "the URL in Signature-Agent is not https (publish the keys over TLS)",
+            Self::SignatureAgentUnusable => "the URL in Signature-Agent has no host name, another port than 443, a user or a fragment",
+            Self::DuplicateComponent => "the signature covers a component twice (see RFC 9421 §2)",
+            Self::UnsupportedComponent => "a covered component or its parameter is not supported (cover others)",
+            Self::ComponentAbsent => "the request does not have a covered component",
+            Self::ComponentUnreadable => "the value of a covered component cannot be signed (see RFC 9421 §2.1 and §2.5)",
+            Self::BaseTooLarge => "the signature covers more than 16 KiB (cover fewer fields)",
+            Self::HmacForbidden => "an HMAC proves nothing to a site (sign with a private key)",
+            Self::UnsupportedAlgorithm => "the algorithm is not supported (use ed25519 or rsa-pss-sha512)",
+            Self::AlgorithmMismatch => "the algorithm does not fit the key",
+            Self::BadSignature => "the key did not sign this request",
+            Self::TestKey => "the key is an example of RFC 9421, and its private half is public (create a key)",
+            Self::UnknownKey => "the directory has no key with this thumbprint (publish the key before use)",
+            Self::KeyNotYetValid => "the key is not valid yet, by its directory",
+            Self::KeyExpired => "the key has expired, by its directory",
+            Self::DirectoryTooLarge => "the directory has more than 64 KiB or 100 keys",
+            Self::DirectoryMalformed => "the directory is not a JWK Set",
+        })
     }
 }
 
 impl std::error::Error for Reason {}
-
-impl From<Reason> for Outcome {
-    fn from(reason: Reason) -> Self {
-        reason.outcome()
-    }
-}
-
-impl Outcome {
-    /// The outcome in a word, for labels and logs.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Verified => "verified",
-            Self::Invalid(_) => "invalid",
-            Self::Unverified(_) => "unverified",
-        }
-    }
-
-    /// Why not, where it is not verified.
-    pub const fn reason(self) -> Option<Reason> {
-        match self {
-            Self::Verified => None,
-            Self::Invalid(reason) | Self::Unverified(reason) => Some(reason),
-        }
-    }
-}

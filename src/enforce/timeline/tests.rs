@@ -1,4 +1,4 @@
-//! Editions that follow each other: what is kept, and for how long.
+//! Sequences of editions: which are kept, and for how long.
 
 use super::*;
 
@@ -7,7 +7,7 @@ fn at(second: i64) -> Timestamp {
 }
 
 fn edition(path: &str) -> Arc<Edition> {
-    Arc::new(Edition::of_bytes(format!("User-agent: *\nDisallow: {path}\n").into_bytes()))
+    Arc::new(Edition::of_bytes(format!("User-agent: *\nDisallow: {path}\n").into()))
 }
 
 /// `name from until` of each, the one in force first.
@@ -43,10 +43,10 @@ fn editions_follow_each_other_and_the_same_bytes_are_the_same_edition() {
 }
 
 #[test]
-fn ours_editions_that_say_the_same_are_one() {
+fn equivalent_editions_are_one() {
     let commented = |number: i64| {
         let text = format!("# made at {number}\nUser-agent: *\nDisallow: /x # {number}\n");
-        Arc::new(Edition::of_bytes(text.into_bytes()))
+        Arc::new(Edition::of_bytes(text.into()))
     };
     let mut timeline = Timeline::new(edition("/"), at(0));
     for number in 1..=300 {
@@ -54,16 +54,16 @@ fn ours_editions_that_say_the_same_are_one() {
     }
     assert_eq!(shown(&timeline), "/x 300, / 0 1");
     assert!(timeline.keeps(commented(7).id()) && timeline.forgotten().is_none());
-    // Replaced, each of them is what was in force.
+    // After the next edition, each of them was in force until now.
     let next = timeline.followed_by(edition("/y"), at(400));
     assert_eq!(shown(&next), "/y 400, /x 300 400, / 0 1");
-    let held = [commented(7).id()];
-    assert!(next.past.first().is_some_and(|past| past.is_one_of(&held)));
-    assert!(!next.without_before(at(8)).past.iter().any(|past| past.is_one_of(&held)));
+    let known = [commented(7).id()];
+    assert!(next.past.first().is_some_and(|past| past.is_one_of(&known)));
+    assert!(!next.without_before(at(8)).past.iter().any(|past| past.is_one_of(&known)));
 }
 
 #[test]
-fn ours_a_site_that_takes_over_hosts_takes_over_their_editions() {
+fn a_site_that_takes_over_hosts_takes_over_their_editions() {
     let one = Timeline::new(edition("/a"), at(0)).followed_by(edition("/b"), at(10));
     let other = Timeline::new(edition("/c"), at(5));
     let after = one.followed_by(edition("/d"), at(20)).after(&other, at(20));
@@ -71,7 +71,7 @@ fn ours_a_site_that_takes_over_hosts_takes_over_their_editions() {
 }
 
 #[test]
-fn r6_what_was_written_down_goes_on() {
+fn r6_stored_periods_go_on() {
     let period = |path: &str, from, until: Option<i64>| Period {
         edition: edition(path),
         from: at(from),
@@ -82,7 +82,7 @@ fn r6_what_was_written_down_goes_on() {
     for (path, now, expected, modified) in [
         ("/a", 50, "/a 20, /b 10 20", 20),
         ("/c", 50, "/c 50, /a 20 50, /b 10 20", 50),
-        // The clock stands before what was written down.
+        // The clock stands before the stored times.
         ("/a", 15, "/a 15, /b 10 15", 20),
         ("/c", 5, "/c 5, /a 5 5, /b 5 5", 21),
     ] {
@@ -106,20 +106,20 @@ fn rfc9110_8_8_2_each_edition_has_a_later_last_modified() {
 }
 
 #[test]
-fn ours_who_changes_too_often_excuses_whom_nobody_saw_read() {
+fn too_many_changes_excuse_crawlers_whose_fetch_is_unknown() {
     let mut timeline = Timeline::new(edition("/x"), at(0));
     for number in 1..=MAX_PAST as i64 + 2 {
         timeline = timeline.followed_by(edition(&format!("/{number}")), at(number));
     }
     timeline = timeline.followed_by(edition("/"), at(100));
-    let excuse = |holding: &Holding, start| {
+    let excuse = |known: &KnownEditions, start| {
         let star = timeline.current.matcher().star().expect("a group");
         let doubt = timeline.doubt(star, None, std::iter::empty());
-        timeline.excuse(doubt, at(start), |_, _| false, || holding.clone()).is_some()
+        timeline.excuse(doubt, at(start), |_, _| false, || known.clone()).is_some()
     };
-    let current = Holding::Of(vec![timeline.current.id()]);
-    assert!(excuse(&Holding::Any, 0) && !excuse(&Holding::Any, 50));
+    let current = KnownEditions::Of(vec![timeline.current.id()]);
+    assert!(excuse(&KnownEditions::Any, 0) && !excuse(&KnownEditions::Any, 50));
     assert!(!excuse(&current, 0));
-    let forgotten = Holding::Of(vec![edition("/x").id()]);
+    let forgotten = KnownEditions::Of(vec![edition("/x").id()]);
     assert!(excuse(&forgotten, 0));
 }

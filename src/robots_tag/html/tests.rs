@@ -1,4 +1,4 @@
-//! What documents say to crawlers, as tables and as a property.
+//! The rules in documents, as tables and as a property.
 
 use proptest::prelude::*;
 
@@ -8,8 +8,8 @@ fn is_crawler(token: &ProductToken) -> bool {
     ["googlebot", "googlebot-news", "otherbot", "description"].contains(&token.key())
 }
 
-/// What a document tells Googlebot, and the codes of the findings.
-fn told(document: &str) -> (String, Vec<&'static str>) {
+/// The rules of a document for Googlebot, and the codes of the findings.
+fn rules_and_codes(document: &str) -> (String, Vec<&'static str>) {
     let Document { metas, diagnostics } = read_html(document.as_bytes(), is_crawler);
     let older: Vec<&RobotsTag> = metas.iter().map(|meta| &meta.tag).collect();
     let token = ProductToken::new("Googlebot");
@@ -19,7 +19,7 @@ fn told(document: &str) -> (String, Vec<&'static str>) {
 
 fn check(cases: &[(&str, &str, &[&str])]) {
     for (document, rules, codes) in cases {
-        assert_eq!(told(document), ((*rules).to_owned(), codes.to_vec()), "{document}");
+        assert_eq!(rules_and_codes(document), ((*rules).to_owned(), codes.to_vec()), "{document}");
     }
 }
 
@@ -79,10 +79,10 @@ fn draft_3_1_2_the_elements_for_a_crawler_are_united() {
 }
 
 #[test]
-fn ours_what_is_for_no_crawler_is_passed_over() {
+fn elements_for_no_crawler_are_ignored() {
     check(&[
         ("<meta charset=utf-8><meta name=viewport content='width=device-width, none'>", "", &[]),
-        // It is asked for here, and still has another meaning.
+        // The name of a crawler here, and still with another meaning.
         ("<meta name=description content=noindex>", "", &[]),
         ("<meta name=keywords content='noindex, all'>", "", &[]),
         ("<meta name=og:robots content=noindex>", "", &[]),
@@ -107,7 +107,7 @@ fn draft_4_the_elements_of_the_head_count() {
 }
 
 #[test]
-fn ours_what_is_probably_not_meant_is_told() {
+fn probable_mistakes_are_reported() {
     check(&[
         ("<meta name=robots>", "", &["robots_tag.meta_without_content"]),
         ("<meta name=robots content=' '>", "", &["robots_tag.meta_without_content"]),
@@ -133,7 +133,7 @@ fn ours_what_is_probably_not_meant_is_told() {
 }
 
 #[test]
-fn ours_elements_and_findings_have_their_place() {
+fn elements_and_findings_have_their_place() {
     let text = "\u{feff}<title>\u{e9}</title>\r\n\
         <i></i>é<meta name=robot>\n  <meta\nname=robots content=x:y>";
     let document = read_html(text.replace("<i></i>é", "").as_bytes(), is_crawler);
@@ -157,7 +157,7 @@ fn ours_elements_and_findings_have_their_place() {
 }
 
 #[test]
-fn ours_a_hostile_document_is_read_within_limits() {
+fn a_hostile_document_is_read_within_limits() {
     let meta = "<meta name=robots content=noindex>";
     let cut = |text: String| {
         let document = read_html(text.as_bytes(), is_crawler);
@@ -182,7 +182,7 @@ fn ours_a_hostile_document_is_read_within_limits() {
 
 proptest! {
     #[test]
-    fn ours_reading_never_panics_and_pieces_make_no_difference(
+    fn reading_never_panics_and_pieces_make_no_difference(
         octets in foreign(),
         cuts in prop::collection::vec(0usize..200, 0..6),
     ) {
@@ -200,14 +200,14 @@ proptest! {
             let tag = octets[meta.offset..].to_ascii_lowercase();
             prop_assert!(tag.starts_with(b"<meta"));
         }
-        // What the elements say can be said in the field.
+        // The field can express the rules of all elements.
         let tag = whole.tag();
         let field = tag.to_field().unwrap_or_default();
         prop_assert_eq!(crate::robots_tag::read(&[field.as_bytes()]).0, tag);
     }
 }
 
-/// Octets that are near enough to a document to reach every branch.
+/// Octets near enough to a document to reach every branch.
 fn foreign() -> impl Strategy<Value = Vec<u8>> {
     let word = prop_oneof![
         8 => prop::sample::select(vec![

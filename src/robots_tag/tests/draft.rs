@@ -1,14 +1,14 @@
-//! Every example of draft-illyes-repext-03, and what its sentences say around them.
+//! The examples of draft-illyes-repext-03, and the sentences around them.
 
 use super::*;
 
 #[test]
 fn draft_3_1_1_the_example_reads_as_the_draft_says() {
     let line = "*;nosnippet, ExampleBot;noindex";
-    assert_eq!(said(&[line], "AnyBot"), ["nosnippet"]);
-    assert_eq!(said(&[line], "ExampleBot"), ["noindex", "nosnippet"]);
+    assert_eq!(strict_rules(&[line], "AnyBot"), ["nosnippet"]);
+    assert_eq!(strict_rules(&[line], "ExampleBot"), ["noindex", "nosnippet"]);
     assert!(read(&[line.as_bytes()]).1.is_empty());
-    // The objects that it is deserialised into: the specific one has the global rules too.
+    // The deserialised objects: the specific one has the global rules too.
     let (tag, _) = read(&[line.as_bytes()]);
     let scopes: Vec<_> = tag.scopes().map(|(scope, _)| scope.clone()).collect();
     assert_eq!(scopes, [Scope::Any, Scope::Token(token("ExampleBot").expect("a token"))]);
@@ -25,11 +25,11 @@ fn draft_3_1_1_a_token_stands_more_than_once_and_rules_are_united() {
         &["ExampleBot;noindex", "*;nosnippet, ExampleBot"],
         &["examplebot;noindex, EXAMPLEBOT;nosnippet, other;noarchive"],
     ] {
-        assert_eq!(said(lines, "ExampleBot"), ["noindex", "nosnippet"], "{lines:?}");
+        assert_eq!(strict_rules(lines, "ExampleBot"), ["noindex", "nosnippet"], "{lines:?}");
     }
     // "The absence of a rule … constitutes as no instruction."
-    assert_eq!(said(&["ExampleBot"], "ExampleBot"), [""; 0]);
-    assert_eq!(said(&["ExampleBot;noindex"], "OtherBot"), [""; 0]);
+    assert_eq!(strict_rules(&["ExampleBot"], "ExampleBot"), [""; 0]);
+    assert_eq!(strict_rules(&["ExampleBot;noindex"], "OtherBot"), [""; 0]);
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn draft_3_1_1_the_example_says_the_same_under_the_older_name() {
 }
 
 #[test]
-fn draft_3_1_2_the_rules_of_the_meta_example_are_sayable_in_the_field() {
+fn draft_3_1_2_the_field_can_express_the_rules_of_the_meta_example() {
     // <meta name="robots" content="noindex"> and <meta name="examplebot" content="nosnippet">
     let tag = tag(&[("*", &["noindex"]), ("examplebot", &["nosnippet"])]);
     assert_eq!(tag.to_field().as_deref(), Some("*;noindex, examplebot;noindex;nosnippet"));
@@ -51,19 +51,19 @@ fn draft_3_1_2_the_rules_of_the_meta_example_are_sayable_in_the_field() {
 #[test]
 fn draft_3_1_3_the_values_are_case_insensitive() {
     // A key in upper case is no structured field; a value is compared without case.
-    assert_eq!(said(&["*;max-image-preview=LARGE"], "a"), ["max-image-preview=large"]);
-    assert_eq!(said(&["*;NoIndex"], "a"), [""; 0]);
+    assert_eq!(strict_rules(&["*;max-image-preview=LARGE"], "a"), ["max-image-preview=large"]);
+    assert_eq!(strict_rules(&["*;NoIndex"], "a"), [""; 0]);
     assert_eq!(codes(&read(&[b"*;NoIndex"]).1), ["robots_tag.upper_case_key"]);
     assert_eq!(read_leniently(b"*;NoIndex").tag, tag(&[("*", &["noindex"])]));
 }
 
 #[test]
-fn draft_3_1_2_nobody_opts_out_by_being_named() {
+fn draft_3_1_2_a_named_crawler_still_follows_the_star() {
     let named = tag(&[("*", &["noindex"]), ("examplebot", &["nosnippet", "all", "index"])]);
-    assert_eq!(named.rules_for(token("ExampleBot").as_ref()), ["noindex", "nosnippet"]);
-    assert_eq!(said(&["*;noindex, examplebot;noindex=?0"], "examplebot"), ["noindex"]);
+    assert_eq!(effective(&named, &[], token("ExampleBot").as_ref()), ["noindex", "nosnippet"]);
+    assert_eq!(strict_rules(&["*;noindex, examplebot;noindex=?0"], "examplebot"), ["noindex"]);
     // In the older field as well, where `all` is a rule of its own.
-    assert_eq!(said_legacy(&["noindex", "examplebot: all"], "examplebot"), ["noindex"]);
+    assert_eq!(legacy_rules(&["noindex", "examplebot: all"], "examplebot"), ["noindex"]);
 }
 
 #[test]

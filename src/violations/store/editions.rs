@@ -1,17 +1,20 @@
 //! Editions of robots.txt: the bytes once, and the periods in which each was in force for a site.
 //!
-//! Several instances may publish to one database, a batch may come twice, and a clock may go back:
-//! whatever comes, a site has at most one period without an end, and its periods don't overlap.
+//! Several instances may publish to one database, a batch may come twice, and a clock may go back.
+//! In all these cases a site has at most one period without an end, and periods never overlap.
 
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{Store, query::time};
-use crate::violations::{Edition, Error, Text, Violation};
+use super::{columns::time, connection::Store};
+use crate::{
+    robots::OriginFile,
+    violations::{Edition, Error, Text, Violation},
+};
 
-/// An edition in force for a site, with the columns in the order in which [`edition`] reads them.
+/// The periods of editions; [`edition`] reads the columns in this order.
 const PERIODS: &str = "SELECT site, id, sha256, bytes, source, base, from_, until_ \
     FROM edition_periods JOIN editions ON id = edition";
 
@@ -23,9 +26,8 @@ struct InForce {
 }
 
 impl Store {
-    /// The editions of a site, or of all, each as often as it has been in force, in the order in
-    /// which they came into force. With `since`, those alone that are still in force or were at
-    /// that time or later.
+    /// The editions of a site, or of all sites, one for each period in force, in the order of their
+    /// start. With `since`, only editions that were in force at that time or later.
     ///
     /// # Errors
     /// Where the database cannot be read.
@@ -41,9 +43,9 @@ impl Store {
         self.all(&sql, params![site, since.map(Timestamp::as_millisecond)], edition)
     }
 
-    /// The editions whose hash begins with `prefix`, each once, in the order of their ids; of a site
-    /// alone where one is given. Each comes with the period that began last. None where the prefix
-    /// is empty, or has anything but hexadecimal digits in it.
+    /// The editions whose hash begins with `prefix`, each once, in the order of their ids; only
+    /// those of `site` if given. Each comes with its latest period. None if the prefix is empty or
+    /// has other characters than hexadecimal digits.
     ///
     /// # Errors
     /// Where the database cannot be read.
@@ -51,7 +53,7 @@ impl Store {
         if prefix.is_empty() || !prefix.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Ok(Vec::new());
         }
-        // Nothing in it means anything to GLOB but the star.
+        // The star is the only special character of GLOB in it.
         let pattern = format!("{}*", prefix.to_ascii_lowercase());
         let sql = format!(
             "{PERIODS} WHERE sha256 GLOB ?1 AND (?2 IS NULL OR site = ?2) \
@@ -63,7 +65,7 @@ impl Store {
     }
 }
 
-/// Writes the editions in the order in which they were published.
+/// Writes the editions in the order of their publication.
 pub(super) fn publish<'a>(
     connection: &Connection,
     editions: impl Iterator<Item = &'a Edition>,
@@ -75,12 +77,12 @@ pub(super) fn publish<'a>(
     for sequence in sequences.into_values() {
         let last = sequence.last().copied();
         follow(connection, sequence)?;
-        last.map_or(Ok(()), |last| keep_base(connection, last))?;
+        last.map_or(Ok(()), |last| keep_origin_file(connection, last))?;
     }
     Ok(())
 }
 
-/// Notes the time of the last record that names each edition.
+/// Writes the time of the last record that names each edition.
 pub(super) fn mention(connection: &Connection, records: &[&Violation]) -> rusqlite::Result<()> {
     let mut last: BTreeMap<&Text, Timestamp> = BTreeMap::new();
     for Violation { time, robots, robots_read, .. } in records {
@@ -107,7 +109,7 @@ fn follow(connection: &Connection, mut sequence: Vec<&Edition>) -> rusqlite::Res
         && last.id == found.edition
         && last.from.as_millisecond() == found.from
     {
-        return Ok(()); // the batch came before: the way from its first edition has been gone
+        return Ok(()); // this batch is already written
     }
     for edition in sequence {
         if in_force.as_ref().is_none_or(|found| found.edition != edition.id) {
@@ -117,11 +119,12 @@ fn follow(connection: &Connection, mut sequence: Vec<&Edition>) -> rusqlite::Res
     Ok(())
 }
 
-/// Writes the origin's part of what is in force, which may change where the whole does not.
-fn keep_base(connection: &Connection, edition: &Edition) -> rusqlite::Result<()> {
+/// Writes the origin's part of the edition in force; it may change while the edition does not.
+fn keep_origin_file(connection: &Connection, edition: &Edition) -> rusqlite::Result<()> {
     let sql = "UPDATE edition_periods SET base = ?1 \
                WHERE site = ?2 AND edition = ?3 AND until_ IS NULL AND base IS NOT ?1";
-    let Edition { base, site, id, .. } = edition;
+    let Edition { origin_file, site, id, .. } = edition;
+    let base = base(origin_file);
     connection.prepare_cached(sql)?.execute(params![base, site, id]).map(drop)
 }
 
@@ -136,7 +139,7 @@ fn in_force(connection: &Connection, sequence: &[&Edition]) -> rusqlite::Result<
     connection.prepare_cached(sql)?.query_row([site], read).optional()
 }
 
-/// Ends the period that was in force, and begins the edition's.
+/// Ends the period in force and begins the edition's.
 fn replace(
     connection: &Connection,
     replaced: Option<InForce>,
@@ -144,7 +147,7 @@ fn replace(
 ) -> rusqlite::Result<InForce> {
     let mut from = edition.from.as_millisecond();
     if let Some(replaced) = replaced {
-        // A clock that went back must not end a period before it began.
+        // A clock that went back must not end a period before its start.
         from = from.max(replaced.from);
         connection
             .prepare_cached(
@@ -156,7 +159,7 @@ fn replace(
         .prepare_cached(
             "INSERT INTO editions (id, sha256, bytes) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
         )?
-        .execute(params![edition.id, edition.sha256, edition.bytes])?;
+        .execute(params![edition.id, edition.sha256, edition.bytes.as_ref()])?;
     connection
         .prepare_cached(
             "INSERT INTO edition_periods (site, edition, source, from_) VALUES (?, ?, ?, ?)",
@@ -166,14 +169,32 @@ fn replace(
     Ok(InForce { sequence, edition: edition.id.clone(), from })
 }
 
+/// The column `base` of an origin's file: NULL is unknown, an empty value is no file.
+fn base(file: &OriginFile) -> Option<&[u8]> {
+    match file {
+        OriginFile::Unknown => None,
+        OriginFile::Absent => Some(&[]),
+        OriginFile::Present(bytes) => Some(bytes),
+    }
+}
+
+/// The origin's file of the column `base`.
+fn origin_file(base: Option<Vec<u8>>) -> OriginFile {
+    match base {
+        None => OriginFile::Unknown,
+        Some(base) if base.is_empty() => OriginFile::Absent,
+        Some(base) => OriginFile::Present(base.into()),
+    }
+}
+
 fn edition(row: &Row<'_>) -> rusqlite::Result<Edition> {
     Ok(Edition {
         site: row.get(0)?,
         id: row.get(1)?,
         sha256: row.get(2)?,
-        bytes: row.get(3)?,
+        bytes: row.get::<_, Vec<u8>>(3)?.into(),
         source: row.get(4)?,
-        base: row.get(5)?,
+        origin_file: origin_file(row.get(5)?),
         from: time(row.get(6)?, 6)?,
         until: row.get::<_, Option<i64>>(7)?.map(|until| time(until, 7)).transpose()?,
     })

@@ -1,15 +1,15 @@
--- What the judgement needs to be fair in time, also after a restart. Times are milliseconds since
--- 1970; whatever names an edition does so by the first 16 hexadecimal digits of its hash.
+-- The history that judgements need after a restart. Times are milliseconds since 1970. An edition is
+-- named by the first 16 hexadecimal digits of its hash.
 
--- The states that robots.txt files were published in, each once, however many sites and times.
+-- The published states of robots.txt files, each once, for any number of sites and periods.
 CREATE TABLE editions (
     id TEXT PRIMARY KEY NOT NULL,
     sha256 TEXT NOT NULL,
     bytes BLOB NOT NULL
 );
 
--- When each of them was in force for a site; the one that is has no end. If it was merged, base is
--- the origin's part, which another policy will be joined with.
+-- The periods of each edition in force for a site; the present period has no end. For a merged
+-- edition, base is the origin's part, which is merged again when the policy changes.
 CREATE TABLE edition_periods (
     sequence INTEGER PRIMARY KEY,
     site TEXT NOT NULL COLLATE NOCASE,
@@ -23,8 +23,7 @@ CREATE UNIQUE INDEX edition_periods_in_force ON edition_periods (site) WHERE unt
 CREATE INDEX edition_periods_by_edition ON edition_periods (edition);
 CREATE INDEX edition_periods_by_end ON edition_periods (until_);
 
--- The time of the last record that names an edition. So what a kept record names is found without
--- two more indexes on all records.
+-- The time of the last record that names an edition. It saves two indexes on all records.
 CREATE TABLE edition_mentions (
     edition TEXT PRIMARY KEY NOT NULL,
     last INTEGER NOT NULL
@@ -36,7 +35,7 @@ INSERT INTO edition_mentions (edition, last)
         SELECT robots_read_edition, time FROM violations WHERE robots_read_edition IS NOT NULL
     ) GROUP BY edition;
 
--- Files from origins that are not published until somebody confirms them.
+-- Quarantined files of origins, which are published only after an operator accepts them.
 CREATE TABLE held_robots (
     site TEXT PRIMARY KEY NOT NULL COLLATE NOCASE,
     id TEXT NOT NULL,
@@ -45,8 +44,8 @@ CREATE TABLE held_robots (
     accepted INTEGER
 );
 
--- What is known of each crawler's fetches of each site's robots.txt from each network; the usual
--- interval is in seconds. It was the latest fetch by each crawler alone.
+-- Each crawler's fetches of each site's robots.txt from each network; the usual interval is in
+-- seconds. The old table had only the latest fetch of each crawler.
 ALTER TABLE fetches RENAME TO fetches_by_token;
 CREATE TABLE fetches (
     site TEXT NOT NULL COLLATE NOCASE,

@@ -1,19 +1,18 @@
-//! The ledger of fetches: who read which robots.txt, from where, and how often.
+//! The fetches of each site's robots.txt by each crawler and network.
 
 use std::time::Duration;
 
 use rusqlite::{Connection, params};
 
-use super::{Store, query::time};
+use super::{columns::time, connection::Store};
 use crate::violations::{Error, Fetch};
 
-/// The most fetches that are read at the start. Networks cost a client little, so there may be any
-/// number in the database; what is left out only makes the judgement milder.
+/// The most fetches that are read at the start. A client can use any number of networks. A fetch
+/// that is left out only makes the judgement milder.
 const READ: u64 = 65_536;
 
 impl Store {
-    /// What is known of fetches, for each site, crawler and network; the latest 65,536 of them,
-    /// the last fetched last.
+    /// The latest fetches of each site, crawler and network, up to 65,536, the latest last.
     ///
     /// # Errors
     /// Where the database cannot be read.
@@ -37,11 +36,11 @@ impl Store {
     }
 }
 
-/// Whether the new word counts: it is later, or what is written lies ahead of now, so that a wrong
-/// clock wrote it. A minute ahead may be another machine's clock.
+/// Whether a new fetch replaces the written one: it is later, or a wrong clock dated the written
+/// one ahead of now. Up to a minute ahead may be another machine's clock.
 const COUNTS: &str = "(excluded.last >= last OR last > unixepoch('now') * 1000 + 60000)";
 
-/// Writes the fetches; of two words on the same the later one counts, and the first time stays.
+/// Writes the fetches. Of two states the later one counts, and the earlier first time stays.
 pub(super) fn add<'a>(
     connection: &Connection,
     fetches: impl Iterator<Item = &'a Fetch>,

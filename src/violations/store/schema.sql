@@ -1,6 +1,6 @@
--- A row for each record, its columns named as its fields are. Times are milliseconds since 1970;
--- lists are JSON arrays. AUTOINCREMENT: a sequence number is never given twice, so that a reader
--- who follows misses nothing after old records were removed.
+-- A row for each record; the columns have the names of its fields. Times are milliseconds since 1970;
+-- lists are JSON arrays. AUTOINCREMENT never reuses a sequence number, so that a follower misses no
+-- record after old ones were removed.
 CREATE TABLE violations (
     sequence INTEGER PRIMARY KEY AUTOINCREMENT,
     schema INTEGER NOT NULL,
@@ -43,7 +43,7 @@ CREATE TABLE fetches (
     PRIMARY KEY (site, product_token)
 );
 
--- How many records were not kept in detail, and of what.
+-- The counts of records that were not kept.
 CREATE TABLE overflow (
     site TEXT NOT NULL,
     product_token TEXT NOT NULL,

@@ -5,7 +5,7 @@ use super::*;
 const WHOLE: &str = r#"("@authority" "signature-agent")"#;
 const AUTHORITY: &str = "\"@authority\": example.com";
 
-/// The outcome of a request that is signed over this `Signature-Agent`, covered as `list` says.
+/// The reason, or `verified`, for a request with this `Signature-Agent` and the components of `list`.
 fn judged_with(agent: &str, list: &str, covered: &str) -> &'static str {
     let fields = fields(agent, list, &parameters(), &[AUTHORITY, covered]);
     judged(&message(&fields))
@@ -16,7 +16,7 @@ fn draft_the_member_that_is_covered_names_the_agent() {
     for (agent, list, covered) in [
         (r#"k="https://crawler.example.net""#, USUAL, AGENT_LINE),
         (r#"j="https://a.example", k="https://crawler.example.net""#, USUAL, AGENT_LINE),
-        // The member need not bear the label of the signature.
+        // The member may have another name than the label of the signature.
         (
             r#"j="https://crawler.example.net""#,
             r#"("@authority" "signature-agent";key="j")"#,
@@ -28,7 +28,7 @@ fn draft_the_member_that_is_covered_names_the_agent() {
 }
 
 #[test]
-fn ours_the_forms_of_older_drafts_are_understood() {
+fn the_forms_of_older_drafts_are_accepted() {
     let whole = |agent: &str| format!("\"signature-agent\": {agent}");
     for agent in [
         r#""https://crawler.example.net""#,
@@ -41,7 +41,7 @@ fn ours_the_forms_of_older_drafts_are_understood() {
     let unclear = r#"i="https://a.example", j="https://crawler.example.net""#;
     assert_eq!(judged_with(unclear, WHOLE, &whole(unclear)), "signature-agent-member-missing");
 
-    for (parameters, outcome) in [
+    for (parameters, result) in [
         (";type=directory", "verified"),
         (";type=jwks_uri", "verified"),
         (";type=\"directory\"", "verified"),
@@ -51,12 +51,12 @@ fn ours_the_forms_of_older_drafts_are_understood() {
     ] {
         let agent = format!("k=\"{AGENT}\"{parameters}");
         let covered = format!("{AGENT_LINE}{parameters}");
-        assert_eq!(judged_with(&agent, USUAL, &covered), outcome, "{agent}");
+        assert_eq!(judged_with(&agent, USUAL, &covered), result, "{agent}");
     }
 }
 
 #[test]
-fn a_field_that_names_no_agent_is_told() {
+fn an_unusable_signature_agent_gives_its_reason() {
     for (agent, list, reason) in [
         ("https://crawler.example.net", WHOLE, "signature-agent-unquoted"),
         ("https://crawler.example.net/a?b=c%20", WHOLE, "signature-agent-unquoted"),
@@ -78,7 +78,7 @@ fn a_field_that_names_no_agent_is_told() {
 }
 
 #[test]
-fn where_several_members_are_covered_the_signatures_own_counts() {
+fn of_several_covered_members_the_signatures_own_counts() {
     let agent = r#"j="https://a.example", k="https://b.example""#;
     for (list, host) in [
         (r#"("@authority" "signature-agent";key="j" "signature-agent";key="k")"#, "b.example"),
@@ -116,7 +116,7 @@ fn an_agent_has_one_url_and_one_directory() {
 }
 
 #[test]
-fn ours_a_url_that_could_lead_elsewhere_is_refused() {
+fn a_url_with_an_ambiguous_host_is_refused() {
     let long_label = format!("https://{}.example", "a".repeat(64));
     let long_url = format!("https://a.example/{}", "a".repeat(AgentUrl::MAX_LENGTH));
     for text in [

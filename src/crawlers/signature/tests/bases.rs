@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// The lines of the base that come from this component of this message.
+/// This component's value in the base of this message.
 fn value(component: &str, message: &Message<'_>) -> Result<String, Reason> {
     let own = line(
         "signature-input",
@@ -75,14 +75,14 @@ fn rfc9421_2_2_8_a_parameter_of_the_query() {
     let target = b"/path?param=value&foo=bar&baz=batman&qux=&var=this%20is%20a%20big%0Amultiline%20value&bar=with+plus+whitespace&fa%C3%A7ade%22%3A%20=something&bad=%zz%&twice=1&twice=1&alone";
     let message = Message { target, ..message(&nothing) };
     for (name, expected) in [
-        // The examples of the RFC.
+        // Examples of the RFC.
         ("baz", Ok("batman")),
         ("qux", Ok("")),
         ("param", Ok("value")),
         ("var", Ok("this%20is%20a%20big%0Amultiline%20value")),
         ("bar", Ok("with%20plus%20whitespace")),
         ("fa%C3%A7ade%22%3A%20", Ok("something")),
-        // Others.
+        // Other cases.
         ("bad", Ok("%25zz%25")),
         ("alone", Ok("")),
         ("none", Err(Reason::ComponentAbsent)),
@@ -122,7 +122,7 @@ fn rfc9421_2_1_a_field_is_all_its_lines() {
 }
 
 #[test]
-fn rfc9421_2_5_no_value_passes_for_another_line() {
+fn rfc9421_2_5_no_value_forges_another_line() {
     for octets in [&b"a\nb"[..], b"a\r\n b", b"a\rb", b"a\0b", b"\xff", b"caf\xc3\xa9", b"\x7f"] {
         let fields = vec![line("x", octets)];
         let message = message(&fields);
@@ -134,7 +134,7 @@ fn rfc9421_2_5_no_value_passes_for_another_line() {
 }
 
 #[test]
-fn ours_what_is_hashed_is_bounded() {
+fn the_signature_base_is_bounded() {
     let fields = vec![line("x", vec![b'x'; 8 * 1024 + 1])];
     assert_eq!(value(r#""x""#, &message(&fields)), Err(Reason::FieldTooLarge));
     let fields = vec![line("x", vec![b'x'; 4 * 1024]), line("x", vec![b'x'; 4 * 1024 - 2])];
@@ -145,7 +145,7 @@ fn ours_what_is_hashed_is_bounded() {
     fields.extend(["x-1", "x-2", "x-3"].map(|name| line(name, vec![b'x'; 6_000])));
     assert_eq!(judged(&message(&fields)), "base-too-large");
 
-    // What is read counts as well as what is written.
+    // The limit includes reads.
     let members = r#"("@authority" "signature-agent";key="k" "d";key="a" "d";key="b" "d";key="c")"#;
     let mut fields = fields_with_agent(members);
     fields.push(line("d", format!("a, b, c, z=\"{}\"", "z".repeat(6_000))));
@@ -172,7 +172,8 @@ fn rfc9421_2_3_the_parameters_are_signed_in_their_order_as_rfc_9651_writes_them(
         line("signature", "k=:AA==:"),
     ];
     let message = message(&fields);
-    let base = signature_base(&signatures(&message)[0], &message).expect("all is there");
+    let base =
+        signature_base(&signatures(&message)[0], &message).expect("all components are present");
     let expected = "\"@authority\": example.com\n\"@path\": /path\n\"@signature-params\": \
         (\"@authority\" \"@path\");tag=\"web-bot-auth\";expires=2;created=1;keyid=\"\\\"x\\\\\";flag;no=?0;d=1.5;at=@7";
     assert_eq!(String::from_utf8(base).as_deref(), Ok(expected));

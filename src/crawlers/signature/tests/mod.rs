@@ -1,9 +1,8 @@
-//! What is held of every part of this room. Requests are signed by the tests themselves, over bases
-//! that each case writes out, or stand in `vectors`.
+//! Tests of the whole folder. They sign requests themselves, over bases that each case writes out, or
+//! use the signatures in `vectors`.
 
 mod agents;
 mod bases;
-mod directories;
 mod keys;
 mod laws;
 mod requests;
@@ -76,37 +75,41 @@ pub(super) fn message(fields: &dyn Fields) -> Message<'_> {
 /// The signatures of a request that has some.
 pub(super) fn signatures(message: &Message<'_>) -> Vec<Signature> {
     match read(message) {
-        Reading::Signed(signatures) => signatures,
-        Reading::Unsigned => panic!("the request is unsigned"),
-        Reading::Invalid(reason) => panic!("{reason}"),
+        Signatures::Signed(signatures) => signatures,
+        Signatures::Unsigned => panic!("the request is unsigned"),
+        Signatures::Invalid(reason) => panic!("{reason}"),
     }
 }
 
 /// A directory with the Ed25519 key.
 pub(super) fn directory() -> KeySet {
-    KeySet::read(directory_of(vectors::ED25519_X).as_bytes()).expect("it is a JWK Set")
+    KeySet::read(directory_of(vectors::ED25519_X).as_bytes()).expect("a JWK Set")
 }
 
 pub(super) fn directory_of(x: &str) -> String {
     format!(r#"{{"keys":[{{"crv":"Ed25519","kty":"OKP","x":"{x}"}}]}}"#)
 }
 
-/// The reason why a request is not verified, whichever step finds it; `verified` where it is.
+/// The reason why a request is not verified, from any step; `verified` if it is.
 pub(super) fn judged(message: &Message<'_>) -> &'static str {
     judged_at(message, NOW, &directory())
 }
 
 pub(super) fn judged_at(message: &Message<'_>, now: i64, keys: &KeySet) -> &'static str {
     match read(message) {
-        Reading::Unsigned => "unsigned",
-        Reading::Invalid(reason) => {
-            assert_eq!(reason.outcome(), Outcome::Invalid(reason), "read finds faults only");
+        Signatures::Unsigned => "unsigned",
+        Signatures::Invalid(reason) => {
+            assert_eq!(
+                reason.verification(),
+                Verification::Invalid(reason),
+                "read only reports invalid signatures"
+            );
             reason.as_str()
         }
-        Reading::Signed(signatures) => {
+        Signatures::Signed(signatures) => {
             let [signature] = &signatures[..] else { panic!("there is one signature") };
-            let outcome = verify(signature, message, keys, now, &Limits::default());
-            outcome.reason().map_or("verified", Reason::as_str)
+            let result = verify(signature, message, keys, now, &Limits::default());
+            result.reason().map_or("verified", Reason::as_str)
         }
     }
 }
@@ -122,6 +125,6 @@ fn every_reason_has_a_code_of_its_own_and_a_sentence() {
         assert!(code.bytes().all(|b| b.is_ascii_lowercase() || b == b'-'), "{code}");
         let sentence = reason.to_string();
         assert!(!sentence.ends_with('.') && sentence.len() > 20, "{sentence}");
-        assert_eq!(reason.outcome().reason(), Some(reason));
+        assert_eq!(reason.verification().reason(), Some(reason));
     }
 }

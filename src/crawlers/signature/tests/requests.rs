@@ -1,4 +1,4 @@
-//! Requests, from their fields to the outcome.
+//! Requests, from their fields to the verification.
 
 use super::*;
 
@@ -25,7 +25,7 @@ fn rfc9421_vectors_of_another_implementation_verify() {
             ),
             line("signature", format!("k=:{value}:")),
         ];
-        let keys = KeySet::read(keys.as_bytes()).expect("it is a JWK Set");
+        let keys = KeySet::read(keys.as_bytes()).expect("a JWK Set");
         assert_eq!(judged_at(&message(&fields), NOW, &keys), "verified", "{alg}");
         assert_eq!(judged_at(&message(&fields), NOW, &KeySet::default()), "unknown-key", "{alg}");
     }
@@ -47,52 +47,53 @@ fn rfc9421_b_2_6_the_example_signed_with_ed25519_verifies() {
     ];
     let message =
         Message { method: "POST", target: b"/foo?param=Value&Pet=dog", ..message(&fields) };
-    // The example has neither tag nor expires, so it is no signature of Web Bot Auth.
-    assert!(matches!(read(&message), Reading::Unsigned));
+    // Without tag and expires, the example is not a signature of Web Bot Auth.
+    assert!(matches!(read(&message), Signatures::Unsigned));
     let value = BASE64_STANDARD
         .decode("wqcAqbmYJ2ji2glfAMaRy4gruYYnx2nEFN2HN6jrnDnQCK1u02Gb04v9EDgwUPiu4A0w6vuQv5lIp5WPpBKRCw==")
-        .expect("it is base64");
+        .expect("valid base64");
     let list = r#"k=("date" "@method" "@path" "@authority" "content-type" "content-length");created=1618884473;expires=1618884474;keyid="x";tag="web-bot-auth""#;
     let fields =
         [&fields[..4], &[line("signature-input", list), line("signature", "k=:AA==:")]].concat();
     let message = Message { fields: &fields, ..message };
-    let written = signature_base(&signatures(&message)[0], &message).expect("all is there");
-    let written = String::from_utf8(written).expect("it is ASCII");
-    let (components, _) = written.split_once("\"@signature-params\"").expect("it ends so");
+    let written =
+        signature_base(&signatures(&message)[0], &message).expect("all components are present");
+    let written = String::from_utf8(written).expect("a base is ASCII");
+    let (components, _) =
+        written.split_once("\"@signature-params\"").expect("a base ends in its parameters");
     let base = format!(
         "{components}\"@signature-params\": (\"date\" \"@method\" \"@path\" \"@authority\" \
          \"content-type\" \"content-length\");created=1618884473;keyid=\"test-key-ed25519\""
     );
     let keys = KeySet::read(directory_of("JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs").as_bytes())
-        .expect("it is a JWK Set");
-    let name = keys.thumbprints().next().expect("it has a key").to_owned();
+        .expect("a JWK Set");
+    let name = keys.thumbprints().next().expect("a directory with a key").to_owned();
     assert_eq!(name, "poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U");
-    assert!(keys.find(&name, 0, 0).expect("it is there").has_signed(base.as_bytes(), &value));
+    assert!(keys.find(&name, 0, 0).expect("a known key").has_signed(base.as_bytes(), &value));
 }
 
 #[test]
-fn a_signature_tells_what_it_says() {
+fn a_signature_has_the_values_of_its_fields() {
     let parameters = format!(r#"{};nonce="n0";alg="ed25519""#, parameters());
     let fields = usual_fields_with(&parameters);
     let signatures = signatures(&message(&fields));
-    let [signature] = &signatures[..] else { panic!("there is one") };
-    assert_eq!(signature.label(), "k");
+    let [signature] = &signatures[..] else { panic!("there is one signature") };
     assert_eq!(signature.key_id(), vectors::ED25519_THUMBPRINT);
     assert_eq!((signature.created(), signature.expires()), (CREATED, CREATED + 300));
-    assert_eq!((signature.nonce(), signature.alg()), (Some("n0"), Some("ed25519")));
+    assert_eq!(signature.alg(), Some("ed25519"));
     assert_eq!(signature.agent().map(AgentUrl::as_str), Ok(AGENT));
     let covered: Vec<&str> = signature.components().collect();
     assert_eq!(covered, [r#""@authority""#, r#""signature-agent";key="k""#]);
 }
 
 #[test]
-fn what_has_no_tag_of_web_bot_auth_says_nothing() {
+fn a_request_without_the_tag_of_web_bot_auth_is_unsigned() {
     let value = line("signature", "a=:AAAA:");
     for fields in [
         vec![],
         vec![value.clone()],
         vec![line("signature-agent", "https://crawler.example.net")],
-        // An older kind of signature, of another protocol.
+        // An older protocol of signatures.
         vec![line(
             "signature",
             r#"keyId="x",algorithm="rsa-sha256",headers="date",signature="AA""#,
@@ -107,7 +108,7 @@ fn what_has_no_tag_of_web_bot_auth_says_nothing() {
 }
 
 #[test]
-fn what_is_malformed_is_told() {
+fn a_malformed_signature_gives_its_reason() {
     let tag = r#";created=1;expires=2;keyid="k";tag="web-bot-auth""#;
     let long = format!("k={USUAL}{tag}, x=\"{}\"", "x".repeat(1 << 20));
     let many: Vec<String> = (0..5).map(|n| format!("k{n}={USUAL}{tag}")).collect();
@@ -161,7 +162,7 @@ fn what_is_malformed_is_told() {
 }
 
 #[test]
-fn a_component_that_is_not_known_fails() {
+fn an_unsupported_component_is_invalid() {
     for component in [
         r#""@status""#,
         r#""@signature-params""#,
@@ -184,7 +185,7 @@ fn a_component_that_is_not_known_fails() {
         let fields = fields(&format!("k=\"{AGENT}\""), &list, &parameters(), &[]);
         assert_eq!(judged(&message(&fields)), "unsupported-component", "{component}");
     }
-    // Known, but not of a request.
+    // `req` is for responses only.
     let list = r#"("@authority" "signature-agent";key="k" "@path";req)"#;
     let fields = fields(&format!("k=\"{AGENT}\""), list, &parameters(), &[]);
     assert_eq!(judged(&message(&fields)), "unsupported-component");
@@ -194,7 +195,7 @@ fn a_component_that_is_not_known_fails() {
 fn draft_a_signature_counts_from_its_creation_to_its_end() {
     let fields = usual_fields();
     let message = message(&fields);
-    for (now, outcome) in [
+    for (now, result) in [
         (CREATED - 61, "clock-ahead"),
         (CREATED - 60, "verified"),
         (CREATED, "verified"),
@@ -203,23 +204,23 @@ fn draft_a_signature_counts_from_its_creation_to_its_end() {
         (i64::MIN, "clock-ahead"),
         (i64::MAX, "expired"),
     ] {
-        assert_eq!(judged_at(&message, now, &directory()), outcome, "{now}");
+        assert_eq!(judged_at(&message, now, &directory()), result, "{now}");
     }
 }
 
 #[test]
-fn ours_a_signature_that_lasts_longer_than_the_limit_is_not_counted() {
-    for (lifetime, outcome) in [(86_400, "verified"), (86_401, "lifetime-too-long")] {
+fn a_signature_with_a_long_lifetime_is_unverified() {
+    for (lifetime, result) in [(86_400, "verified"), (86_401, "lifetime-too-long")] {
         let expires = format!("expires={}", CREATED + lifetime);
         let parameters = parameters().replace(&format!("expires={}", CREATED + 300), &expires);
         let fields = usual_fields_with(&parameters);
-        assert_eq!(judged(&message(&fields)), outcome);
+        assert_eq!(judged(&message(&fields)), result);
     }
 }
 
 #[test]
 fn rfc9421_3_2_the_algorithm_agrees_with_the_key() {
-    for (alg, outcome) in [
+    for (alg, result) in [
         ("ed25519", "verified"),
         ("rsa-pss-sha512", "algorithm-mismatch"),
         ("rsa-v1_5-sha256", "unsupported-algorithm"),
@@ -228,12 +229,12 @@ fn rfc9421_3_2_the_algorithm_agrees_with_the_key() {
         ("hmac-sha256", "hmac-forbidden"),
     ] {
         let fields = usual_fields_with(&format!("{};alg=\"{alg}\"", parameters()));
-        assert_eq!(judged(&message(&fields)), outcome, "{alg}");
+        assert_eq!(judged(&message(&fields)), result, "{alg}");
     }
 }
 
 #[test]
-fn a_request_that_is_not_the_one_signed_is_found_out() {
+fn a_request_other_than_the_signed_one_is_invalid() {
     let fields = usual_fields();
     let signed = message(&fields);
     for other in [
@@ -243,7 +244,7 @@ fn a_request_that_is_not_the_one_signed_is_found_out() {
     ] {
         assert_eq!(judged(&other), "bad-signature", "{:?}", other.authority);
     }
-    // What is not covered may change.
+    // Parts that are not covered may change.
     assert_eq!(judged(&Message { method: "PUT", target: b"/other", ..signed }), "verified");
     let mut moved = fields.clone();
     moved[0] = line("signature-agent", "k=\"https://thief.example.net\"");
@@ -251,7 +252,7 @@ fn a_request_that_is_not_the_one_signed_is_found_out() {
 }
 
 #[test]
-fn draft_each_of_several_signatures_is_judged_by_itself() {
+fn draft_several_signatures_are_verified_one_by_one() {
     let mut fields = usual_fields();
     let other = r#"other=("@authority");tag="something-else""#;
     let broken = r#"broken=("@nothing");created=1;expires=2;keyid="x";tag="web-bot-auth""#;
@@ -259,19 +260,19 @@ fn draft_each_of_several_signatures_is_judged_by_itself() {
     assert_eq!(judged(&message(&fields)), "verified");
 
     let second = usual_fields()[1].1.clone();
-    let second = String::from_utf8(second).expect("it is ASCII").replacen("k=", "z=", 1);
+    let second = String::from_utf8(second).expect("a base is ASCII").replacen("k=", "z=", 1);
     fields.push(line("signature-input", second));
     fields.push(line("signature", "z=:AAAA:"));
     let message = message(&fields);
-    let outcomes: Vec<Outcome> = signatures(&message)
+    let results: Vec<Verification> = signatures(&message)
         .iter()
         .map(|signature| verify(signature, &message, &directory(), NOW, &Limits::default()))
         .collect();
-    assert_eq!(outcomes, [Outcome::Verified, Outcome::Invalid(Reason::BadSignature)]);
+    assert_eq!(results, [Verification::Verified, Verification::Invalid(Reason::BadSignature)]);
 }
 
 #[test]
-fn ours_a_right_signature_without_an_agent_says_nothing_of_the_signer() {
+fn a_right_signature_without_an_agent_does_not_identify_the_signer() {
     let list = r#"("@authority")"#;
     let mut fields = fields("", list, &parameters(), &["\"@authority\": example.com"]);
     fields.remove(0);
@@ -279,7 +280,7 @@ fn ours_a_right_signature_without_an_agent_says_nothing_of_the_signer() {
     assert_eq!(judged_at(&message(&fields), NOW, &KeySet::default()), "signature-agent-absent");
     let other = Message { authority: b"example.org", ..message(&fields) };
     assert_eq!(judged(&other), "bad-signature");
-    // To cover what is not sent is a fault.
+    // A signature cannot cover an absent field.
     let mut fields = usual_fields();
     fields.remove(0);
     assert_eq!(judged(&message(&fields)), "component-absent");

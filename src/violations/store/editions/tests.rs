@@ -45,7 +45,7 @@ fn store(folder: &Path) -> Store {
 }
 
 #[test]
-fn ours_an_edition_comes_back_byte_for_byte() {
+fn an_edition_comes_back_byte_for_byte() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("beadle.db");
     let settings = Settings { database: Some(path.clone()), ..Settings::default() };
@@ -61,8 +61,8 @@ fn ours_an_edition_comes_back_byte_for_byte() {
     .zip(["00", "a1", "b2", "c3"])
     .zip(10..)
     .map(|((bytes, id), from)| Edition {
-        base: Some(bytes.clone()),
-        bytes,
+        origin_file: origin_file(Some(bytes.clone())),
+        bytes: bytes.into(),
         sha256: Text::from(id.repeat(32)),
         source: Text::word("merge"),
         ..edition("shop.example", id, from)
@@ -75,13 +75,15 @@ fn ours_an_edition_comes_back_byte_for_byte() {
     let mut expected = published;
     for (edition, until) in expected.iter_mut().zip([Some(11), Some(12), Some(13), None]) {
         edition.until = until.map(at);
-        edition.base.take_if(|_| until.is_some());
+        if until.is_some() {
+            edition.origin_file = OriginFile::Unknown;
+        }
     }
     assert!(found.expect("rows") == expected);
 }
 
 #[test]
-fn ours_an_edition_that_comes_back_is_in_force_twice() {
+fn an_edition_that_comes_back_is_in_force_twice() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut store = store(folder.path());
     for one in [("s", "a", 10), ("s", "b", 20), ("t", "a", 25), ("S", "a", 30), ("s", "a", 40)] {
@@ -101,11 +103,11 @@ fn ours_an_edition_that_comes_back_is_in_force_twice() {
 }
 
 #[test]
-fn ours_the_origins_part_is_that_of_the_last_word_on_what_is_in_force() {
+fn the_origins_part_is_the_latest_of_the_edition_in_force() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut store = store(folder.path());
     let with = |id, from, base: Option<&str>| Edition {
-        base: base.map(|base| base.as_bytes().to_vec()),
+        origin_file: origin_file(base.map(|base| base.as_bytes().to_vec())),
         ..edition("s", id, from)
     };
     for (batch, expected) in [
@@ -119,7 +121,7 @@ fn ours_the_origins_part_is_that_of_the_last_word_on_what_is_in_force() {
         for _ in 0..2 {
             store.add([], &notes(&batch), &[]).expect("added");
             let found = store.editions(Some("S"), None).expect("rows");
-            let bases: Vec<_> = found.iter().map(|edition| edition.base.as_deref()).collect();
+            let bases: Vec<_> = found.iter().map(|edition| base(&edition.origin_file)).collect();
             let expected: Vec<_> = expected.iter().map(|base| base.map(str::as_bytes)).collect();
             assert_eq!(bases, expected, "{batch:?}");
         }
@@ -127,7 +129,7 @@ fn ours_the_origins_part_is_that_of_the_last_word_on_what_is_in_force() {
 }
 
 #[test]
-fn ours_two_instances_that_publish_the_same_make_one_edition() {
+fn two_instances_that_publish_the_same_make_one_edition() {
     let folder = tempfile::tempdir().expect("a folder");
     let (mut one, mut other) = (store(folder.path()), store(folder.path()));
     publish(&mut one, &[("s", "a", 10)]);
@@ -138,7 +140,7 @@ fn ours_two_instances_that_publish_the_same_make_one_edition() {
 }
 
 #[test]
-fn ours_a_batch_of_editions_that_comes_again_changes_nothing() {
+fn a_batch_of_editions_that_comes_again_changes_nothing() {
     for batch in [
         vec![("s", "b", 20)],
         vec![("s", "b", 20), ("s", "a", 30)],
@@ -156,7 +158,7 @@ fn ours_a_batch_of_editions_that_comes_again_changes_nothing() {
 }
 
 #[test]
-fn ours_a_clock_that_goes_back_keeps_periods_in_order() {
+fn a_clock_that_goes_back_keeps_periods_in_order() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut store = store(folder.path());
     publish(&mut store, &[("s", "a", 100)]);
@@ -172,7 +174,7 @@ fn ours_a_clock_that_goes_back_keeps_periods_in_order() {
 }
 
 #[test]
-fn ours_editions_are_found_by_the_beginning_of_their_id() {
+fn editions_are_found_by_the_beginning_of_their_id() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut store = store(folder.path());
     let published =
@@ -196,7 +198,7 @@ fn ours_editions_are_found_by_the_beginning_of_their_id() {
 }
 
 #[test]
-fn ours_pruning_spares_editions_in_the_window_and_those_that_a_record_names() {
+fn pruning_spares_editions_in_the_window_and_those_that_a_record_names() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut store = store(folder.path());
     let published = [
@@ -243,7 +245,7 @@ fn ours_pruning_spares_editions_in_the_window_and_those_that_a_record_names() {
 }
 
 #[test]
-fn ours_a_locked_database_loses_no_edition() {
+fn a_locked_database_loses_no_edition() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("beadle.db");
     let settings = Settings { database: Some(path.clone()), queue: 1, ..Settings::default() };
@@ -266,7 +268,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn ours_periods_follow_each_other_whatever_is_published(
+    fn periods_follow_each_other_whatever_is_published(
         batches in prop::collection::vec(
             (prop::collection::vec((0..2_usize, 0..4_usize, 0..50_i64), 0..5), any::<bool>()), 1..8,
         )

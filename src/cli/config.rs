@@ -1,0 +1,53 @@
+//! The policy file as an option of a verb, read and checked.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    cli::exit::Error,
+    diagnostic::{Diagnostic, Severity},
+    policy::Policy,
+    publication,
+};
+
+/// The option that names the policy file.
+#[derive(Debug, clap::Args)]
+pub(super) struct ConfigFile {
+    /// The policy file.
+    #[arg(long, short, value_name = "FILE", default_value = "beadle.yaml", env = "BEADLE_CONFIG")]
+    pub(super) config: PathBuf,
+}
+
+/// The policy of a file, with its warnings and notes.
+///
+/// # Errors
+/// All errors of the policy, if there are any.
+pub(super) fn load(file: &Path) -> Result<(Policy, Vec<Diagnostic>), Error> {
+    let (policy, findings) = examine(file)?;
+    match policy {
+        Some(policy) => Ok((policy, findings)),
+        None => Err(Error::Findings(
+            findings.into_iter().filter(|one| one.severity == Severity::Error).collect(),
+        )),
+    }
+}
+
+/// The policy of a file, if it is valid, with all findings.
+///
+/// # Errors
+/// Where the file can't be read.
+pub(super) fn examine(file: &Path) -> Result<(Option<Policy>, Vec<Diagnostic>), Error> {
+    let read = publication::read_policy(file).map_err(|error| no_policy(file, &error))?;
+    Ok((read.policy, read.findings))
+}
+
+/// The refusal of a policy file that can't be read.
+pub(super) fn no_policy(file: &Path, error: &io::Error) -> Error {
+    let hint = match error.kind() {
+        io::ErrorKind::NotFound => " (name the policy file with --config)",
+        _ => "",
+    };
+    Error::Refused(format!("{}: {error}{hint}", file.display()))
+}

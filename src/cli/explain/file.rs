@@ -1,0 +1,162 @@
+//! The verdict of any robots.txt for a crawler (`--robots-txt`), as RFC 9309 reads the file.
+
+use std::{io::Write, path::Path};
+
+use crate::{
+    cli::{
+        exit::{Error, Exit},
+        output::{Format, json},
+    },
+    crawlers::{Class, Name},
+    enforce, escape, policy,
+    robots::{self, Access, Matcher, ReadOptions, Scope, Target},
+};
+
+use super::{
+    args::Args,
+    output::{RuleRow, VerdictRow, group_lines, line},
+};
+
+/// Every class of client. RFC 9309 §2.2.1 binds each crawler without a group of its own by `*`.
+const ALL_CLASSES: [Class; 5] =
+    [Class::Crawler, Class::UserTriggered, Class::Automation, Class::Browser, Class::None];
+
+/// The groups of a crawler in one file.
+#[derive(Debug, PartialEq, Eq)]
+struct Groups {
+    /// By RFC 9309.
+    by_rfc: Option<Scope>,
+    /// At the proxy, with the default `star_binds`.
+    at_proxy: Option<Scope>,
+}
+
+impl Groups {
+    /// The groups for a crawler. `*` stands for a crawler without a group of its own.
+    fn of(matcher: &Matcher, name: Option<Name<'_>>) -> Self {
+        let Some(name) = name else {
+            return Self { by_rfc: matcher.star(), at_proxy: matcher.star() };
+        };
+        let star_binds = policy::Enforcement::default().star_binds;
+        Self {
+            by_rfc: enforce::group_for(matcher, &ALL_CLASSES, name),
+            at_proxy: enforce::group_for(matcher, &star_binds, name),
+        }
+    }
+}
+
+pub(super) fn explain(
+    args: &Args,
+    file: &Path,
+    token: &str,
+    out: &mut dyn Write,
+) -> Result<Exit, Error> {
+    let bytes = std::fs::read(file)
+        .map_err(|error| Error::Refused(format!("{}: {error}", file.display())))?;
+    let options = ReadOptions { lenient: args.lenient };
+    let (robots_txt, findings) = robots::parse_with(&bytes, options);
+    let matcher = Matcher::new(&robots_txt);
+    let catalogue = policy::built_in_catalogue();
+    let name = catalogue.find(token).map_or(Name::Declared(token), Name::Known);
+    let groups = Groups::of(&matcher, (token.trim() != "*").then_some(name));
+    for text in &args.targets {
+        let target = Target::of_url(text.as_bytes());
+        let verdict = groups.by_rfc.map(|group| matcher.verdict_letter(group, &target));
+        let row = VerdictRow {
+            target: escape::text(text.as_bytes()),
+            path: escape::text(target.letter()),
+            product_token: Some(token),
+            verdict: verdict.map_or(Access::Allow, |verdict| verdict.access).as_str(),
+            group: groups.by_rfc.map(|group| matcher.tokens(group)),
+            rule: verdict.and_then(|verdict| verdict.rule).map(RuleRow::of),
+        };
+        if args.format == Format::Json {
+            json(out, &row)?;
+            continue;
+        }
+        writeln!(out, "{}", row.target)?;
+        line(out, "verdict", &format!("{} for {}", row.verdict, escape::shown(token)))?;
+        match groups.by_rfc {
+            Some(group) => group_lines(out, &matcher, group, &target, None)?,
+            None => line(out, "group", "none names it, and there is none for *")?,
+        }
+        if groups.by_rfc != groups.at_proxy {
+            let name = escape::shown(name.as_str());
+            let note =
+                format!("the proxy does not bind {name} by '*': it fetches pages for people");
+            line(out, "note", &note)?;
+        }
+    }
+    if args.format == Format::Text {
+        let name = file.display().to_string();
+        for finding in findings {
+            writeln!(out, "{}", finding.in_file(&name))?;
+        }
+    }
+    Ok(Exit::Fine)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Command {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    fn groups(robots_txt: &str, token: &str) -> (Option<String>, Option<String>) {
+        let matcher = Matcher::new(&robots::parse(robots_txt.as_bytes()).0);
+        let catalogue = policy::built_in_catalogue();
+        let name = catalogue.find(token).map_or(Name::Declared(token), Name::Known);
+        let groups = Groups::of(&matcher, (token != "*").then_some(name));
+        let shown = |group: Option<Scope>| Some(matcher.tokens(group?).join(" "));
+        (shown(groups.by_rfc), shown(groups.at_proxy))
+    }
+
+    #[test]
+    fn rfc9309_2_2_1_a_crawler_without_a_group_follows_the_star() {
+        const FILE: &str = "User-agent: *\nDisallow: /\nUser-agent: Googlebot\nDisallow: /x\n";
+        for (token, by_rfc, at_proxy) in [
+            ("*", Some("*"), Some("*")),
+            ("GPTBot", Some("*"), Some("*")),
+            ("AcmeBot", Some("*"), Some("*")),
+            ("googlebot", Some("Googlebot"), Some("Googlebot")),
+            ("Googlebot-Image", Some("Googlebot"), Some("Googlebot")),
+            // These two deviate by the documentation of their operators.
+            ("AdsBot-Google", None, None),
+            ("ChatGPT-User", Some("*"), None),
+        ] {
+            let expected = (by_rfc.map(str::to_owned), at_proxy.map(str::to_owned));
+            assert_eq!(groups(FILE, token), expected, "{token}");
+        }
+        let named = "User-agent: ChatGPT-User\nDisallow: /\n";
+        let own = Some("ChatGPT-User".to_owned());
+        assert_eq!(groups(named, "ChatGPT-User"), (own.clone(), own));
+        assert_eq!(groups(named, "GPTBot"), (None, None));
+    }
+
+    #[test]
+    fn the_text_says_where_the_proxy_binds_otherwise() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let file = folder.path().join("robots.txt");
+        std::fs::write(&file, "User-agent: *\nDisallow: /\n").expect("it is writable");
+        let explained = |token: &str, format: Format| {
+            let Command { mut args } = Command::parse_from(["explain", "/x"]);
+            args.format = format;
+            let mut out = Vec::new();
+            explain(&args, &file, token, &mut out).expect("the file can be read");
+            String::from_utf8(out).expect("it is UTF-8")
+        };
+        assert_eq!(
+            explained("ChatGPT-User", Format::Text),
+            "/x\n  verdict   disallow for ChatGPT-User\n  group     *\n  rule      Disallow: /   \
+             (robots.txt line 2, 1 octet)\n  note      the proxy does not bind ChatGPT-User by '*': \
+             it fetches pages for people\n"
+        );
+        assert!(!explained("GPTBot", Format::Text).contains("note"));
+        assert!(!explained("ChatGPT-User", Format::Json).contains("note"));
+    }
+}

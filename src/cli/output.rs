@@ -1,0 +1,21 @@
+//! The output format of a verb: text or JSON lines.
+
+use std::io::{self, Write};
+
+use crate::cli::exit::Error;
+
+/// The output format.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Format {
+    /// Text for people.
+    #[default]
+    Text,
+    /// One JSON object per line.
+    Json,
+}
+
+/// Writes a value as one line of JSON.
+pub(super) fn json(out: &mut dyn Write, value: &impl serde::Serialize) -> Result<(), Error> {
+    let line = serde_json::to_string(value).map_err(io::Error::other)?;
+    Ok(writeln!(out, "{line}")?)
+}

@@ -1,0 +1,80 @@
+//! The editions that were published, with their periods in force.
+
+use std::io::Write;
+
+use serde::Serialize;
+
+use super::site::database;
+use crate::{
+    cli::{
+        exit::Error,
+        output::{Format, json},
+    },
+    enforce::Site,
+    policy::Policy,
+    robots,
+    violations::Store,
+};
+
+#[derive(Serialize)]
+struct EditionRow<'a> {
+    site: &'a str,
+    edition: &'a str,
+    sha256: &'a str,
+    source: &'a str,
+    from: String,
+    until: Option<String>,
+    bytes: usize,
+    rules: usize,
+}
+
+/// Prints the editions of a site, or of all sites.
+pub(super) fn print(
+    policy: &Policy,
+    site: Option<&Site>,
+    format: Format,
+    out: &mut dyn Write,
+) -> Result<(), Error> {
+    let store = Store::open_read_only(database(policy)?)?;
+    let name = site.map(|site| site.name.as_str());
+    let editions = store.editions(name, None)?;
+    if format == Format::Text {
+        if editions.is_empty() {
+            writeln!(out, "the database has no edition yet")?;
+            return Ok(());
+        }
+        writeln!(
+            out,
+            "{:<17} {:<20} {:<20} {:<7} {:>6} {:>8}  SITE",
+            "EDITION", "FROM", "UNTIL", "SOURCE", "RULES", "BYTES"
+        )?;
+    }
+    for edition in &editions {
+        let (file, _) = robots::parse(&edition.bytes);
+        let row = EditionRow {
+            site: &edition.site,
+            edition: &edition.id,
+            sha256: &edition.sha256,
+            source: &edition.source,
+            from: format!("{:.0}", edition.from),
+            until: edition.until.map(|until| format!("{until:.0}")),
+            bytes: edition.bytes.len(),
+            rules: file.groups.iter().map(|group| group.rules.len()).sum(),
+        };
+        match format {
+            Format::Json => json(out, &row)?,
+            Format::Text => writeln!(
+                out,
+                "{:<17} {:<20} {:<20} {:<7} {:>6} {:>8}  {}",
+                row.edition,
+                row.from,
+                row.until.as_deref().unwrap_or("in force"),
+                row.source,
+                row.rules,
+                row.bytes,
+                row.site
+            )?,
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,78 @@
+//! `beadle robots`: the robots.txt of a site, its history, and differences.
+
+use std::io::Write;
+
+use crate::cli::{
+    config::{ConfigFile, load},
+    exit::{Error, Exit},
+    memory,
+    output::Format,
+};
+
+mod acceptance; // a quarantined file that an operator accepts
+mod difference; // what changes between two editions
+mod history; // the editions that were published
+mod site; // the site that the options name
+
+/// Print the robots.txt of a site as it is served, its history, or a difference
+///
+///   beadle robots --history
+///   beadle robots --diff 3f2a91c0 policy
+///   beadle robots accept --site www.example.com
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+#[command(mut_arg("config", |arg| arg.global(true)))]
+pub(super) struct Args {
+    #[command(flatten)]
+    config: ConfigFile,
+    /// The site, named by one of its hosts. Required if the policy has several sites.
+    #[arg(long, value_name = "HOST", global = true)]
+    site: Option<String>,
+    /// List the editions in the database, with the start and end of each period in force.
+    #[arg(long)]
+    history: bool,
+    /// Show the differences between two editions: crawlers, path, verdict before and after. Name an
+    /// edition by the first digits of its hash, or write `policy` for the edition of the policy
+    /// file.
+    #[arg(long, num_args = 2, value_names = ["A", "B"], conflicts_with = "history")]
+    diff: Option<Vec<String>>,
+    /// Output format of a history or a difference.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+    #[command(subcommand)]
+    verb: Option<Verb>,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Verb {
+    /// Publish the quarantined robots.txt of the origin.
+    ///
+    /// Beadle quarantines a robots.txt that closes the whole site. A running server publishes the
+    /// accepted file within seconds.
+    Accept,
+}
+
+pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
+    let host = args.site.as_deref();
+    if let Some(Verb::Accept) = &args.verb {
+        if args.history || args.diff.is_some() {
+            let message = "'accept' takes neither --history nor --diff (run them separately)";
+            return Err(Error::Refused(message.to_owned()));
+        }
+        let (policy, _) = load(&args.config.config)?;
+        return acceptance::accept(&policy, host, out);
+    }
+    let (policy, _) = load(&args.config.config)?;
+    let memory = memory::read(&policy)?;
+    let rulebook = memory::rulebook(&policy, &memory);
+    let site = site::find(&rulebook, host);
+    match &args.diff {
+        Some(pair) => difference::print(&policy, site.ok(), pair, args.format, out)?,
+        None if args.history => {
+            let named = host.map(|_| site).transpose()?;
+            history::print(&policy, named, args.format, out)?;
+        }
+        None => out.write_all(site::known_edition(site?)?.bytes())?,
+    }
+    Ok(Exit::Fine)
+}

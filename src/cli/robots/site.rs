@@ -1,0 +1,47 @@
+//! The site that the options name, and its edition.
+
+use std::path::Path;
+
+use crate::{
+    cli::exit::Error,
+    enforce::{Edition, Rulebook, Site},
+    escape,
+    policy::Policy,
+};
+
+/// The site that serves this host or has this name; the only site if no host is given.
+pub(super) fn find<'b>(rulebook: &'b Rulebook, host: Option<&str>) -> Result<&'b Site, Error> {
+    let sites = rulebook.sites();
+    let names = || sites.iter().map(|site| site.name.as_str()).collect::<Vec<_>>().join(", ");
+    let Some(host) = host else {
+        return match sites {
+            [only] => Ok(only),
+            _ => Err(Error::Refused(format!("name the site with --site (one of {})", names()))),
+        };
+    };
+    let host = host.to_ascii_lowercase();
+    let served = rulebook.site_of_host(&host).map(|(_, site)| site);
+    served.or_else(|| sites.iter().find(|site| site.name == host)).ok_or_else(|| {
+        let host = escape::text(host.as_bytes());
+        Error::Refused(format!("no site has the host '{host}' (the sites are {})", names()))
+    })
+}
+
+/// The edition in force, if it is known here.
+pub(super) fn known_edition(site: &Site) -> Result<&Edition, Error> {
+    if site.edition().is_provisional() {
+        let (name, source) = (&site.name, site.source.as_str());
+        return Err(Error::Refused(format!(
+            "{name} publishes the robots.txt of its origin (source: {source}), which is not in the \
+             database (set 'violations.database' and run 'beadle serve', or fetch /robots.txt)"
+        )));
+    }
+    Ok(site.edition())
+}
+
+/// The database of the policy.
+pub(super) fn database(policy: &Policy) -> Result<&Path, Error> {
+    policy.violations.database.as_deref().ok_or_else(|| {
+        Error::Refused("the policy names no database (set 'violations.database')".to_owned())
+    })
+}

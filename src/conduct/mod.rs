@@ -1,0 +1,28 @@
+//! The conduct of clients: their fetches of robots.txt, their pace and their violations.
+//!
+//! A decision goes in. A [`Weighed`] decision comes out ([`Conduct::weigh`]): throttled if the
+//! request comes too soon, passed if the site's breaker is open. The [`Ledger`] knows the editions
+//! of robots.txt that a client may use. Every function takes the time as an argument, and no
+//! function waits.
+//!
+//! May use: enforce, policy, crawlers, robots, metrics, escape. Must not know: violations,
+//! evidence, tokio, any clock.
+
+mod breaker; // the stop of refusals at a site
+mod label; // a crawler in metrics
+mod ladder; // the rung of each crawler
+mod ledger; // fetches of robots.txt
+mod limiter; // the request rate of each crawler
+mod network; // the network of a client
+mod redirects; // free requests after redirects
+mod site; // ladder and breaker of one site
+mod weight; // the weight of a decision
+
+pub use self::{
+    label::label,
+    ledger::{Fetches, Ledger, Reader, Reading, Readings},
+    limiter::{Key, TooSoon},
+    network::Network,
+    site::SiteConduct,
+    weight::{Conduct, Early, Sighting, Weighed},
+};

@@ -1,0 +1,81 @@
+//! The network of a client: IPv4 /24 or IPv6 /48, the usual size for one customer.
+
+use std::{
+    fmt,
+    hash::{DefaultHasher, Hash, Hasher},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
+};
+
+/// A network of a client, in few octets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Network {
+    /// The first 24 bits.
+    V4(u32),
+    /// The first 48 bits.
+    V6(u64),
+    /// A network that the store knows only by its hash (`client_ip: hash`).
+    Hashed(u64),
+}
+
+impl Network {
+    /// The network of an address.
+    pub fn of(address: IpAddr) -> Self {
+        match address.to_canonical() {
+            IpAddr::V4(address) => Self::V4(address.to_bits() >> 8),
+            IpAddr::V6(address) => Self::V6((address.to_bits() >> 80) as u64),
+        }
+    }
+
+    /// The network of a stored row.
+    pub fn parse(text: &str) -> Self {
+        let address = text.strip_suffix("/24").or_else(|| text.strip_suffix("/48"));
+        address.and_then(|address| address.parse().ok()).map_or_else(
+            || {
+                let mut hasher = DefaultHasher::new();
+                text.hash(&mut hasher);
+                Self::Hashed(hasher.finish())
+            },
+            Self::of,
+        )
+    }
+
+    /// Its first address; `None` for a hashed network.
+    pub fn address(self) -> Option<IpAddr> {
+        match self {
+            Self::V4(bits) => Some(Ipv4Addr::from_bits(bits << 8).into()),
+            Self::V6(bits) => Some(Ipv6Addr::from_bits(u128::from(bits) << 80).into()),
+            Self::Hashed(_) => None,
+        }
+    }
+}
+
+/// `192.0.2.0/24`, `2001:db8:1::/48`; a hashed one is `-`.
+impl fmt::Display for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.address() {
+            Some(address @ IpAddr::V4(_)) => write!(f, "{address}/24"),
+            Some(address @ IpAddr::V6(_)) => write!(f, "{address}/48"),
+            None => f.write_str("-"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_network_is_parsed_from_its_own_text() {
+        for (address, written) in [
+            ("192.0.2.77", "192.0.2.0/24"),
+            ("::ffff:192.0.2.77", "192.0.2.0/24"),
+            ("2001:db8:1:2::3", "2001:db8:1::/48"),
+        ] {
+            let network = Network::of(address.parse().expect("an address"));
+            assert_eq!(network.to_string(), written);
+            assert_eq!(Network::parse(written), network);
+        }
+        assert_eq!(Network::parse("0123abcd"), Network::parse("0123abcd"));
+        assert_ne!(Network::parse("0123abcd"), Network::parse("-"));
+    }
+}

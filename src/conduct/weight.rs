@@ -1,0 +1,145 @@
+//! The weight of a decision: the conduct of the client and the site's breaker may change the
+//! action.
+
+use crate::{
+    enforce::{self, Action, AppliedPace, Decision, Knowledge, Reason, Site},
+    metrics::Metrics,
+};
+
+use super::{
+    label::label,
+    ledger::Ledger,
+    limiter::{Key, Limiter, TooSoon},
+    redirects::{self, Redirects},
+    site::SiteConduct,
+};
+
+/// The conduct of all clients.
+#[derive(Debug, Default)]
+pub struct Conduct {
+    /// The fetches of robots.txt.
+    pub ledger: Ledger,
+    limiter: Limiter,
+    redirects: Redirects,
+}
+
+/// The site and the host of a decided request.
+#[derive(Clone, Copy, Debug)]
+pub struct Sighting<'a, 'r> {
+    /// The site.
+    pub site: &'r Site,
+    /// The host, if a site names it. A host of the default site can be any word.
+    pub host: Option<&'a str>,
+    /// The ladder and the breaker of the site.
+    pub conduct: &'a SiteConduct,
+}
+
+/// A request that comes sooner than its pace allows.
+#[derive(Clone, Copy, Debug)]
+pub struct Early<'r> {
+    /// The pace.
+    pub pace: AppliedPace<'r>,
+    /// The time until the next request passes.
+    pub too_soon: TooSoon,
+}
+
+/// A decision after weighing.
+#[derive(Debug)]
+pub struct Weighed<'r> {
+    /// The decision with the final action and reason.
+    pub decision: Decision<'r>,
+    /// Set if the request came too soon for an enforced pace.
+    pub early: Option<Early<'r>>,
+    /// The bucket that counted the request.
+    pub charged: Option<Key>,
+}
+
+/// A request measured against its pace.
+#[derive(Default)]
+struct PaceCheck<'r> {
+    /// Set if it came too soon for an enforced pace.
+    early: Option<Early<'r>>,
+    /// The bucket that counted it.
+    charged: Option<Key>,
+}
+
+impl Conduct {
+    /// The conduct of clients, with the fetches from before a restart.
+    pub fn of(ledger: Ledger) -> Self {
+        Self { ledger, ..Self::default() }
+    }
+
+    /// Weighs a decision and counts the request. A request that comes too soon is throttled. While
+    /// the breaker is open, Beadle refuses nothing. Without ladder, breaker and pace this takes no
+    /// lock and reads no time.
+    pub fn weigh<'r>(
+        &self,
+        sighting: Sighting<'_, 'r>,
+        decision: Decision<'r>,
+        knowledge: &impl Knowledge,
+        metrics: &Metrics,
+    ) -> Weighed<'r> {
+        if decision.reason == Reason::RobotsTxt {
+            return Weighed { decision, early: None, charged: None };
+        }
+        let Sighting { site, conduct, .. } = sighting;
+        let now = || knowledge.moment().now;
+        conduct.climb(site, &decision, now, metrics);
+        let is_block = decision.action == Action::Block;
+        let PaceCheck { early, charged } = match is_block {
+            true => PaceCheck::default(),
+            false => self.measure(sighting, &decision, knowledge, metrics),
+        };
+        let is_ordered = enforce::is_ordered(&site.enforcement, &decision);
+        let is_refusal = !is_ordered && (is_block || early.is_some());
+        let is_open = conduct.is_open(site, &decision, is_refusal, now, metrics);
+        let (action, reason) = match early {
+            _ if is_open && is_refusal => (Action::Log, Reason::BreakerOpen),
+            Some(early) if early.pace.record.is_some() => (Action::Throttle, Reason::TooSoon),
+            Some(_) => (Action::Throttle, Reason::Slowed),
+            None => (decision.action, decision.reason),
+        };
+        Weighed { decision: Decision { action, reason, ..decision }, early, charged }
+    }
+
+    /// Notes the status of the response to a request charged to `key`. A redirect gives the crawler
+    /// a credit.
+    pub fn responded(&self, key: Key, status: u16, knowledge: &impl Knowledge) {
+        if redirects::is_redirect(status) {
+            self.redirects.credit(key, knowledge.moment().steady);
+        }
+    }
+
+    /// Measures a request against the pace of its crawler.
+    fn measure<'r>(
+        &self,
+        Sighting { site, host, .. }: Sighting<'_, 'r>,
+        decision: &Decision<'r>,
+        knowledge: &impl Knowledge,
+        metrics: &Metrics,
+    ) -> PaceCheck<'r> {
+        let pace = enforce::applied_pace(site, decision, knowledge);
+        let named =
+            decision.judgement.and_then(|judgement| Some((judgement, judgement.name?.as_str())));
+        let (Some(pace), Some((judgement, name))) = (pace, named) else {
+            return PaceCheck::default();
+        };
+        // A robots.txt is for one host (RFC 9309 §2.3), so each host has its own pace. The pace of
+        // the ladder is for the whole site.
+        let scope = host.filter(|_| pace.record.is_some()).unwrap_or(&site.name);
+        let key = Key::new(scope, name, decision.standing.outcome);
+        let now = knowledge.moment().steady;
+        let is_free = self.redirects.redeem(&key, now);
+        let checked = if is_free { Ok(()) } else { self.limiter.check(&key, pace.pace, now) };
+        if pace.record.is_some() {
+            metrics.pace(&site.name, label(&judgement), checked.is_ok());
+        }
+        match checked {
+            Ok(()) => PaceCheck { early: None, charged: (!is_free).then_some(key) },
+            Err(too_soon) => PaceCheck {
+                early: pace.is_enforced.then_some(Early { pace, too_soon }),
+                charged: None,
+            },
+        }
+    }
+}

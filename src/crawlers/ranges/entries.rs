@@ -1,0 +1,120 @@
+//! The entries of a list, collected while it is read.
+
+use ipnet::{IpNet, Ipv4Net, Ipv6Net};
+
+use crate::{diagnostic::Diagnostic, escape};
+
+use super::{
+    limits::{MAX_PREFIXES, MAX_V4_ADDRESSES},
+    list::List,
+    prefix::{self, Worth},
+    refusal::Refusal,
+};
+
+/// The most octets of an entry that a finding quotes.
+const SHOWN: usize = 60;
+
+/// The entries so far.
+#[derive(Default)]
+pub(super) struct Entries {
+    v4: Vec<Ipv4Net>,
+    v6: Vec<Ipv6Net>,
+    /// The number of prefixes, ignored ones included.
+    seen: usize,
+    unread: Tally,
+    ignored: Tally,
+    masked: Tally,
+}
+
+/// A count of entries, and the first of them.
+#[derive(Default)]
+struct Tally {
+    count: usize,
+    first: String,
+}
+
+impl Entries {
+    /// Adds an entry. Returns whether the text is one.
+    pub(super) fn add(&mut self, text: &str) -> Result<bool, Refusal> {
+        let Some(prefixes) = prefix::parse(text) else { return Ok(false) };
+        for prefix in prefixes {
+            self.seen += 1;
+            if self.seen > MAX_PREFIXES {
+                return Err(Refusal::TooMany);
+            }
+            let masked = prefix.trunc();
+            match prefix::worth(masked) {
+                Worth::Refuse => {
+                    let prefix = escape::bounded(text.trim().as_bytes(), SHOWN);
+                    return Err(Refusal::TooWide { prefix });
+                }
+                Worth::Ignore => {
+                    self.ignored.add(text);
+                    continue;
+                }
+                Worth::Use => {}
+            }
+            if masked.addr() != prefix.addr() {
+                self.masked.add(text);
+            }
+            match masked {
+                IpNet::V4(prefix) => self.v4.push(prefix),
+                IpNet::V6(prefix) => self.v6.push(prefix),
+            }
+        }
+        Ok(true)
+    }
+
+    /// Notes a text that should be an entry and is not.
+    pub(super) fn note_unread(&mut self, text: &str) {
+        self.unread.add(text);
+    }
+
+    /// The list of all entries.
+    pub(super) fn into_list(self) -> Result<List, Refusal> {
+        if self.unread.count > self.seen {
+            let Tally { count: unread, first } = self.unread;
+            return Err(Refusal::MostlyUnread { read: self.seen, unread, first });
+        }
+        let findings = self.findings();
+        let list = List::new(self.v4, self.v6, findings);
+        if list.is_empty() {
+            return Err(Refusal::Empty);
+        }
+        if list.v4_addresses() > MAX_V4_ADDRESSES {
+            return Err(Refusal::CoversTooMuch);
+        }
+        Ok(list)
+    }
+
+    fn findings(&self) -> Vec<Diagnostic> {
+        let Self { unread, ignored, masked, .. } = self;
+        let mut findings = Vec::new();
+        if unread.count > 0 {
+            let message = unread.message("are not addresses and were ignored");
+            findings.push(Diagnostic::warning("ranges.unread_entry", message));
+        }
+        if ignored.count > 0 {
+            let message = ignored.message("are special-purpose addresses and were ignored");
+            findings.push(Diagnostic::warning("ranges.special_purpose", message));
+        }
+        if masked.count > 0 {
+            let message = masked.message("have bits set beyond the prefix length, now cleared");
+            findings.push(Diagnostic::note("ranges.host_bits", message));
+        }
+        findings
+    }
+}
+
+impl Tally {
+    fn add(&mut self, text: &str) {
+        if self.count == 0 {
+            self.first = escape::bounded(text.trim().as_bytes(), SHOWN);
+        }
+        self.count += 1;
+    }
+
+    fn message(&self, what: &str) -> String {
+        format!("{} of the list's entries {what}; the first is '{}'", self.count, self.first)
+    }
+}

@@ -1,0 +1,255 @@
+//! The description that an unlisted client gives of itself: a browser's, or a bot's with a name.
+//!
+//! The rule is narrow. `*` binds a bot with a name, and it must never bind a person: `CUBOT`, `XBot
+//! Junior` and `Spider 8` are phones. A word counts as a bot's name in two cases:
+//!
+//! - It ends in `bot`, `crawler` or `spider` and stands as a product: `SomethingBot/1.0`, or alone
+//!   in a comment behind `compatible;`.
+//! - It is the client's first product, not a browser's, and has a link.
+
+use super::{class::Class, words::Word};
+
+/// Notes of a scan that distinguish a browser from a bot that names itself.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SelfDescription {
+    /// The number of words so far.
+    pub(super) words: u32,
+    form: Form,
+    /// A word that reads like a bot's name and stands like a product.
+    bot: Option<Word>,
+    first: Option<Word>,
+    /// The first word behind `compatible;`.
+    compatible: Option<Word>,
+    /// The word before is `compatible` with a `;`.
+    expects_name: bool,
+    /// The text contains the word `compatible`.
+    says_compatible: bool,
+    /// The first word inside the first comment.
+    comment: Option<Word>,
+    /// The text names the engine or system of a browser.
+    engine: bool,
+    /// Behind the bot's name, the text names a system of people's devices.
+    device: bool,
+    /// The text contains a product such as `Name/1`.
+    product: bool,
+    /// The text contains a link.
+    link: bool,
+    /// The text contains a link with a `+` before it.
+    plus_link: bool,
+}
+
+/// The beginning of a User-Agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// `Mozilla/`, as in all browsers and many other clients.
+    Mozilla,
+    /// Any other beginning.
+    Own,
+}
+
+impl SelfDescription {
+    pub(super) fn new(text: &[u8]) -> Self {
+        let text = text.trim_ascii_start();
+        let is_mozilla = text.get(..8).is_some_and(|start| start.eq_ignore_ascii_case(b"Mozilla/"));
+        Self {
+            words: 0,
+            form: if is_mozilla { Form::Mozilla } else { Form::Own },
+            bot: None,
+            first: None,
+            compatible: None,
+            expects_name: false,
+            says_compatible: false,
+            comment: None,
+            engine: false,
+            device: false,
+            product: false,
+            link: false,
+            plus_link: false,
+        }
+    }
+
+    /// Whether the text begins like a browser's and has named an engine or a system so far.
+    pub(super) fn is_browser_form(&self) -> bool {
+        self.form == Form::Mozilla && self.engine
+    }
+
+    /// Whether a word is the first behind `compatible;`.
+    pub(super) fn is_behind_compatible(&self, word: &Word) -> bool {
+        self.expects_name && self.words == word.ordinal
+    }
+
+    /// Notes a word.
+    #[inline]
+    pub(super) fn note(&mut self, word: &Word, text: &[u8]) {
+        let bytes = word.bytes(text);
+        if self.words == 0 {
+            self.first = Some(*word);
+        }
+        if self.expects_name {
+            self.compatible.get_or_insert(*word);
+            self.expects_name = false;
+        }
+        if self.comment.is_none() && word.before(text) == Some(b'(') {
+            self.comment = Some(*word);
+        }
+        self.product |= word.after(text) == Some(b'/');
+        self.words += 1;
+        match bytes.last().map(u8::to_ascii_lowercase) {
+            Some(b't' | b'r')
+                if self.bot.is_none()
+                    && is_bot_name(bytes)
+                    && self.stands_as_product(word, text) =>
+            {
+                self.bot = Some(*word);
+            }
+            Some(b'e') if bytes.len() == 10 && bytes.eq_ignore_ascii_case(b"compatible") => {
+                self.says_compatible = true;
+                self.expects_name = word.after(text) == Some(b';');
+            }
+            _ => {}
+        }
+        if !self.engine {
+            self.engine = is_engine(bytes);
+        }
+        self.device |= self.bot.is_some() && is_device(bytes);
+    }
+
+    /// Notes a link.
+    pub(super) fn note_link(&mut self, word: &Word, text: &[u8]) {
+        self.expects_name = false;
+        self.link = true;
+        let is_web = text.get(word.end + 1..).is_some_and(|rest| rest.starts_with(b"//"));
+        self.plus_link |= is_web && word.before(text) == Some(b'+');
+        self.words += 1;
+    }
+
+    /// The name that the client gives itself as a bot.
+    pub(super) fn bot_name<'a>(&self, text: &'a [u8]) -> Option<&'a str> {
+        let bot = self.bot.filter(|_| !self.is_app());
+        let name = bot.or_else(|| self.linked_name(text));
+        name.and_then(|word| std::str::from_utf8(word.bytes(text)).ok())
+    }
+
+    /// Whether a bot's name is that of an app on a person's device. `iRobot/7.1 CFNetwork/…` and
+    /// `Mozilla/5.0 (iPhone; …) … Chatbot/3.1` are apps, unless they have a link.
+    fn is_app(&self) -> bool {
+        let is_browser_like = self.form == Form::Mozilla && self.engine;
+        (is_browser_like || self.device) && !self.link && !self.says_compatible
+    }
+
+    /// The product that a link belongs to: the one behind `compatible;`, else the first.
+    fn linked_name(&self, text: &[u8]) -> Option<Word> {
+        let name = match self.form {
+            Form::Mozilla if self.plus_link && !self.engine => {
+                let is_product = |word: &Word| word.after(text) == Some(b'/');
+                self.compatible.or_else(|| self.comment.filter(is_product))?
+            }
+            Form::Own if self.link => self.first.filter(|first| is_linked_product(first, text))?,
+            _ => return None,
+        };
+        let bytes = name.bytes(text);
+        let is_name =
+            bytes.len() >= 3 && bytes.len() <= 64 && bytes.iter().any(u8::is_ascii_alphabetic);
+        (is_name && !self.engine).then_some(name)
+    }
+
+    /// The class of a client that gives no bot's name.
+    pub(super) fn class_without_name(&self) -> Class {
+        if self.first.is_none() {
+            return Class::None;
+        }
+        match self.form {
+            // Programs send `Mozilla/5.0` alone, or with an unknown `compatible` product. Browsers
+            // name an engine or a system.
+            Form::Mozilla if self.engine => Class::Browser,
+            Form::Mozilla if self.words <= 2 || self.says_compatible => Class::None,
+            Form::Mozilla => Class::Browser,
+            Form::Own if self.engine => Class::Browser,
+            // An app or an old phone: `Name/1.0 …`, `Some Radio/27.5.0`.
+            Form::Own if self.product => Class::Browser,
+            Form::Own => Class::None,
+        }
+    }
+
+    fn stands_as_product(&self, word: &Word, text: &[u8]) -> bool {
+        let after = word.after(text);
+        if matches!(word.before(text), Some(b'/' | b'@' | b'=' | b'?' | b'&' | b'#' | b'.'))
+            || after == Some(b'@')
+        {
+            return false;
+        }
+        // A version begins with a digit, perhaps behind a `v`.
+        let has_version = after == Some(b'/')
+            && text
+                .get(word.end + 1)
+                .is_some_and(|b| b.is_ascii_digit() || b.eq_ignore_ascii_case(&b'v'));
+        let is_whole = word.ordinal == 0 && matches!(after, None | Some(b'/' | b' ' | b';' | b'('));
+        let is_compatible = self.compatible.is_some_and(|c| c.start == word.start)
+            && matches!(after, None | Some(b';' | b')' | b'/' | b' '));
+        let is_comment = word.before(text) == Some(b'(') && after == Some(b')');
+        has_version || is_comment || (is_whole && self.form == Form::Own) || is_compatible
+    }
+}
+
+/// Whether a word ends like the name of a bot and has letters before the ending.
+fn is_bot_name(word: &[u8]) -> bool {
+    const ENDINGS: [&[u8]; 3] = [b"bot", b"crawler", b"spider"];
+    const EXCEPTIONS: [&[u8]; 2] = [b"cubot", b"robot"];
+    let ends_in = |ending: &&[u8]| {
+        word.len() > ending.len()
+            && word
+                .get(word.len() - ending.len()..)
+                .is_some_and(|end| end.eq_ignore_ascii_case(ending))
+    };
+    word.len() >= 5
+        && word.len() <= 64
+        && ENDINGS.iter().any(ends_in)
+        && !EXCEPTIONS.iter().any(|name| word.eq_ignore_ascii_case(name))
+}
+
+/// Whether the first product has a link close behind it: `Name/1.0 (+http`, `Name; +http`.
+fn is_linked_product(first: &Word, text: &[u8]) -> bool {
+    let rest = text.get(first.end..).unwrap_or_default();
+    let window = rest.get(..64).unwrap_or(rest);
+    matches!(first.after(text), Some(b'/' | b' ' | b';' | b'('))
+        && window.windows(5).any(|at| at.eq_ignore_ascii_case(b"+http"))
+}
+
+/// Whether a word names a system of phones and tablets, or an HTTP library of their apps.
+fn is_device(word: &[u8]) -> bool {
+    matches!(word, b"CFNetwork" | b"Darwin" | b"Dalvik" | b"iPhone" | b"iPad" | b"iOS" | b"Android")
+}
+
+/// Whether a word names the engine or system of browsers and apps.
+#[inline]
+fn is_engine(word: &[u8]) -> bool {
+    matches!(
+        word,
+        b"MSIE"
+            | b"iPad"
+            | b"X11"
+            | b"iOS"
+            | b"KHTML"
+            | b"Gecko"
+            | b"Linux"
+            | b"Opera"
+            | b"UCWEB"
+            | b"Dalvik"
+            | b"Darwin"
+            | b"Presto"
+            | b"WebKit"
+            | b"iPhone"
+            | b"Android"
+            | b"Profile"
+            | b"Symbian"
+            | b"Trident"
+            | b"Windows"
+            | b"MIDP-1.0"
+            | b"MIDP-2.0"
+            | b"NetFront"
+            | b"CFNetwork"
+            | b"Macintosh"
+            | b"BlackBerry"
+            | b"AppleWebKit"
+    )
+}

@@ -1,0 +1,103 @@
+//! Domains that many owners share: a name below them does not identify an operator.
+
+/// Domains in which a provider names the machines of its customers.
+const CUSTOMER_DOMAINS: &[&str] = &[
+    ".1e100.net",
+    ".akamaitechnologies.com",
+    ".aliyuncs.com",
+    ".amazonaws.com",
+    ".azurewebsites.net",
+    ".bc.googleusercontent.com",
+    ".cloudapp.azure.com",
+    ".cloudapp.net",
+    ".cloudfront.net",
+    ".colocrossing.com",
+    ".contabo.net",
+    ".contaboserver.net",
+    ".digitalocean.com",
+    ".fastly.net",
+    ".githubusercontent.com",
+    ".herokuapp.com",
+    ".hetzner.com",
+    ".hinet.net",
+    ".hwclouds-dns.com",
+    ".kimsufi.com",
+    ".leaseweb.com",
+    ".leaseweb.net",
+    ".linode.com",
+    ".linodeusercontent.com",
+    ".on.aws",
+    ".online.net",
+    ".oraclecloud.com",
+    ".oraclevcn.com",
+    ".ovh.ca",
+    ".ovh.net",
+    ".ovh.us",
+    ".poneytelecom.eu",
+    ".rdns.cloud",
+    ".scaleway.com",
+    ".scw.cloud",
+    ".secureserver.net",
+    ".startdedicated.com",
+    ".upcloud.host",
+    ".vultr.com",
+    ".vultrusercontent.com",
+    ".workers.dev",
+    ".your-server.de",
+    ".yourvserver.net",
+];
+
+/// First labels of the two below which registries sell names: `.co.uk`.
+const SECOND_LEVELS: [&str; 11] =
+    ["ac", "co", "com", "edu", "go", "gov", "gr", "ne", "net", "or", "org"];
+
+/// Whether a suffix is a domain, or below a domain, that one operator has registered for its own
+/// machines. A suffix that contains a customer domain, or is below one, is not.
+pub(super) fn is_of_one_operator(suffix: &str) -> bool {
+    let suffix = suffix.to_ascii_lowercase();
+    let Some(name) = suffix.strip_prefix('.') else { return false };
+    let labels: Vec<&str> = name.split('.').collect();
+    let is_label = |label: &&str| {
+        !label.is_empty() && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+    };
+    let is_registered = match labels.as_slice() {
+        [] | [_] => false,
+        [second, top] => top.len() > 2 || !SECOND_LEVELS.contains(second),
+        _ => true,
+    };
+    let is_shared =
+        CUSTOMER_DOMAINS.iter().any(|shared| shared.ends_with(&suffix) || suffix.ends_with(shared));
+    labels.iter().all(is_label) && is_registered && !is_shared
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_suffix_belongs_to_one_operator() {
+        for (suffix, expected) in [
+            (".googlebot.com", true),
+            (".search.msn.com", true),
+            (".gae.googleusercontent.com", true),
+            (".crawl.amazonbot.amazon", true),
+            (".bbc.co.uk", true),
+            ("googlebot.com", false),
+            (".", false),
+            ("", false),
+            (".com", false),
+            (".co.uk", false),
+            (".com.br", false),
+            (".amazonaws.com", false),
+            (".eu-west-1.compute.amazonaws.com", false),
+            (".googleusercontent.com", false),
+            (".bc.googleusercontent.com", false),
+            (".1E100.net", false),
+            (".your-server.de", false),
+            ("..com", false),
+            (".a b.com", false),
+        ] {
+            assert_eq!(is_of_one_operator(suffix), expected, "{suffix}");
+        }
+    }
+}

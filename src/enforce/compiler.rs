@@ -1,0 +1,46 @@
+//! Policy and history to rulebook.
+
+use jiff::Timestamp;
+
+use crate::{
+    crawlers::{Catalogue, SiteNames},
+    policy::{self, Policy},
+    product_token::ProductToken,
+};
+
+use super::{history::History, rulebook::Rulebook, site::Site, tags::Tags};
+
+impl Rulebook {
+    /// Compiles a policy that replaces `previous` at `now`.
+    pub fn compile(policy: &Policy, now: Timestamp, previous: Option<&Self>) -> Self {
+        Self::compile_with(policy, &mut History::after(previous, now))
+    }
+
+    /// Compiles a policy with earlier editions and the files of the origins.
+    pub fn compile_with(policy: &Policy, history: &mut History<'_>) -> Self {
+        let sites = policy.sites.iter();
+        let sites = sites.map(|one| site(one, &policy.catalogue, history)).collect();
+        Self::new(policy, sites)
+    }
+}
+
+fn site(site: &policy::Site, catalogue: &Catalogue, history: &mut History<'_>) -> Site {
+    let timeline = history.timeline(site);
+    let edition = timeline.current();
+    let groups = edition.file().groups.iter();
+    let names = groups.flat_map(|group| group.user_agents.iter().map(|ua| ua.name.as_str()));
+    let overrides = site.enforcement.overrides.iter();
+    let overridden = overrides.flat_map(|one| one.tokens.iter().map(ProductToken::as_str));
+    Site {
+        name: site.name().to_owned(),
+        origin: site.origin.clone(),
+        names: SiteNames::new(catalogue, names.filter(|name| *name != "*").chain(overridden)),
+        tags: Tags::compile(&site.robots_tag, site.robots_tag_legacy),
+        enforcement: site.enforcement.clone(),
+        source: site.robots_txt.source,
+        origin_file: history.origin_file(site),
+        max_age: site.robots_txt.max_age,
+        cache_window: site.robots_txt.cache_window,
+        timeline,
+    }
+}

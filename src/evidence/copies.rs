@@ -1,0 +1,61 @@
+//! The last good copies of published evidence, in a folder of the policy.
+
+use std::{
+    fs::File,
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
+
+use sha2::{Digest, Sha256};
+
+/// A folder with the last good copies. The file name is a hash, so no URL can choose another file.
+#[derive(Clone, Debug)]
+pub(super) struct Copies {
+    folder: Option<PathBuf>,
+    kind: &'static str,
+}
+
+impl Copies {
+    /// The copies of one kind; without a folder there are none.
+    pub(super) fn new(folder: Option<&Path>, kind: &'static str) -> Self {
+        Self { folder: folder.map(Path::to_owned), kind }
+    }
+
+    /// The copy of the content at `url`.
+    pub(super) fn read(&self, url: &str) -> Option<Vec<u8>> {
+        std::fs::read(self.path(url)?).ok()
+    }
+
+    /// The last time at which the source had this content.
+    pub(super) fn modified(&self, url: &str) -> Option<SystemTime> {
+        std::fs::metadata(self.path(url)?).ok()?.modified().ok()
+    }
+
+    /// Notes that the source still has the content of the copy.
+    pub(super) fn touch(&self, url: &str) {
+        let Some(path) = self.path(url) else { return };
+        let file = File::options().write(true).open(&path);
+        if let Err(error) = file.and_then(|file| file.set_modified(SystemTime::now())) {
+            tracing::warn!(%error, path = %path.display(), "copy of published evidence not saved");
+        }
+    }
+
+    /// Replaces the copy in one step.
+    pub(super) fn write(&self, url: &str, octets: &[u8]) {
+        let Some(path) = self.path(url) else { return };
+        let new = path.with_extension("new");
+        let folder = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+        let written = folder
+            .and_then(|()| std::fs::write(&new, octets))
+            .and_then(|()| std::fs::rename(&new, &path));
+        if let Err(error) = written {
+            tracing::warn!(%error, path = %path.display(), "copy of published evidence not saved");
+        }
+    }
+
+    fn path(&self, url: &str) -> Option<PathBuf> {
+        let hash: String =
+            Sha256::digest(url).iter().take(8).map(|octet| format!("{octet:02x}")).collect();
+        Some(self.folder.as_ref()?.join(format!("{}-{hash}", self.kind)))
+    }
+}

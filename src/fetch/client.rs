@@ -1,0 +1,139 @@
+//! The HTTP client: its limits, and one request.
+
+use std::{path::Path, sync::Arc, time::Duration};
+
+use reqwest::{Certificate, header, redirect};
+use url::Url;
+
+use super::{Failure, Reach, Resolver, Response, Validators, reach::Hosts};
+
+/// The most time for one fetch, from the name to the last octet.
+pub const DEADLINE: Duration = Duration::from_secs(20);
+/// The most redirects in a row.
+pub const REDIRECTS: usize = 5;
+/// The name and version with which every `User-Agent` of Beadle begins.
+pub const PRODUCT: &str = concat!("beadle/", env!("CARGO_PKG_VERSION"));
+
+const CONNECT: Duration = Duration::from_secs(5);
+
+/// The settings of a client.
+#[derive(Debug)]
+pub struct Settings<'a> {
+    /// The `User-Agent` field.
+    pub user_agent: &'a str,
+    /// The addresses that it may connect to.
+    pub reach: Reach,
+    /// The treatment of redirects.
+    pub redirects: Redirects,
+    /// A PEM file with certificate authorities that it trusts in addition to the system's.
+    pub authorities: Option<&'a Path>,
+    /// The resolver of host names; `None` is the system's resolver.
+    pub resolver: Option<Arc<dyn Resolver>>,
+}
+
+/// The treatment of redirects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Redirects {
+    /// Follows up to [`REDIRECTS`] of them, while they stay within reach.
+    Follow,
+    /// Returns them as responses.
+    Return,
+}
+
+/// A GET request.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// An absolute URL.
+    pub url: &'a str,
+    /// The `Host` field, if it differs from the host of the URL.
+    pub host: Option<&'a str>,
+    /// The `X-Forwarded-Proto` field.
+    pub forwarded_proto: Option<&'a str>,
+    /// The validators that make the request conditional.
+    pub validators: &'a Validators,
+}
+
+/// A client that fetches within its limits. Copies share the settings.
+#[derive(Clone, Debug)]
+pub struct Client {
+    client: reqwest::Client,
+    reach: Reach,
+}
+
+impl Client {
+    /// A client with these settings. It ignores proxies in the environment and keeps no connection.
+    ///
+    /// # Errors
+    /// A sentence: the file of authorities is unreadable or has no certificate, or TLS setup fails.
+    pub fn new(settings: Settings<'_>) -> Result<Self, String> {
+        let Settings { user_agent, reach, redirects, authorities, resolver } = settings;
+        // TLS needs one provider for the whole process; a second installation changes nothing.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let redirect = match redirects {
+            Redirects::Follow => follow(reach.clone()),
+            Redirects::Return => redirect::Policy::none(),
+        };
+        let mut builder = reqwest::Client::builder()
+            .user_agent(user_agent)
+            .timeout(DEADLINE)
+            .connect_timeout(CONNECT)
+            .pool_max_idle_per_host(0)
+            .no_proxy()
+            .referer(false)
+            .redirect(redirect);
+        if resolver.is_some() || !matches!(reach, Reach::Any) {
+            let hosts = Hosts { reach: reach.clone(), resolver };
+            builder = builder.dns_resolver(Arc::new(hosts));
+        }
+        if let Some(path) = authorities {
+            builder = builder.tls_certs_merge(certificates(path)?);
+        }
+        let client = builder.build().map_err(|error| error.to_string())?;
+        Ok(Self { client, reach })
+    }
+
+    /// The response to a request.
+    ///
+    /// # Errors
+    /// There is no response. A response with any status is no error here.
+    pub async fn get(&self, request: Request<'_>) -> Result<Response, Failure> {
+        let url = Url::parse(request.url).map_err(|_| Failure::Address)?;
+        self.reach.check(&url)?;
+        let mut builder = self.client.get(url);
+        if let Some(host) = request.host {
+            builder = builder.header(header::HOST, host);
+        }
+        if let Some(scheme) = request.forwarded_proto {
+            builder = builder.header("X-Forwarded-Proto", scheme);
+        }
+        for (name, value) in request.validators.fields() {
+            builder = builder.header(name, value);
+        }
+        Ok(Response::of(builder.send().await?))
+    }
+}
+
+fn follow(reach: Reach) -> redirect::Policy {
+    redirect::Policy::custom(move |attempt| {
+        if attempt.previous().len() > REDIRECTS {
+            return attempt.error(Failure::Redirects);
+        }
+        // A redirect from HTTPS to HTTP would let anyone on the path change the content.
+        match reach.check(attempt.url()) {
+            Ok(()) => attempt.follow(),
+            Err(failure) => attempt.error(failure),
+        }
+    })
+}
+
+fn certificates(path: &Path) -> Result<Vec<Certificate>, String> {
+    let refused = |error: &dyn std::fmt::Display| {
+        format!("{}: {error} (name a PEM file of certificates)", path.display())
+    };
+    let pem = std::fs::read(path).map_err(|error| refused(&error))?;
+    let certificates = Certificate::from_pem_bundle(&pem).map_err(|error| refused(&error))?;
+    if certificates.is_empty() {
+        return Err(refused(&"no certificate"));
+    }
+    Ok(certificates)
+}

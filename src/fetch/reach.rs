@@ -1,0 +1,109 @@
+//! The addresses that a client may connect to.
+//!
+//! A catalogue or a policy names the URLs. A URL must not lead into the private network of the
+//! proxy. So the client checks every address of a host before it connects, and again after each
+//! redirect.
+
+use std::{
+    fmt,
+    net::{IpAddr, SocketAddr},
+    pin::Pin,
+    sync::Arc,
+};
+
+use ipnet::IpNet;
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use url::Url;
+
+use super::Failure;
+
+/// The addresses that a client may connect to.
+#[derive(Clone, Debug)]
+pub enum Reach {
+    /// Every address: the host is the operator's own.
+    Any,
+    /// Public addresses over HTTPS, and the networks in `allowed` over HTTPS and HTTP.
+    Public {
+        /// Whether an address belongs to the public Internet.
+        is_public: fn(IpAddr) -> bool,
+        /// Networks that the operator allows in addition.
+        allowed: Arc<[IpNet]>,
+    },
+}
+
+/// A resolver of host names, in place of the system's resolver.
+pub trait Resolver: fmt::Debug + Send + Sync {
+    /// The addresses of a host; none if the look-up fails or takes too long.
+    fn addresses<'a>(
+        &'a self,
+        host: &'a str,
+    ) -> Pin<Box<dyn Future<Output = Vec<IpAddr>> + Send + 'a>>;
+}
+
+impl Reach {
+    /// Checks the URL alone: its scheme, its credentials, and its host if that is an address.
+    pub(super) fn check(&self, url: &Url) -> Result<(), Failure> {
+        let Self::Public { allowed, .. } = self else { return Ok(()) };
+        let address = match url.host() {
+            None => return Err(Failure::Address),
+            Some(url::Host::Domain(_)) => None,
+            Some(url::Host::Ipv4(address)) => Some(IpAddr::V4(address)),
+            Some(url::Host::Ipv6(address)) => Some(IpAddr::V6(address)),
+        };
+        let is_allowed = |address| allowed.iter().any(|network| network.contains(&address));
+        let has_credentials = !url.username().is_empty() || url.password().is_some();
+        match (url.scheme(), address) {
+            _ if has_credentials => Err(Failure::Address),
+            ("https", Some(address)) if !self.includes(address) => Err(Failure::Private),
+            ("https", _) => Ok(()),
+            ("http", Some(address)) if is_allowed(address) => Ok(()),
+            _ => Err(Failure::Address),
+        }
+    }
+
+    fn includes(&self, address: IpAddr) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Public { is_public, allowed } => {
+                let address = address.to_canonical();
+                is_public(address) || allowed.iter().any(|network| network.contains(&address))
+            }
+        }
+    }
+}
+
+/// A resolver that drops the addresses out of reach.
+#[derive(Debug)]
+pub(super) struct Hosts {
+    pub(super) reach: Reach,
+    pub(super) resolver: Option<Arc<dyn Resolver>>,
+}
+
+impl Resolve for Hosts {
+    fn resolve(&self, name: Name) -> Resolving {
+        let (reach, resolver) = (self.reach.clone(), self.resolver.clone());
+        Box::pin(async move {
+            // "Name resolution libraries SHOULD recognize 'invalid' names as special" (RFC 6761
+            // §6.4); the system's may not.
+            if name.as_str().trim_end_matches('.').ends_with(".invalid") {
+                return Err(Failure::Private.into());
+            }
+            let found: Vec<SocketAddr> = match resolver {
+                Some(resolver) => {
+                    let addresses = resolver.addresses(name.as_str()).await;
+                    addresses.into_iter().map(|address| (address, 0).into()).collect()
+                }
+                None => tokio::net::lookup_host((name.as_str(), 0)).await?.collect(),
+            };
+            if found.is_empty() {
+                return Err("no address".into());
+            }
+            let open: Vec<SocketAddr> =
+                found.into_iter().filter(|socket| reach.includes(socket.ip())).collect();
+            if open.is_empty() {
+                return Err(Failure::Private.into());
+            }
+            Ok(Box::new(open.into_iter()) as Addrs)
+        })
+    }
+}

@@ -1,0 +1,57 @@
+//! A schedule for many sources, each with its own interval.
+
+use std::{cmp::Reverse, collections::BinaryHeap, pin::Pin, time::Duration};
+
+use tokio::{
+    task::JoinSet,
+    time::{Instant, sleep_until},
+};
+
+/// A fetch under way.
+pub type Fetching<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+
+/// Numbered sources with repeated fetches.
+pub trait Sources: Send {
+    /// The result of a fetch.
+    type Fetched: Send + 'static;
+    /// The most fetches at the same time.
+    const AT_ONCE: usize;
+
+    /// The number of sources.
+    fn count(&self) -> usize;
+
+    /// A fetch from one source; `None` for an unknown number.
+    fn fetch(&self, number: usize) -> Option<Fetching<Self::Fetched>>;
+
+    /// Takes the result and returns the time until the next fetch; `None` is never.
+    fn settle(&mut self, number: usize, fetched: Self::Fetched) -> Option<Duration>;
+}
+
+/// Fetches from every source at the start, and then from each at its own interval. Ends when no
+/// source is left.
+pub async fn repeat<S: Sources>(mut sources: S) {
+    let start = Instant::now();
+    let mut due: BinaryHeap<Reverse<(Instant, usize)>> =
+        (0..sources.count()).map(|number| Reverse((start, number))).collect();
+    let mut under_way: JoinSet<(usize, S::Fetched)> = JoinSet::new();
+    loop {
+        let next = match due.peek() {
+            Some(Reverse((at, _))) if under_way.len() < S::AT_ONCE => Some(*at),
+            _ => None,
+        };
+        tokio::select! {
+            Some(Ok((number, fetched))) = under_way.join_next() => {
+                if let Some(wait) = sources.settle(number, fetched) {
+                    due.push(Reverse((Instant::now() + wait, number)));
+                }
+            }
+            () = sleep_until(next.unwrap_or(start)), if next.is_some() => {
+                let Some(Reverse((_, number))) = due.pop() else { continue };
+                if let Some(fetching) = sources.fetch(number) {
+                    under_way.spawn(async move { (number, fetching.await) });
+                }
+            }
+            else => return,
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! The gate: the path of every request to the origin or to an answer of Beadle's own.
+//!
+//! An edge builds a [`Request`]. [`Gate::receive`] returns an [`Answer`], or none if the request
+//! goes on to the origin. It also returns a [`Passage`], which the edge hands back with the
+//! response. `explain` calls the same [`Gate::visit`] and [`Visit::decide`].
+//!
+//! ```text
+//! admit ─▶ Request ─▶ visit: site, client, claim ─▶ decide ─▶ weigh ─▶ robots.txt | act: record ─▶ Answer
+//!                                                                 └─▶ origin ─▶ tags ─▶ finish: status, store
+//! ```
+//! Nothing here waits for the disk, for DNS or for another request.
+//!
+//! May use: publication, conduct, evidence, violations, enforce, policy, crawlers, robots, metrics,
+//! escape. Must not know: proxy, admin, cli, pingora, sockets, any clock.
+
+use std::{borrow::Cow, sync::Arc};
+
+use arc_swap::ArcSwap;
+use http::{HeaderMap, Method};
+use ipnet::IpNet;
+
+use crate::{
+    conduct::{self, Conduct, Weighed},
+    enforce::{Action, Decision, Moment, Reason, TagFields},
+    metrics::Metrics,
+    policy::Policy,
+    publication::{Handles, Snapshot},
+    violations::{Sink, Violation},
+};
+
+mod admission; // the one form of a message
+mod answer; // an answer of Beadle's own
+mod claims; // the claim of a request, cached
+mod client; // the client of a request
+mod page; // texts for refused clients
+mod passage; // a request from the gate to its response
+mod privacy; // addresses in records
+mod record; // rows for the store
+mod refusal; // reasons to refuse before judging
+mod request; // a request as data
+mod tags; // the tags of a response
+#[cfg(test)]
+mod tests;
+mod visit; // one request at its site
+
+pub use self::{
+    admission::{Admission, admit},
+    answer::Answer,
+    client::is_trusted,
+    passage::{Passage, Reception},
+    record::robots_read,
+    refusal::Refusal,
+    request::Request,
+    visit::Visit,
+};
+use self::{client::Client, passage::ServedAt, record::Recorder};
+
+/// The decisions about requests, over the published state.
+#[derive(Debug)]
+pub struct Gate {
+    published: Arc<ArcSwap<Snapshot>>,
+    conduct: Arc<Conduct>,
+    sink: Arc<Sink>,
+    metrics: Arc<Metrics>,
+    trusted: Vec<IpNet>,
+    recorder: Recorder,
+}
+
+impl Gate {
+    /// A gate over the published state, with the settings of `policy` that need a restart.
+    pub fn new(handles: &Handles, policy: &Policy) -> Self {
+        Self {
+            published: Arc::clone(&handles.published),
+            conduct: Arc::clone(&handles.conduct),
+            sink: Arc::clone(&handles.sink),
+            metrics: Arc::clone(&handles.metrics),
+            trusted: policy.server.trusted_proxies.clone(),
+            recorder: Recorder::new(&policy.violations),
+        }
+    }
+
+    /// The path of a request: its site, the decision, its weight, and the action.
+    pub fn receive(&self, request: &Request<'_>, moment: Moment) -> Reception {
+        let published = self.published.load_full();
+        let visit = match self.visit(&published, request, moment) {
+            Ok(visit) => visit,
+            Err(refusal) => return self.refuse(refusal),
+        };
+        let site = Some(ServedAt { published: Arc::clone(&published), number: visit.number });
+        let class = visit.claim.class();
+        if request.is_about_server() {
+            return Reception { answer: None, passage: Passage { site, ..Passage::default() } };
+        }
+        let decision = visit.decide();
+        self.count(&visit, &decision);
+        let mut weighed = self.conduct.weigh(visit.sighting(), decision, &visit, &self.metrics);
+        let (charged, action) = (weighed.charged.take(), weighed.decision.action);
+        let (answer, violation) = match (weighed.decision.reason, action) {
+            (Reason::RobotsTxt, _) => (Some(self.robots_txt(&visit)), None),
+            (_, Action::Pass) => (None, None),
+            _ => self.act(&visit, &weighed),
+        };
+        Reception { answer, passage: Passage { site, class, action, charged, violation } }
+    }
+
+    /// A request at its site, before the decision.
+    ///
+    /// # Errors
+    /// The request has no valid host, or no site has this host.
+    pub fn visit<'a>(
+        &'a self,
+        published: &'a Snapshot,
+        request: &'a Request<'a>,
+        moment: Moment,
+    ) -> Result<Visit<'a>, Refusal> {
+        let client = Client::of(request, &self.trusted)?;
+        let (number, _) =
+            published.rulebook.site(client.host.as_deref()).ok_or(Refusal::UnknownHost)?;
+        Visit::new(request, client, published, number, &self.conduct, moment)
+            .ok_or(Refusal::UnknownHost)
+    }
+
+    /// The present published state.
+    pub fn published(&self) -> Arc<Snapshot> {
+        self.published.load_full()
+    }
+
+    /// The reception of a request that Beadle does not judge.
+    pub fn refuse(&self, refusal: Refusal) -> Reception {
+        self.metrics.refusal(refusal.code());
+        Reception { answer: Some(Answer::refusal(refusal)), passage: Passage::default() }
+    }
+
+    /// The tags for the origin's final response to a request for `target`; `None` leaves its own
+    /// tags unchanged. A redirect gives a charged crawler a credit.
+    pub fn response<'p>(
+        &self,
+        passage: &'p mut Passage,
+        target: &[u8],
+        status: u16,
+        fields: &HeaderMap,
+        moment: Moment,
+    ) -> Option<Cow<'p, TagFields>> {
+        if let Some(key) = passage.charged.take() {
+            self.conduct.responded(key, status, &moment);
+        }
+        let (site, _) = passage.site()?;
+        tags::of_response(site, target, status, fields, &self.metrics)
+    }
+
+    /// Counts and records a request with the status of its response; 0 is no response.
+    pub fn finish(&self, mut passage: Passage, status: u16) {
+        if let Some(served) = passage.served() {
+            served.count(passage.class, passage.action);
+        }
+        if let Some(mut violation) = passage.violation.take() {
+            violation.status = status;
+            self.sink.record(*violation);
+        }
+    }
+
+    /// Counts the claim and the grace of a request.
+    fn count(&self, visit: &Visit<'_>, decision: &Decision<'_>) {
+        if let (Reason::Grace, Some(judgement)) = (decision.reason, &decision.judgement) {
+            self.metrics.grace(&visit.site.name, conduct::label(judgement));
+        }
+        if visit.claim.primary().is_some_and(|name| name.known().is_some()) {
+            visit.served.count_claim(decision.standing);
+        }
+    }
+
+    /// robots.txt. Notes the fetch for the crawlers of the request.
+    fn robots_txt(&self, visit: &Visit<'_>) -> Answer {
+        let site = visit.site;
+        if visit.request.method == Method::GET {
+            site.edition().was_given();
+            for name in visit.claim.tokens().chain(visit.claim.programs()) {
+                let Some(standing) = visit.standing_as_reader(name) else { continue };
+                let reader = visit.reader(standing.outcome);
+                let fetches = self.conduct.ledger.note(site, name, reader, visit.now());
+                let row = fetches.map(|fetches| self.recorder.fetch(fetches, visit.now()));
+                row.into_iter().for_each(|row| self.sink.fetched(row));
+            }
+        }
+        Answer::robots_txt(visit.request, site).tagged(site, b"/robots.txt")
+    }
+
+    /// The record of a decision against a request, and the answer if Beadle refuses it.
+    fn act(
+        &self,
+        visit: &Visit<'_>,
+        weighed: &Weighed<'_>,
+    ) -> (Option<Answer>, Option<Box<Violation>>) {
+        let (site, decision) = (visit.site, &weighed.decision);
+        let violation = self.recorder.violation(visit, weighed);
+        let (Some(violation), Some(judgement)) = (violation, &decision.judgement) else {
+            return (None, None);
+        };
+        let (reason, action) = (decision.reason, decision.action);
+        let label = conduct::label(judgement);
+        self.metrics.violation(&site.name, label, reason.as_str(), action.as_str());
+        let id = violation.id.as_str();
+        let answer = match (action, &weighed.early) {
+            (Action::Block, _) => {
+                let block = &site.enforcement.block;
+                Some(Answer::block(block, page::block(block, visit, judgement, reason, id)))
+            }
+            (Action::Throttle, Some(early)) => {
+                let text = page::notice(visit, judgement, early, id);
+                Some(Answer::throttle(text, early.too_soon.retry_after))
+            }
+            _ => None,
+        };
+        let answer = answer.map(|answer| answer.tagged(site, visit.target.letter()));
+        (answer, Some(Box::new(violation)))
+    }
+}

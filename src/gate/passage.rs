@@ -1,0 +1,61 @@
+//! The passage of a request, from the gate to the end of its response.
+
+use std::sync::Arc;
+
+use crate::{
+    conduct::Key,
+    crawlers::Class,
+    enforce::{self, Action},
+    publication::{ServedSite, Snapshot},
+    violations::Violation,
+};
+
+use super::answer::Answer;
+
+/// The outcome of a request at the gate.
+#[derive(Debug)]
+pub struct Reception {
+    /// Beadle's own answer; `None` if the request goes on to the origin.
+    pub answer: Option<Answer>,
+    /// The passage that the edge hands back with the response.
+    pub passage: Passage,
+}
+
+/// A request between the gate and its response.
+#[derive(Debug)]
+pub struct Passage {
+    /// Its site; `None` for a refused request.
+    pub(super) site: Option<ServedAt>,
+    pub(super) class: Class,
+    pub(super) action: Action,
+    /// The bucket that counted it.
+    pub(super) charged: Option<Key>,
+    pub(super) violation: Option<Box<Violation>>,
+}
+
+/// A site of the published state that serves a request.
+#[derive(Debug)]
+pub(super) struct ServedAt {
+    pub(super) published: Arc<Snapshot>,
+    /// The number of the site.
+    pub(super) number: usize,
+}
+
+impl Default for Passage {
+    fn default() -> Self {
+        let (class, action) = (Class::None, Action::Pass);
+        Self { site: None, class, action, charged: None, violation: None }
+    }
+}
+
+impl Passage {
+    /// The served site; `None` for a refused request.
+    pub fn served(&self) -> Option<&ServedSite> {
+        self.site().map(|(_, served)| served)
+    }
+
+    pub(super) fn site(&self) -> Option<(&enforce::Site, &ServedSite)> {
+        let site = self.site.as_ref()?;
+        site.published.site(site.number)
+    }
+}

@@ -1,0 +1,130 @@
+//! Records for the store: violations and fetches of robots.txt.
+
+use jiff::Timestamp;
+use parking_lot::Mutex;
+use uuid::{ContextV7, Uuid};
+
+use crate::{
+    conduct::{Early, Fetches, Reading, Weighed},
+    crawlers::{Crawler, Name},
+    enforce::{Judgement, Site},
+    policy,
+    robots::Access,
+    violations::{self, Fetch, ReadState, Robots, RobotsRead, Text, Violation},
+};
+
+use super::{page, privacy::Privacy, visit::Visit};
+
+/// The maker of records, with the privacy settings of the policy.
+#[derive(Debug)]
+pub(super) struct Recorder {
+    privacy: Privacy,
+    redact_query: Vec<String>,
+    ids: Mutex<ContextV7>,
+}
+
+impl Recorder {
+    pub(super) fn new(settings: &policy::Violations) -> Self {
+        Self {
+            privacy: Privacy::new(settings.client_ip),
+            redact_query: settings.redact_query.clone(),
+            ids: Mutex::new(ContextV7::new()),
+        }
+    }
+
+    /// The record of a decision against a request, without the status. `None` if no rule was
+    /// applied.
+    pub(super) fn violation(&self, visit: &Visit<'_>, weighed: &Weighed<'_>) -> Option<Violation> {
+        let decision = &weighed.decision;
+        let (judgement, site) = (decision.judgement?, visit.site);
+        let known = judgement.name.and_then(Name::known);
+        let early = weighed.early.as_ref().filter(|_| decision.access == Access::Allow);
+        let path = violations::redact_query(visit.request.target, &self.redact_query);
+        let user_agent: Vec<&[u8]> = visit.request.user_agents().collect();
+        let readings = judgement.name.map(|name| visit.readings(name, decision.standing.outcome));
+        Some(Violation {
+            schema: violations::SCHEMA,
+            id: self.id(visit.now()).to_string().into(),
+            time: visit.now(),
+            site: site.name.as_str().into(),
+            client_ip: self.privacy.shown(visit.client.address, visit.now()),
+            method: visit.request.method.as_str().into(),
+            host: visit.host().into(),
+            path: Text::path(&path),
+            user_agent: Text::user_agent(&user_agent.join(&b", "[..])),
+            product_token: page::name(&judgement).into(),
+            product_tokens: Text::list(visit.claim.tokens().map(Name::as_str)),
+            operator: known.and_then(Crawler::operator).map(Text::from),
+            purpose: known.map(|crawler| Text::word(crawler.purpose().as_str())),
+            standing: Text::word(decision.standing.outcome.as_str()),
+            evidence: decision.standing.evidence.map(|evidence| Text::word(evidence.as_str())),
+            verdict: Text::word(decision.access.as_str()),
+            reason: Text::word(decision.reason.as_str()),
+            action: Text::word(decision.action.as_str()),
+            status: 0,
+            robots: robots(site, &judgement, early),
+            robots_read: robots_read(site, readings.and_then(|readings| readings.last())),
+        })
+    }
+
+    /// The row of fetches of robots.txt.
+    pub(super) fn fetch(&self, fetches: Fetches, now: Timestamp) -> Fetch {
+        Fetch {
+            site: fetches.site.as_str().into(),
+            product_token: fetches.product_token.as_str().into(),
+            network: self.privacy.network(fetches.network, now),
+            standing: Text::word(fetches.outcome.as_str()),
+            edition: fetches.edition.to_string().into(),
+            first: fetches.first,
+            last: fetches.last,
+            count: u64::from(fetches.count),
+            interval: fetches.interval,
+        }
+    }
+
+    /// A UUIDv7 (RFC 9562 §5.7): ids sort by time, and within one millisecond by their order.
+    fn id(&self, now: Timestamp) -> Uuid {
+        let seconds = u64::try_from(now.as_second()).unwrap_or_default();
+        let nanoseconds = u32::try_from(now.subsec_nanosecond()).unwrap_or_default();
+        let context = self.ids.lock();
+        Uuid::new_v7(uuid::Timestamp::from_unix(&*context, seconds, nanoseconds))
+    }
+}
+
+/// The last fetch of robots.txt by the client.
+pub fn robots_read(site: &Site, last: Option<Reading>) -> RobotsRead {
+    match last {
+        None => RobotsRead { state: ReadState::Never, edition: None, at: None },
+        Some(reading) => RobotsRead {
+            state: match reading.edition() == site.edition().id() {
+                true => ReadState::Current,
+                false => ReadState::Older,
+            },
+            edition: Some(reading.edition().to_string().into()),
+            at: reading.at(),
+        },
+    }
+}
+
+/// The violated part of robots.txt: the rule that disallows, or the record of a pace.
+fn robots(site: &Site, judgement: &Judgement<'_>, early: Option<&Early<'_>>) -> Robots {
+    let matcher = site.edition().matcher();
+    let group = judgement.group.map(|group| matcher.tokens(group)).unwrap_or_default();
+    let group = Text::list(group);
+    match early.and_then(|early| Some((early.pace.edition, early.pace.record?))) {
+        Some((edition, record)) => Robots {
+            edition: edition.to_string().into(),
+            line: Some(record.line),
+            directive: record.name.to_ascii_lowercase().as_str().into(),
+            pattern: Text::path(record.value.as_bytes()),
+            group,
+        },
+        None => Robots {
+            edition: site.edition().id().to_string().into(),
+            line: judgement.rule.map(|rule| rule.line),
+            directive: Text::word(judgement.rule.map_or("", |rule| rule.directive.as_str())),
+            pattern: Text::path(judgement.rule.map_or("", |rule| &rule.pattern).as_bytes()),
+            group,
+        },
+    }
+}

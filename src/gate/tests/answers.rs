@@ -1,0 +1,77 @@
+//! robots.txt as an answer: its bytes, validators and dates (RFC 9110 §8.8, §13).
+
+use http::header;
+
+use super::{
+    BROWSER,
+    world::{Message, Response, World},
+};
+
+fn disallowing(paths: &str, robots_txt: &str) -> String {
+    format!(
+        "    robots_txt: {{ groups: [{{ user_agents: [\"*\"], disallow: [/both/{paths}] }}]{robots_txt} }}\n"
+    )
+}
+
+fn copy(world: &World) -> Response {
+    world.get("/robots.txt", BROWSER)
+}
+
+/// The status of a fetch with this condition.
+fn conditional(world: &World, name: header::HeaderName, value: &str) -> u16 {
+    world.send(&Message::get("/robots.txt").field(name, value)).status
+}
+
+#[test]
+fn answers_share_the_bytes_of_the_edition() {
+    let world = World::of(&disallowing("", ""));
+    let (one, other) = (copy(&world).body, copy(&world).body);
+    assert!(!one.is_empty());
+    assert_eq!(one.as_ptr(), other.as_ptr());
+    assert_eq!(one.as_ptr(), world.in_force.rulebook.sites()[0].edition().bytes().as_ptr());
+}
+
+#[test]
+fn rfc9110_8_8_validators_follow_the_editions_and_not_only_the_bytes() {
+    let mut world = World::of(&disallowing("", ""));
+    // A, B, A, C, A, all within a second.
+    let mut copies = vec![copy(&world)];
+    for paths in [", /new/", "", ", /c/", ""] {
+        world.reload(&disallowing(paths, ""));
+        let now = copy(&world);
+        assert_eq!(now.field("cache-control"), "public, max-age=3600");
+        for before in &copies {
+            let is_same = before.body == now.body;
+            let by_tag = conditional(&world, header::IF_NONE_MATCH, before.field("etag"));
+            assert_eq!(by_tag, if is_same { 304 } else { 200 });
+            assert_eq!(is_same, before.field("etag") == now.field("etag"));
+            let date = before.field("last-modified");
+            if !is_same {
+                let by_date = conditional(&world, header::IF_MODIFIED_SINCE, date);
+                assert_eq!(by_date, 200, "{date}, {}", now.field("last-modified"));
+            }
+        }
+        let date = now.field("last-modified");
+        assert_eq!(conditional(&world, header::IF_MODIFIED_SINCE, date), 304);
+        copies.push(now);
+    }
+    let dates: Vec<&str> = copies.iter().map(|copy| copy.field("last-modified")).collect();
+    assert_ne!(dates.first(), dates.last(), "it was modified in between");
+}
+
+#[test]
+fn rfc9110_8_8_2_dates_distinguish_editions_without_a_window() {
+    let impatient = |paths: &str| disallowing(paths, ", cache_window: 0s");
+    let mut world = World::with_database(&impatient(""));
+    for paths in [", /b/", "", ", /c/", ", /d/"] {
+        let before = copy(&world);
+        world.reload(&impatient(paths));
+        let date = before.field("last-modified");
+        assert_eq!(conditional(&world, header::IF_MODIFIED_SINCE, date), 200, "{date} {paths}");
+    }
+    // The dates survive a restart.
+    let before = copy(&world);
+    let world = world.restarted(&impatient(", /d/"));
+    let after = copy(&world);
+    assert_eq!(after.field("last-modified"), before.field("last-modified"));
+}

@@ -1,0 +1,145 @@
+//! Rules of the origin's robots.txt, alone and merged with the policy's groups.
+
+use bytes::Bytes;
+
+use super::world::World;
+use crate::{diagnostic::Severity, robots::OriginFile};
+
+const GPTBOT: &str = "GPTBot/1.2";
+const AMAZONBOT: &str = "Amazonbot/0.1";
+const AS_IT_IS: &str = "source: origin";
+const MERGED: &str = "source: merge, groups: [{ user_agents: [\"*\"], disallow: [/ours/] }, \
+    { user_agents: [GPTBot], disallow: [/gpt/] }, \
+    { user_agents: [CCBot], override: true, disallow: [/cc/] }]";
+const GOOD: &str = "User-agent: *\nDisallow: /private/\n";
+const THEIRS: &str = "User-agent: *\nDisallow: /theirs/\nAllow: /ours/open\n\n\
+    User-agent: ccbot\nDisallow: /\n\nUser-agent: bingbot\nDisallow: /bing/\n\n\
+    Sitemap: https://site.example/s.xml\n";
+
+fn site(robots_txt: &str) -> String {
+    format!("    robots_txt: {{ {robots_txt} }}\n    enforcement: {{ mode: block }}\n")
+}
+
+fn file(text: impl Into<String>) -> OriginFile {
+    OriginFile::Present(Bytes::from(text.into()))
+}
+
+fn world(robots_txt: &str, file: OriginFile) -> World {
+    World::with_origin_file(&site(robots_txt), file)
+}
+
+#[test]
+fn rfc9309_2_3_1_4_before_the_first_good_file_nothing_of_the_origin_is_enforced() {
+    let mut world = world(AS_IT_IS, OriginFile::Unknown);
+    assert_eq!((world.status("/private/x", GPTBOT), world.status("/", GPTBOT)), (200, 200));
+    let rules = world.robots_txt();
+    assert!(!rules.to_lowercase().contains("disallow"), "{rules}");
+    world.fetch_from_origin(file(GOOD));
+    assert_eq!(world.robots_txt(), GOOD);
+    // What only fills in excuses the crawlers that may have it.
+    assert_eq!(world.status("/private/x", GPTBOT), 200);
+    world.get("/robots.txt", GPTBOT);
+    assert_eq!((world.status("/private/x", GPTBOT), world.status("/other/x", GPTBOT)), (403, 200));
+}
+
+#[test]
+fn what_only_fills_in_is_not_stored_unless_a_client_has_it() {
+    for (is_fetched, stored) in [(false, 0), (true, 2)] {
+        let mut world = World::with_database(&site(AS_IT_IS));
+        assert_eq!(world.status("/private/x", GPTBOT), 200);
+        if is_fetched {
+            world.get("/robots.txt", GPTBOT);
+            world.fetch_from_origin(file(GOOD));
+        }
+        assert_eq!(world.memory().editions.len(), stored);
+    }
+}
+
+#[test]
+fn before_the_first_good_answer_the_policys_own_groups_apply() {
+    let mut world = world(MERGED, OriginFile::Unknown);
+    assert_eq!((world.status("/gpt/x", GPTBOT), world.status("/theirs/x", GPTBOT)), (403, 200));
+    assert!(world.robots_txt().contains("Disallow: /ours/"));
+    world.fetch_from_origin(OriginFile::Absent);
+    assert_eq!(world.status("/ours/x", AMAZONBOT), 403);
+}
+
+#[test]
+fn a_merged_file_has_the_rules_of_both_for_each_crawler() {
+    let world = world(MERGED, file(THEIRS));
+    let text = world.robots_txt();
+    assert!(text.contains("Sitemap: https://site.example/s.xml"), "{text}");
+    for (user_agent, target, expected) in [
+        (AMAZONBOT, "/ours/x", 403),
+        (AMAZONBOT, "/theirs/x", 403),
+        (AMAZONBOT, "/ours/open", 200),
+        (AMAZONBOT, "/gpt/x", 200),
+        (GPTBOT, "/gpt/x", 403),
+        // For a crawler only its own group counts (RFC 9309 §2.2.1).
+        (GPTBOT, "/theirs/x", 200),
+        ("bingbot/2.0", "/bing/x", 403),
+        ("bingbot/2.0", "/ours/x", 200),
+        // The policy's group replaces the origin's.
+        ("CCBot/2.0", "/cc/x", 403),
+        ("CCBot/2.0", "/x", 200),
+    ] {
+        assert_eq!(world.status(target, user_agent), expected, "{user_agent} {target}\n{text}");
+    }
+}
+
+#[test]
+fn rfc9309_2_5_a_merged_file_over_the_size_limit_is_not_published() {
+    let many = |word: &str| (0..8_000).map(|n| format!("/{word}/{n:024}")).collect::<Vec<_>>();
+    let ours = format!(
+        "source: merge, groups: [{{ user_agents: [\"*\"], disallow: [{}] }}]",
+        many("ours").join(", ")
+    );
+    let mut world = world(&ours, file(GOOD));
+    assert!(world.robots_txt().contains("Disallow: /private/\n"));
+    assert_eq!(world.in_force.findings, []);
+    let theirs = many("theirs").join("\nDisallow: ");
+    world.fetch_from_origin(file(format!("User-agent: *\nDisallow: {theirs}\n")));
+    let finding = world.in_force.findings.first().expect("one");
+    assert_eq!(finding.severity, Severity::Error);
+    assert!(format!("{finding:#}").contains("KiB"), "{finding:#}");
+    assert!(world.robots_txt().contains("Disallow: /private/\n"), "the one before stays");
+    world.get("/robots.txt", GPTBOT);
+    assert_eq!(world.status("/private/x", GPTBOT), 403);
+}
+
+#[test]
+fn rfc9309_2_4_a_change_at_the_origin_gives_grace_like_one_of_the_policy() {
+    for (robots_txt, has) in [(AS_IT_IS, ""), (MERGED, "/gpt/")] {
+        let theirs = "User-agent: *\nUser-agent: GPTBot\nDisallow: /private/\n";
+        let mut world = world(robots_txt, file(theirs));
+        world.get("/robots.txt", GPTBOT);
+        world.get("/robots.txt", AMAZONBOT);
+        world.fetch_from_origin(file(theirs.replace("/private/", "/private/\nDisallow: /new/")));
+        assert!(world.robots_txt().contains(has));
+        let statuses = ["/new/x", "/private/x"].map(|target| world.status(target, GPTBOT));
+        assert_eq!(statuses, [200, 403]);
+        assert_eq!(world.grace("GPTBot"), 1.0);
+        world.get("/robots.txt", GPTBOT);
+        assert_eq!(world.status("/new/x", GPTBOT), 403);
+        assert_eq!(world.status("/new/x", AMAZONBOT), 200);
+        let source = if has.is_empty() { "origin" } else { "merge" };
+        assert_eq!(world.in_force.rulebook.sites()[0].source.as_str(), source);
+    }
+}
+
+#[test]
+fn rfc9309_2_3_1_3_a_missing_file_means_no_rules() {
+    let mut world = world(AS_IT_IS, file(GOOD));
+    world.get("/robots.txt", GPTBOT);
+    for _ in 0..2 {
+        assert_eq!(world.status("/private/x", GPTBOT), 403);
+        world.fetch_from_origin(OriginFile::Absent);
+        let text = world.robots_txt();
+        assert!(!text.contains("Disallow"), "{text}");
+        assert_eq!(world.status("/private/x", GPTBOT), 200);
+        world.fetch_from_origin(file(GOOD));
+        // A crawler that fetched nothing may go by the edition without rules.
+        let statuses = [AMAZONBOT, GPTBOT].map(|name| world.status("/private/x", name));
+        assert_eq!(statuses, [200, 403]);
+    }
+}

@@ -1,0 +1,117 @@
+//! How fast a crawler may come.
+
+use std::time::Duration;
+
+use super::{
+    BINGBOT, GOOGLEBOT,
+    world::{Message, World},
+};
+
+fn site(enforcement: &str) -> String {
+    format!(
+        "    robots_txt:\n      groups:\n        - {{ user_agents: [\"*\"], disallow: [/private/], \
+         crawl_delay: 1 }}\n    enforcement: {{ {enforcement} }}\n"
+    )
+}
+
+/// The requests of bingbot that kept its pace, or broke it.
+fn measured(world: &World, outcome: &str) -> f64 {
+    world.metric(&format!(
+        "beadle_crawl_delay_requests_total{{outcome=\"{outcome}\",product_token=\"bingbot\",\
+         site=\"site.example\"}}"
+    ))
+}
+
+#[test]
+fn polite_crawlers_and_those_without_a_promise_are_not_throttled() {
+    let world = World::of(&site("mode: throttle"));
+    // The crawler sends one request each second; the network delivers up to 400 ms late.
+    for (second, late) in (0..).zip([200, 390, 0, 310, 90, 400, 10, 220_u64]) {
+        world.at(Duration::from_millis(second * 1_000 + late));
+        let address = if second % 2 == 0 { "192.0.2.7" } else { "198.51.100.9" };
+        assert_eq!(world.status_from(address, "/page", BINGBOT), 200, "after {second} s");
+        assert_eq!(world.statuses("/page", GOOGLEBOT, 5), [200; 5]);
+    }
+    assert_eq!((measured(&world, "kept"), measured(&world, "broken")), (8.0, 0.0));
+}
+
+#[test]
+fn other_modes_count_fast_requests_and_refuse_none() {
+    for (enforcement, on_private, broken) in [
+        ("mode: log", 200, 10.0),
+        ("mode: block", 403, 9.0),
+        ("mode: throttle, crawl_delay: log", 200, 10.0),
+    ] {
+        let world = World::of(&site(enforcement));
+        assert_eq!(world.statuses("/page", BINGBOT, 12), [200; 12], "{enforcement}");
+        assert_eq!(world.status("/private/x", BINGBOT), on_private, "{enforcement}");
+        assert_eq!(measured(&world, "broken"), broken, "{enforcement}");
+        assert_eq!(measured(&world, "kept"), 3.0, "{enforcement}");
+        assert_eq!(world.violations(), 1, "the violation only: {enforcement}");
+    }
+}
+
+#[test]
+fn following_a_redirect_at_once_does_not_count_against_the_pace() {
+    let mut world = World::of(&site("mode: throttle"));
+    world.origin = |target| if target.ends_with('/') { 200 } else { 301 };
+    // Each page takes two requests. If redirects counted, the fourth would be refused.
+    for second in 0..5 {
+        world.at(Duration::from_secs(second));
+        assert_eq!(world.status("/there", BINGBOT), 301, "after {second} s");
+        assert_eq!(world.status("/there/", BINGBOT), 200, "after {second} s");
+    }
+    assert_eq!(measured(&world, "kept"), 10.0);
+    // A client that requests only redirects gets at most twice as many requests.
+    let statuses = world.statuses("/there", BINGBOT, 40);
+    let passed = statuses.iter().filter(|status| **status == 301).count();
+    assert!(passed <= 2 * (3 + 1), "{passed} passed: {statuses:?}");
+}
+
+#[test]
+fn a_fast_violation_is_recorded_with_the_rule_it_broke() {
+    let world = World::of(&site("mode: throttle"));
+    let responses: Vec<_> = (0..12).map(|_| world.get("/private/x", BINGBOT)).collect();
+    assert_eq!(world.violations(), 12);
+    let slow = responses.into_iter().find(|one| one.status == 429).expect("one is refused");
+    let record = slow.violation.expect("a record");
+    assert_eq!(
+        [record.verdict.as_str(), record.reason.as_str(), record.action.as_str()],
+        ["disallow", "robots.crawl_delay", "throttle"]
+    );
+    let robots = &record.robots;
+    assert_eq!([robots.directive.as_str(), robots.pattern.as_str()], ["disallow", "/private/"]);
+}
+
+#[test]
+fn a_fast_request_in_grace_counts_as_grace() {
+    let mut world = World::of(&site("mode: throttle"));
+    world.reload(&site("mode: throttle").replace("[/private/]", "[/private/, /page]"));
+    let responses: Vec<_> = (0..12).map(|_| world.get("/page", BINGBOT)).collect();
+    let statuses: Vec<u16> = responses.iter().map(|one| one.status).collect();
+    assert_eq!((&statuses[..3], &statuses[3..]), (&[200; 3][..], &[429; 9][..]));
+    assert_eq!(world.grace("bingbot"), 12.0);
+    assert!(responses[..3].iter().all(|one| one.violation.is_none()), "grace is no violation");
+    let record = responses[3].violation.as_ref().expect("a record");
+    assert_eq!((record.verdict.as_str(), record.robots.pattern.as_str()), ("disallow", "/page"));
+}
+
+#[test]
+fn each_host_of_a_site_has_a_pace_of_its_own() {
+    let world = World::of_sites(
+        "  - hosts: [site.example, www.site.example]\n    origin: http://127.0.0.1:1\n    \
+         robots_txt: { groups: [{ user_agents: [\"*\"], disallow: [/private/], crawl_delay: 3600 }] }\n    \
+         enforcement: { mode: throttle }\n",
+    );
+    let from = |host, user_agent: &str| -> Vec<u16> {
+        let request = || Message::get("/page").user_agent(user_agent).host(host);
+        (0..4).map(|_| world.send(&request()).status).collect()
+    };
+    for host in ["site.example", "www.site.example"] {
+        assert_eq!(from(host, BINGBOT), [200, 200, 200, 429], "{host}");
+    }
+    // Of two names in one User-Agent, the one that honours Crawl-delay counts.
+    let both = "bingbot/2.0 GPTBot/1.2";
+    assert_eq!(from("site.example", both), [429; 4]);
+    assert_eq!(from("site.example", "AhrefsBot/7.0 GPTBot/1.2"), [200, 200, 200, 429]);
+}

@@ -1,0 +1,171 @@
+//! The families of metrics: the name, the labels and the help text of each.
+
+use prometheus::{
+    Histogram, HistogramOpts, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry,
+};
+
+/// The registered families.
+#[derive(Debug)]
+pub(super) struct Families {
+    pub(super) requests: IntCounterVec,
+    pub(super) violations: IntCounterVec,
+    pub(super) grace: IntCounterVec,
+    pub(super) refusals: IntCounterVec,
+    pub(super) invalid_tag_lines: IntCounterVec,
+    pub(super) reloads: IntCounterVec,
+    pub(super) claims: IntCounterVec,
+    pub(super) evidence_fetches: IntCounterVec,
+    pub(super) evidence_lookups: IntCounterVec,
+    pub(super) signatures: IntCounterVec,
+    pub(super) origin_robots_fetches: IntCounterVec,
+    pub(super) origin_robots_held: IntGaugeVec,
+    pub(super) origin_failures: IntCounter,
+    pub(super) crawl_delay_requests: IntCounterVec,
+    pub(super) ladder_steps: IntCounterVec,
+    pub(super) ladder_rung: IntGaugeVec,
+    pub(super) breaker_openings: IntCounterVec,
+    pub(super) breaker_open: IntGaugeVec,
+    pub(super) policy: IntGaugeVec,
+    pub(super) decision_seconds: Histogram,
+    pub(super) in_flight: IntGauge,
+    pub(super) records_seen: IntGauge,
+    pub(super) records_stored: IntGauge,
+    pub(super) records_dropped: IntGauge,
+    pub(super) records_queued: IntGauge,
+}
+
+impl Families {
+    /// Registers every family.
+    pub(super) fn register(registry: &Registry) -> prometheus::Result<Self> {
+        let counters = |name: &str, help: &str, labels: &[&str]| {
+            let counters = IntCounterVec::new(Opts::new(name, help), labels)?;
+            registry.register(Box::new(counters.clone()))?;
+            prometheus::Result::Ok(counters)
+        };
+        let gauges = |name: &str, help: &str, labels: &[&str]| {
+            let gauges = IntGaugeVec::new(Opts::new(name, help), labels)?;
+            registry.register(Box::new(gauges.clone()))?;
+            prometheus::Result::Ok(gauges)
+        };
+        let gauge = |name: &str, help: &str| {
+            let gauge = IntGauge::new(name, help)?;
+            registry.register(Box::new(gauge.clone()))?;
+            prometheus::Result::Ok(gauge)
+        };
+        Ok(Self {
+            requests: counters(
+                "beadle_requests_total",
+                "Requests by site, class of client and action.",
+                &["site", "class", "action"],
+            )?,
+            violations: counters(
+                "beadle_violations_total",
+                "Violations of robots.txt rules by site, product token, reason and action.",
+                &["site", "product_token", "reason", "action"],
+            )?,
+            grace: counters(
+                "beadle_grace_total",
+                "Requests that only the newest robots.txt disallows, by crawlers that may use an older one.",
+                &["site", "product_token"],
+            )?,
+            refusals: counters(
+                "beadle_refusals_total",
+                "Requests refused before the decision, by reason.",
+                &["reason"],
+            )?,
+            invalid_tag_lines: counters(
+                "beadle_origin_invalid_robots_tag_lines_total",
+                "Invalid Robots-Tag and X-Robots-Tag lines of the origin, repaired by Beadle, by site.",
+                &["site"],
+            )?,
+            reloads: counters(
+                "beadle_policy_reloads_total",
+                "Policy reloads by outcome: applied, unchanged or refused.",
+                &["outcome"],
+            )?,
+            claims: counters(
+                "beadle_claims_total",
+                "Requests that claim to be a known crawler, by site, standing and evidence.",
+                &["site", "standing", "evidence"],
+            )?,
+            evidence_fetches: counters(
+                "beadle_evidence_fetches_total",
+                "Fetches of address lists and key directories, by evidence and outcome.",
+                &["evidence", "outcome"],
+            )?,
+            evidence_lookups: counters(
+                "beadle_evidence_lookups_total",
+                "DNS lookups of client addresses, by evidence and outcome.",
+                &["evidence", "outcome"],
+            )?,
+            signatures: counters(
+                "beadle_signatures_total",
+                "Signatures on requests that claim to be a known crawler, by outcome.",
+                &["outcome"],
+            )?,
+            origin_robots_fetches: counters(
+                "beadle_origin_robots_fetches_total",
+                "Fetches of the origin's robots.txt, by site and outcome.",
+                &["site", "outcome"],
+            )?,
+            origin_robots_held: gauges(
+                "beadle_origin_robots_held",
+                "1 while a robots.txt of the origin that closes the whole site is in quarantine.",
+                &["site"],
+            )?,
+            origin_failures: {
+                let counter = IntCounter::new(
+                    "beadle_origin_failures_total",
+                    "Requests that the origin failed to answer, answered with 502, 503 or 504.",
+                )?;
+                registry.register(Box::new(counter.clone()))?;
+                counter
+            },
+            crawl_delay_requests: counters(
+                "beadle_crawl_delay_requests_total",
+                "Requests of crawlers with a Crawl-delay or Request-rate, by outcome: kept or broken.",
+                &["site", "product_token", "outcome"],
+            )?,
+            ladder_steps: counters(
+                "beadle_ladder_steps_total",
+                "Steps of crawlers on the ladder, by direction: up or down.",
+                &["site", "direction"],
+            )?,
+            ladder_rung: gauges(
+                "beadle_ladder_rung",
+                "Rung of a crawler on the ladder: 1 throttle, 2 block; absent without a rung.",
+                &["site", "product_token", "standing"],
+            )?,
+            breaker_openings: counters(
+                "beadle_breaker_openings_total",
+                "Openings of the breaker, by reason.",
+                &["site", "reason"],
+            )?,
+            breaker_open: gauges(
+                "beadle_breaker_open",
+                "1 while the breaker is open and Beadle refuses nothing.",
+                &["site"],
+            )?,
+            policy: gauges(
+                "beadle_policy_info",
+                "The policy in force, by fingerprint.",
+                &["fingerprint"],
+            )?,
+            decision_seconds: {
+                let options = HistogramOpts::new(
+                    "beadle_decision_duration_seconds",
+                    "Time to identify and judge one request.",
+                );
+                let bounds = vec![2.5e-7, 5e-7, 1e-6, 2.5e-6, 5e-6, 1e-5, 2.5e-5, 1e-4, 1e-3];
+                let histogram = Histogram::with_opts(options.buckets(bounds))?;
+                registry.register(Box::new(histogram.clone()))?;
+                histogram
+            },
+            in_flight: gauge("beadle_requests_in_flight", "Requests in progress.")?,
+            records_seen: gauge("beadle_records_seen", "Violations handed to the record queue.")?,
+            records_stored: gauge("beadle_records_stored", "Violations written.")?,
+            records_dropped: gauge("beadle_records_dropped", "Violations counted but not kept.")?,
+            records_queued: gauge("beadle_records_queued", "Violations waiting to be written.")?,
+        })
+    }
+}

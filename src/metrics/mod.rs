@@ -1,0 +1,253 @@
+//! Every metric of the process, in the text exposition of Prometheus.
+//!
+//! Label values are bounded by construction: a product token becomes a label only if the catalogue
+//! or the policy knows it ([`OTHER_TOKEN`] stands for the rest), so no client can add a series.
+//!
+//! May use: prometheus. Must not know: any room.
+
+use std::collections::HashMap;
+
+use prometheus::{Encoder, Histogram, Registry, TextEncoder, core::Collector};
+pub use prometheus::{IntCounter as Counter, IntGauge as Gauge};
+
+use self::families::Families;
+
+mod families; // names, labels and help texts
+
+/// The label of a product token that only the client itself names.
+pub const OTHER_TOKEN: &str = "other";
+/// The label of a client without a product token.
+pub const NO_TOKEN: &str = "none";
+/// The label of a claim that no evidence confirms or contradicts.
+pub const NO_EVIDENCE: &str = "none";
+
+/// All metrics of one process.
+#[derive(Debug)]
+pub struct Metrics {
+    registry: Registry,
+    families: Families,
+    /// Time to identify and judge one request, in seconds.
+    pub decision_seconds: Histogram,
+    /// Requests in progress.
+    pub in_flight: Gauge,
+    /// Failures of the origin that Beadle answered with 502, 503 or 504.
+    pub origin_failures: Counter,
+}
+
+/// The counts of the record queue.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RecordCounts {
+    /// Violations handed to the queue.
+    pub seen: u64,
+    /// Violations written.
+    pub stored: u64,
+    /// Violations counted but not kept.
+    pub dropped: u64,
+    /// Violations waiting to be written.
+    pub queued: u64,
+}
+
+impl Metrics {
+    /// A registry with every metric in it.
+    pub fn new() -> Self {
+        let registry = Registry::new();
+        let families = Families::register(&registry)
+            .expect("the names of all families are distinct and well-formed");
+        Self {
+            decision_seconds: families.decision_seconds.clone(),
+            in_flight: families.in_flight.clone(),
+            origin_failures: families.origin_failures.clone(),
+            families,
+            registry,
+        }
+    }
+
+    /// The counter of one site's requests of one class and action. Keep it: a lookup for each
+    /// request is slow.
+    pub fn requests(&self, site: &str, class: &str, action: &str) -> Counter {
+        self.families.requests.with_label_values(&[site, class, action])
+    }
+
+    /// Counts a violation. `product_token` is a known one, [`OTHER_TOKEN`] or [`NO_TOKEN`].
+    pub fn violation(&self, site: &str, product_token: &str, reason: &str, action: &str) {
+        self.families.violations.with_label_values(&[site, product_token, reason, action]).inc();
+    }
+
+    /// Counts a request that only the newest edition disallows. `product_token` is a known one,
+    /// [`OTHER_TOKEN`] or [`NO_TOKEN`].
+    pub fn grace(&self, site: &str, product_token: &str) {
+        self.families.grace.with_label_values(&[site, product_token]).inc();
+    }
+
+    /// Counts a request that was refused before the decision.
+    pub fn refusal(&self, reason: &str) {
+        self.families.refusals.with_label_values(&[reason]).inc();
+    }
+
+    /// Counts invalid lines of an origin, which Beadle repaired.
+    pub fn invalid_tag_lines(&self, site: &str, lines: u32) {
+        self.families.invalid_tag_lines.with_label_values(&[site]).inc_by(u64::from(lines));
+    }
+
+    /// Counts a reload: `applied`, `unchanged` or `refused`.
+    pub fn reload(&self, outcome: &str) {
+        self.families.reloads.with_label_values(&[outcome]).inc();
+    }
+
+    /// The counter of one site's claims of one standing and evidence. Keep it: a lookup for each
+    /// request is slow.
+    pub fn claims(&self, site: &str, standing: &str, evidence: &str) -> Counter {
+        self.families.claims.with_label_values(&[site, standing, evidence])
+    }
+
+    /// Counts a fetch of evidence: a list or a key directory.
+    pub fn evidence_fetch(&self, evidence: &str, outcome: &str) {
+        self.families.evidence_fetches.with_label_values(&[evidence, outcome]).inc();
+    }
+
+    /// Counts a signature: `verified`, or the reason why it is not.
+    pub fn signature(&self, outcome: &str) {
+        self.families.signatures.with_label_values(&[outcome]).inc();
+    }
+
+    /// The counter of name lookups with one outcome. Keep it: a lookup for each request is slow.
+    pub fn evidence_lookups(&self, evidence: &str, outcome: &str) -> Counter {
+        self.families.evidence_lookups.with_label_values(&[evidence, outcome])
+    }
+
+    /// Counts a fetch of an origin's robots.txt: `rules`, `no_rules`, `unchanged`, or the reason of
+    /// a failure.
+    pub fn origin_robots_fetch(&self, site: &str, outcome: &str) {
+        self.families.origin_robots_fetches.with_label_values(&[site, outcome]).inc();
+    }
+
+    /// Shows whether an origin's robots.txt is in quarantine.
+    pub fn origin_robots_held(&self, site: &str, is_held: bool) {
+        self.families.origin_robots_held.with_label_values(&[site]).set(i64::from(is_held));
+    }
+
+    /// Removes the quarantine of a site whose origin's robots.txt is no longer fetched.
+    pub fn forget_origin_robots_held(&self, site: &str) {
+        // A missing series needs no removal.
+        let _ = self.families.origin_robots_held.remove_label_values(&[site]);
+    }
+
+    /// Counts a request of a crawler that has a pace. `product_token` is a known one or
+    /// [`OTHER_TOKEN`].
+    pub fn pace(&self, site: &str, product_token: &str, is_kept: bool) {
+        let outcome = if is_kept { "kept" } else { "broken" };
+        self.families.crawl_delay_requests.with_label_values(&[site, product_token, outcome]).inc();
+    }
+
+    /// Counts a step of a crawler, `up` or `down`, and shows its rung: 0 to 2. Rung 0 removes the
+    /// series. `product_token` is a known one, or [`OTHER_TOKEN`], which has no rung of its own.
+    pub fn ladder_step(
+        &self,
+        site: &str,
+        product_token: &str,
+        standing: &str,
+        direction: &str,
+        rung: i64,
+    ) {
+        self.families.ladder_steps.with_label_values(&[site, direction]).inc();
+        let labels = [site, product_token, standing];
+        if product_token == OTHER_TOKEN {
+            return;
+        }
+        self.families.ladder_rung.with_label_values(&labels).set(rung);
+        if rung == 0 {
+            // The series exists: the line above sets it.
+            let _ = self.families.ladder_rung.remove_label_values(&labels);
+        }
+    }
+
+    /// Counts an opening of a site's breaker, by reason.
+    pub fn breaker_opened(&self, site: &str, reason: &str) {
+        self.families.breaker_openings.with_label_values(&[site, reason]).inc();
+        self.breaker_open(site).set(1);
+    }
+
+    /// The gauge of a site's breaker: 1 while it is open, else 0. Keep it: a lookup for each
+    /// request is slow.
+    pub fn breaker_open(&self, site: &str) -> Gauge {
+        self.families.breaker_open.with_label_values(&[site])
+    }
+
+    /// Removes the rungs of a site that has no ladder any more.
+    pub fn forget_ladder(&self, site: &str) {
+        forget(&self.families.ladder_rung, site, |labels| self.families.ladder_rung.remove(labels));
+    }
+
+    /// Removes the breaker of a site that has none any more.
+    pub fn forget_breaker(&self, site: &str) {
+        // A missing series needs no removal.
+        let _ = self.families.breaker_open.remove_label_values(&[site]);
+    }
+
+    /// Removes all series of a site that is no longer served.
+    pub fn forget_site(&self, site: &str) {
+        self.forget_origin_robots_held(site);
+        for counters in [
+            &self.families.requests,
+            &self.families.violations,
+            &self.families.grace,
+            &self.families.invalid_tag_lines,
+            &self.families.claims,
+            &self.families.origin_robots_fetches,
+            &self.families.crawl_delay_requests,
+            &self.families.ladder_steps,
+            &self.families.breaker_openings,
+        ] {
+            forget(counters, site, |labels| counters.remove(labels));
+        }
+        self.forget_ladder(site);
+        self.forget_breaker(site);
+    }
+
+    /// Shows the policy in force.
+    pub fn policy(&self, fingerprint: &str) {
+        self.families.policy.reset();
+        self.families.policy.with_label_values(&[fingerprint]).set(1);
+    }
+
+    /// The text exposition, with the record queue's counts as they are now.
+    pub fn exposition(&self, records: RecordCounts) -> String {
+        let set = |gauge: &Gauge, n: u64| gauge.set(i64::try_from(n).unwrap_or(i64::MAX));
+        set(&self.families.records_seen, records.seen);
+        set(&self.families.records_stored, records.stored);
+        set(&self.families.records_dropped, records.dropped);
+        set(&self.families.records_queued, records.queued);
+        let mut text = Vec::new();
+        match TextEncoder::new().encode(&self.registry.gather(), &mut text) {
+            Ok(()) => String::from_utf8_lossy(&text).into_owned(),
+            Err(error) => format!("# {error}\n"),
+        }
+    }
+}
+
+/// Removes each series of a site from a family.
+fn forget(
+    family: &impl Collector,
+    site: &str,
+    remove: impl Fn(&HashMap<&str, &str>) -> prometheus::Result<()>,
+) {
+    for family in family.collect() {
+        for series in family.get_metric() {
+            let labels: HashMap<&str, &str> =
+                series.get_label().iter().map(|pair| (pair.name(), pair.value())).collect();
+            if labels.get("site") == Some(&site) {
+                // A missing series needs no removal.
+                let _ = remove(&labels);
+            }
+        }
+    }
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,51 @@
+//! Durations as a policy writes them.
+
+use std::time::Duration;
+
+/// The written form of a duration, in the largest unit that is exact.
+pub(super) fn text(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    let units = [(86_400, "d"), (3_600, "h"), (60, "m"), (1, "s")];
+    let exact =
+        units.into_iter().find(|(unit, _)| seconds >= *unit && seconds.is_multiple_of(*unit));
+    exact.map_or_else(|| "0s".to_owned(), |(unit, name)| format!("{}{name}", seconds / unit))
+}
+
+/// Reads `500ms`, `30s`, `5m`, `24h` or `90d`.
+pub(super) fn parse(text: &str) -> Option<Duration> {
+    let unit_at = text.find(|c: char| !c.is_ascii_digit())?;
+    let (number, unit) = text.split_at(unit_at);
+    let number: u64 = number.parse().ok()?;
+    let milliseconds = match unit.trim() {
+        "ms" => 1,
+        "s" => 1_000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        "d" => 86_400_000,
+        _ => return None,
+    };
+    number.checked_mul(milliseconds).map(Duration::from_millis)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_have_a_unit() {
+        for (text, expected) in [
+            ("500ms", Some(500)),
+            ("30s", Some(30_000)),
+            ("5 m", Some(300_000)),
+            ("90d", Some(7_776_000_000)),
+            ("30", None),
+            ("-1s", None),
+            ("1e9d", None),
+            ("", None),
+            ("s", None),
+            ("99999999999999999999d", None),
+        ] {
+            assert_eq!(parse(text), expected.map(Duration::from_millis), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! The findings about a policy.
+
+use std::fmt;
+
+use crate::diagnostic::Diagnostic;
+
+/// Everything that is wrong with a policy, or worth a warning.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Findings(pub Vec<Diagnostic>);
+
+impl Findings {
+    pub(super) fn push(&mut self, finding: Diagnostic) {
+        self.0.push(finding);
+    }
+}
+
+impl fmt::Display for Findings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|finding| writeln!(f, "{finding}"))
+    }
+}
+
+impl std::error::Error for Findings {}

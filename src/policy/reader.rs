@@ -1,0 +1,122 @@
+//! The whole file: its sections in order, then the checks across them.
+
+use std::{io, path::Path, str::FromStr, sync::Arc};
+
+use sha2::{Digest, Sha256};
+
+use crate::diagnostic::{Diagnostic, Severity};
+
+use super::{
+    catalogue,
+    catalogue_source::{self, Open},
+    checks, crawler_entries,
+    evidence::{self, Evidence},
+    findings::Findings,
+    names::Names,
+    sections::Policy,
+    server,
+    shape::At,
+    sites, violations, yaml,
+};
+
+/// Reads a policy that names no other file. The findings come in the order of their places; the
+/// policy comes only if none of them is an error.
+///
+/// `file` is the name that findings show.
+pub fn read(file: &str, bytes: &[u8]) -> (Option<Policy>, Vec<Diagnostic>) {
+    read_with(file, bytes, &mut |_| Err(io::Error::other("no other file can be read here")))
+}
+
+/// Reads a policy, and the catalogue file that it names, if any. `open` reads that file; it is
+/// called at most once. Findings about that file show its name.
+pub fn read_with(
+    file: &str,
+    bytes: &[u8],
+    open: &mut dyn FnMut(&Path) -> io::Result<Vec<u8>>,
+) -> (Option<Policy>, Vec<Diagnostic>) {
+    let (policy, mut findings) = document(bytes, open);
+    findings.sort_by_key(|one| (one.place.file.is_some(), one.place.line, one.place.column));
+    let in_file = |one: Diagnostic| if one.place.file.is_some() { one } else { one.in_file(file) };
+    (policy, findings.into_iter().map(in_file).collect())
+}
+
+/// Reads a policy from its text alone. Warnings are dropped; [`read`] returns them.
+impl FromStr for Policy {
+    type Err = Findings;
+
+    fn from_str(text: &str) -> Result<Self, Findings> {
+        let (policy, findings) = read("policy", text.as_bytes());
+        policy.ok_or(Findings(findings))
+    }
+}
+
+/// Reads the file. The policy comes only without errors; the findings are not sorted.
+fn document(bytes: &[u8], open: &mut Open<'_>) -> (Option<Policy>, Vec<Diagnostic>) {
+    let root = match yaml::read(bytes) {
+        Ok(root) => root,
+        Err(finding) => return (None, vec![finding]),
+    };
+    if matches!(root.value, yaml::Value::Null) {
+        let finding = Diagnostic::error("policy.empty", "the policy is empty")
+            .at(1, 1)
+            .help("start from examples/minimal.yaml: 'sites' with 'hosts' and 'origin'");
+        return (None, vec![finding]);
+    }
+    let mut findings = Findings::default();
+    let policy = sections(&At::root(&root), bytes, open, &mut findings);
+    let refused = findings.0.iter().any(|finding| finding.severity == Severity::Error);
+    (policy.filter(|_| !refused), findings.0)
+}
+
+fn sections(
+    root: &At<'_>,
+    bytes: &[u8],
+    open: &mut Open<'_>,
+    findings: &mut Findings,
+) -> Option<Policy> {
+    const KEYS: [&str; 8] = [
+        "server",
+        "violations",
+        "evidence",
+        "catalogue",
+        "crawlers",
+        "crawler_sets",
+        "strict",
+        "sites",
+    ];
+    let fields = root.fields(&KEYS, findings)?;
+    let server = server::read(fields.take("server").as_ref(), findings);
+    let violations = violations::read(fields.take("violations").as_ref(), findings);
+    let named = match fields.take("catalogue") {
+        // Without the right catalogue, most names in the policy would be findings.
+        Some(at) => Some(catalogue_source::read(&at, open, findings)?),
+        None => None,
+    };
+    let fingerprint = fingerprint([bytes, named.as_ref().map_or(&[], |named| &named.bytes)]);
+    let (catalogue_file, known) = match named {
+        Some(named) => (Some(named.path), named.file.crawlers),
+        None => (None, catalogue::built_in_file().crawlers),
+    };
+    let own = fields.take("crawlers");
+    let catalogue = Arc::new(crawler_entries::read(known, own.as_ref(), findings));
+    let strict = fields.take("strict").and_then(|at| at.boolean(findings)).unwrap_or(true);
+    let names = Names::read(fields.take("crawler_sets").as_ref(), &catalogue, strict, findings);
+    let evidence = evidence::read(fields.take("evidence").as_ref(), &names, findings);
+    let help = "write 'sites:' with at least one site";
+    let sites_at = fields.require("sites", help, findings)?;
+    let sites = sites::read(&sites_at, &names, findings);
+    for (at, site) in &sites {
+        checks::refuse_loop(site, &server, at, findings);
+        if !evidence.as_ref().is_some_and(Evidence::is_collected) {
+            checks::warn_of_unproven_names(site, at, findings);
+        }
+    }
+    let sites = sites.into_iter().map(|(_, site)| site).collect();
+    Some(Policy { server, violations, evidence, catalogue_file, catalogue, sites, fingerprint })
+}
+
+fn fingerprint(files: [&[u8]; 2]) -> String {
+    let mut hash = Sha256::new();
+    files.into_iter().for_each(|bytes| hash.update(bytes));
+    hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+}

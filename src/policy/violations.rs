@@ -1,0 +1,97 @@
+//! The `violations` section.
+
+use std::{path::PathBuf, time::Duration};
+
+use crate::escape::shown;
+
+use super::{findings::Findings, scalar::path, shape::At};
+
+/// How long records are kept by default: 90 days.
+pub const DEFAULT_RETENTION: Duration = Duration::from_secs(90 * DAY.as_secs());
+
+const DAY: Duration = Duration::from_secs(86_400);
+
+/// The `violations` section: where and how long records are kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violations {
+    /// The SQLite file (default none).
+    pub database: Option<PathBuf>,
+    /// The JSON lines (default none; standard output if the section is missing).
+    pub log: Option<Log>,
+    /// How long records stay in the database (default 90 days).
+    pub retention: Duration,
+    /// Number of records that may wait to be written (default 8192).
+    pub queue: usize,
+    /// Query parameters whose values are replaced before anything is recorded (default none).
+    pub redact_query: Vec<String>,
+    /// The recorded part of a client's address (default `full`).
+    pub client_ip: ClientIp,
+}
+
+/// The recorded part of a client's address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClientIp {
+    /// The whole address.
+    Full,
+    /// Its network: /24 of IPv4, /48 of IPv6.
+    Network,
+    /// A hash with a key that changes each day and is never stored.
+    Hash,
+}
+
+/// The destination of JSON lines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Log {
+    /// Appended to a file.
+    File(PathBuf),
+    /// Standard output.
+    Stdout,
+}
+
+/// Reads the `violations` section; without one, JSON lines go to standard output.
+pub(super) fn read(at: Option<&At<'_>>, findings: &mut Findings) -> Violations {
+    const KEYS: [&str; 6] = ["database", "log", "retention", "queue", "redact_query", "client_ip"];
+    const CLIENT_IPS: [(&str, ClientIp); 3] =
+        [("full", ClientIp::Full), ("network", ClientIp::Network), ("hash", ClientIp::Hash)];
+    let mut violations = Violations {
+        database: None,
+        log: None,
+        retention: DEFAULT_RETENTION,
+        queue: 8_192,
+        redact_query: Vec::new(),
+        client_ip: ClientIp::Full,
+    };
+    let Some(fields) = at.and_then(|at| at.fields(&KEYS, findings)) else {
+        violations.log = Some(Log::Stdout);
+        return violations;
+    };
+    violations.database = fields.take("database").and_then(|at| database(&at, findings));
+    violations.log = fields
+        .take("log")
+        .and_then(|at| path(&at, findings))
+        .map(|path| if path.as_os_str() == "stdout" { Log::Stdout } else { Log::File(path) });
+    if let Some(at) = fields.take("retention") {
+        let range = Duration::from_secs(3_600)..=3_650 * DAY;
+        violations.retention = at.duration(range, findings).unwrap_or(DEFAULT_RETENTION);
+    }
+    if let Some(queue) = fields.take("queue").and_then(|at| at.integer(1..=1_000_000, findings)) {
+        violations.queue = usize::try_from(queue).unwrap_or(violations.queue);
+    }
+    for at in fields.list("redact_query", findings) {
+        violations.redact_query.extend(at.text(findings).map(str::to_owned));
+    }
+    if let Some(at) = fields.take("client_ip") {
+        violations.client_ip = at.choice(&CLIENT_IPS, findings).unwrap_or(ClientIp::Full);
+    }
+    violations
+}
+
+fn database(at: &At<'_>, findings: &mut Findings) -> Option<PathBuf> {
+    let text = at.text(findings)?;
+    if text.contains("://") {
+        let message = format!("'{}' is not a file", shown(text));
+        findings.refuse(at, message, "name a file for the embedded SQLite database");
+        return None;
+    }
+    path(at, findings)
+}

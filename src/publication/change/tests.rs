@@ -1,0 +1,147 @@
+//! What follows from each change.
+
+use jiff::SignedDuration;
+
+use super::*;
+
+const A: &str = "{ hosts: [a.example], origin: \"http://127.0.0.1:1\", robots_txt: \
+                 { groups: [{ user_agents: [\"*\"], disallow: [/a/] }] } }";
+const A_TOO: &str = "{ hosts: [a.example], origin: \"http://127.0.0.1:1\", robots_txt: \
+                     { groups: [{ user_agents: [\"*\"], disallow: [/a/, /too/] }] } }";
+const B: &str =
+    "{ hosts: [b.example], origin: \"http://127.0.0.1:1\", robots_txt: { source: origin } }";
+const FILE: &str = "User-agent: *\nDisallow: /file/\n";
+const CLOSED: &str = "User-agent: *\nDisallow: /\n";
+
+fn policy(sites: &str) -> Arc<Policy> {
+    Arc::new(format!("sites: [{sites}]").parse::<Policy>().unwrap())
+}
+
+fn at(hours: i64) -> Moment {
+    let start = Timestamp::from_second(1_795_000_000).expect("a time");
+    Moment::at(start + SignedDuration::from_hours(hours))
+}
+
+/// The origin of `b.example` has this file.
+fn files(text: &'static str) -> FilesBySite {
+    let file = OriginFile::Present(Bytes::from_static(text.as_bytes()));
+    FilesBySite::from([("b.example".to_owned(), file)])
+}
+
+fn first(sites: &str, files: FilesBySite) -> InForce {
+    InForce::first(policy(sites), files, HashMap::new(), at(0).now, at(0))
+}
+
+fn timeline<'a>(in_force: &'a InForce, site: &str) -> &'a Timeline {
+    let (_, site) = in_force.rulebook.exact_site(site).expect("it is served");
+    &site.timeline
+}
+
+/// The bytes of the edition in force, and the number of earlier ones.
+fn shown(in_force: &InForce, site: &str) -> (String, usize) {
+    let timeline = timeline(in_force, site);
+    let text = String::from_utf8_lossy(timeline.current().bytes()).into_owned();
+    (text, timeline.in_window(Timestamp::MIN).count())
+}
+
+fn is_same_rulebook(a: &InForce, b: &InForce) -> bool {
+    Arc::ptr_eq(&a.rulebook, &b.rulebook)
+}
+
+#[test]
+fn a_policy_is_compiled_after_the_editions_before_it() {
+    let before = first(A, FilesBySite::new());
+    let after = next(&before, Change::Policy(policy(A_TOO), FilesBySite::new()), at(1));
+    assert!(!is_same_rulebook(&before, &after));
+    assert_eq!(after.rulebook.fingerprint(), after.policy.fingerprint);
+    let (text, earlier) = shown(&after, "a.example");
+    assert!(text.contains("Disallow: /too/\n") && earlier == 1, "{text}");
+    assert_eq!(timeline(&after, "a.example").since(), at(1).now);
+    // Other settings with the same rules make no edition.
+    let slow = A_TOO.replace("robots_txt: {", "robots_txt: { max_age: 2h,");
+    let last = next(&after, Change::Policy(policy(&slow), FilesBySite::new()), at(2));
+    assert!(!is_same_rulebook(&after, &last));
+    assert_eq!(timeline(&last, "a.example").since(), at(1).now);
+}
+
+#[test]
+fn without_a_difference_the_rulebook_is_the_same_object() {
+    let before = first(&format!("{A}, {B}"), files(FILE));
+    let policy = || Arc::clone(&before.policy);
+    for change in [
+        Change::Policy(policy(), files(FILE)),
+        Change::Origin(files(FILE)),
+        Change::Accepted("a.example".to_owned(), Bytes::from_static(CLOSED.as_bytes())),
+        Change::Accepted("b.example".to_owned(), Bytes::from_static(FILE.as_bytes())),
+        Change::Accepted("unknown.example".to_owned(), Bytes::new()),
+        Change::Tick,
+    ] {
+        let after = next(&before, change.clone(), at(1));
+        assert!(is_same_rulebook(&before, &after), "{change:?}");
+    }
+}
+
+#[test]
+fn a_file_of_an_origin_makes_an_edition_of_its_site_alone() {
+    let before = first(&format!("{A}, {B}"), files(FILE));
+    assert_eq!(shown(&before, "b.example"), (FILE.to_owned(), 0));
+    let after = next(&before, Change::Origin(files(CLOSED)), at(1));
+    assert_eq!(shown(&after, "b.example"), (CLOSED.to_owned(), 1));
+    assert_eq!(timeline(&after, "a.example").since(), at(0).now);
+    assert!(Arc::ptr_eq(&before.policy, &after.policy));
+    // An accepted file is one of its origin, and stays until the origin has another one.
+    let accepted = Bytes::from_static(FILE.as_bytes());
+    let accepted = next(&after, Change::Accepted("b.example".to_owned(), accepted), at(2));
+    assert_eq!(shown(&accepted, "b.example").0, FILE);
+    assert!(is_same_rulebook(&accepted, &next(&accepted, Change::Origin(files(FILE)), at(3))));
+    // A file that is no longer known leaves the last edition in force.
+    let unknown = next(&accepted, Change::Origin(FilesBySite::new()), at(4));
+    assert_eq!(shown(&unknown, "b.example").0, FILE);
+}
+
+#[test]
+fn after_a_set_back_no_edition_lies_ahead() {
+    let before = first(A, FilesBySite::new());
+    let before = next(&before, Change::Policy(policy(A_TOO), FilesBySite::new()), at(10));
+    let after = next(&before, Change::ClockSetBack, at(5));
+    assert!(!is_same_rulebook(&before, &after));
+    let timeline = timeline(&after, "a.example");
+    assert_eq!(timeline.since(), at(5).now);
+    assert!(timeline.in_window(Timestamp::MIN).all(|past| past.until <= at(5).now));
+    assert_eq!(shown(&after, "a.example"), shown(&before, "a.example"));
+}
+
+#[test]
+fn a_site_that_goes_and_comes_back_keeps_its_editions() {
+    let both = first(&format!("{A}, {B}"), files(FILE));
+    let without = next(&both, Change::Policy(policy(B), files(FILE)), at(1));
+    assert_eq!(both.removed_sites(&without).collect::<Vec<_>>(), ["a.example"]);
+    let site = &policy(A).sites[0];
+    let known = without.timeline_before(site, at(2).now).expect("it is kept");
+    assert_eq!(known.since(), at(0).now);
+    for (sites, since, earlier) in [(A, at(0).now, 0), (A_TOO, at(2).now, 1)] {
+        let sites = policy(&format!("{sites}, {B}"));
+        let back = next(&without, Change::Policy(sites, files(FILE)), at(2));
+        assert_eq!(timeline(&back, "a.example").since(), since);
+        assert_eq!(shown(&back, "a.example").1, earlier);
+        assert!(back.gone.is_empty());
+    }
+}
+
+#[test]
+fn editions_of_a_gone_site_expire_after_the_longest_window() {
+    let window = i64::try_from(policy::MAX_CACHE_WINDOW.as_secs() / 3_600).expect("some hours");
+    let both = first(&format!("{A}, {B}"), files(FILE));
+    let without = next(&both, Change::Policy(policy(B), files(FILE)), at(1));
+    for (hours, is_kept) in [(window, true), (window + 1, false)] {
+        let later = next(&without, Change::Tick, at(hours));
+        assert!(is_same_rulebook(&without, &later));
+        assert_eq!(later.gone.contains_key("a.example"), is_kept, "after {hours} h");
+        // Any other change that compiles forgets them as well.
+        let later = next(&without, Change::Origin(files(CLOSED)), at(hours));
+        assert_eq!(later.gone.contains_key("a.example"), is_kept, "after {hours} h");
+        let back = Change::Policy(policy(&format!("{A}, {B}")), files(FILE));
+        let since = timeline(&next(&later, back, at(hours)), "a.example").since();
+        assert_eq!(since, if is_kept { at(0).now } else { at(hours).now });
+    }
+}

@@ -1,0 +1,166 @@
+//! The clock: the time of requests, corrected for changes of the wall clock.
+//!
+//! If the wall clock leaps forward, a fetch of a minute ago looks a day old. Beadle would then
+//! judge crawlers by rules that they can't know yet. So the clock compares the wall clock with a
+//! monotonic clock, and windows reach back by the leap until it is past. A suspended machine looks
+//! the same; crawlers then get a little more time. If the wall clock is set back, stored times lie
+//! ahead of it and would not expire. The publisher watches [`Clock::set_backs`] and moves these
+//! times to now.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use arc_swap::ArcSwap;
+use jiff::Timestamp;
+use parking_lot::Mutex;
+
+use crate::enforce::{Leap, Moment};
+
+/// The least difference that counts as a leap. Time synchronisation causes smaller ones.
+const LEAST_LEAP: Duration = Duration::from_secs(60);
+/// The difference that needs no comparison.
+const TOLERANCE: Duration = Duration::from_secs(1);
+/// The most time between two comparisons, so that slow drift never adds up to a leap.
+const INTERVAL: Duration = Duration::from_secs(1);
+/// How long a leap counts. It exceeds every cache window.
+const LEAP_LIFETIME: Duration = Duration::from_secs(8 * 86_400);
+
+/// The wall clock and a monotonic clock.
+#[derive(Debug)]
+pub struct Clock {
+    /// The fixed start of [`Moment::steady`].
+    start: Instant,
+    /// The last comparison.
+    last: ArcSwap<State>,
+    /// Serialises comparisons after a change.
+    changing: Mutex<()>,
+}
+
+/// One comparison.
+#[derive(Clone, Copy, Debug)]
+struct State {
+    steady: Instant,
+    wall: Timestamp,
+    /// The leaps of the last [`LEAP_LIFETIME`].
+    leaps: Option<Leaps>,
+    set_backs: u64,
+}
+
+/// Several leaps as one.
+#[derive(Clone, Copy, Debug)]
+struct Leaps {
+    total: Duration,
+    /// The time of the last one.
+    at: Instant,
+}
+
+impl Default for Clock {
+    fn default() -> Self {
+        let (start, wall) = (Instant::now(), Timestamp::now());
+        let state = State { steady: start, wall, leaps: None, set_backs: 0 };
+        Self { start, last: ArcSwap::from_pointee(state), changing: Mutex::new(()) }
+    }
+}
+
+impl Clock {
+    /// The present moment. Takes no lock while both clocks agree.
+    pub fn moment(&self) -> Moment {
+        let (steady, wall) = (Instant::now(), Timestamp::now());
+        let state = self.last.load();
+        let leap = match state.agrees(steady, wall) {
+            true => state.leap_at(steady),
+            false => self.compare(steady, wall),
+        };
+        Moment { now: wall, steady: steady.saturating_duration_since(self.start), leap }
+    }
+
+    /// How often the clock was set back so far.
+    pub fn set_backs(&self) -> u64 {
+        self.moment();
+        self.last.load().set_backs
+    }
+
+    /// Compares both clocks and stores the result.
+    fn compare(&self, steady: Instant, wall: Timestamp) -> Option<Leap> {
+        let _one = self.changing.lock();
+        let mut state = **self.last.load();
+        let leapt = state.compare(steady, wall);
+        self.last.store(Arc::new(state));
+        if let Some(leapt) = leapt {
+            let seconds = leapt.as_secs();
+            tracing::warn!(
+                code = "clock.leapt",
+                seconds,
+                "clock set forward: crawlers get that much more time to fetch new rules"
+            );
+        }
+        state.leap_at(steady)
+    }
+}
+
+impl State {
+    /// Whether both clocks agree since the last comparison, and that one is recent.
+    fn agrees(&self, steady: Instant, wall: Timestamp) -> bool {
+        let elapsed = steady.saturating_duration_since(self.steady);
+        let shown = wall.duration_since(self.wall).as_millis();
+        let differs = shown.abs_diff(i128::try_from(elapsed.as_millis()).unwrap_or(i128::MAX));
+        elapsed < INTERVAL && differs < TOLERANCE.as_millis()
+    }
+
+    /// The leap that counts at this time.
+    fn leap_at(&self, steady: Instant) -> Option<Leap> {
+        let leaps = self.leaps?;
+        let ago = steady.saturating_duration_since(leaps.at);
+        (ago < LEAP_LIFETIME).then_some(Leap { by: leaps.total, ago })
+    }
+
+    /// Compares both clocks with the last comparison. Returns the leap of the wall clock.
+    fn compare(&mut self, steady: Instant, wall: Timestamp) -> Option<Duration> {
+        let elapsed = steady.saturating_duration_since(self.steady);
+        let shown = Duration::try_from(wall.duration_since(self.wall)).unwrap_or_default();
+        let is_back = wall.saturating_add(LEAST_LEAP).is_ok_and(|wall| wall < self.wall);
+        self.set_backs += u64::from(is_back);
+        let leapt = shown.checked_sub(elapsed).filter(|leapt| *leapt >= LEAST_LEAP);
+        (self.steady, self.wall) = (steady, wall);
+        let is_recent = |leaps: &Leaps| steady.saturating_duration_since(leaps.at) < LEAP_LIFETIME;
+        self.leaps = self.leaps.filter(is_recent);
+        if let Some(leapt) = leapt {
+            let before = self.leaps.map_or(Duration::ZERO, |leaps| leaps.total);
+            self.leaps = Some(Leaps { total: before.saturating_add(leapt), at: steady });
+        }
+        leapt
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOUR: Duration = Duration::from_secs(3_600);
+    const DAY: Duration = Duration::from_secs(86_400);
+
+    #[test]
+    fn a_clock_set_forward_extends_the_window_by_the_leap() {
+        let (steady, wall) = (Instant::now(), Timestamp::UNIX_EPOCH + 20_000 * DAY);
+        let mut state = State { steady, wall, leaps: None, set_backs: 0 };
+        let start = |state: &mut State, steady, wall| {
+            state.compare(steady, wall);
+            let moment = Moment { leap: state.leap_at(steady), ..Moment::at(wall) };
+            moment.start_of(DAY)
+        };
+        assert_eq!(start(&mut state, steady + HOUR, wall + HOUR), wall + HOUR - DAY);
+        // Ten years forward: the start of the window stays.
+        let leap = 3_650 * DAY;
+        let (steady, wall) = (steady + 2 * HOUR, wall + 2 * HOUR);
+        assert_eq!(start(&mut state, steady, wall + leap), wall - DAY);
+        assert_eq!(start(&mut state, steady + HOUR, wall + leap + HOUR), wall + HOUR - DAY);
+        // A day later the window starts at the leap.
+        assert_eq!(start(&mut state, steady + DAY, wall + leap + DAY), wall + leap);
+        // Set back: all fetches since then stay in the window.
+        let back = start(&mut state, steady + DAY + HOUR, wall + DAY + HOUR);
+        assert_eq!(back, wall + HOUR);
+        assert_eq!(state.set_backs, 1);
+    }
+}

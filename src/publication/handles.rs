@@ -1,0 +1,82 @@
+//! The handles that the publisher shares with the request path.
+
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use jiff::Timestamp;
+
+use crate::{
+    conduct::Conduct,
+    evidence::Verifier,
+    metrics::Metrics,
+    policy::Policy,
+    violations::{Error, Settings, Sink},
+};
+
+use super::{
+    addresses::AddressBook,
+    change::InForce,
+    clock::Clock,
+    memory::{self, Memory},
+    snapshot::Snapshot,
+};
+
+/// The handles that the publisher shares with the request path.
+#[derive(Clone, Debug)]
+pub struct Handles {
+    /// The published state.
+    pub published: Arc<ArcSwap<Snapshot>>,
+    /// The conduct of clients.
+    pub conduct: Arc<Conduct>,
+    /// The clock.
+    pub clock: Arc<Clock>,
+    /// The queue of records, editions and fetches for the store.
+    pub sink: Arc<Sink>,
+    /// Every metric.
+    pub metrics: Arc<Metrics>,
+}
+
+impl Handles {
+    /// The handles of a server at `now`, from a policy and its database, for explanations. It
+    /// fetches, looks up and stores nothing. `with_evidence` verifies claims with the saved copies
+    /// of evidence.
+    ///
+    /// # Errors
+    /// The record queue can't be set up.
+    pub fn at_rest(
+        policy: &Policy,
+        memory: &Memory,
+        with_evidence: bool,
+        now: Timestamp,
+    ) -> Result<Self, Error> {
+        let metrics = Arc::new(Metrics::new());
+        let rulebook = Arc::new(memory.rulebook(policy, now));
+        let verifier = with_evidence.then(|| Verifier::at_rest(policy)).flatten().map(Arc::new);
+        let published = Snapshot::new(rulebook, None, verifier, &AddressBook::default(), &metrics);
+        Ok(Self {
+            published: Arc::new(ArcSwap::from_pointee(published)),
+            conduct: Arc::new(Conduct::of(memory.ledger())),
+            clock: Arc::new(Clock::default()),
+            sink: Arc::new(Sink::start(Settings::default())?),
+            metrics,
+        })
+    }
+
+    /// Puts `after` in force in place of `before`: stores the editions, and swaps what requests are
+    /// served by.
+    pub fn publish(
+        &self,
+        before: &InForce,
+        after: &InForce,
+        verifier: Option<Arc<Verifier>>,
+        addresses: &AddressBook,
+    ) {
+        memory::store_provisional(&self.sink, &before.rulebook, &after.rulebook);
+        memory::store(&self.sink, &after.rulebook);
+        let previous = self.published.load_full();
+        let rulebook = Arc::clone(&after.rulebook);
+        let next = Snapshot::new(rulebook, Some(&previous), verifier, addresses, &self.metrics);
+        self.published.store(Arc::new(next));
+        before.removed_sites(after).for_each(|site| self.metrics.forget_site(site));
+    }
+}

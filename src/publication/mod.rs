@@ -1,0 +1,47 @@
+//! The state in force: the policy and the catalogue from files, robots.txt from the origins, and
+//! the editions of both.
+//!
+//! Changes go in: a saved policy, a file of an origin, an accepted file, a clock that was set back.
+//! [`Snapshot`] comes out, swapped whole: every request uses it. The [`Publisher`] is the one task
+//! that owns the state ([`InForce`]).
+//!
+//! ```text
+//! policy_file: poll, SIGHUP ─▶ files: read ─▶ publisher: evidence, names, fetches ─┐ Policy
+//! sources ─▶ origin_files: fetch, quarantine ─▶ News ──────────────────────────────┤ Origin
+//! memory: accepted in the database ────────────────────────────────────────────────┤ Accepted
+//! clock: set back, ticks ──────────────────────────────────────────────────────────┤ ClockSetBack, Tick
+//!                                                                                  ▼
+//!            task: one change at a time ─▶ next(InForce, Change): compile, no I/O ─▶ editions stored
+//!                                                                                 ─▶ Snapshot swapped
+//! ```
+//! A refused policy changes nothing: whatever can fail is set up before anything ends. At a start,
+//! `memory` gives the editions, fetches and quarantined files of earlier runs; ladder, breaker and
+//! pace continue through a reload by the site's name.
+//!
+//! May use: policy, enforce, robots, crawlers, violations, evidence, conduct, fetch, metrics,
+//! diagnostic, escape. Must not know: gate, proxy, admin, cli, pingora.
+
+mod addresses; // addresses of the origins' names
+mod change; // the state and its changes: pure
+mod clock; // the time, corrected for clock changes
+mod files; // policy and catalogue files
+mod handles; // the handles that requests need
+mod log; // log lines about rulebooks
+mod memory; // editions and fetches of earlier runs
+mod origin_files; // the origins' robots.txt
+mod policy_file; // changes of the policy file
+mod publisher; // the owner of the state in force
+mod snapshot; // the published state for requests
+mod sources; // the sites with fetches from their origins
+mod task; // the loop that publishes each change
+
+pub use self::{
+    addresses::{AddressBook, Addresses},
+    change::{Change, FilesBySite, InForce, next},
+    clock::Clock,
+    files::{PolicyRead, read_catalogue_file, read_policy, read_policy_with, saved_at},
+    handles::Handles,
+    memory::{Memory, longest_window},
+    publisher::{Outcome, Publisher},
+    snapshot::{ServedSite, Snapshot},
+};

@@ -1,0 +1,134 @@
+//! The robots.txt of the origins, for the sites that publish it, or a part of it (RFC 9309 §2.3.1).
+//!
+//! [`OriginFiles`] fetches from every origin in the background, at the intervals of the responses,
+//! and sends [`News`]. If an origin fails or sends a clear mistake, the last good file stays in
+//! force. Without a good file ([`OriginFile::Unknown`](crate::robots::OriginFile)) Beadle enforces
+//! none of the origin's rules. (By §2.3.1.4 an unreachable file forbids everything, and Beadle
+//! would block every crawler.) A file that suddenly closes the whole site stays in quarantine until
+//! [`OriginFiles::accept`].
+//!
+//! May use: enforce, fetch, metrics, policy, robots, escape. Must not know: the files beside this
+//! folder.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use jiff::Timestamp;
+use parking_lot::Mutex;
+use tokio::{
+    sync::{mpsc, watch as latest},
+    task::AbortHandle,
+    time::timeout,
+};
+
+use crate::{
+    fetch::{self, Client},
+    metrics::Metrics,
+};
+
+mod access_result; // the meaning of one response
+mod destination; // the destination of a fetch and of its redirects
+mod fetcher; // one access over HTTP
+mod news; // messages for the publisher
+mod site; // a site with fetches from its origin
+#[cfg(test)]
+mod tests;
+mod watch; // the state of one site's file
+mod watches; // the watches of all sites, with logs and metrics
+
+pub(super) use self::{
+    destination::KnownHosts, fetcher::client, news::News, site::WatchedSite, watch::KnownFile,
+};
+use self::{
+    fetcher::Fetcher,
+    watch::Watch,
+    watches::{Rounds, Watches},
+};
+
+/// The fetches from all origins. They end on drop.
+#[derive(Debug)]
+pub(super) struct OriginFiles {
+    watches: Arc<Mutex<Watches>>,
+    /// The number of sites without a first result.
+    pending: latest::Receiver<usize>,
+    task: AbortHandle,
+    is_retired: AtomicBool,
+}
+
+impl OriginFiles {
+    /// Starts to fetch for `sites`, on the current runtime. Redirects may lead to `hosts`. `known`
+    /// returns the known file of a site, by its name.
+    ///
+    /// # Panics
+    /// Outside a tokio runtime.
+    pub(super) fn start(
+        client: Client,
+        sites: Vec<WatchedSite>,
+        hosts: KnownHosts,
+        known: impl Fn(&str) -> KnownFile,
+        news: mpsc::UnboundedSender<News>,
+        metrics: &Arc<Metrics>,
+    ) -> Self {
+        let now = Timestamp::now();
+        let watched = |site: WatchedSite| {
+            let watch = Watch::new(known(&site.name), site.accept_full_disallow, now);
+            (site, watch)
+        };
+        let sites = sites.into_iter().map(watched).collect();
+        let (watches, pending) = Watches::new(sites, news, Arc::clone(metrics));
+        let watches = Arc::new(Mutex::new(watches));
+        let fetcher = Fetcher::new(client, hosts);
+        let rounds = Rounds { watches: Arc::clone(&watches), fetcher };
+        let task = tokio::spawn(fetch::repeat(rounds)).abort_handle();
+        Self { watches, pending, task, is_retired: AtomicBool::new(false) }
+    }
+
+    /// Waits for the first result of every site, also a failure, for at most `most`. Returns
+    /// whether all sites have one; their news is sent by then.
+    pub(super) async fn wait_for_first_results(&self, most: Duration) -> bool {
+        let mut pending = self.pending.clone();
+        let all = pending.wait_for(|count| *count == 0);
+        matches!(timeout(most, all).await, Ok(Ok(_)))
+    }
+
+    /// Puts the quarantined file of `site` in force if its name is `id`. An operator accepts one
+    /// file, not a later one. Returns whether the file is in force now.
+    pub(super) fn accept(&self, site: &str, id: &str) -> bool {
+        self.watches.lock().accept(site, id, Timestamp::now())
+    }
+
+    /// The names of the sites with a quarantined file.
+    pub(super) fn quarantine(&self) -> Vec<String> {
+        self.watches.lock().quarantine()
+    }
+
+    /// The known file of a site, for a successor; `None` for another site.
+    pub(super) fn known(&self, site: &str) -> Option<KnownFile> {
+        self.watches.lock().watch(site).map(Watch::known)
+    }
+
+    /// Whether the last access for a site failed.
+    pub(super) fn is_failing(&self, site: &str) -> bool {
+        self.watches.lock().watch(site).is_some_and(Watch::is_failing)
+    }
+
+    /// Ends the fetches and the news. The publisher calls it before a successor starts, because
+    /// both write the same time series.
+    pub(super) fn retire(&self) {
+        if !self.is_retired.swap(true, Ordering::AcqRel) {
+            self.task.abort();
+            self.watches.lock().close();
+        }
+    }
+}
+
+impl Drop for OriginFiles {
+    fn drop(&mut self) {
+        self.retire();
+    }
+}

@@ -1,0 +1,30 @@
+//! The messages of the fetches to the publisher.
+
+use bytes::Bytes;
+use jiff::Timestamp;
+
+/// A message to the publisher. Messages arrive in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::publication) enum News {
+    /// The file of a site changed, or the first access to it ended.
+    Changed {
+        /// The site's name.
+        site: String,
+    },
+    /// A file entered quarantine, in place of an earlier one. The file in force stays.
+    Quarantined {
+        /// The site's name.
+        site: String,
+        /// The name to accept it by: the first 16 hexadecimal digits of its SHA-256.
+        id: String,
+        /// The file.
+        file: Bytes,
+        /// The time of the fetch.
+        at: Timestamp,
+    },
+    /// The quarantine of a site ended: the file was accepted, or the origin has another one.
+    Released {
+        /// The site's name.
+        site: String,
+    },
+}

@@ -1,0 +1,16 @@
+//! A site with fetches of its origin's robots.txt.
+
+use crate::policy::Origin;
+
+/// A site with fetches of its origin's robots.txt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::publication) struct WatchedSite {
+    /// Its name in news, logs and metrics.
+    pub(in crate::publication) name: String,
+    /// The server to fetch from.
+    pub(in crate::publication) origin: Origin,
+    /// The `Host` field: the first host of the site without a wildcard.
+    pub(in crate::publication) host: String,
+    /// Whether to publish a file at once that suddenly closes the whole site.
+    pub(in crate::publication) accept_full_disallow: bool,
+}

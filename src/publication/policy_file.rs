@@ -1,0 +1,103 @@
+//! The policy file on disk: its changes and its content.
+
+use std::{
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
+
+use crate::{diagnostic::Diagnostic, policy::Policy};
+
+use super::files;
+
+/// The policy file, and the catalogue file that it names.
+#[derive(Debug)]
+pub(super) struct PolicyFile {
+    path: PathBuf,
+    /// From the last policy that was read, valid or not.
+    catalogue: Option<PathBuf>,
+    seen: Option<Stamps>,
+    last_read: Option<Stamps>,
+}
+
+/// The stamps of both files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Stamps {
+    policy: Option<Stamp>,
+    catalogue: Option<Stamp>,
+}
+
+/// The identity of one version of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Stamp {
+    inode: u64,
+    length: u64,
+    modified: SystemTime,
+}
+
+impl PolicyFile {
+    pub(super) fn new(path: PathBuf, policy: &Policy) -> Self {
+        let catalogue = policy.catalogue_file.clone();
+        Self { path, catalogue, seen: None, last_read: None }
+    }
+
+    /// Whether the files have changed since the last read and are stable since the last check. A
+    /// half-written file is not stable.
+    pub(super) fn has_changed(&mut self) -> bool {
+        let now = Some(self.stamps());
+        let has_changed = now == self.seen && now != self.last_read;
+        self.seen.clone_from(&now);
+        if has_changed {
+            self.last_read = now;
+        }
+        has_changed
+    }
+
+    /// Notes a read without a change of the files.
+    pub(super) fn mark_as_read(&mut self) {
+        self.last_read = Some(self.stamps());
+    }
+
+    /// The policy in the file; `None` if it is in force already.
+    ///
+    /// # Errors
+    /// All findings about the file, or one if the change needs a restart.
+    pub(super) fn read(&mut self, in_force: &Policy) -> Result<Option<Policy>, Vec<Diagnostic>> {
+        let name = self.path.display().to_string();
+        let read = files::read_policy(&self.path).map_err(|error| {
+            let finding = Diagnostic::error("policy.unreadable", error.to_string());
+            vec![finding.in_file(&name).help("put the file back, or make it readable")]
+        })?;
+        // A broken policy may end before it names its catalogue. Beadle still watches the known
+        // one.
+        if read.policy.is_some() || read.catalogue_file.is_some() {
+            self.catalogue = read.catalogue_file;
+        }
+        let Some(policy) = read.policy else { return Err(read.findings) };
+        if policy.fingerprint == in_force.fingerprint {
+            return Ok(None);
+        }
+        if policy.server != in_force.server || policy.violations != in_force.violations {
+            let message = "changes in 'server' and 'violations' need a restart";
+            let finding = Diagnostic::error("policy.restart_needed", message);
+            return Err(vec![finding.in_file(&name).help("restart, or take the change back")]);
+        }
+        Ok(Some(policy))
+    }
+
+    fn stamps(&self) -> Stamps {
+        Stamps {
+            policy: Stamp::of(&self.path),
+            catalogue: self.catalogue.as_deref().and_then(Stamp::of),
+        }
+    }
+}
+
+impl Stamp {
+    /// `None` if there is no file.
+    fn of(file: &Path) -> Option<Self> {
+        let metadata = std::fs::metadata(file).ok()?;
+        let modified = metadata.modified().ok()?;
+        Some(Self { inode: metadata.ino(), length: metadata.len(), modified })
+    }
+}

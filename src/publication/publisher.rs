@@ -1,0 +1,195 @@
+//! The publisher: one task that owns the state in force, and the one place that changes it.
+//!
+//! ```text
+//! SIGHUP, a changed file ─┐
+//! news of the origins    ─┤  build the new parts   ─▶ next(in force, change) ─▶ editions stored
+//! an accepted file       ─┤                                                  ─▶ swapped whole
+//! a clock set back, ticks ┘
+//! ```
+//! The publisher first does everything that can fail. So a refused policy changes nothing.
+
+use std::{path::PathBuf, sync::Arc};
+
+use arc_swap::ArcSwap;
+use jiff::Timestamp;
+use tokio::sync::mpsc;
+
+use crate::{
+    conduct::Conduct,
+    diagnostic::{Diagnostic, Severity},
+    evidence::{self, Verifier},
+    fetch::Client,
+    metrics::Metrics,
+    policy::Policy,
+    violations::{Quarantined, Sink},
+};
+
+use super::{
+    addresses::AddressBook,
+    change::{Change, InForce, next},
+    clock::Clock,
+    handles::Handles,
+    log,
+    memory::{self, Memory},
+    origin_files::{self, News, OriginFiles},
+    policy_file::PolicyFile,
+    snapshot::Snapshot,
+    sources,
+};
+
+/// The owner of the state in force. Publishes the new state after each change.
+#[derive(Debug)]
+pub struct Publisher {
+    pub(super) handles: Handles,
+    pub(super) addresses: Arc<AddressBook>,
+    pub(super) file: PolicyFile,
+    pub(super) in_force: InForce,
+    pub(super) origins: Option<OriginFiles>,
+    pub(super) news: mpsc::UnboundedReceiver<News>,
+    sender: mpsc::UnboundedSender<News>,
+    client: Client,
+    verifier: Option<Arc<Verifier>>,
+}
+
+/// The outcome of a reload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The new policy is in force.
+    Applied,
+    /// The policy in the file is in force already.
+    Unchanged,
+    /// The last good policy stays in force, for these reasons.
+    Refused(Vec<Diagnostic>),
+}
+
+impl Publisher {
+    /// Publishes a policy, after a short wait for the files of the origins and the look-up of their
+    /// names. `file` is the policy's file, `since` the time at which it was saved.
+    ///
+    /// # Errors
+    /// The policy's evidence settings are unusable, or the HTTP client can't be set up.
+    pub async fn start(
+        policy: Policy,
+        file: PathBuf,
+        since: Timestamp,
+        memory: Memory,
+        sink: Arc<Sink>,
+        metrics: Arc<Metrics>,
+    ) -> Result<Self, Diagnostic> {
+        let in_file = |finding: Diagnostic| finding.in_file(&file.display().to_string());
+        let verifier = Verifier::start(&policy, &metrics).map_err(in_file)?;
+        let client = origin_files::client()
+            .map_err(|error| Diagnostic::error("origin_robots.client", error))?;
+        let (sender, news) = mpsc::unbounded_channel();
+        let clock = Arc::new(Clock::default());
+        let policy = Arc::new(policy);
+        let known = |site: &str| memory.origin_file(site);
+        let origins = sources::start(&client, &policy, known, &sender, &metrics);
+        sources::wait_for_first_files(origins.as_ref(), false).await;
+        let files = sources::files(&policy, origins.as_ref());
+        let moment = clock.moment();
+        let in_force = InForce::first(Arc::clone(&policy), files, memory.periods(), since, moment);
+        log::log_problems(&in_force, moment);
+        memory::store(&sink, &in_force.rulebook);
+        let idle = |one: &&Quarantined| !sources::is_watched(&policy, &one.site);
+        memory.quarantine.iter().filter(idle).for_each(|one| sink.released(one.site.clone()));
+        let addresses = Arc::new(AddressBook::default());
+        let rulebook = Arc::clone(&in_force.rulebook);
+        let published = Snapshot::new(rulebook, None, verifier.clone(), &addresses, &metrics);
+        let conduct = Conduct::of(memory.ledger());
+        conduct.ledger.set_back(moment.now);
+        addresses.look_up().await;
+        let published = Arc::new(ArcSwap::from_pointee(published));
+        let conduct = Arc::new(conduct);
+        let file = PolicyFile::new(file, &policy);
+        let handles = Handles { published, conduct, clock, sink, metrics };
+        Ok(Self { handles, addresses, file, in_force, origins, news, sender, client, verifier })
+    }
+
+    /// The handles that requests need.
+    pub fn handles(&self) -> Handles {
+        self.handles.clone()
+    }
+
+    /// Reads the policy file and puts it in force, or returns the reasons against it. Looks up new
+    /// origins and fetches their files first, so that requests don't come before.
+    pub async fn reload(&mut self) -> Outcome {
+        let outcome = match self.file.read(&self.in_force.policy) {
+            Ok(None) => Outcome::Unchanged,
+            Ok(Some(policy)) => match self.apply(Arc::new(policy)).await {
+                Ok(()) => Outcome::Applied,
+                Err(finding) => Outcome::Refused(vec![finding]),
+            },
+            Err(findings) => Outcome::Refused(findings),
+        };
+        self.report(&outcome);
+        outcome
+    }
+
+    async fn apply(&mut self, policy: Arc<Policy>) -> Result<(), Diagnostic> {
+        // First the steps that can fail or take time. The old policy stays in force meanwhile.
+        let is_kept = evidence::is_same(&policy, &self.in_force.policy);
+        let verifier = match is_kept {
+            true => self.verifier.clone(),
+            false => Verifier::start(&policy, &self.handles.metrics)?,
+        };
+        policy.sites.iter().for_each(|site| drop(self.addresses.of(&site.origin)));
+        self.addresses.look_up_new().await;
+        // Then the fetches: the old ones end first, because both write the same time series.
+        let before = self.origins.take();
+        before.iter().for_each(OriginFiles::retire);
+        let known = |site: &str| sources::known(&self.in_force, &policy, before.as_ref(), site);
+        let (sender, metrics) = (&self.sender, &self.handles.metrics);
+        self.origins = sources::start(&self.client, &policy, known, sender, metrics);
+        let was_failing =
+            before.as_ref().is_some_and(|before| sources::any_failing(&policy, before));
+        sources::wait_for_first_files(self.origins.as_ref(), was_failing).await;
+        // Without fetches for a site, its quarantined file can't be accepted any more.
+        let quarantine = before.as_ref().map(OriginFiles::quarantine).unwrap_or_default();
+        let idle = quarantine.into_iter().filter(|site| !sources::is_watched(&policy, site));
+        idle.for_each(|site| self.handles.sink.released(site.as_str().into()));
+        // The swap comes last.
+        let retired = std::mem::replace(&mut self.verifier, verifier);
+        let files = sources::files(&policy, self.origins.as_ref());
+        self.publish(Change::Policy(policy, files));
+        // Open connections keep the old verifier until they close.
+        retired.iter().filter(|_| !is_kept).for_each(|old| old.retire());
+        Ok(())
+    }
+
+    /// Puts the state after a change in force. Only this function compiles, stores and swaps.
+    pub(super) fn publish(&mut self, change: Change) {
+        let is_policy = matches!(change, Change::Policy(..));
+        let moment = self.handles.clock.moment();
+        let after = next(&self.in_force, change, moment);
+        let before = std::mem::replace(&mut self.in_force, after);
+        let after = &self.in_force;
+        if Arc::ptr_eq(&before.rulebook, &after.rulebook) {
+            return;
+        }
+        log::log_problems(after, moment);
+        if !is_policy {
+            log::log_changes(&before.rulebook, &after.rulebook);
+        }
+        self.handles.publish(&before, after, self.verifier.clone(), &self.addresses);
+    }
+
+    fn report(&self, outcome: &Outcome) {
+        let policy = self.in_force.policy.fingerprint.as_str();
+        match outcome {
+            Outcome::Applied => {
+                self.handles.metrics.reload("applied");
+                tracing::info!(policy, sites = self.in_force.policy.sites.len(), "policy reloaded");
+            }
+            Outcome::Unchanged => {}
+            Outcome::Refused(findings) => {
+                self.handles.metrics.reload("refused");
+                for finding in findings.iter().filter(|one| one.severity == Severity::Error) {
+                    let finding = format!("{finding:#}");
+                    tracing::error!(finding, "policy refused");
+                }
+                tracing::error!(policy, "policy not reloaded: the last good one stays in force");
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! The sites with fetches from their origins, and the known files.
+
+use std::{sync::Arc, time::Duration};
+
+use jiff::Timestamp;
+use tokio::sync::mpsc;
+
+use crate::{
+    fetch::Client,
+    metrics::Metrics,
+    policy::{self, Host, Policy, Source},
+    robots::{OriginFile, closes_everything},
+};
+
+use super::{
+    change::{FilesBySite, InForce},
+    origin_files::{KnownFile, KnownHosts, News, OriginFiles, WatchedSite},
+};
+
+/// The most time that a start or a reload waits for the first files of the origins.
+const FIRST_FILES: Duration = Duration::from_secs(3);
+/// The most time if an origin failed before.
+const FIRST_FILES_AFTER_FAILURE: Duration = Duration::from_millis(300);
+
+/// Starts to fetch from the origins of the sites that publish their files. Returns `None` if no
+/// site does. `known` returns the known file of a site.
+pub(super) fn start(
+    client: &Client,
+    policy: &Policy,
+    known: impl Fn(&str) -> KnownFile,
+    news: &mpsc::UnboundedSender<News>,
+    metrics: &Arc<Metrics>,
+) -> Option<OriginFiles> {
+    let sites: Vec<WatchedSite> = watched(policy).map(site).collect();
+    let hosts = KnownHosts::of(&policy.sites);
+    let start =
+        || OriginFiles::start(client.clone(), sites.clone(), hosts, known, news.clone(), metrics);
+    (!sites.is_empty()).then(start)
+}
+
+/// Waits for the first files, for a shorter time if an origin `was_failing` before.
+pub(super) async fn wait_for_first_files(origins: Option<&OriginFiles>, was_failing: bool) {
+    let most = if was_failing { FIRST_FILES_AFTER_FAILURE } else { FIRST_FILES };
+    if let Some(origins) = origins {
+        origins.wait_for_first_results(most).await;
+    }
+}
+
+/// The known files of the origins.
+pub(super) fn files(policy: &Policy, origins: Option<&OriginFiles>) -> FilesBySite {
+    let file = |site: &policy::Site| Some(origins?.known(site.name())?.file);
+    watched(policy).filter_map(|site| Some((site.name().to_owned(), file(site)?))).collect()
+}
+
+/// The known file of a site under a new policy: the one fetched `before`. Without one, whether the
+/// rules of the same hosts left anything open.
+pub(super) fn known(
+    in_force: &InForce,
+    policy: &Policy,
+    before: Option<&OriginFiles>,
+    site: &str,
+) -> KnownFile {
+    if let Some(known) = before.and_then(|before| before.known(site)) {
+        return known;
+    }
+    let site = policy.sites.iter().find(|one| one.name() == site);
+    let timeline = site.and_then(|site| in_force.timeline_before(site, Timestamp::UNIX_EPOCH));
+    let edition = timeline.as_ref().map(|timeline| timeline.current());
+    let known = edition.filter(|edition| !edition.is_provisional());
+    let was_open = known.is_some_and(|edition| !closes_everything(edition.file()));
+    KnownFile::new(OriginFile::Unknown, None, was_open)
+}
+
+/// Whether the last fetch failed for any site that the policy still watches.
+pub(super) fn any_failing(policy: &Policy, before: &OriginFiles) -> bool {
+    watched(policy).any(|site| before.is_failing(site.name()))
+}
+
+/// Whether Beadle fetches the origin's file of a site.
+pub(super) fn is_watched(policy: &Policy, site: &str) -> bool {
+    watched(policy).any(|one| one.name() == site)
+}
+
+fn watched(policy: &Policy) -> impl Iterator<Item = &policy::Site> {
+    policy.sites.iter().filter(|site| site.robots_txt.source != Source::Policy)
+}
+
+fn site(site: &policy::Site) -> WatchedSite {
+    let exact = site.hosts.iter().find(|host| matches!(host, Host::Exact(_)));
+    WatchedSite {
+        name: site.name().to_owned(),
+        origin: site.origin.clone(),
+        host: exact.map_or_else(|| site.name(), Host::as_str).to_owned(),
+        accept_full_disallow: site.robots_txt.accept_full_disallow,
+    }
+}

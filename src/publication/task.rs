@@ -1,0 +1,152 @@
+//! The publisher's task: it waits for changes and publishes each.
+
+use std::{path::PathBuf, sync::Arc, time::Duration};
+
+use tokio::{
+    sync::mpsc,
+    time::{interval, sleep},
+};
+
+use crate::violations::{Quarantined, Store};
+
+use super::{
+    change::Change,
+    memory,
+    origin_files::News,
+    publisher::{Outcome, Publisher},
+    sources,
+};
+
+/// How often to check the policy files. A check costs less than file system events in a folder with
+/// a database, and works across links, mounts and replaced folders.
+const FILES: Duration = Duration::from_millis(250);
+/// How often to check the database for an accepted file.
+const ACCEPTANCE: Duration = Duration::from_secs(2);
+/// How often to move silent crawlers down the ladder and close breakers.
+const CONDUCT: Duration = Duration::from_secs(10);
+/// How often to store the editions in force again, in case the database was replaced.
+const STORE: Duration = Duration::from_secs(3_600);
+
+impl Publisher {
+    /// Publishes each change until `hangups` ends. Each message in it requests a reload.
+    pub async fn run(mut self, mut hangups: mpsc::Receiver<()>) {
+        let names = tokio::spawn(look_up(&self)).abort_handle();
+        let (mut files, mut acceptance) = (interval(FILES), interval(ACCEPTANCE));
+        let (mut conduct, mut store) = (interval(CONDUCT), interval(STORE));
+        let mut set_backs = self.handles.clock.set_backs();
+        loop {
+            tokio::select! {
+                hangup = hangups.recv() => {
+                    if hangup.is_none() {
+                        break;
+                    }
+                    self.file.mark_as_read();
+                    if self.reload().await == Outcome::Unchanged {
+                        self.handles.metrics.reload("unchanged");
+                        tracing::info!("policy unchanged");
+                    }
+                }
+                Some(news) = self.news.recv() => self.take(news),
+                _ = files.tick() => {
+                    if self.file.has_changed() {
+                        self.reload().await;
+                    }
+                }
+                _ = acceptance.tick() => {
+                    let so_far = self.handles.clock.set_backs();
+                    if std::mem::replace(&mut set_backs, so_far) != so_far {
+                        self.set_back();
+                    }
+                    self.publish_accepted().await;
+                }
+                _ = conduct.tick() => self.settle_conduct(),
+                _ = store.tick() => {
+                    self.publish(Change::Tick);
+                    memory::store(&self.handles.sink, &self.in_force.rulebook);
+                }
+            }
+        }
+        names.abort();
+    }
+
+    fn take(&mut self, news: News) {
+        match news {
+            // The news may come from before a reload, so this takes the present files.
+            News::Changed { site } => {
+                tracing::debug!(site, "origin robots.txt changed");
+                let files = sources::files(&self.in_force.policy, self.origins.as_ref());
+                self.publish(Change::Origin(files));
+            }
+            News::Quarantined { site, id, file, at } => {
+                self.handles.sink.quarantined(Quarantined {
+                    site: site.as_str().into(),
+                    id: id.into(),
+                    bytes: file,
+                    since: at,
+                    accepted: None,
+                });
+            }
+            News::Released { site } => self.handles.sink.released(site.as_str().into()),
+        }
+    }
+
+    /// Moves times ahead of the clock to now, in fetches and editions.
+    fn set_back(&mut self) {
+        tracing::warn!(
+            code = "clock.set_back",
+            "clock set back: later publications and fetches count as now"
+        );
+        self.handles.conduct.ledger.set_back(self.handles.clock.moment().now);
+        self.publish(Change::ClockSetBack);
+    }
+
+    /// Publishes quarantined files that `beadle robots accept` confirmed, now or before a restart.
+    async fn publish_accepted(&mut self) {
+        let quarantine = self.origins.as_ref().map(|origins| origins.quarantine());
+        if quarantine.is_none_or(|sites| sites.is_empty()) {
+            return;
+        }
+        let Some(database) = self.in_force.policy.violations.database.clone() else { return };
+        let accepted = tokio::task::spawn_blocking(move || accepted(database)).await;
+        for one in accepted.unwrap_or_default() {
+            let origins = self.origins.as_ref();
+            if origins.is_some_and(|origins| origins.accept(&one.site, &one.id)) {
+                let (site, edition) = (one.site.to_string(), one.id.as_str());
+                tracing::warn!(
+                    site,
+                    edition,
+                    "quarantined robots.txt accepted: it closes the site"
+                );
+                self.publish(Change::Accepted(site, one.bytes));
+            }
+        }
+    }
+
+    fn settle_conduct(&self) {
+        let published = self.handles.published.load_full();
+        let now = self.handles.clock.moment().now;
+        for number in 0..published.rulebook.sites().len() {
+            if let Some((site, served)) = published.site(number) {
+                served.conduct.settle(site, now, &self.handles.metrics);
+            }
+        }
+    }
+}
+
+/// Looks up the names of the origins regularly.
+fn look_up(publisher: &Publisher) -> impl Future<Output = ()> + Send + use<> {
+    let addresses = Arc::clone(&publisher.addresses);
+    let every = publisher.in_force.policy.server.timeouts.origin_lookup;
+    async move {
+        loop {
+            sleep(every).await;
+            addresses.look_up().await;
+        }
+    }
+}
+
+/// The accepted files in quarantine. The next check retries an unreadable database.
+fn accepted(database: PathBuf) -> Vec<Quarantined> {
+    let quarantine = Store::open_read_only(&database).and_then(|store| store.quarantine());
+    quarantine.unwrap_or_default().into_iter().filter(|one| one.accepted.is_some()).collect()
+}

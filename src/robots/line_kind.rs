@@ -1,0 +1,108 @@
+//! The kind of a line, by its name: in RFC 9309, and in Google's parser.
+//!
+//! The RFC has three names and compares them whole, without case (§2.2). Every other line is an
+//! "other record" (§2.2.4). google/robotstxt differs: the beginning of a name is enough, and
+//! frequent misspellings count. It cuts a crawler's name at the first octet that is no letter, `_`
+//! or `-`. An allow rule for an index page also allows the directory.
+
+use super::{normal, rule::Directive};
+
+/// How much of a line Google's parser reads, in octets.
+pub(super) const GOOGLE_LINE: usize = 8 * 2083 - 1;
+
+/// The byte order mark of UTF-8.
+pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// The kind of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LineKind {
+    /// A user-agent line.
+    UserAgent,
+    /// An allow or disallow line.
+    Rule(Directive),
+    /// An other record.
+    Other,
+}
+
+impl LineKind {
+    /// The kind in RFC 9309.
+    pub(super) fn of(name: &[u8]) -> Self {
+        let is = |key: &str| name.eq_ignore_ascii_case(key.as_bytes());
+        match name.len() {
+            10 if is("user-agent") => Self::UserAgent,
+            5 if is("allow") => Self::Rule(Directive::Allow),
+            8 if is("disallow") => Self::Rule(Directive::Disallow),
+            _ => Self::Other,
+        }
+    }
+
+    /// The kind in google/robotstxt.
+    pub(super) fn of_google(name: &[u8]) -> Self {
+        let begins = |keys: &[&str]| {
+            keys.iter().any(|key| {
+                name.get(..key.len())
+                    .is_some_and(|start| start.eq_ignore_ascii_case(key.as_bytes()))
+            })
+        };
+        if begins(&["user-agent", "useragent", "user agent"]) {
+            Self::UserAgent
+        } else if begins(&["allow"]) {
+            Self::Rule(Directive::Allow)
+        } else if begins(&["disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw"])
+        {
+            Self::Rule(Directive::Disallow)
+        } else {
+            Self::Other
+        }
+    }
+
+    /// The RFC's name for the line; `None` for an other record.
+    pub(super) const fn name(self) -> Option<&'static str> {
+        match self {
+            Self::UserAgent => Some("user-agent"),
+            Self::Rule(directive) => Some(directive.as_str()),
+            Self::Other => None,
+        }
+    }
+}
+
+/// Whether the RFC or Google's parser reads a line of this name as a rule or a user-agent line.
+pub(super) fn is_protocol_name(name: &[u8]) -> bool {
+    LineKind::of_google(name) != LineKind::Other || LineKind::of(name) != LineKind::Other
+}
+
+/// The part of a user-agent value that Google compares.
+pub(super) fn google_name(value: &[u8]) -> &[u8] {
+    if let [b'*', rest @ ..] = value
+        && rest.first().is_none_or(|b| is_space(*b))
+    {
+        return value.get(..1).unwrap_or_default();
+    }
+    let end = value.iter().position(|b| !(b.is_ascii_alphabetic() || matches!(b, b'-' | b'_')));
+    value.get(..end.unwrap_or(value.len())).unwrap_or_default()
+}
+
+/// The second pattern that Google derives from an allow rule for an index page: the directory.
+pub(super) fn google_index_directory(directive: Directive, value: &[u8]) -> Option<String> {
+    let slash = memchr::memrchr(b'/', value).filter(|_| directive == Directive::Allow)?;
+    let (directory, page) = value.split_at(slash);
+    page.starts_with(b"/index.htm").then(|| normal::text(directory) + "/$")
+}
+
+/// The white space of the grammar, `WS`.
+pub(super) fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t')
+}
+
+/// `bytes` without the white space around them.
+pub(super) fn trim(bytes: &[u8]) -> &[u8] {
+    let start = bytes.iter().position(|b| !is_space(*b)).unwrap_or(bytes.len());
+    let end = bytes.iter().rposition(|b| !is_space(*b)).map_or(start, |at| at + 1);
+    bytes.get(start..end).unwrap_or_default()
+}
+
+/// Whether some reader may end a line at this character: a control character other than the tab,
+/// or one of the two separators of Unicode.
+pub(super) fn is_break(c: char) -> bool {
+    (c.is_control() && c != '\t') || matches!(c, '\u{2028}' | '\u{2029}')
+}

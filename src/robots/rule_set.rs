@@ -1,0 +1,195 @@
+//! The rules of groups with the same names, compiled for one look-up (§2.2.2).
+//!
+//! Rules are ordered by precedence, so the place of a rule is its rank: of two rules the lower rank
+//! decides. A small set tries its rules in this order, and most fail on their first octets. A large
+//! set has a tree of the rules that their prefix decides (`trie`), and an index of the others by
+//! octets in their paths (`windows`).
+
+use std::{cmp::Reverse, collections::BTreeSet};
+
+use super::{
+    name,
+    pace::PaceRecord,
+    pattern::{Pattern, Shape},
+    robots_txt::RobotsTxt,
+    rule::{Directive, Rule},
+    trie::{self, Literal, Trie},
+    verdict::Match,
+    windows::Windows,
+};
+
+/// The largest set whose rules are tried one by one.
+const FEW: usize = 32;
+
+/// The rules of groups with the same names.
+#[derive(Debug)]
+pub(super) struct RuleSet {
+    /// The names as first written, each once.
+    pub(super) tokens: Vec<Box<str>>,
+    /// The rules by rank.
+    pub(super) rules: Vec<Ranked>,
+    /// The records that can set a pace.
+    pub(super) paces: Vec<PaceRecord>,
+    search: Search,
+}
+
+/// A rule with its specificity.
+#[derive(Debug)]
+pub(super) struct Ranked {
+    pub(super) rule: Rule,
+    pub(super) specificity: u32,
+}
+
+/// The weight of a rule, whatever its place in the file. Of two rules that match, the lesser
+/// decides.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Weight {
+    /// §2.2.2: the most octets.
+    specificity: Reverse<u32>,
+    /// §2.2.2: of equally long rules, allow.
+    directive: Directive,
+}
+
+/// The order of rules that match. The least decides.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Precedence {
+    weight: Weight,
+    /// Of equal rules, the first in the file.
+    line: u32,
+}
+
+/// How the best rule is found.
+#[derive(Debug)]
+enum Search {
+    /// One by one, in order of rank.
+    Each(Vec<Candidate>),
+    /// By the octets that the path begins with, and by those that it contains.
+    Index(Box<(Trie, Windows)>),
+}
+
+/// A rule that is tried one by one.
+#[derive(Debug)]
+struct Candidate {
+    /// The first octets that a matching path has, as a number.
+    head: u64,
+    /// The bits of `head` that count.
+    mask: u64,
+    pattern: Pattern,
+}
+
+impl RuleSet {
+    /// The set of these groups of `robots`, given by number.
+    pub(super) fn new(robots: &RobotsTxt, groups: &[usize]) -> Self {
+        let groups = || groups.iter().filter_map(|&group| robots.groups.get(group));
+        let mut tokens: Vec<Box<str>> = Vec::new();
+        let mut known = BTreeSet::new();
+        for name in groups()
+            .flat_map(|group| &group.user_agents)
+            .map(|ua| ua.name.trim_matches(name::SPACE))
+        {
+            if known.insert(name.to_ascii_lowercase()) {
+                tokens.push(name.into());
+            }
+        }
+        let rules = groups().flat_map(|group| &group.rules).filter(|rule| !rule.pattern.is_empty());
+        let mut compiled: Vec<_> =
+            rules.map(|rule| (rule, Pattern::compile(rule.pattern.as_bytes()))).collect();
+        // The sort is stable: of equal rules the first in the file comes first.
+        compiled.sort_by_key(|(rule, pattern)| Weight::new(rule, pattern.specificity()));
+        let rules = compiled
+            .iter()
+            .map(|(rule, pattern)| Ranked {
+                rule: (*rule).clone(),
+                specificity: pattern.specificity(),
+            })
+            .collect();
+        let search = Search::new(compiled.into_iter().map(|(_, pattern)| pattern).collect());
+        let paces = PaceRecord::candidates(groups().flat_map(|group| &group.records));
+        Self { tokens, rules, paces, search }
+    }
+
+    /// The rule that decides for `path`.
+    #[inline]
+    pub(super) fn best(&self, path: &[u8]) -> Option<&Ranked> {
+        let rank = match &self.search {
+            Search::Each(candidates) => {
+                let head = head(path);
+                candidates.iter().position(|candidate| {
+                    (head ^ candidate.head) & candidate.mask == 0 && candidate.pattern.matches(path)
+                })?
+            }
+            Search::Index(index) => {
+                let (trie, windows) = &**index;
+                windows.best(path, trie.best(path)) as usize
+            }
+        };
+        // The rank that stands for no rule is past the end.
+        self.rules.get(rank)
+    }
+
+    /// All rules that match `path`, by rank. Tries each rule, so it is not for the request path.
+    pub(super) fn matches(&self, path: &[u8]) -> impl Iterator<Item = Match<'_>> {
+        self.rules
+            .iter()
+            .filter(move |ranked| Pattern::compile(ranked.rule.pattern.as_bytes()).matches(path))
+            .map(|ranked| Match { rule: &ranked.rule, specificity: ranked.specificity })
+    }
+}
+
+impl Ranked {
+    /// The place of the rule among others that match.
+    #[inline]
+    pub(super) fn precedence(&self) -> Precedence {
+        Precedence::new(&self.rule, self.specificity)
+    }
+}
+
+impl Weight {
+    const fn new(rule: &Rule, specificity: u32) -> Self {
+        Self { specificity: Reverse(specificity), directive: rule.directive }
+    }
+}
+
+impl Precedence {
+    /// The precedence of a rule whose pattern has this specificity.
+    pub(super) const fn new(rule: &Rule, specificity: u32) -> Self {
+        Self { weight: Weight::new(rule, specificity), line: rule.line }
+    }
+}
+
+impl Search {
+    /// The search among `patterns`, which are in order of rank.
+    fn new(patterns: Vec<Pattern>) -> Self {
+        if patterns.len() <= FEW {
+            return Self::Each(patterns.into_iter().map(Candidate::new).collect());
+        }
+        let ranked = (0..trie::NONE).zip(&patterns);
+        let literals =
+            ranked.filter(|(_, pattern)| pattern.shape() != Shape::Wild).map(|(rank, pattern)| {
+                Literal { octets: pattern.prefix(), exact: pattern.shape() == Shape::Exact, rank }
+            });
+        let trie = Trie::new(literals.collect());
+        let ranked = (0..trie::NONE).zip(patterns);
+        let wild = ranked.filter(|(_, pattern)| pattern.shape() == Shape::Wild);
+        Self::Index(Box::new((trie, Windows::new(wild.collect()))))
+    }
+}
+
+impl Candidate {
+    fn new(pattern: Pattern) -> Self {
+        let bits = 8 * pattern.prefix().len().min(8);
+        let mask = u64::MAX.checked_shl(64 - bits as u32).unwrap_or(0);
+        Self { head: head(pattern.prefix()), mask, pattern }
+    }
+}
+
+/// The first eight octets as a number, padded with zeros.
+fn head(text: &[u8]) -> u64 {
+    match text.first_chunk() {
+        Some(octets) => u64::from_be_bytes(*octets),
+        None => text
+            .iter()
+            .enumerate()
+            .fold(0, |head, (at, &octet)| head | u64::from(octet) << (56 - 8 * at)),
+    }
+}

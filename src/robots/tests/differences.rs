@@ -1,0 +1,185 @@
+//! The differences of two files.
+
+use proptest::prelude::*;
+
+use super::{
+    super::difference::sample,
+    merge::{for_star, naming},
+    *,
+};
+
+fn file(text: &str) -> RobotsTxt {
+    parse(text.as_bytes()).0
+}
+
+/// The rows as text, one a line.
+fn rows(before: &str, after: &str) -> String {
+    let judged = |judged: &Judged| {
+        let rule = judged.rule.as_ref();
+        let rule = rule.map(|rule| format!(" {} {}", rule.directive.field_name(), rule.pattern));
+        judged.access.as_str().to_owned() + &rule.unwrap_or_default()
+    };
+    let found = differences(&file(before), &file(after));
+    assert_eq!(found.omitted, 0);
+    let line = |row: &Difference| {
+        let tokens = row.tokens.join(" ");
+        format!("{tokens} | {} | {} | {}\n", row.path, judged(&row.before), judged(&row.after))
+    };
+    found.rows.iter().map(line).collect()
+}
+
+#[test]
+fn a_pattern_has_sample_paths() {
+    for (pattern, paths) in [
+        ("/", &["/", "/x"][..]),
+        ("/a/", &["/a/", "/a/x"]),
+        ("/a$", &["/a"]),
+        ("/a*", &["/a", "/ax"]),
+        ("/a*$", &["/a", "/ax"]),
+        ("/*.php$", &["/x.php"]),
+        ("/**.php", &["/x.php", "/x.phpx"]),
+        ("*", &["/", "/x"]),
+        ("*$", &["/", "/x"]),
+        ("$", &[]),
+        ("*.pdf$", &["/x.pdf"]),
+        ("*/private/", &["/x/private/", "/x/private/x"]),
+        ("/*?s=*&t", &["/x?s=x&t", "/x?s=x&tx"]),
+        ("/a$b", &["/a$b", "/a$bx"]),
+        ("/%4*1$", &["/%4x1"]),
+        ("/caf\u{e9}$", &["/caf%C3%A9"]),
+        ("", &[]),
+        ("a", &[]),
+    ] {
+        assert_eq!(sample(pattern).unwrap_or_default(), paths, "{pattern}");
+    }
+}
+
+#[test]
+fn a_difference_has_the_rules_that_decide() {
+    assert_eq!(
+        rows(
+            "User-agent: *\nDisallow: /a\nDisallow: /b\n",
+            "User-agent: *\nDisallow: /a\nAllow: /b/c\nDisallow: /d*e$\n"
+        ),
+        "* | /b | disallow Disallow /b | allow\n\
+         * | /b/c | disallow Disallow /b | allow Allow /b/c\n\
+         * | /dxe | allow | disallow Disallow /d*e$\n"
+    );
+    assert_eq!(
+        rows("User-agent: *\nDisallow: /\n", "User-agent: *\nDisallow: /$\n"),
+        "* | /x | disallow Disallow / | allow\n"
+    );
+}
+
+#[test]
+fn the_same_answer_is_no_difference() {
+    for (before, after) in [
+        ("User-agent: *\nDisallow: /a\n", "User-agent: *\nDisallow: /a*\n"),
+        ("User-agent: *\nDisallow: /a\nDisallow: /a/b\n", "User-agent: *\nDisallow: /a\n"),
+        ("User-agent: *\nDisallow: /robots.txt$\n", "User-agent: *\nDisallow:\n"),
+        ("User-agent: *\nAllow: /\n", ""),
+        ("User-agent: a\nUser-agent: *\nDisallow: /\n", "User-agent: *\nDisallow: /\n"),
+        ("User-agent: *\nDisallow: /a\nAllow: /a\n", "User-agent: *\nAllow: /a\n"),
+    ] {
+        assert_eq!(rows(before, after), "", "{before}{after}");
+    }
+}
+
+#[test]
+fn rfc9309_2_2_1_a_crawler_that_is_no_longer_named_follows_the_star() {
+    let before =
+        "User-agent: *\nDisallow: /a\nUser-agent: Foo\nUser-agent: Bar/1.0\nDisallow: /f\n";
+    let after = "User-agent: *\nDisallow: /a\nUser-agent: Bar\nDisallow: /f\n";
+    assert_eq!(
+        rows(before, after),
+        "Foo | /a | allow | disallow Disallow /a\nFoo | /f | disallow Disallow /f | allow\n"
+    );
+}
+
+#[test]
+fn crawlers_with_the_same_groups_share_a_row() {
+    let before =
+        "User-agent: C\nUser-agent: a\nUser-agent: *\nDisallow: /\nUser-agent: b\nAllow: /\n";
+    assert_eq!(
+        rows(before, "User-agent: b\nDisallow: /x\n"),
+        "* a C | / | disallow Disallow / | allow\nb | /x | allow Allow / | disallow Disallow /x\n"
+    );
+}
+
+#[test]
+fn the_rows_are_bounded_and_the_others_counted() {
+    let lines: String = (0..1500).map(|at| format!("Disallow: /{at}/\n")).collect();
+    let found = differences(&file(&format!("User-agent: *\n{lines}")), &RobotsTxt::default());
+    assert_eq!((found.rows.len(), found.omitted), (MAX_DIFFERENCES, 500));
+    assert!(found.rows.is_sorted_by(|a, b| a.path < b.path));
+}
+
+fn small_file() -> impl Strategy<Value = String> {
+    let line = prop_oneof![
+        1 => "User-agent: ([abc]|\\*|b 1\\.0|c/2)",
+        3 => "(Allow|Disallow): ([/*][ab*%4]{0,3}[$]?)?",
+    ];
+    prop::collection::vec(line, 0..9).prop_map(|lines| lines.join("\n"))
+}
+
+/// The judgement of the matcher.
+fn access(matcher: &Matcher, token: &str, path: &str) -> Access {
+    let scope = matcher.group(token).or_else(|| matcher.star());
+    let target = Target::new(path.as_bytes());
+    scope.map_or(Access::Allow, |scope| matcher.verdict_letter(scope, &target).access)
+}
+
+proptest! {
+    #[test]
+    fn a_sample_is_a_path_of_its_pattern(pattern in "[/*][ -\"$-~\u{e9}]{0,12}") {
+        let compiled = Pattern::compile(pattern.as_bytes());
+        for path in sample(&pattern).expect("it matches something") {
+            let target = Target::new(path.as_bytes());
+            prop_assert!(compiled.matches(target.letter()), "{} {}", pattern, path);
+        }
+    }
+
+    #[test]
+    fn all_differences_are_listed_and_no_others(
+        before in small_file(),
+        after in small_file(),
+    ) {
+        let (before, after) = (file(&before), file(&after));
+        prop_assert_eq!(differences(&before, &before), Differences::default());
+        let found = differences(&before, &after);
+        let matchers = (Matcher::new(&before), Matcher::new(&after));
+        for Difference { tokens, path, before, after } in &found.rows {
+            prop_assert!(before.access != after.access);
+            for token in tokens.iter() {
+                prop_assert_eq!(access(&matchers.0, token, path), before.access);
+                prop_assert_eq!(access(&matchers.1, token, path), after.access);
+            }
+        }
+        for token in ["*", "a", "b", "c", "b 1.0"] {
+            let mut lines =
+                before.groups.iter().chain(&after.groups).flat_map(|group| &group.user_agents);
+            let is_named = lines.any(|ua| {
+                name::forms(&ua.name).into_iter().flatten().any(|name| name == token)
+            });
+            // The patterns that the crawler is judged by, on either side.
+            let patterns = [&before, &after].map(|robots| {
+                let named = naming(robots, token);
+                let obeyed = if named.is_empty() { for_star(robots) } else { named };
+                let groups = obeyed.into_iter().map(|group| &robots.groups[group]);
+                groups.flat_map(|group| group.rules.clone()).collect::<Vec<_>>()
+            });
+            if !is_named && token != "*" {
+                continue;
+            }
+            for rule in patterns.iter().flatten() {
+                let Some(paths) = sample(&rule.pattern) else { continue };
+                let path = &paths[0];
+                let judged = (access(&matchers.0, token, path), access(&matchers.1, token, path));
+                let is_listed = found.rows.iter().any(|row| {
+                    row.path == *path && row.tokens.iter().any(|t| t.eq_ignore_ascii_case(token))
+                });
+                prop_assert_eq!(judged.0 != judged.1, is_listed, "{} {}", token, path);
+            }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! The answer to a request, and the rules that gave it (§2.2.2).
+
+use super::rule::Rule;
+
+/// Whether a crawler may fetch a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Access {
+    /// It may.
+    Allow,
+    /// It must not.
+    Disallow,
+}
+
+/// The form of a path that decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Form {
+    /// The path as sent, in the RFC's reading.
+    Letter,
+    /// A form that an origin may see. The path as sent is allowed.
+    Evasion,
+}
+
+/// The answer, and the rule that gave it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Verdict<'a> {
+    /// The answer.
+    pub access: Access,
+    /// The rule that decided; `None` if no rule matches.
+    pub rule: Option<&'a Rule>,
+    /// The form that is disallowed, or the letter.
+    pub form: Form,
+}
+
+/// A rule that matches a path, and how specific it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Match<'a> {
+    /// The rule.
+    pub rule: &'a Rule,
+    /// The octets of its pattern ([`Pattern::specificity`](super::Pattern::specificity)).
+    pub specificity: u32,
+}
+
+/// A verdict with all rules that match.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explanation<'a> {
+    /// The verdict.
+    pub verdict: Verdict<'a>,
+    /// The form of the path that decided, in normal form.
+    pub path: Vec<u8>,
+    /// All rules that match that form, in order of precedence. The first one decides.
+    pub matches: Vec<Match<'a>>,
+}
+
+impl Access {
+    /// The word in records: `allow` or `disallow`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Disallow => "disallow",
+        }
+    }
+}

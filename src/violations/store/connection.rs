@@ -1,0 +1,184 @@
+//! An open database: opening and its refusals, transactions and their errors.
+
+use std::{
+    fs::OpenOptions,
+    os::unix::fs::OpenOptionsExt,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use rusqlite::{Connection, ErrorCode, OpenFlags, Params, Row};
+
+use super::schema::{self, CURRENT, Version};
+use crate::violations::{
+    Error, Obstacle,
+    file::{FILE_MODE, check_folder},
+};
+
+/// How long to wait for another process's lock.
+const BUSY: Duration = Duration::from_millis(250);
+/// How long a reader, or an operator's command, waits for one.
+pub(super) const READER_BUSY: Duration = Duration::from_secs(5);
+/// The largest database that is checked whole when it is opened; that takes less than a second.
+const CHECKED_SIZE: u64 = 64 << 20;
+
+/// An open database.
+#[derive(Debug)]
+pub struct Store {
+    path: PathBuf,
+    pub(super) connection: Connection,
+}
+
+impl Store {
+    /// Opens the database to write to it; creates a missing one.
+    ///
+    /// # Errors
+    /// Where it cannot be written, is damaged, or belongs to another program. It stays as it is.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        check_folder(path)?;
+        if path.exists() && !path.is_file() {
+            return Err(Error::new(path, Obstacle::NoRegularFile));
+        }
+        // Created here for its mode; SQLite takes an empty file for an empty database.
+        match OpenOptions::new().write(true).create_new(true).mode(FILE_MODE).open(path) {
+            Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
+                return Err(Error::from_io(path, &error));
+            }
+            _ => {}
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let mut store = Self::connect(path, flags, BUSY)?;
+        store.check()?;
+        store.attempt(|connection| {
+            connection.pragma_update(None, "journal_mode", "wal")?;
+            connection.pragma_update(None, "synchronous", "full")?;
+            connection.pragma_update(None, "journal_size_limit", 64 << 20)
+        })?;
+        if store.version()? < CURRENT {
+            store.attempt(schema::migrate)?;
+        }
+        store.check_writable()?;
+        Ok(store)
+    }
+
+    /// Opens an existing database to read it.
+    ///
+    /// # Errors
+    /// Where it does not exist, cannot be read, belongs to another program, or is of an older
+    /// version.
+    pub fn open_read_only(path: &Path) -> Result<Self, Error> {
+        Self::open_found(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
+    }
+
+    /// Opens an existing database to change something beside the serving process, and to wait for
+    /// that process ([`Self::accept`]).
+    ///
+    /// # Errors
+    /// Where it does not exist, cannot be read, belongs to another program, or is of an older
+    /// version.
+    pub fn open_existing(path: &Path) -> Result<Self, Error> {
+        let mut store = Self::open_found(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        store.attempt(|connection| connection.pragma_update(None, "synchronous", "full"))?;
+        Ok(store)
+    }
+
+    fn open_found(path: &Path, access: OpenFlags) -> Result<Self, Error> {
+        match std::fs::metadata(path) {
+            Ok(found) if !found.is_file() => return Err(Error::new(path, Obstacle::NoRegularFile)),
+            Ok(found) if found.len() == 0 => return Err(Error::new(path, Obstacle::NoFile)),
+            Ok(_) => {}
+            Err(error) => return Err(Error::from_io(path, &error)),
+        }
+        let store = Self::connect(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX, READER_BUSY)?;
+        match store.version()? {
+            0 => Err(Error::new(path, Obstacle::Foreign)),
+            older if older < CURRENT => Err(Error::new(path, Obstacle::Older)),
+            _ => Ok(store),
+        }
+    }
+
+    fn connect(path: &Path, flags: OpenFlags, busy: Duration) -> Result<Self, Error> {
+        let failed = |error| failure(path, error);
+        let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
+        connection.busy_timeout(busy).map_err(failed)?;
+        Ok(Self { path: path.to_owned(), connection })
+    }
+
+    /// The version of a database of ours; 0 is an empty one.
+    fn version(&self) -> Result<u32, Error> {
+        match schema::version(&self.connection).map_err(|error| self.failure(error))? {
+            Version::Empty => Ok(0),
+            Version::Ours(newer) if newer > CURRENT => {
+                Err(Error::new(&self.path, Obstacle::Newer(newer)))
+            }
+            Version::Ours(version) => Ok(version),
+            Version::Foreign => Err(Error::new(&self.path, Obstacle::Foreign)),
+        }
+    }
+
+    /// Fails if the database belongs to another program or is damaged.
+    fn check(&mut self) -> Result<(), Error> {
+        self.version()?;
+        let size = std::fs::metadata(&self.path).map_or(0, |found| found.len());
+        if size > CHECKED_SIZE {
+            return Ok(());
+        }
+        let found: String = self.attempt(|connection| {
+            connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
+        })?;
+        match found.as_str() {
+            "ok" => Ok(()),
+            _ => Err(Error::new(&self.path, Obstacle::Corrupt(found))),
+        }
+    }
+
+    /// Fails if the database cannot be written. SQLite silently falls back to reading, and
+    /// beginning a transaction does not reveal it. A lock means that another process can write.
+    fn check_writable(&mut self) -> Result<(), Error> {
+        let write = format!("BEGIN IMMEDIATE; PRAGMA user_version = {CURRENT}; ROLLBACK");
+        match self.attempt(|connection| connection.execute_batch(&write)) {
+            Err(Error { obstacle: Obstacle::Locked, .. }) => Ok(()),
+            written => written,
+        }
+    }
+
+    /// Does the work on the connection, and names the database in its error.
+    pub(super) fn attempt<T>(
+        &mut self,
+        work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, Error> {
+        work(&mut self.connection).map_err(|error| failure(&self.path, error))
+    }
+
+    /// All rows of a question.
+    pub(super) fn all<T>(
+        &self,
+        sql: &str,
+        bound: impl Params,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, Error> {
+        let found = || self.connection.prepare_cached(sql)?.query_map(bound, read)?.collect();
+        let found: rusqlite::Result<_> = found();
+        found.map_err(|error| self.failure(error))
+    }
+
+    /// The failure of this database that an error of SQLite stands for.
+    pub(super) fn failure(&self, error: rusqlite::Error) -> Error {
+        failure(&self.path, error)
+    }
+}
+
+/// The failure of a database that an error of SQLite stands for.
+fn failure(path: &Path, error: rusqlite::Error) -> Error {
+    let obstacle = match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Obstacle::Locked,
+        Some(ErrorCode::DiskFull) => Obstacle::Full,
+        Some(ErrorCode::NotADatabase) => Obstacle::NoDatabase,
+        Some(ErrorCode::DatabaseCorrupt) => Obstacle::Corrupt(error.to_string()),
+        Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
+            Obstacle::Denied
+        }
+        _ => Obstacle::Failed(error.to_string()),
+    };
+    Error::new(path, obstacle)
+}

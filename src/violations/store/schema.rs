@@ -1,0 +1,53 @@
+//! The tables of the database, and the versions of them.
+
+use rusqlite::{Connection, TransactionBehavior};
+
+/// "BEAD": distinguishes Beadle's databases from those of other programs.
+const APPLICATION_ID: i64 = 0x4245_4144;
+/// The steps that turn a database of version n - 1 into one of version n (`PRAGMA user_version`).
+const MIGRATIONS: [&str; 3] = [
+    include_str!("schema.sql"),
+    "ALTER TABLE violations ADD COLUMN evidence TEXT",
+    include_str!("editions.sql"),
+];
+/// The newest version.
+pub(super) const CURRENT: u32 = MIGRATIONS.len() as u32;
+
+/// The version of a database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Version {
+    /// A file without tables.
+    Empty,
+    /// A database of Beadle.
+    Ours(u32),
+    /// A database of another program.
+    Foreign,
+}
+
+/// The version of an open database.
+pub(super) fn version(connection: &Connection) -> rusqlite::Result<Version> {
+    let number = |sql| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
+    let version = number("PRAGMA user_version")?;
+    let application = number("PRAGMA application_id")?;
+    let tables = number("SELECT count(*) FROM sqlite_schema")?;
+    Ok(match u32::try_from(version) {
+        Ok(version) if application == APPLICATION_ID => Version::Ours(version),
+        Ok(0) if tables == 0 => Version::Empty,
+        _ => Version::Foreign,
+    })
+}
+
+/// Updates an empty or older database of ours.
+pub(super) fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Exclusive)?;
+    // Another process may have been faster.
+    let version: usize = transaction
+        .query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0))
+        .map(|version| version.unsigned_abs() as usize)?;
+    for migration in MIGRATIONS.iter().skip(version) {
+        transaction.execute_batch(migration)?;
+    }
+    transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+    transaction.pragma_update(None, "user_version", CURRENT)?;
+    transaction.commit()
+}

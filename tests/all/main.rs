@@ -1,0 +1,50 @@
+//! The promises to the operator, one module for each, proven with the real program on loopback.
+//!
+//! They share one binary, so that the library is linked once. A module runs alone with
+//! `cargo test --test all reload::`.
+
+#![allow(
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "a test fails by a panic and prints what it saw"
+)]
+
+#[path = "../support/mod.rs"]
+mod support;
+#[allow(dead_code, reason = "the benchmarks need more of it")]
+#[path = "../../benches/traffic/mod.rs"]
+mod traffic;
+
+// === answers
+mod hosts; // each host is its own site
+mod robots_tags; // the policy's tags, merged with the origin's
+mod serve_robots; // robots.txt, whatever else fails
+mod transparent; // everything else, byte for byte
+
+// === rules
+mod editions; // each crawler is judged by a robots.txt that it can know
+mod origin_robots; // the origin's own robots.txt
+mod quarantine; // a file of the origin that suddenly closes the site
+
+// === decisions
+mod breaker; // a limit for refusals
+mod catalogue; // the known crawlers
+mod enforcement; // log or block, and the record
+mod evasion; // other spellings of a path
+mod pace; // a crawler's speed and its place on the ladder
+mod signatures; // signatures as evidence for a claim
+mod smuggling; // one request stays one request
+mod standing; // addresses and names as evidence for a claim
+
+// === the program and its verbs
+mod admin;
+mod cli_check;
+mod cli_crawlers;
+mod cli_tags;
+mod cli_violations;
+mod reload;
+mod shutdown;
+
+// === the library under stress
+mod fuzz_corpora; // every input that once broke something
+mod memory; // bytes allocated

@@ -1,0 +1,422 @@
+//! The origin's robots.txt, published and enforced unchanged or merged with the policy's groups
+//! (RFC 9309 §2.3.1). The decisions stand in the tests of the gate, the answers of an origin in those
+//! of the publication.
+
+use std::{
+    cell::Cell,
+    io::Write,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use parking_lot::Mutex;
+use serde_json::json;
+
+use crate::support::{
+    BROWSER,
+    client::Response,
+    free_port,
+    nginx::Nginx,
+    origin::{After, Origin},
+    program::{Beadle, Setup, json_lines},
+    wait_for,
+};
+
+pub(crate) const GPTBOT: &str = "GPTBot/1.2";
+pub(crate) const GOOD: &str = "User-agent: *\nDisallow: /private/\n";
+pub(crate) const OTHER: &str = "User-agent: *\nDisallow: /other/\n";
+pub(crate) const CLOSED: &str = "User-agent: *\nDisallow: /\n";
+pub(crate) const AS_IT_IS: &str = "source: origin";
+
+/// The origin's answer for one path.
+#[derive(Clone, Debug)]
+pub(crate) struct Reply {
+    bytes: Vec<u8>,
+    /// Answers once this is true.
+    gate: Arc<AtomicBool>,
+}
+
+impl Reply {
+    fn raw(bytes: impl AsRef<[u8]>) -> Self {
+        Self { bytes: bytes.as_ref().to_vec(), gate: Arc::new(AtomicBool::new(true)) }
+    }
+
+    fn answer(status: &str, fields: &[&str], body: impl AsRef<[u8]>) -> Self {
+        let fields: String = fields.iter().map(|line| format!("{line}\r\n")).collect();
+        let length = body.as_ref().len();
+        let head = format!("HTTP/1.1 {status}\r\n{fields}Content-Length: {length}\r\n\r\n");
+        Self::raw([head.as_bytes(), body.as_ref()].concat())
+    }
+
+    pub(crate) fn file(text: impl AsRef<[u8]>) -> Self {
+        Self::answer("200 OK", &["Content-Type: text/plain"], text)
+    }
+
+    fn redirect(location: &str) -> Self {
+        Self::answer("302 Found", &[&format!("Location: {location}")], "")
+    }
+
+    fn behind(self, gate: &Arc<AtomicBool>) -> Self {
+        Self { gate: Arc::clone(gate), ..self }
+    }
+}
+
+/// An origin's answers by path; all other paths have a page.
+type Paths = Arc<Mutex<Vec<(String, Reply)>>>;
+
+fn origin_on(port: u16, paths: &Paths) -> Origin {
+    let paths = Arc::clone(paths);
+    Origin::playing_on(port, move |exchange| {
+        exchange.read_body();
+        let target = String::from_utf8_lossy(&exchange.request.target).into_owned();
+        let reply = {
+            let paths = paths.lock();
+            paths.iter().find(|(path, _)| *path == target).map(|(_, reply)| reply.clone())
+        };
+        match reply {
+            Some(reply) => {
+                wait_for("the gate", || reply.gate.load(Ordering::Acquire).then_some(()));
+                exchange.write(&reply.bytes);
+                After::Close
+            }
+            None => {
+                exchange.answer("200 OK", &["Content-Type: text/plain"], b"a page");
+                After::Keep
+            }
+        }
+    })
+}
+
+/// The program in front of an origin whose answers change.
+pub(crate) struct World {
+    origin: Option<Origin>,
+    port: u16,
+    paths: Paths,
+    pub(crate) beadle: Beadle,
+    pub(crate) robots_txt: String,
+    turns: Cell<u32>,
+}
+
+fn setup(port: u16, robots_txt: &str, turn: u32) -> Setup {
+    Setup::site(
+        port,
+        &format!(
+            "    robots_txt: {{ {robots_txt} }}\n    enforcement: {{ mode: block }}\n    \
+             # turn {turn}\n"
+        ),
+    )
+}
+
+impl World {
+    pub(crate) fn new(robots_txt: &str, reply: Reply) -> Self {
+        let paths = Paths::default();
+        let origin = origin_on(free_port(), &paths);
+        let port = origin.port;
+        put(&paths, "/robots.txt", reply);
+        let beadle = setup(port, robots_txt, 0).start();
+        let (origin, turns) = (Some(origin), Cell::new(0));
+        Self { origin, port, paths, beadle, robots_txt: robots_txt.to_owned(), turns }
+    }
+
+    fn set(&self, reply: Reply) {
+        put(&self.paths, "/robots.txt", reply);
+    }
+
+    /// Fetches from the origin again: a new policy in force does that at once.
+    pub(crate) fn refetch(&self) {
+        self.turns.set(self.turns.get() + 1);
+        self.beadle.reload(&setup(self.port, &self.robots_txt, self.turns.get()));
+    }
+
+    /// Changes the origin's answer and fetches it.
+    pub(crate) fn publish(&self, reply: Reply) {
+        self.set(reply);
+        self.refetch();
+    }
+
+    pub(crate) fn stop_origin(&mut self) {
+        self.origin = None;
+        let port = self.port;
+        wait_for("the origin's end", || {
+            std::net::TcpStream::connect(("127.0.0.1", port)).is_err().then_some(())
+        });
+    }
+
+    fn start_origin(&mut self) {
+        self.origin = Some(origin_on(self.port, &self.paths));
+    }
+
+    pub(crate) fn restarted(self, signal: &str) -> Self {
+        let setup = setup(self.port, &self.robots_txt, self.turns.get());
+        Self { beadle: self.beadle.restarted_as(signal, setup), ..self }
+    }
+
+    fn robots_txt(&self) -> Response {
+        let answer = self.beadle.get("/robots.txt", BROWSER);
+        assert_eq!(answer.status, 200, "robots.txt can't fail");
+        answer
+    }
+
+    pub(crate) fn status(&self, target: &str) -> u16 {
+        self.beadle.get(target, GPTBOT).status
+    }
+
+    fn fetched(&self, outcome: &str) -> f64 {
+        let labels = format!("outcome=\"{outcome}\",site=\"site.example\"");
+        self.beadle.metric(&format!("beadle_origin_robots_fetches_total{{{labels}}}"))
+    }
+
+    pub(crate) fn held(&self) -> f64 {
+        self.beadle.metric("beadle_origin_robots_held{site=\"site.example\"}")
+    }
+
+    pub(crate) fn assert_serves(&self, file: &str, what: &str) {
+        assert_eq!(self.robots_txt().text(), file, "{what}");
+    }
+
+    pub(crate) fn wait_until_served(&self, file: &str) {
+        wait_for(file, || (self.robots_txt().text() == file).then_some(()));
+    }
+
+    /// The lines of the log that contain this.
+    pub(crate) fn lines(&self, text: &str) -> Vec<String> {
+        self.beadle.wait_for_stderr(text);
+        let stderr = self.beadle.stderr();
+        stderr.lines().filter(|line| line.contains(text)).map(str::to_owned).collect()
+    }
+
+    pub(crate) fn wait_for_rows(&self, sql: &str, expected: &[&str]) {
+        wait_for(sql, || (self.beadle.rows(sql) == expected).then_some(()));
+    }
+}
+
+fn put(paths: &Paths, path: &str, reply: Reply) {
+    let mut paths = paths.lock();
+    paths.retain(|(other, _)| other != path);
+    paths.push((path.to_owned(), reply));
+}
+
+fn gzip(text: &str) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(text.as_bytes()).expect("it is in memory");
+    encoder.finish().expect("it is in memory")
+}
+
+/// Answers that carry no rules, with their codes.
+fn failures() -> Vec<(&'static str, Reply)> {
+    let html = "<!doctype html><title>Sign in</title>";
+    let long = format!("User-agent: *\nDisallow: /private/\n{}", "# long\n".repeat(90_000));
+    vec![
+        ("origin_robots.unreachable", Reply::answer("500 Internal Server Error", &[], CLOSED)),
+        ("origin_robots.unreachable", Reply::answer("503 Service Unavailable", &[], OTHER)),
+        ("origin_robots.unreachable", Reply::answer("429 Too Many Requests", &[], OTHER)),
+        ("origin_robots.html", Reply::answer("200 OK", &["Content-Type: text/html"], OTHER)),
+        ("origin_robots.html", Reply::file(html)),
+        ("origin_robots.too_large", Reply::file(long)),
+        ("origin_robots.binary", Reply::file(b"User-agent: *\nDisallow: /\0\n")),
+        ("origin_robots.status", Reply::answer("204 No Content", &[], "")),
+        ("origin_robots.no_location", Reply::answer("301 Moved Permanently", &[], OTHER)),
+        ("origin_robots.redirect_loop", Reply::redirect("/robots.txt")),
+        ("origin_robots.redirect_away", Reply::redirect("https://elsewhere.example/robots.txt")),
+        ("origin_robots.transport", Reply::raw("")),
+        ("origin_robots.transport", Reply::raw("not HTTP at all\r\n\r\n")),
+        (
+            "origin_robots.transport",
+            Reply::raw(format!("HTTP/1.1 200 OK\r\nContent-Length: 999\r\n\r\n{CLOSED}")),
+        ),
+    ]
+}
+
+#[test]
+fn rfc9309_2_3_1_after_a_good_answer_failures_change_nothing() {
+    let world = World::new(AS_IT_IS, Reply::file(GOOD));
+    world.assert_serves(GOOD, "at the start");
+    assert_eq!(world.status("/private/x"), 403);
+    let tag = world.robots_txt().header("etag").map(str::to_owned);
+    for (number, (code, reply)) in failures().into_iter().enumerate() {
+        let before = world.fetched(code);
+        world.publish(reply);
+        assert!(world.fetched(code) > before, "{number}: {code}");
+        world.assert_serves(GOOD, code);
+        assert_eq!(world.robots_txt().header("etag"), tag.as_deref());
+        assert_eq!(world.status("/private/x"), 403, "{number}: {code}");
+        assert_eq!(world.status("/"), 200, "{number}: {code}");
+        let named = world.lines(&format!("code=\"{code}\""));
+        let last = named.last().unwrap_or_else(|| panic!("{number}: {code} is not in the log"));
+        assert!(last.contains("WARN") && last.contains("the last good file stays"), "{last}");
+    }
+    let named = world.lines("a host outside the policy");
+    assert!(named.iter().all(|line| line.contains("https://elsewhere.example/robots.txt")));
+    assert_eq!(world.held(), 0.0);
+    world.wait_for_rows("SELECT CAST(bytes AS TEXT) FROM editions", &[GOOD]);
+}
+
+#[test]
+fn rfc9309_2_3_1_1_the_file_is_published_byte_for_byte() {
+    let odd = "\u{feff}# Zwölf Regeln\r\nuser-AGENT:GPTBot # ours\r\nDISALLOW : /private/\r\n\r\n\
+               Crawl-delay: 3\rSitemap: https://site.example/s.xml\n\n\nNonsense\nAllow: /private/ok";
+    let world = World::new(AS_IT_IS, Reply::file(odd));
+    let answer = world.robots_txt();
+    assert_eq!(answer.body, odd.as_bytes());
+    let asked = world.origin.as_ref().map(|origin| origin.received().remove(0)).unwrap_or_default();
+    assert_eq!((asked.method.as_str(), asked.target.as_slice()), ("GET", &b"/robots.txt"[..]));
+    assert_eq!(asked.header("host"), Some("site.example"));
+    assert!(asked.header("user-agent").is_some_and(|name| name.starts_with("beadle/")));
+    assert_eq!(answer.header("content-type"), Some("text/plain; charset=utf-8"));
+    assert_eq!((world.status("/private/x"), world.status("/private/ok")), (403, 200));
+    let args = ["explain", "--user-agent", GPTBOT, "https://site.example/private/x"];
+    world.wait_for_rows("SELECT source FROM edition_periods", &["origin"]);
+    let text = String::from_utf8_lossy(&world.beadle.verb(&args).stdout).into_owned();
+    assert!(text.contains("/private/") && text.contains("robots.txt line 3"), "{text}");
+    let printed = world.beadle.verb(&["robots"]);
+    assert_eq!(printed.stdout, odd.as_bytes(), "{printed:?}");
+    // Content codings that Beadle requested are decoded.
+    let fields = ["Content-Type: text/plain", "Content-Encoding: gzip"];
+    world.publish(Reply::answer("200 OK", &fields, gzip(OTHER)));
+    world.assert_serves(OTHER, "gzip");
+    world.publish(Reply::answer("200 OK", &["Content-Encoding: br"], OTHER));
+    world.assert_serves(OTHER, "a coding that Beadle did not request");
+    // An empty file has no rules.
+    world.publish(Reply::file(""));
+    world.assert_serves("", "an empty file");
+    assert_eq!(world.status("/private/x"), 200);
+}
+
+#[test]
+fn an_origin_that_is_down_at_the_start_is_fetched_from_later() {
+    let paths = Paths::default();
+    put(&paths, "/robots.txt", Reply::file(GOOD));
+    let port = Origin::absent();
+    let beadle = setup(port, AS_IT_IS, 0).start();
+    let mut world = World {
+        origin: None,
+        port,
+        paths,
+        beadle,
+        robots_txt: AS_IT_IS.to_owned(),
+        turns: Cell::new(0),
+    };
+    assert!(world.fetched("origin_robots.transport") >= 1.0);
+    assert!(world.lines("origin robots.txt unknown").iter().all(|line| line.contains("ERROR")));
+    assert_eq!(world.lines("none of its rules is enforced").len(), 1, "and not each time");
+    // A crawler fetches the placeholder.
+    let open = world.beadle.get("/robots.txt", GPTBOT);
+    assert_eq!((open.status, open.text().contains("Disallow")), (200, false));
+    world.start_origin();
+    world.wait_until_served(GOOD);
+    world.beadle.wait_for_stderr("origin robots.txt in force");
+    assert_eq!(world.status("/private/x"), 200, "it has read that all is allowed");
+    world.wait_for_rows("SELECT source FROM edition_periods", &["origin", "origin"]);
+    let mut world = world.restarted("KILL");
+    world.assert_serves(GOOD, "after a restart");
+    assert_eq!(world.status("/private/x"), 200, "that is known after a restart as well");
+    world.beadle.get("/robots.txt", GPTBOT);
+    assert_eq!(world.status("/private/x"), 403);
+    // When the origin is down again, rules and file stay.
+    world.stop_origin();
+    world.refetch();
+    world.assert_serves(GOOD, "down");
+    let answer = world.beadle.get("/private/x", GPTBOT);
+    assert_eq!(answer.status, 403);
+    // They stay after a restart too.
+    let world = world.restarted("TERM");
+    world.assert_serves(GOOD, "after a restart, down");
+    assert_eq!(world.status("/private/x"), 403);
+}
+
+#[test]
+fn a_slow_answer_delays_the_start_briefly_and_counts_when_it_comes() {
+    let gate = Arc::new(AtomicBool::new(false));
+    let world = World::new(AS_IT_IS, Reply::file(GOOD).behind(&gate));
+    // The program is ready, and there are no rules yet.
+    assert_eq!(world.status("/private/x"), 200);
+    assert!(!world.robots_txt().text().contains("Disallow"));
+    gate.store(true, Ordering::Release);
+    world.wait_until_served(GOOD);
+    world.beadle.get("/robots.txt", GPTBOT);
+    assert_eq!(world.status("/private/x"), 403);
+}
+
+#[test]
+fn a_merged_file_is_published_and_made_again_without_its_origin() {
+    let ours = "source: merge, groups: [{ user_agents: [\"*\"], disallow: [/ours/] }]";
+    let mut world = World::new(ours, Reply::file(GOOD));
+    let text = world.robots_txt().text();
+    assert!(text.contains("Disallow: /ours/") && text.contains("Disallow: /private/"), "{text}");
+    assert_eq!((world.status("/ours/x"), world.status("/private/x")), (403, 403));
+    world.wait_for_rows("SELECT source FROM edition_periods", &["merge"]);
+    let output = world.beadle.verb(&["explain", "--user-agent", GPTBOT, "/ours/x"]);
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(world.beadle.verb(&["robots"]).stdout, text.as_bytes());
+    let history = world.beadle.verb(&["robots", "--history", "--format", "json"]);
+    let history = json_lines(&history);
+    assert_eq!((history.len(), &history[0]["source"]), (1, &json!("merge")));
+    // The stored part of the origin and the policy give the same file.
+    world.stop_origin();
+    let world = world.restarted("KILL");
+    world.assert_serves(&text, "after a restart, down");
+    world.wait_for_rows("SELECT source FROM edition_periods", &["merge"]);
+    assert_eq!(world.status("/private/x"), 403);
+}
+
+#[test]
+fn a_rule_removed_from_the_policy_does_not_return_as_the_origins() {
+    let merge =
+        |path| format!("source: merge, groups: [{{ user_agents: [\"*\"], disallow: [{path}] }}]");
+    let unavailable = || Reply::answer("503 Service Unavailable", &[], "");
+    for (reply, theirs) in [
+        (Reply::file(GOOD), "Disallow: /private/\n"),
+        (Reply::answer("404 Not Found", &[], ""), ""),
+    ] {
+        let mut world = World::new(&merge("/mine/"), reply);
+        let holds = |world: &World, ours: &str, not: &str| {
+            let text = world.robots_txt().text();
+            assert!(text.contains(theirs) && text.contains(ours) && !text.contains(not), "{text}");
+        };
+        holds(&world, "Disallow: /mine/\n", "/other/");
+        world.set(unavailable());
+        world.robots_txt = merge("/other/");
+        let mut world = world.restarted("TERM");
+        holds(&world, "Disallow: /other/\n", "/mine/");
+        assert_eq!(world.status("/mine/x"), 200);
+        // A file that was merged while the origin fails is stored as well.
+        world.robots_txt = merge("/third/");
+        world.refetch();
+        holds(&world, "Disallow: /third/\n", "/other/");
+        world.robots_txt = merge("/mine/");
+        let world = world.restarted("TERM");
+        holds(&world, "Disallow: /mine/\n", "/third/");
+    }
+}
+
+#[test]
+fn nginx_as_origin_has_its_file_published() {
+    let Some(nginx) = Nginx::start() else { return };
+    nginx.put("/index.html", b"<h1>hello</h1>");
+    nginx.put("/robots.txt", GOOD.as_bytes());
+    let beadle = setup(nginx.port, AS_IT_IS, 0).start();
+    let series = |outcome: &str| {
+        let labels = format!("outcome=\"{outcome}\",site=\"site.example\"");
+        beadle.metric(&format!("beadle_origin_robots_fetches_total{{{labels}}}"))
+    };
+    let served = || beadle.get("/robots.txt", BROWSER).text();
+    assert_eq!((served().as_str(), beadle.get("/private/x", GPTBOT).status), (GOOD, 403));
+    beadle.reload(&setup(nginx.port, AS_IT_IS, 1));
+    assert_eq!((series("rules"), series("unchanged")), (1.0, 1.0), "it is asked what is new");
+    assert_eq!((served().as_str(), beadle.get("/private/x", GPTBOT).status), (GOOD, 403));
+    // Long enough to be compressed on the way.
+    let long = format!("{GOOD}{}", "# a remark\n".repeat(500));
+    nginx.put("/robots.txt", long.as_bytes());
+    beadle.reload(&setup(nginx.port, AS_IT_IS, 2));
+    assert_eq!(served(), long);
+    nginx.put("/robots.txt", CLOSED.as_bytes());
+    beadle.reload(&setup(nginx.port, AS_IT_IS, 3));
+    assert_eq!(served(), long, "held back");
+    beadle.reload(&setup(nginx.port, AS_IT_IS, 4));
+    assert_eq!((served(), series("unchanged")), (long, 2.0), "and still");
+    let accepting = "source: origin, accept_full_disallow: true";
+    beadle.reload(&setup(nginx.port, accepting, 5));
+    assert_eq!(served(), CLOSED, "accepted, though it is not sent again");
+}

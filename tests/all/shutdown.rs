@@ -1,0 +1,200 @@
+//! Start and end: signals end the program, and it refuses to start if it cannot serve the policy.
+
+use std::{
+    net::TcpListener,
+    process::Command,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use crate::support::{
+    client::{Client, Request},
+    free_port,
+    origin::{After, Origin},
+    program::{PROGRAM, Setup},
+    wait_for,
+};
+
+const SOON: Duration = Duration::from_secs(2);
+
+#[test]
+fn sigterm_waits_for_requests_in_flight_and_then_ends() {
+    let gate = Arc::new(AtomicBool::new(false));
+    let open = Arc::clone(&gate);
+    let origin = Origin::playing(move |exchange| {
+        exchange.write(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfirst");
+        wait_for("the gate", || open.load(Ordering::Acquire).then_some(()));
+        exchange.write(b"-last");
+        After::Keep
+    });
+    let rules = "    robots_txt: { groups: [{ user_agents: [BadBot], disallow: [/] }] }\n";
+    let mut beadle = Setup::site(origin.port, rules).start();
+    let mut client = Client::connect(beadle.port);
+    client.write(&Request::get("/slow").user_agent("BadBot/1.0").bytes());
+    origin.wait_for_requests(1);
+    beadle.signal("TERM");
+    beadle.wait_for_stderr("completing requests in progress");
+    wait_for("an end of listening", || {
+        std::net::TcpStream::connect(("127.0.0.1", beadle.port)).is_err().then_some(())
+    });
+    assert_eq!(beadle.admin_page("/readyz").status, 503);
+    // A reload during the drain ends nothing.
+    beadle.signal("HUP");
+    gate.store(true, Ordering::Release);
+    let answer = client.response("GET").expect("an answer");
+    assert_eq!(answer.text(), "first-last");
+    let (status, took) = beadle.wait();
+    assert_eq!(status.code(), Some(0));
+    assert!(took < SOON, "{took:?}");
+    assert_eq!(beadle.log().len(), 1, "the record of the last request is kept");
+}
+
+#[test]
+fn an_idle_server_ends_at_once() {
+    let origin = Origin::plain();
+    for signal in ["TERM", "INT", "QUIT"] {
+        let mut beadle = Setup::site(origin.port, "").start();
+        // An idle connection is no request.
+        let mut client = Client::connect(beadle.port);
+        assert_eq!(Request::get("/").send_over(&mut client).status, 200);
+        beadle.signal(signal);
+        let (status, took) = beadle.wait();
+        assert_eq!(status.code(), Some(0), "{signal}");
+        assert!(took < SOON, "{signal}: {took:?}");
+    }
+}
+
+#[test]
+fn a_request_longer_than_the_drain_is_cut_and_logged() {
+    let origin = Origin::playing(|exchange| {
+        exchange.write(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfirst");
+        exchange.echo();
+        After::Close
+    });
+    let mut beadle = Setup::site(origin.port, "").server("  timeouts: { drain: 1s }\n").start();
+    let mut client = Client::connect(beadle.port);
+    client.write(&Request::get("/").bytes());
+    origin.wait_for_requests(1);
+    beadle.signal("TERM");
+    let (status, took) = beadle.wait();
+    assert_eq!(status.code(), Some(0));
+    assert!(took >= Duration::from_millis(800) && took < 2 * SOON, "{took:?}");
+    beadle.wait_for_stderr("requests aborted");
+}
+
+#[test]
+fn a_second_signal_ends_the_program_at_once() {
+    let origin = Origin::playing(|exchange| {
+        exchange.echo();
+        After::Close
+    });
+    let mut beadle = Setup::site(origin.port, "").start();
+    let mut client = Client::connect(beadle.port);
+    client.write(&Request::get("/").bytes());
+    origin.wait_for_requests(1);
+    beadle.signal("TERM");
+    beadle.wait_for_stderr("completing requests in progress");
+    // A signal right after the first counts as the same one, so send until it ends.
+    let started = Instant::now();
+    let status = wait_for("the end of the program", || {
+        beadle.signal("INT");
+        beadle.ended()
+    });
+    assert_eq!(status.code(), Some(0));
+    assert!(started.elapsed() < 2 * SOON, "{:?}", started.elapsed());
+    beadle.wait_for_stderr("a second signal");
+}
+
+#[test]
+fn a_port_in_use_ends_the_start_at_once() {
+    let origin = Origin::plain();
+    let (free, taken) = (free_port(), free_port());
+    let _listener = TcpListener::bind(("127.0.0.1", taken)).expect("it was free");
+    for (port, admin) in [(taken, free), (free, taken)] {
+        let started = Instant::now();
+        let mut beadle = Setup::site(origin.port, "").spawn_on(port, admin);
+        let (status, _) = beadle.wait();
+        assert_eq!(status.code(), Some(2));
+        assert!(started.elapsed() < SOON, "{:?}", started.elapsed());
+        beadle.wait_for_stderr(&format!("can't listen on 127.0.0.1:{taken}"));
+        beadle.wait_for_stderr("choose another port");
+        assert!(std::net::TcpStream::connect(("127.0.0.1", free)).is_err());
+    }
+}
+
+#[test]
+fn a_broken_policy_stops_the_start() {
+    let origin = Origin::plain();
+    for (settings, sign) in [
+        ("    enforcement: { mode: blok }\n", "did you mean 'block'?"),
+        ("    robot: 1\n", "unknown key 'sites[0].robot'"),
+        (
+            "    robots_txt: { groups: [{ user_agents: [\"*\"], disallow: [private] }] }\n",
+            "write '/private'",
+        ),
+    ] {
+        let mut beadle = Setup::site(origin.port, settings).spawn();
+        let (status, _) = beadle.wait();
+        assert_eq!(status.code(), Some(2), "{settings}");
+        beadle.wait_for_stderr(sign);
+        beadle.wait_for_stderr("beadle.yaml:");
+        assert!(std::net::TcpStream::connect(("127.0.0.1", beadle.port)).is_err());
+    }
+    let output = Command::new(PROGRAM).args(["serve", "--config", "/nowhere/beadle.yaml"]).output();
+    let output = output.expect("the program can be started");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("/nowhere/beadle.yaml"));
+}
+
+#[test]
+fn a_file_that_is_no_store_stops_the_start_and_stays_unchanged() {
+    let origin = Origin::plain();
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    let file = folder.path().join("notes.db");
+    std::fs::write(&file, "no database, but some notes").expect("the folder is ours");
+    let at = file.display();
+    for violations in [
+        format!("  database: {at}\n"),
+        format!("  database: {at}/x.db\n"),
+        format!("  log: {at}/x\n"),
+    ] {
+        let mut beadle = Setup::site(origin.port, "").violations(&violations).spawn();
+        let (status, _) = beadle.wait();
+        assert_eq!(status.code(), Some(2), "{violations}");
+        wait_for("a word about it", || (!beadle.stderr().is_empty()).then_some(()));
+    }
+    let kept = std::fs::read(&file).expect("it is there");
+    assert_eq!(kept, b"no database, but some notes");
+}
+
+#[test]
+fn r33_an_early_sighup_does_not_end_the_program() {
+    let origin = Origin::plain();
+    let mut beadle = Setup::site(origin.port, "").spawn();
+    // The handler exists once the program runs its own code, before it is ready.
+    let exe = std::fs::canonicalize(PROGRAM).expect("it is there");
+    wait_for("the handler of SIGHUP", || {
+        let running = std::fs::read_link(format!("/proc/{}/exe", beadle.pid())).ok()?;
+        let status = std::fs::read_to_string(format!("/proc/{}/status", beadle.pid())).ok()?;
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"))?;
+        let caught = u64::from_str_radix(caught.trim(), 16).ok()?;
+        (running == exe && caught & 1 == 1).then_some(())
+    });
+    assert!(
+        !beadle.stderr().contains("listening"),
+        "the handler is there before anything is served"
+    );
+    for _ in 0..20 {
+        beadle.signal("HUP");
+    }
+    beadle.wait_until_ready();
+    for _ in 0..20 {
+        beadle.signal("HUP");
+    }
+    beadle.assert_healthy("forty hang-ups");
+    let (status, _) = beadle.stop();
+    assert_eq!(status.code(), Some(0));
+}

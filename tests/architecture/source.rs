@@ -1,0 +1,99 @@
+//! The sources, and what a line of code says.
+
+use std::{collections::BTreeSet, path::Path};
+
+/// A source file; its path is relative to `src`.
+pub(crate) struct Source {
+    pub(crate) path: String,
+    pub(crate) text: String,
+}
+
+impl Source {
+    /// `policy` of `policy/yaml.rs`, `escape` of `escape.rs`.
+    pub(crate) fn room(&self) -> &str {
+        let first = self.path.split('/').next().unwrap_or_default();
+        first.strip_suffix(".rs").unwrap_or(first)
+    }
+
+    /// How deep its module lies: 1 for `policy/mod.rs` and `escape.rs`, 2 for `policy/yaml.rs`.
+    pub(crate) fn depth(&self) -> usize {
+        let parts = self.path.split('/').count();
+        if self.path.ends_with("/mod.rs") { parts - 1 } else { parts }
+    }
+
+    /// Its lines by number without comments, texts and what is for tests only.
+    pub(crate) fn code(&self) -> Vec<(usize, String)> {
+        let mut lines = Vec::new();
+        let mut after_cfg_test = false;
+        for (at, line) in self.text.lines().enumerate() {
+            let is_test_module = after_cfg_test
+                && line.trim_start().starts_with("mod ")
+                && line.trim_end().ends_with('{');
+            if is_test_module && !line.starts_with(' ') {
+                break;
+            }
+            after_cfg_test = line.trim() == "#[cfg(test)]";
+            lines.push((at + 1, without_comments_and_texts(line)));
+        }
+        lines
+    }
+}
+
+/// A line without what stands behind `//` and between quotation marks.
+fn without_comments_and_texts(line: &str) -> String {
+    let mut kept = String::new();
+    let mut in_text = false;
+    let mut characters = line.chars().peekable();
+    while let Some(character) = characters.next() {
+        match character {
+            '\\' if in_text => drop(characters.next()),
+            '"' => in_text = !in_text,
+            '/' if !in_text && characters.peek() == Some(&'/') => break,
+            _ if in_text => {}
+            _ => kept.push(character),
+        }
+    }
+    kept
+}
+
+/// All sources but those for tests only.
+pub(crate) fn sources() -> Vec<Source> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut all = Vec::new();
+    collect(&root, &root, &mut all);
+    let mut test_only = BTreeSet::new();
+    for source in &all {
+        let folder = source.path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let own = source.path.strip_suffix(".rs").unwrap_or(&source.path);
+        let mut after_cfg_test = false;
+        for line in source.text.lines() {
+            let name = line.strip_prefix("mod ").and_then(|rest| rest.strip_suffix(';'));
+            if let Some(name) = name.filter(|_| after_cfg_test) {
+                test_only.insert(format!("{folder}/{name}.rs"));
+                test_only.insert(format!("{folder}/{name}/"));
+                test_only.insert(format!("{own}/{name}.rs"));
+            }
+            after_cfg_test = line.trim() == "#[cfg(test)]";
+        }
+    }
+    all.retain(|source| {
+        !test_only.iter().any(|path| {
+            source.path == *path || (path.ends_with('/') && source.path.starts_with(path))
+        })
+    });
+    all
+}
+
+fn collect(root: &Path, folder: &Path, all: &mut Vec<Source>) {
+    let entries = std::fs::read_dir(folder).expect("the sources are there");
+    for entry in entries {
+        let path = entry.expect("the sources are there").path();
+        if path.is_dir() {
+            collect(root, &path, all);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let text = std::fs::read_to_string(&path).expect("a source is UTF-8");
+            let path = path.strip_prefix(root).expect("it lies below");
+            all.push(Source { path: path.display().to_string(), text });
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! Each page can be followed from top to bottom: its commands run with the real program and `curl`,
+//! on free ports, and print the outputs that the page shows.
+
+use std::{
+    path::{Path, PathBuf},
+    process::{Child, Command, Output, Stdio},
+};
+
+use crate::{
+    page::{Block, Page, pages, root},
+    support::{client::Request, free_port, need, origin::Origin, program::PROGRAM, wait_for},
+};
+
+/// Programs that the pages use and that this test does not run.
+const OTHERS: [&str; 6] = ["cargo ", "docker ", "sudo ", "systemctl ", "nginx ", "caddy "];
+
+/// A reader of one page, with a folder, a site and free ports.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    page: String,
+    folder: tempfile::TempDir,
+    port: u16,
+    admin: u16,
+    origin: Origin,
+    serving: Option<Child>,
+    reloads: u32,
+    /// How many commands ran, and how many lines of output were compared.
+    counts: (usize, usize),
+    /// Everything that the last commands printed.
+    printed: String,
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        if let Some(serving) = &mut self.serving {
+            // It may have ended already.
+            let _ = serving.kill();
+            let _ = serving.wait();
+        }
+    }
+}
+
+impl Reader {
+    pub(crate) fn new(page: &Page) -> Self {
+        Self {
+            page: page.name(),
+            folder: tempfile::tempdir().expect("a temporary folder"),
+            port: free_port(),
+            admin: free_port(),
+            origin: Origin::plain(),
+            serving: None,
+            reloads: 0,
+            counts: (0, 0),
+            printed: String::new(),
+        }
+    }
+
+    fn follow(&mut self, page: &Page) {
+        for block in page.blocks() {
+            match (block.language, block.role) {
+                ("yaml", "append") => self.append(block.text),
+                ("yaml", "") => self.policy(&block),
+                ("sh", "") => self.commands(block.text),
+                ("text", "figure") => {}
+                ("text", "") => self.compare(block.text),
+                ("text", name) => self.write(name, block.text),
+                ("console" | "nginx" | "caddyfile" | "php" | "mermaid", "") => {}
+                (language, role) => panic!("{}: a block of '{language} {role}'", self.page),
+            }
+        }
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.file(name), text).expect("it is writable");
+    }
+
+    /// Addresses of the pages and of this reader.
+    fn addresses(&self) -> [(&'static str, String); 4] {
+        [
+            ("127.0.0.1:8080", format!("127.0.0.1:{}", self.port)),
+            ("127.0.0.1:9090", format!("127.0.0.1:{}", self.admin)),
+            ("127.0.0.1:3000", format!("127.0.0.1:{}", self.origin.port)),
+            ("127.0.0.1:3001", format!("127.0.0.1:{}", self.origin.port)),
+        ]
+    }
+
+    /// A text of the page with the reader's addresses.
+    pub(crate) fn here(&self, text: &str) -> String {
+        let addresses = self.addresses();
+        addresses.iter().fold(text.to_owned(), |text, (page, here)| text.replace(page, here))
+    }
+
+    /// A printed text with the page's addresses.
+    fn there(&self, text: &str) -> String {
+        let addresses = self.addresses();
+        addresses.iter().fold(text.to_owned(), |text, (page, here)| text.replace(here, page))
+    }
+
+    /// Checks a policy; a whole one is the policy of the next commands.
+    pub(crate) fn policy(&self, block: &Block<'_>) {
+        if block.text.contains("catalogue: crawlers.yaml") {
+            let built_in = root().join("config/crawlers.yaml");
+            std::fs::copy(built_in, self.file("crawlers.yaml")).expect("it is writable");
+        }
+        let mut text = self.here(&block.whole());
+        if block.is_policy() && !block.text.lines().any(|line| line.starts_with("server:")) {
+            let server = format!(
+                "server:\n  listen: [127.0.0.1:{}]\n  admin: 127.0.0.1:{}\n",
+                self.port, self.admin
+            );
+            text = server + &text;
+        }
+        let name = if block.is_policy() { "beadle.yaml" } else { "section.yaml" };
+        self.write(name, &text);
+        self.run(&format!("beadle check {name}"));
+    }
+
+    fn append(&mut self, text: &str) {
+        let old = std::fs::read_to_string(self.file("beadle.yaml")).expect("it was written");
+        self.write("beadle.yaml", &(old + text));
+        self.run("beadle check beadle.yaml");
+        self.reloads += 1;
+        let reloads = self.reloads;
+        self.wait_for_metric(&format!(
+            "beadle_policy_reloads_total{{outcome=\"applied\"}} {reloads}"
+        ));
+    }
+
+    fn commands(&mut self, text: &str) {
+        self.printed.clear();
+        for line in text.lines() {
+            self.counts.0 += 1;
+            if OTHERS.iter().any(|other| line.starts_with(other)) {
+                continue;
+            }
+            if line.starts_with("beadle serve") {
+                self.serve();
+            } else if line.starts_with("curl ") {
+                // The public site of the page is not here.
+                if !line.contains(" https://") {
+                    let printed = self.run(&line.replacen("curl ", "curl -s ", 1));
+                    self.printed.push_str(&printed);
+                    self.wait_for_metric("beadle_records_queued 0");
+                }
+            } else if line.contains("beadle ") {
+                let printed = self.run(line);
+                self.printed.push_str(&printed);
+            } else {
+                panic!("{}: a command that this test does not know: {line}", self.page);
+            }
+        }
+    }
+
+    /// A line as a shell runs it, `beadle` being the program under test.
+    fn shell(&self, line: &str) -> Output {
+        let programs = Path::new(PROGRAM).parent().expect("it stands in a folder");
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let path = std::env::join_paths(
+            std::iter::once(programs.to_owned()).chain(std::env::split_paths(&path)),
+        );
+        Command::new("sh")
+            .args(["-c", &self.here(line)])
+            .env("PATH", path.expect("folders without a colon"))
+            .env_remove("BEADLE_CONFIG")
+            .current_dir(self.folder.path())
+            .stdin(Stdio::null())
+            .output()
+            .expect("there is a shell")
+    }
+
+    /// Runs a command that ends by itself and prints something.
+    pub(crate) fn run(&self, line: &str) -> String {
+        // `violations` exits with 1 if there are some. A record is written a moment later.
+        let good = if line.starts_with("beadle violations") { 1 } else { 0 };
+        let mut output = self.shell(line);
+        for _ in 0..100 {
+            if good == 0 || output.status.code() == Some(good) {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            output = self.shell(line);
+        }
+        let printed = self.there(&String::from_utf8_lossy(&output.stdout));
+        let errors = String::from_utf8_lossy(&output.stderr);
+        let page = &self.page;
+        assert_eq!(output.status.code(), Some(good), "{page}: {line}\n{printed}{errors}");
+        assert!(!printed.is_empty(), "{page}: {line} prints nothing");
+        printed
+    }
+
+    pub(crate) fn serve(&mut self) {
+        let child = Command::new(PROGRAM)
+            .args(["serve", "--config", "beadle.yaml"])
+            .env_remove("BEADLE_LOG")
+            .current_dir(self.folder.path())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the program can be started");
+        self.serving = Some(child);
+        let admin = self.admin;
+        wait_for("the proxy", || {
+            std::net::TcpStream::connect(("127.0.0.1", admin)).ok()?;
+            let ready = Request::get("/readyz").host("localhost").send(admin);
+            (ready.status == 200).then_some(())
+        });
+    }
+
+    fn wait_for_metric(&self, line: &str) {
+        wait_for(line, || {
+            let metrics = Request::get("/metrics").host("localhost").send(self.admin).text();
+            metrics.lines().any(|found| found == line).then_some(())
+        });
+    }
+
+    /// Holds the lines of a page against the printed ones, in their order.
+    fn compare(&mut self, text: &str) {
+        let printed: Vec<String> = self.printed.lines().map(lasting).collect();
+        let mut rest = printed.as_slice();
+        for line in text.lines().map(lasting).filter(|line| !line.is_empty()) {
+            let Some(at) = rest.iter().position(|found| found.contains(&line)) else {
+                panic!("{}: no '{line}' in\n{}", self.page, self.printed);
+            };
+            rest = &rest[at..];
+            self.counts.1 += 1;
+        }
+    }
+}
+
+/// A line of an output without its times, ids and widths.
+fn lasting(line: &str) -> String {
+    let mut words: Vec<&str> = Vec::new();
+    for word in line.split_whitespace() {
+        let is_time = word.starts_with("20") && word.contains('T') && word.contains(':');
+        let is_id = word.len() == 36 && word.matches('-').count() == 4;
+        // The policy of this test has a section of its own in front.
+        let is_line = words.ends_with(&["policy", "line"]);
+        words.push(if is_time {
+            "TIME"
+        } else if is_id {
+            "ID"
+        } else if is_line {
+            "LINE"
+        } else {
+            word
+        });
+    }
+    words.join(" ")
+}
+
+#[test]
+fn every_page_can_be_followed() {
+    if need("curl").is_none() {
+        return;
+    }
+    let pages = pages();
+    let (mut failures, mut commands, mut lines) = (Vec::new(), 0, 0);
+    std::thread::scope(|scope| {
+        let follow = |page: &Page| {
+            let mut reader = Reader::new(page);
+            reader.follow(page);
+            reader.counts
+        };
+        let running: Vec<_> =
+            pages.iter().map(|page| (page.name(), scope.spawn(move || follow(page)))).collect();
+        for (name, thread) in running {
+            match thread.join() {
+                Ok((ran, compared)) => (commands, lines) = (commands + ran, lines + compared),
+                Err(_) => failures.push(name),
+            }
+        }
+    });
+    assert!(failures.is_empty(), "these pages can't be followed: {failures:?}");
+    assert!(commands >= 60 && lines >= 60, "{commands} commands, {lines} lines of output");
+}
+
+#[test]
+fn the_readme_begins_with_two_commands_and_is_short() {
+    let readme = Page::read(root().join("README.md"));
+    let first = *readme.blocks().first().expect("the README has blocks");
+    let lines: Vec<&str> = first.text.lines().collect();
+    assert_eq!(first.language, "sh");
+    assert!(matches!(lines[..], [demo, "cargo test"] if demo.ends_with(" -- demo")), "{lines:?}");
+    let length = readme.text.lines().count();
+    assert!(length <= 250, "{length} lines");
+}
