@@ -7,7 +7,7 @@ use crate::{
         exit::{Error, Exit},
         output::{Format, json},
     },
-    crawlers::{Class, Name},
+    crawlers::{Catalogue, Class, Name},
     enforce, escape, policy,
     robots::{self, Access, Matcher, ReadOptions, Scope, Target},
 };
@@ -31,16 +31,25 @@ struct Groups {
 }
 
 impl Groups {
-    /// The groups for a crawler. `*` stands for a crawler without a group of its own.
-    fn of(matcher: &Matcher, name: Option<Name<'_>>) -> Self {
-        let Some(name) = name else {
+    /// The groups for a crawler with this token. `*` stands for a crawler without a group of its own.
+    fn of(matcher: &Matcher, catalogue: &Catalogue, token: &str) -> Self {
+        if token.trim() == "*" {
             return Self { by_rfc: matcher.star(), at_proxy: matcher.star() };
-        };
+        }
+        let declared = Name::Declared(token);
+        let known = catalogue.find(token).map_or(declared, Name::Known);
+        // The RFC knows no aliases: a group of exactly this name comes first.
+        let named = if matcher.group(token).is_some() { declared } else { known };
         let star_binds = policy::Enforcement::default().star_binds;
         Self {
-            by_rfc: enforce::group_for(matcher, &ALL_CLASSES, name),
-            at_proxy: enforce::group_for(matcher, &star_binds, name),
+            by_rfc: enforce::group_for(matcher, &ALL_CLASSES, named),
+            at_proxy: enforce::group_for(matcher, &star_binds, known),
         }
+    }
+
+    /// Whether the RFC binds the crawler by `*`, and the proxy does not.
+    fn is_bound_by_rfc_alone(&self, matcher: &Matcher) -> bool {
+        self.at_proxy.is_none() && self.by_rfc.is_some() && self.by_rfc == matcher.star()
     }
 }
 
@@ -56,8 +65,7 @@ pub(super) fn explain(
     let (robots_txt, findings) = robots::parse_with(&bytes, options);
     let matcher = Matcher::new(&robots_txt);
     let catalogue = policy::built_in_catalogue();
-    let name = catalogue.find(token).map_or(Name::Declared(token), Name::Known);
-    let groups = Groups::of(&matcher, (token.trim() != "*").then_some(name));
+    let groups = Groups::of(&matcher, &catalogue, token);
     for text in &args.targets {
         let target = Target::of_url(text.as_bytes());
         let verdict = groups.by_rfc.map(|group| matcher.verdict_letter(group, &target));
@@ -79,8 +87,8 @@ pub(super) fn explain(
             Some(group) => group_lines(out, &matcher, group, &target, None)?,
             None => line(out, "group", "none names it, and there is none for *")?,
         }
-        if groups.by_rfc != groups.at_proxy {
-            let name = escape::shown(name.as_str());
+        if groups.is_bound_by_rfc_alone(&matcher) {
+            let name = escape::shown(token);
             let note =
                 format!("the proxy does not bind {name} by '*': it fetches pages for people");
             line(out, "note", &note)?;
@@ -110,8 +118,7 @@ mod tests {
     fn groups(robots_txt: &str, token: &str) -> (Option<String>, Option<String>) {
         let matcher = Matcher::new(&robots::parse(robots_txt.as_bytes()).0);
         let catalogue = policy::built_in_catalogue();
-        let name = catalogue.find(token).map_or(Name::Declared(token), Name::Known);
-        let groups = Groups::of(&matcher, (token != "*").then_some(name));
+        let groups = Groups::of(&matcher, &catalogue, token);
         let shown = |group: Option<Scope>| Some(matcher.tokens(group?).join(" "));
         (shown(groups.by_rfc), shown(groups.at_proxy))
     }
@@ -132,6 +139,8 @@ mod tests {
             let expected = (by_rfc.map(str::to_owned), at_proxy.map(str::to_owned));
             assert_eq!(groups(FILE, token), expected, "{token}");
         }
+        let both = "User-agent: curl\nDisallow: /c\nUser-agent: libcurl\nDisallow: /b\n";
+        assert_eq!(groups(both, "libcurl").0.as_deref(), Some("libcurl"), "its own name first");
         let named = "User-agent: ChatGPT-User\nDisallow: /\n";
         let own = Some("ChatGPT-User".to_owned());
         assert_eq!(groups(named, "ChatGPT-User"), (own.clone(), own));
