@@ -7,7 +7,10 @@ use std::{
     time::Duration,
 };
 
-use crate::{Result, process::ticks_to_time};
+use crate::Result;
+
+/// The unit of times in `/proc`, independent of the kernel's tick: `USER_HZ`.
+const TICKS_PER_SECOND: u32 = 100;
 
 /// The programs that the benchmark starts, and their processor.
 #[derive(Clone)]
@@ -84,4 +87,9 @@ pub(crate) fn describe(tools: &Tools) {
             "nothing is bound to a processor"
         }
     );
+}
+
+/// Ticks of the kernel's accounts as time.
+pub(crate) fn ticks_to_time(ticks: u64) -> Duration {
+    Duration::from_secs(ticks) / TICKS_PER_SECOND
 }

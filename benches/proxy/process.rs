@@ -11,10 +11,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::{Result, machine::Tools};
+use crate::{
+    Result,
+    machine::{Tools, ticks_to_time},
+};
 
-/// The unit of times in `/proc`, independent of the kernel's tick: `USER_HZ`.
-const TICKS_PER_SECOND: u32 = 100;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A port on loopback.
@@ -122,11 +123,6 @@ impl Drop for Process {
     fn drop(&mut self) {
         self.terminate();
     }
-}
-
-/// Ticks of the kernel's accounts as time.
-pub(crate) fn ticks_to_time(ticks: u64) -> Duration {
-    Duration::from_secs(ticks) / TICKS_PER_SECOND
 }
 
 /// The entry of one process in `/proc`.
