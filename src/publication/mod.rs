@@ -18,6 +18,21 @@
 //! `memory` gives the editions, fetches and quarantined files of earlier runs; ladder, breaker and
 //! pace continue through a reload by the site's name.
 //!
+//! An origin's robots.txt, from the fetch to a crawler:
+//!
+//! ```text
+//! sources        the sites whose source is `origin` or `merge`
+//! origin_files   fetch::repeat: one access each, every few minutes, at most an hour
+//!                200: the file; 4xx: no rules; a failure or a page: the last good file stays
+//!                closes the whole site all at once: quarantine, stored in the database
+//! task           `beadle robots accept` marks it in the database: Accepted, within two seconds
+//! next           enforce::Rulebook::compile_with: robots::merge with the policy's rules ─▶ an Edition
+//!                of the site's Timeline; the same bytes are the same edition
+//! gate           robots_txt: the bytes of the edition in force
+//! ```
+//! Before the first file, the policy's own part is published, or a file without rules. It is kept for
+//! a minute, and none of the origin's rules is enforced.
+//!
 //! May use: policy, enforce, robots, crawlers, violations, evidence, conduct, fetch, metrics,
 //! diagnostic, escape. Must not know: gate, proxy, admin, cli, pingora.
 
