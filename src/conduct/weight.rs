@@ -2,7 +2,7 @@
 //! action.
 
 use crate::{
-    enforce::{self, Action, AppliedPace, Decision, Knowledge, Reason, Site},
+    enforce::{self, Action, AppliedPace, Decision, Knowledge, Moment, Reason, Site},
     metrics::Metrics,
 };
 
@@ -104,9 +104,9 @@ impl Conduct {
 
     /// Notes the status of the response to a request charged to `key`. A redirect gives the crawler
     /// a credit.
-    pub fn responded(&self, key: Key, status: u16, knowledge: &impl Knowledge) {
+    pub fn responded(&self, key: Key, status: u16, moment: impl FnOnce() -> Moment) {
         if redirects::is_redirect(status) {
-            self.redirects.credit(key, knowledge.moment().steady);
+            self.redirects.credit(key, moment().steady);
         }
     }
 

@@ -81,7 +81,7 @@ impl Gate {
 
     /// The path of a request: its site, the decision, its weight, and the action.
     pub fn receive(&self, request: &Request<'_>, moment: Moment) -> Reception {
-        let published = self.published.load_full();
+        let published = self.published();
         let visit = match self.visit(&published, request, moment) {
             Ok(visit) => visit,
             Err(refusal) => return self.refuse(refusal),
@@ -139,10 +139,10 @@ impl Gate {
         target: &[u8],
         status: u16,
         fields: &HeaderMap,
-        moment: Moment,
+        moment: impl FnOnce() -> Moment,
     ) -> Option<Cow<'p, TagFields>> {
         if let Some(key) = passage.charged.take() {
-            self.conduct.responded(key, status, &moment);
+            self.conduct.responded(key, status, moment);
         }
         let (site, _) = passage.site()?;
         tags::of_response(site, target, status, fields, &self.metrics)

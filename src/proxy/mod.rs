@@ -211,7 +211,9 @@ impl ProxyHttp for Proxy {
         }
         fields::remove_hop_by_hop(response);
         let target = session.req_header().raw_path();
-        let (status, moment) = (response.status.as_u16(), self.clock.moment());
+        let status = response.status.as_u16();
+        // Read only for a redirect of a crawler with a pace.
+        let moment = || self.clock.moment();
         let passage = &mut exchange.passage;
         match self.gate.response(passage, target, status, &response.headers, moment) {
             Some(tags) => send::set_tags(response, &tags),

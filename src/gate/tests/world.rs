@@ -185,7 +185,7 @@ impl World {
             None => {
                 let status = (self.origin)(target);
                 let (target, fields) = (target.as_bytes(), HeaderMap::new());
-                self.gate.response(&mut passage, target, status, &fields, moment);
+                self.gate.response(&mut passage, target, status, &fields, || moment);
                 (status, Vec::new(), Bytes::new())
             }
         };
