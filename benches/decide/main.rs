@@ -147,7 +147,13 @@ fn cases<'a>(rulebook: &'a Rulebook, site: &'a Site, requests: &'a Requests) -> 
     };
     let target = |number: usize| {
         let target = traffic::TARGETS[number % traffic::TARGETS.len()];
-        black_box(Target::new(black_box(target.as_bytes())).letter().len());
+        black_box(Target::new(black_box(target.as_bytes())).evasions().count());
+    };
+    let forms = |target: &'static str| {
+        let target = format!("{target}{}", &"/abcdefghi".repeat(20)[target.len()..]);
+        move |_: usize| {
+            black_box(Target::new(black_box(target.as_bytes())).evasions().count());
+        }
     };
     let select = |path: &'static str| {
         move |_| {
@@ -183,6 +189,10 @@ fn cases<'a>(rulebook: &'a Rulebook, site: &'a Site, requests: &'a Requests) -> 
         Case::new("identify and decide: crawler, disallowed", judge(&requests.disallowed)),
         Case::new("identify and decide: crawler, evading", judge(&requests.evading)),
         Case::new("the path in its forms (of that)", target),
+        Case::new("200 octets in their forms: none", forms("/a")),
+        Case::new("200 octets in their forms: one slash too many", forms("//a")),
+        Case::new("200 octets in their forms: all kinds", forms("/a%5cb/..%2fprivate/x;y")),
+        Case::new("200 octets in their forms: too many", forms("//a;b/%2F..%5c..;/%40/..//%3bc/")),
         Case::new("tags: none apply", select("/products/ropes/manila-12mm")),
         Case::new("tags: prepared", select("/press/kit")),
         Case::new("tags: merged with the origin's", merge),

@@ -1,6 +1,6 @@
 //! A request target: it has one normal form and few evasion forms, all different.
 
-use beadle::robots::{Forms, Target, path::MAX_LENGTH};
+use beadle::robots::{MAX_FORMS, MAX_OCTETS, Reading, Target, path::MAX_LENGTH};
 
 pub(crate) fn holds_for(octets: &[u8]) {
     let target = Target::new(octets);
@@ -15,13 +15,23 @@ pub(crate) fn holds_for(octets: &[u8]) {
     }
 
     let evasions: Vec<_> = target.evasions().collect();
-    assert!(evasions.len() <= 15);
     for (index, form) in evasions.iter().enumerate() {
         assert!(form.starts_with(b"/") && *form != letter);
         assert!(!evasions[..index].contains(form));
     }
-    let alone = Target::with_forms(octets, Forms::NONE);
-    assert_eq!((alone.letter(), alone.evasions().count()), (letter, 0));
+    // A form has the query as sent or decoded, in its own case or in lower case.
+    for reading in [
+        Reading::default(),
+        Reading { case_insensitive: true, decode_depth: 1 },
+        Reading { case_insensitive: false, decode_depth: 3 },
+    ] {
+        let target = Target::read_by(octets, reading);
+        let forms = || target.evasions();
+        assert!(forms().count() < 4 * MAX_FORMS);
+        let length = MAX_OCTETS.max(letter.len()) + MAX_FORMS * letter.len();
+        assert!(forms().map(<[u8]>::len).sum::<usize>() <= 4 * length);
+        assert!(evasions.iter().all(|known| forms().any(|form| form == *known)) || target.is_cut());
+    }
     assert!(Target::of_url(octets).letter().starts_with(b"/"));
 }
 

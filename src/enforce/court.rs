@@ -153,7 +153,10 @@ impl<'r, K: Knowledge> Court<'r, '_, K> {
         if verdict.access == Access::Allow {
             return decision;
         }
-        let excuse = self.excuse(claimant, binding, (group, verdict.rule));
+        // Which forms an edition judges depends on its own allow rules, so for them none answers for
+        // another.
+        let rule = verdict.rule.filter(|_| verdict.form == Form::Letter);
+        let excuse = self.excuse(claimant, binding, (group, rule));
         if excuse.is_some() && enforcement.grace == Grace::Count {
             return Decision { reason: Reason::Grace, excuse, ..decision };
         }

@@ -57,7 +57,7 @@ impl<'a> Visit<'a> {
         let (site, served) = published.site(number)?;
         Some(Self {
             claim: claims::claim(&published.rulebook, site, request),
-            target: Target::new(request.target),
+            target: Target::read_by(request.target, site.reading),
             request,
             site,
             served,

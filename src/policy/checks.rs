@@ -1,8 +1,11 @@
 //! Checks across the sections of a policy.
 
-use std::net::{IpAddr, SocketAddr};
+use std::{
+    collections::HashMap,
+    net::{IpAddr, SocketAddr},
+};
 
-use crate::diagnostic::Diagnostic;
+use crate::{diagnostic::Diagnostic, escape::shown};
 
 use super::{findings::Findings, mode::Mode, server::Server, shape::At, sites::Site};
 
@@ -25,6 +28,32 @@ pub(super) fn refuse_loop(site: &Site, server: &Server, at: &At<'_>, findings: &
             at,
             format!("the origin of '{}' is this proxy's own listener {listener}", site.name()),
             "name the address of the server behind the proxy",
+        );
+    }
+}
+
+/// Hints at rules that spell one path in two cases: the origin may serve every other case, too.
+pub(super) fn hint_at_case(site: &Site, at: &At<'_>, findings: &mut Findings) {
+    if site.reading.case_insensitive {
+        return;
+    }
+    let mut spellings: HashMap<String, &str> = HashMap::new();
+    let groups = site.robots_txt.file.groups.iter();
+    let found = groups.flat_map(|group| &group.rules).find_map(|rule| {
+        let spelling = spellings.entry(rule.pattern.to_lowercase()).or_insert(&rule.pattern);
+        (*spelling != rule.pattern).then(|| (*spelling, rule.pattern.as_str()))
+    });
+    if let Some((one, other)) = found {
+        let message = format!(
+            "the rules name '{}' and '{}': paths are compared with regard to case",
+            shown(one),
+            shown(other)
+        );
+        findings.add(
+            at,
+            Diagnostic::note("policy.case", message).help(
+                "if the origin serves both alike, write 'origin: { url: …, case_insensitive: true }'",
+            ),
         );
     }
 }

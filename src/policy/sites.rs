@@ -1,5 +1,7 @@
 //! The `sites` section.
 
+use crate::robots::Reading;
+
 use super::{
     enforcement::{self, Enforcement},
     findings::Findings,
@@ -20,6 +22,8 @@ pub struct Site {
     pub default: bool,
     /// The server that gets its requests.
     pub origin: Origin,
+    /// How that server reads a path.
+    pub reading: Reading,
     /// The robots.txt to publish.
     pub robots_txt: RobotsTxt,
     /// The tags to set, in the policy's order.
@@ -77,10 +81,12 @@ fn site(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> Option<Site>
         fields.take("robots_tag_legacy").and_then(|at| at.boolean(findings)).unwrap_or(true);
     let enforcement =
         enforcement::read(fields.take("enforcement").as_ref(), &robots_txt, names, findings);
+    let (origin, reading) = origin?;
     Some(Site {
         hosts: hosts?,
         default,
-        origin: origin?,
+        origin,
+        reading,
         robots_txt,
         robots_tag,
         robots_tag_legacy,

@@ -15,7 +15,6 @@ use std::{
 };
 
 use super::{
-    evasion::Forms,
     group_index::{GroupIndex, GroupList},
     matcher::Matcher,
     normal,
@@ -117,7 +116,7 @@ impl<'a> File<'a> {
 
     fn judge(&self, token: &str, path: &str) -> Judged {
         let scope = self.matcher.group(token).or_else(|| self.matcher.star());
-        let target = Target::with_forms(path.as_bytes(), Forms::NONE);
+        let target = Target::letter_of(path.as_bytes());
         let verdict = scope.map(|scope| self.matcher.verdict_letter(scope, &target));
         Judged {
             access: verdict.map_or(Access::Allow, |verdict| verdict.access),

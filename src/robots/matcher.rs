@@ -10,7 +10,8 @@
 //! allowed; an empty pattern matches nothing. `/robots.txt` is always allowed, with any query.
 //!
 //! **Form.** A [`Target`] is judged as sent. If that is allowed, each form that an origin may see
-//! is judged, and the first disallowed form decides.
+//! is judged, and the first disallowed form decides. If there are more forms than are made, the
+//! first disallow rule decides.
 //!
 //! **Cost.** Groups with the same names are compiled into one set of rules (`rule_set`). A verdict
 //! takes no lock and usually allocates nothing.
@@ -18,6 +19,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
+    evasion::{EvasionForm, Forms, View},
     group_index::GroupIndex,
     name,
     name_map::{NameKey, NameMap},
@@ -125,56 +127,76 @@ impl Matcher {
     /// strictest answer counts.
     pub fn verdict(&self, scope: Scope, target: &Target<'_>) -> Verdict<'_> {
         let letter = self.verdict_letter(scope, target);
-        if letter.access == Access::Disallow || target.is_robots_txt() {
-            return letter;
+        match self.evasion(scope, target, &letter, |_| ()) {
+            Some((verdict, ())) => verdict,
+            None => letter,
         }
-        target
-            .evasions()
-            .map(|form| self.judge(scope, form, Form::Evasion))
-            .find(|verdict| verdict.access == Access::Disallow)
-            .unwrap_or(letter)
     }
 
     /// Judges `target` as sent, by RFC 9309 alone.
     pub fn verdict_letter(&self, scope: Scope, target: &Target<'_>) -> Verdict<'_> {
-        self.judge(scope, target.letter(), Form::Letter)
+        let rule = self.best(scope, View::default(), target.letter());
+        Verdict { access: access_by(rule), rule, form: Form::Letter }
     }
 
     /// The verdict with all rules that match. Tries each rule of the scope, so it is not for the
     /// request path.
     pub fn explain(&self, scope: Scope, target: &Target<'_>) -> Explanation<'_> {
-        let verdict = self.verdict(scope, target);
-        let evasion = || {
-            target
-                .evasions()
-                .find(|form| self.judge(scope, form, Form::Evasion).access == Access::Disallow)
-        };
-        let path = match verdict.form {
-            Form::Letter => target.letter(),
-            Form::Evasion => evasion().unwrap_or_else(|| target.letter()),
-        };
-        let mut matches: Vec<_> = match is_robots_txt(path) {
+        let letter = self.verdict_letter(scope, target);
+        let evasion = self.evasion(scope, target, &letter, |form| form.cloned());
+        let (verdict, form) = evasion.unwrap_or((letter, None));
+        let EvasionForm { text: path, view } = form.unwrap_or_else(|| EvasionForm {
+            text: target.letter().to_vec(),
+            view: View::default(),
+        });
+        let mut matches: Vec<_> = match is_robots_txt(&path) {
             true => Vec::new(),
-            false => self.sets_of(scope).flat_map(|set| set.matches(path)).collect(),
+            false => self.sets_of(scope).flat_map(|set| set.matches(view, &path)).collect(),
         };
         matches.sort_by_key(|found| Precedence::new(found.rule, found.specificity));
-        Explanation { verdict, path: path.to_vec(), matches }
+        Explanation { verdict, path, matches }
     }
 
-    fn judge(&self, scope: Scope, path: &[u8], form: Form) -> Verdict<'_> {
-        let rule = match is_robots_txt(path) {
+    /// The verdict on the first form that is disallowed, if the letter is allowed, and what is made
+    /// of that form. There is none if the target has too many forms.
+    fn evasion<T>(
+        &self,
+        scope: Scope,
+        target: &Target<'_>,
+        letter: &Verdict<'_>,
+        made: impl Fn(Option<&EvasionForm>) -> T,
+    ) -> Option<(Verdict<'_>, T)> {
+        let forms = target.forms()?;
+        if letter.access == Access::Disallow || target.is_robots_txt() {
+            return None;
+        }
+        let spelled = letter.rule.and_then(|rule| target.forms_spelled_by(rule));
+        let Forms { all, is_cut } = spelled.as_ref().unwrap_or(forms);
+        let disallow = |rule| Verdict { access: Access::Disallow, rule, form: Form::Evasion };
+        for form in all {
+            let rule = self.best(scope, form.view, &form.text);
+            if access_by(rule) == Access::Disallow {
+                return Some((disallow(rule), made(Some(form))));
+            }
+        }
+        let by_all = || {
+            let first = self.sets_of(scope).filter_map(RuleSet::first_disallow);
+            first.min_by_key(|ranked| ranked.precedence()).map(|ranked| &ranked.rule)
+        };
+        let rule = is_cut.then(by_all).flatten()?;
+        Some((disallow(Some(rule)), made(None)))
+    }
+
+    /// The rule that decides for a form; robots.txt has none.
+    fn best(&self, scope: Scope, view: View, path: &[u8]) -> Option<&Rule> {
+        match is_robots_txt(path) {
             true => None,
             false => self
                 .sets_of(scope)
-                .filter_map(|set| set.best(path))
+                .filter_map(|set| set.best_of(view, path))
                 .min_by_key(|ranked| ranked.precedence())
                 .map(|ranked| &ranked.rule),
-        };
-        let access = match rule.map(|rule| rule.directive) {
-            Some(Directive::Disallow) => Access::Disallow,
-            Some(Directive::Allow) | None => Access::Allow,
-        };
-        Verdict { access, rule, form }
+        }
     }
 
     /// Each form of each name with its scope, ordered by key; without `*`.
@@ -199,6 +221,13 @@ impl Matcher {
 
     fn sets_of(&self, scope: Scope) -> impl Iterator<Item = &RuleSet> {
         self.sets(scope).iter().filter_map(|&set| self.sets.get(set))
+    }
+}
+
+fn access_by(rule: Option<&Rule>) -> Access {
+    match rule.map(|rule| rule.directive) {
+        Some(Directive::Disallow) => Access::Disallow,
+        Some(Directive::Allow) | None => Access::Allow,
     }
 }
 

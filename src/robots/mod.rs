@@ -66,7 +66,7 @@
 //!    of step 3: `*` and `$` are one octet each, stars in a row one together, `%2A` and `%24` three.
 //!    Of equally long ones an allow rule decides, of equal ones the first. The empty pattern matches
 //!    nothing. A path that no rule matches is allowed.
-//! 6. An allowed path is judged again in the forms that an origin may make of it ([`Forms`]), on
+//! 6. An allowed path is judged again in the forms that an origin may make of it ([`Reading`]), on
 //!    which the RFC is silent. [`Matcher::verdict_letter`] leaves this step out.
 //!
 //! # Limits
@@ -147,7 +147,7 @@ mod overlap; // The rules that a file shares with older ones.
 mod tests;
 
 pub use difference::{Difference, Differences, Judged, MAX_DIFFERENCES, differences};
-pub use evasion::Forms;
+pub use evasion::{MAX_FORMS, MAX_OCTETS, Reading};
 pub use limits::{LEAST_BYTES, MAX_BYTES, MAX_FINDINGS};
 pub use matcher::{Matcher, Scope, closes_everything};
 pub use merge::{Merged, Side, Source, merge};

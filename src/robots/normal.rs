@@ -103,11 +103,17 @@ fn escape_at(bytes: &[u8], at: usize) -> Option<Escape> {
     Some(Escape { octet, upper: !high.is_ascii_lowercase() && !low.is_ascii_lowercase() })
 }
 
+/// The octet that is encoded at `at`, if one is.
+pub(super) fn octet_at(bytes: &[u8], at: usize) -> Option<u8> {
+    escape_at(bytes, at).map(|escape| escape.octet)
+}
+
 fn is_decoded(octet: u8) -> bool {
     octet.is_ascii_alphanumeric() || b"-._~*$".contains(&octet)
 }
 
-fn push_encoded(out: &mut Vec<u8>, octet: u8) {
+/// Appends `%XX`.
+pub(super) fn push_encoded(out: &mut Vec<u8>, octet: u8) {
     const HEX: &[u8; 16] = b"0123456789ABCDEF";
     out.extend([b'%', HEX[usize::from(octet >> 4)], HEX[usize::from(octet & 15)]]);
 }

@@ -8,13 +8,15 @@
 //! The usual request is in normal form and has no evasion form. A [`Target`] borrows its octets,
 //! and nothing is allocated.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, cell::OnceCell};
 
 use memchr::memmem;
 
 use super::{
-    evasion::{Forms, evasions},
+    evasion::{Forms, Reading},
     normal,
+    pattern::Pattern,
+    rule::Rule,
 };
 
 /// How much of a target is judged, in octets. The rest is ignored; servers refuse targets long
@@ -22,23 +24,27 @@ use super::{
 pub const MAX_LENGTH: usize = 64 * 1024;
 
 /// The path and query of a request, ready to be judged.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Target<'a> {
     letter: Cow<'a, [u8]>,
-    evasions: Vec<Vec<u8>>,
+    /// `None` if the letter is the only form.
+    reading: Option<Reading>,
+    forms: OnceCell<Forms>,
 }
 
 impl<'a> Target<'a> {
-    /// The target of an HTTP request in origin-form (RFC 9112 §3.2.1), octets as received.
+    /// The target of an HTTP request in origin-form (RFC 9112 §3.2.1), octets as received, for an
+    /// origin of which nothing is known.
     pub fn new(target: &'a [u8]) -> Self {
-        Self::with_forms(target, Forms::ALL)
+        Self::read_by(target, Reading::default())
     }
 
-    /// The target of a request, judged as sent and in these evasion forms.
-    pub fn with_forms(target: &'a [u8], forms: Forms) -> Self {
+    /// The target of a request for an origin with this reading.
+    pub fn read_by(target: &'a [u8], reading: Reading) -> Self {
         let target = target.get(..MAX_LENGTH).unwrap_or(target);
         if is_usual(target) {
-            return Self { letter: Cow::Borrowed(target), evasions: Vec::new() };
+            let letter = Cow::Borrowed(target);
+            return Self::with(letter, reading.case_insensitive.then_some(reading));
         }
         let end = memchr::memchr(b'#', target).unwrap_or(target.len());
         let letter = match target.get(..end).unwrap_or_default() {
@@ -49,8 +55,16 @@ impl<'a> Target<'a> {
                 Cow::Owned(out)
             }
         };
-        let evasions = evasions(&letter, forms);
-        Self { letter, evasions }
+        Self::with(letter, Some(reading))
+    }
+
+    /// The letter of a target, without other forms.
+    pub(super) fn letter_of(target: &'a [u8]) -> Self {
+        Self { reading: None, ..Self::new(target) }
+    }
+
+    const fn with(letter: Cow<'a, [u8]>, reading: Option<Reading>) -> Self {
+        Self { letter, reading, forms: OnceCell::new() }
     }
 
     /// The target of a URL: see [`origin_form`].
@@ -70,7 +84,28 @@ impl<'a> Target<'a> {
 
     /// The forms that differ from the letter and that an origin may see.
     pub fn evasions(&self) -> impl Iterator<Item = &[u8]> {
-        self.evasions.iter().map(Vec::as_slice)
+        self.forms().into_iter().flat_map(|forms| &forms.all).map(|form| &*form.text)
+    }
+
+    /// Whether the target has more forms than [`Self::evasions`] lists. Every rule applies to it.
+    pub fn is_cut(&self) -> bool {
+        self.forms().is_some_and(|forms| forms.is_cut)
+    }
+
+    /// The forms, which are made once.
+    pub(super) fn forms(&self) -> Option<&Forms> {
+        let reading = self.reading?;
+        Some(self.forms.get_or_init(|| Forms::new(&self.letter, reading)))
+    }
+
+    /// The forms where `rule` allows the letter and spells some of its reserved characters.
+    pub(super) fn forms_spelled_by(&self, rule: &Rule) -> Option<Forms> {
+        let reading = self.reading?;
+        if memchr::memchr3(b'%', b';', b'/', &self.letter).is_none() {
+            return None;
+        }
+        let spelled = Pattern::compile(rule.pattern.as_bytes()).literals_in(&self.letter);
+        Forms::with_spelled(&self.letter, &spelled, reading)
     }
 }
 
@@ -82,10 +117,13 @@ pub(super) fn is_robots_txt(path: &[u8]) -> bool {
 /// How many octets [`is_usual`] examines together.
 const LANES: usize = 16;
 
-/// Whether `target` is certainly in normal form and has no evasion form: it starts with `/`, and
-/// contains no suspect octet, no `//` and no `/.`.
+/// Whether `target` is certainly in normal form and has no evasion form: it starts with `/`, doesn't
+/// end with `?`, and contains no suspect octet, no `//` and no `/.`.
 fn is_usual(target: &[u8]) -> bool {
     let [b'/', octets @ ..] = target else { return false };
+    if octets.last() == Some(&b'?') {
+        return false;
+    }
     // Each octet with the one before it.
     let (before, _) = target.split_at(octets.len());
     let (chunks, rest) = octets.as_chunks::<LANES>();
@@ -185,7 +223,7 @@ mod tests {
     fn a_usual_target_is_borrowed() {
         for usual in ["/", "/a/b.html?c=d&e=/f", "/a.b/c-d_e~f", "/$*!'()+,=:@"] {
             let target = Target::new(usual.as_bytes());
-            assert!(matches!(target.letter, Cow::Borrowed(_)) && target.evasions.is_empty());
+            assert!(matches!(target.letter, Cow::Borrowed(_)) && target.evasions().count() == 0);
         }
     }
 
@@ -201,7 +239,7 @@ mod tests {
                     let pair =
                         memmem::find(&target, b"//").or_else(|| memmem::find(&target, b"/."));
                     let usual = !special && pair.is_none();
-                    let excused = b"!$[~".contains(&octet);
+                    let excused = b"!$[~".contains(&octet) || target.ends_with(b"?");
                     assert_eq!(is_usual(&target), usual && !excused, "{octet:#x} in {length}");
                 }
             }
@@ -210,11 +248,8 @@ mod tests {
     }
 
     #[test]
-    fn hostile_targets_are_cut_and_linear() {
+    fn a_long_target_is_cut() {
         let dots = "/a/..".repeat(13_200);
-        let target = Target::new(dots.as_bytes());
-        assert_eq!(target.letter().len(), MAX_LENGTH);
-        let slashes = vec![b'/'; 1_000_000];
-        assert_eq!(shown(Target::new(&slashes).evasions()), ["/"]);
+        assert_eq!(Target::new(dots.as_bytes()).letter().len(), MAX_LENGTH);
     }
 }

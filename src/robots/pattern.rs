@@ -10,6 +10,8 @@
 //! - The specificity is the length of the normal form in octets. `*` and `$` count 1 as special
 //!   characters. Where they stand for themselves they count 3, as `%2A` and `%24`.
 
+use std::ops::Range;
+
 use memchr::memmem;
 
 use super::normal;
@@ -105,6 +107,18 @@ impl Pattern {
         }
     }
 
+    /// The pattern in lower case, with the same specificity.
+    pub(super) fn compile_folded(text: &[u8]) -> Self {
+        let Self { prefix, middle, end, specificity } = Self::compile(text);
+        let lower = |octets: &[u8]| octets.to_ascii_lowercase().into_boxed_slice();
+        let end = match end {
+            End::Tail(tail) => End::Tail(lower(&tail)),
+            end => end,
+        };
+        let middle = middle.iter().map(|segment| Segment::new(lower(segment.octets()))).collect();
+        Self { prefix: lower(&prefix), middle, end, specificity }
+    }
+
     /// Whether the pattern matches `path`: path and query in normal form, as
     /// [`Target`](super::Target) has them. Linear in the path's length; no allocation.
     pub fn matches(&self, path: &[u8]) -> bool {
@@ -124,6 +138,21 @@ impl Pattern {
             }
             None => false,
         })
+    }
+
+    /// Where the literals of the pattern stand in `path`, which it matches.
+    pub(super) fn literals_in(&self, path: &[u8]) -> Vec<Range<usize>> {
+        let mut at = self.prefix.len();
+        let mut found = vec![0..at];
+        for segment in &self.middle {
+            let Some(end) = path.get(at..).and_then(|rest| segment.find(rest)) else { break };
+            at += end;
+            found.push(at - segment.octets().len()..at);
+        }
+        if let End::Tail(tail) = &self.end {
+            found.push(path.len().saturating_sub(tail.len())..path.len());
+        }
+        found
     }
 
     /// How specific the pattern is: its octets in normal form (§2.2.2 "most octets").

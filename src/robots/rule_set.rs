@@ -5,9 +5,10 @@
 //! set has a tree of the rules that their prefix decides (`trie`), and an index of the others by
 //! octets in their paths (`windows`).
 
-use std::{cmp::Reverse, collections::BTreeSet};
+use std::{cmp::Reverse, collections::BTreeSet, sync::OnceLock};
 
 use super::{
+    evasion::View,
     name,
     pace::PaceRecord,
     pattern::{Pattern, Shape},
@@ -30,6 +31,16 @@ pub(super) struct RuleSet {
     pub(super) rules: Vec<Ranked>,
     /// The records that can set a pace.
     pub(super) paces: Vec<PaceRecord>,
+    search: Search,
+    /// The rules as they are compared with forms of other views, compiled when one is judged.
+    views: [OnceLock<Part>; 3],
+}
+
+/// Some of the rules of a set.
+#[derive(Debug)]
+struct Part {
+    /// Their ranks in the set, in order.
+    ranks: Vec<u32>,
     search: Search,
 }
 
@@ -105,34 +116,46 @@ impl RuleSet {
             .collect();
         let search = Search::new(compiled.into_iter().map(|(_, pattern)| pattern).collect());
         let paces = PaceRecord::candidates(groups().flat_map(|group| &group.records));
-        Self { tokens, rules, paces, search }
+        Self { tokens, rules, paces, search, views: Default::default() }
     }
 
     /// The rule that decides for `path`.
     #[inline]
     pub(super) fn best(&self, path: &[u8]) -> Option<&Ranked> {
-        let rank = match &self.search {
-            Search::Each(candidates) => {
-                let head = head(path);
-                candidates.iter().position(|candidate| {
-                    (head ^ candidate.head) & candidate.mask == 0 && candidate.pattern.matches(path)
-                })?
-            }
-            Search::Index(index) => {
-                let (trie, windows) = &**index;
-                windows.best(path, trie.best(path)) as usize
-            }
-        };
         // The rank that stands for no rule is past the end.
-        self.rules.get(rank)
+        self.rules.get(self.search.best(path)?)
     }
 
-    /// All rules that match `path`, by rank. Tries each rule, so it is not for the request path.
-    pub(super) fn matches(&self, path: &[u8]) -> impl Iterator<Item = Match<'_>> {
+    /// The rule that decides for a form with this view.
+    pub(super) fn best_of(&self, view: View, path: &[u8]) -> Option<&Ranked> {
+        let number = match (view.is_of_queries, view.is_folded) {
+            (false, false) => return self.best(path),
+            (true, false) => 0,
+            (false, true) => 1,
+            (true, true) => 2,
+        };
+        let part = self.views.get(number)?.get_or_init(|| self.part(view));
+        self.rules.get(*part.ranks.get(part.search.best(path)?)? as usize)
+    }
+
+    /// The disallow rule that decides before the others.
+    pub(super) fn first_disallow(&self) -> Option<&Ranked> {
+        self.rules.iter().find(|ranked| ranked.rule.directive == Directive::Disallow)
+    }
+
+    /// All rules that match a form with this view, by rank. Tries each rule, so it is not for the
+    /// request path.
+    pub(super) fn matches(&self, view: View, path: &[u8]) -> impl Iterator<Item = Match<'_>> {
         self.rules
             .iter()
-            .filter(move |ranked| Pattern::compile(ranked.rule.pattern.as_bytes()).matches(path))
+            .filter(move |ranked| ranked.is_in(view) && ranked.pattern(view).matches(path))
             .map(|ranked| Match { rule: &ranked.rule, specificity: ranked.specificity })
+    }
+
+    fn part(&self, view: View) -> Part {
+        let seen = (0..).zip(&self.rules).filter(|(_, ranked)| ranked.is_in(view));
+        let (ranks, patterns) = seen.map(|(rank, ranked)| (rank, ranked.pattern(view))).unzip();
+        Part { ranks, search: Search::new(patterns) }
     }
 }
 
@@ -141,6 +164,19 @@ impl Ranked {
     #[inline]
     pub(super) fn precedence(&self) -> Precedence {
         Precedence::new(&self.rule, self.specificity)
+    }
+
+    /// Whether the rule is compared with forms of this view.
+    fn is_in(&self, view: View) -> bool {
+        let names_query = || self.rule.pattern.contains(['?', '&', '=']);
+        !view.is_of_queries || self.rule.directive == Directive::Allow || names_query()
+    }
+
+    fn pattern(&self, view: View) -> Pattern {
+        match view.is_folded {
+            true => Pattern::compile_folded(self.rule.pattern.as_bytes()),
+            false => Pattern::compile(self.rule.pattern.as_bytes()),
+        }
     }
 }
 
@@ -172,6 +208,23 @@ impl Search {
         let ranked = (0..trie::NONE).zip(patterns);
         let wild = ranked.filter(|(_, pattern)| pattern.shape() == Shape::Wild);
         Self::Index(Box::new((trie, Windows::new(wild.collect()))))
+    }
+
+    /// The rank of the rule that decides, or one past the end.
+    #[inline]
+    fn best(&self, path: &[u8]) -> Option<usize> {
+        match self {
+            Self::Each(candidates) => {
+                let head = head(path);
+                candidates.iter().position(|candidate| {
+                    (head ^ candidate.head) & candidate.mask == 0 && candidate.pattern.matches(path)
+                })
+            }
+            Self::Index(index) => {
+                let (trie, windows) = &**index;
+                Some(windows.best(path, trie.best(path)) as usize)
+            }
+        }
     }
 }
 

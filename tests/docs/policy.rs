@@ -33,6 +33,7 @@ fn probes() -> Vec<(&'static str, String)> {
         ("`crawlers[]`", top(&format!("crawlers: [{{ {ODD} }}]"))),
         ("`crawler_sets.*`", top(&format!("crawler_sets: {{ a: {{ {ODD} }} }}"))),
         ("`sites[]`", site(ODD)),
+        ("`sites[].origin`", format!("sites:\n  - hosts: [a.example]\n    origin: {{ {ODD} }}\n")),
         ("`sites[].robots_txt`", site(&format!("robots_txt: {{ {ODD} }}"))),
         (
             "`sites[].robots_txt.groups[]`",

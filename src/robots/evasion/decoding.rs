@@ -1,0 +1,202 @@
+//! The ways in which servers decode a path or a query, each on the whole of it.
+//!
+//! What decodes one kind of escape leaves the others as they are. Octets above ASCII stand for what no
+//! step may change.
+
+use memchr::memmem;
+
+use crate::robots::normal;
+
+/// `%2F` as `/`.
+pub(super) fn decode_slashes(path: &[u8]) -> Option<Vec<u8>> {
+    replace_escapes(path, |octet| (octet == b'/').then_some(b'/'))
+}
+
+/// `%5C` as `/`; a raw backslash is `%5C` in normal form.
+pub(super) fn decode_backslashes(path: &[u8]) -> Option<Vec<u8>> {
+    replace_escapes(path, |octet| (octet == b'\\').then_some(b'/'))
+}
+
+/// `%3B` as `;`.
+pub(super) fn decode_semicolons(path: &[u8]) -> Option<Vec<u8>> {
+    replace_escapes(path, |octet| (octet == b';').then_some(b';'))
+}
+
+/// Reserved characters decoded, all but the slash and those that would end the path.
+pub(super) fn decode_reserved(path: &[u8]) -> Option<Vec<u8>> {
+    replace_escapes(path, |octet| is_reserved(octet).then_some(octet))
+}
+
+/// `%uXXXX` as a UTF-16 unit.
+pub(super) fn decode_units(path: &[u8]) -> Option<Vec<u8>> {
+    let unit = |at: usize| match path.get(at..at + 6)? {
+        [b'%', b'u', digits @ ..] => {
+            let digits = digits.iter().map(|&digit| char::from(digit).to_digit(16));
+            let unit = digits.reduce(|all, digit| Some(all? << 4 | digit?));
+            char::from_u32(unit.flatten()?)
+        }
+        _ => None,
+    };
+    memmem::find_iter(path, b"%u").find(|&at| unit(at).is_some())?;
+    let mut out = Vec::with_capacity(path.len());
+    let mut at = 0;
+    while let Some(&octet) = path.get(at) {
+        match unit(at) {
+            Some(unit) => {
+                normal::push_normal(&mut out, unit.encode_utf8(&mut [0; 4]).as_bytes());
+                at += 6;
+            }
+            None => {
+                out.push(octet);
+                at += 1;
+            }
+        }
+    }
+    Some(out)
+}
+
+/// A path that is not UTF-8, read as ISO-8859-1: `%E9` is `%C3%A9`.
+pub(super) fn read_latin_1(path: &[u8]) -> Option<Vec<u8>> {
+    let octets = high_octets(path);
+    if octets.is_empty() {
+        return None;
+    }
+    // Only rows of escapes count: what stands between them is ASCII, or stands for it.
+    let rows = octets.chunk_by(|(before, _), (at, _)| before + 3 == *at);
+    let is_text = |row: &[(usize, u8)]| {
+        let row: Vec<u8> = row.iter().map(|(_, octet)| *octet).collect();
+        std::str::from_utf8(&row).is_ok()
+    };
+    if rows.map(is_text).all(|is_text| is_text) {
+        return None;
+    }
+    let mut out = Vec::with_capacity(path.len() + 3 * octets.len());
+    let mut copied = 0;
+    for (at, octet) in octets {
+        out.extend_from_slice(path.get(copied..at).unwrap_or_default());
+        normal::push_normal(&mut out, char::from(octet).encode_utf8(&mut [0; 4]).as_bytes());
+        copied = at + 3;
+    }
+    out.extend_from_slice(path.get(copied..).unwrap_or_default());
+    Some(out)
+}
+
+/// The escapes of octets above ASCII, with their places.
+fn high_octets(path: &[u8]) -> Vec<(usize, u8)> {
+    let escapes = memchr::memchr_iter(b'%', path);
+    let octets = escapes.filter_map(|at| normal::octet_at(path, at).map(|octet| (at, octet)));
+    octets.filter(|(_, octet)| !octet.is_ascii()).collect()
+}
+
+/// `%XX` decoded whose digits are not all digits, by the arithmetic of some decoders: they take `:`
+/// to `?` for 10 to 15, and `@` and `` ` `` for 9. Of a path and its query: a `?` may be a digit.
+pub(super) fn decode_loosely(target: &[u8]) -> Option<Vec<u8>> {
+    let digit = |octet: u8| match octet {
+        b'0'..=b'?' => Some(octet - b'0'),
+        b'@'..=b'F' => Some(octet - b'@' + 9),
+        b'a'..=b'f' => Some(octet - b'a' + 10),
+        _ => None,
+    };
+    let escape = |at: usize| match *target.get(at..at + 3)? {
+        // In normal form a backtick is itself an escape.
+        [b'%', high, low] if !(high.is_ascii_hexdigit() && low.is_ascii_hexdigit()) => {
+            Some(digit(high)? << 4 | digit(low)?)
+        }
+        _ => None,
+    };
+    memchr::memchr_iter(b'%', target).find(|&at| escape(at).is_some())?;
+    let mut out = Vec::with_capacity(target.len());
+    let mut at = 0;
+    while let Some(&octet) = target.get(at) {
+        match escape(at) {
+            Some(octet) => {
+                normal::push_normal(&mut out, &[octet]);
+                at += 3;
+            }
+            None => {
+                out.push(octet);
+                at += 1;
+            }
+        }
+    }
+    Some(out)
+}
+
+/// What a second decoding makes of a path: `%25XX` decoded, and the path that ends before an encoded
+/// `?`, `#`, space or control character, which the next server takes for the end.
+pub(super) fn decode_again(path: &[u8]) -> Vec<Vec<u8>> {
+    let decoded = memmem::find(path, b"%25").map(|_| {
+        let mut out = Vec::with_capacity(path.len());
+        let mut at = 0;
+        while let Some(&octet) = path.get(at) {
+            let escape = (path.get(at..at + 3) == Some(b"%25")).then(|| path.get(at + 3..at + 5));
+            match escape.flatten() {
+                Some(&[high, low]) if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
+                    normal::push_normal(&mut out, &[b'%', high, low]);
+                    at += 5;
+                }
+                _ => {
+                    out.push(octet);
+                    at += 1;
+                }
+            }
+        }
+        out
+    });
+    let ends = |octet: u8| octet <= b' ' || b"#?\x7f".contains(&octet);
+    let end = memchr::memchr_iter(b'%', path).find_map(|at| {
+        normal::octet_at(path, at).filter(|octet| ends(*octet)).map(|octet| (at, octet))
+    });
+    let cut = end.and_then(|(at, _)| path.get(..at)).map(<[u8]>::to_vec);
+    let with_query = end.filter(|(_, octet)| *octet == b'?').map(|(at, _)| {
+        let (path, query) = path.split_at(at);
+        [path, b"?", query.get(3..).unwrap_or_default()].concat()
+    });
+    [decoded, cut, with_query].into_iter().flatten().collect()
+}
+
+/// `text` with the escapes replaced for which there is a replacement; `None` if there is none.
+pub(super) fn replace_escapes(
+    text: &[u8],
+    replacement: impl Fn(u8) -> Option<u8>,
+) -> Option<Vec<u8>> {
+    let found = |at: usize| escape_at(text, at).and_then(&replacement);
+    let first = memchr::memchr_iter(b'%', text).find(|&at| found(at).is_some())?;
+    let (kept, _) = text.split_at(first);
+    let mut out = Vec::with_capacity(text.len());
+    out.extend_from_slice(kept);
+    let mut at = first;
+    while let Some(&octet) = text.get(at) {
+        match (octet == b'%').then(|| found(at)).flatten() {
+            Some(octet) => {
+                out.push(octet);
+                at += 3;
+            }
+            None => {
+                out.push(octet);
+                at += 1;
+            }
+        }
+    }
+    Some(out)
+}
+
+/// The reserved character, slash or backslash that is encoded at `at`.
+pub(super) fn escape_at(text: &[u8], at: usize) -> Option<u8> {
+    normal::octet_at(text, at).filter(|&octet| is_reserved(octet) || b"/\\".contains(&octet))
+}
+
+/// Appends the escape of `octet`, in normal form or in lower case.
+pub(super) fn push_escape(out: &mut Vec<u8>, octet: u8, is_lower_case: bool) {
+    let start = out.len();
+    normal::push_encoded(out, octet);
+    if is_lower_case && let Some(escape) = out.get_mut(start..) {
+        escape.make_ascii_lowercase();
+    }
+}
+
+/// RFC 3986 §2.2, but for the slash, the delimiters `?` and `#`, and `*` and `$`, which the normal
+/// form decodes.
+pub(super) fn is_reserved(octet: u8) -> bool {
+    b":[]@!&'()+,;=".contains(&octet)
+}

@@ -1,0 +1,148 @@
+//! Each step and each way of decoding, by tables.
+
+use super::{super::decoding::*, *};
+
+fn check(step: Step, cases: &[(&str, Option<&str>)]) {
+    for (path, made) in cases {
+        let found = step(path.as_bytes()).map(|made| String::from_utf8_lossy(&made).into_owned());
+        assert_eq!(found.as_deref(), *made, "{path}");
+    }
+}
+
+#[test]
+fn each_step_changes_what_it_names_and_nothing_else() {
+    check(
+        decode_slashes,
+        &[("/a%2Fb%5Cc", Some("/a/b%5Cc")), ("/a%252Fb", None), ("/%2", None), ("/%", None)],
+    );
+    check(decode_backslashes, &[("/a%5C%2Fb", Some("/a/%2Fb")), ("/a%2Fb", None)]);
+    check(
+        decode_reserved,
+        &[
+            ("/%40a%2B%3B%2F%3F", Some("/@a+;%2F%3F")),
+            ("/%25%20%C3%A4%23%3F", None),
+            ("/%3A%5B%5D%21%26%27%28%29%2C%3D", Some("/:[]!&'(),=")),
+        ],
+    );
+    check(decode_semicolons, &[("/a%3Bb%40", Some("/a;b%40"))]);
+    check(
+        drop_parameters,
+        &[
+            ("/a;b/c;d;e/f;", Some("/a/c/f")),
+            ("/;a", Some("/")),
+            ("/..;/a", Some("/../a")),
+            ("/a%3Bb", None),
+        ],
+    );
+    check(
+        drop_last_parameter,
+        &[("/a;b;c", Some("/a;b")), ("/a;b/c", None), ("/a/b;", Some("/a/b"))],
+    );
+    check(
+        merge_slashes,
+        &[("//", Some("/")), ("/a///b//", Some("/a/b/")), ("/a/b/", None), ("///a", Some("/a"))],
+    );
+    check(
+        resolve_dots,
+        &[
+            ("/a/../b", Some("/b")),
+            ("/a//../b", Some("/a/b")),
+            ("/..", Some("/")),
+            ("/a/./b/.", Some("/a/b/")),
+            ("/a/b/..", Some("/a/")),
+            ("/.well-known/..a/b..", None),
+            ("/a.", None),
+            ("/a/.x/..y/...", None),
+            ("/../a", Some("/a")),
+            ("/a/../../b/..", Some("/")),
+        ],
+    );
+    check(
+        climb,
+        &[
+            ("/../www/a", Some("/a")),
+            ("/../../srv/www/a/b", Some("/a/b")),
+            ("/a/../../www/../www/b/.", Some("/b/")),
+            ("/../www", Some("/")),
+            ("/a/../b", None),
+            ("/..a", None),
+        ],
+    );
+    check(
+        decode_units,
+        &[("/%u0070%u002fx%u00e9", Some("/p/x%C3%A9")), ("/%ud800%u12", None), ("/%u+070", None)],
+    );
+    check(
+        read_latin_1,
+        &[
+            ("/%E9", Some("/%C3%A9")),
+            ("/%E9/%C3%A9", Some("/%C3%A9/%C3%83%C2%A9")),
+            ("/%C3%A9", None),
+            ("/%2F", None),
+        ],
+    );
+}
+
+#[test]
+fn careless_digits_are_decoded_as_they_are_counted() {
+    for (target, made) in [
+        ("/pr%6@vate", Some("/private")),
+        ("/a%2;b", Some("/a+b")),
+        ("/a%6?/../b", Some("/ao/../b")),
+        ("/a%2F%41", None),
+        ("/a%zz%", None),
+    ] {
+        let found = decode_loosely(target.as_bytes());
+        assert_eq!(found.as_deref(), made.map(str::as_bytes), "{target}");
+    }
+}
+
+#[test]
+fn a_line_feed_and_slashes_end_a_path() {
+    for (path, kept, without_slashes) in [
+        ("/a", None, None),
+        ("/a%0A", Some("/a"), Some("/a")),
+        ("/a%0Ab", None, None),
+        ("/a//", None, Some("/a")),
+        ("/a/%0A", Some("/a/"), Some("/a")),
+        ("/", None, None),
+        ("//", None, None),
+    ] {
+        let found = |drops| end(path.as_bytes(), drops).map(|kept| kept.escape_ascii().to_string());
+        assert_eq!(found(false).as_deref(), kept, "{path}");
+        assert_eq!(found(true).as_deref(), without_slashes, "{path}");
+    }
+    check(
+        drop_authority,
+        &[
+            ("//q/a", Some("/a")),
+            ("///q//a", Some("//a")),
+            ("//q", Some("/")),
+            ("////", Some("/")),
+            ("/q//a", None),
+        ],
+    );
+}
+
+#[test]
+fn a_second_decoding_is_one_level_of_percent_signs() {
+    let made = |path: &str| {
+        let made = decode_again(path.as_bytes()).into_iter();
+        made.map(|path| String::from_utf8_lossy(&path).into_owned()).collect::<Vec<_>>()
+    };
+    for (path, forms) in [
+        ("/%2570rivate", &["/private"][..]),
+        ("/%252Fx%2525", &["/%2Fx%25"]),
+        ("/%252570", &["/%2570"]),
+        ("/a%25", &[]),
+        ("/a%25zz", &[]),
+        ("/a%3Fb%2Fc", &["/a", "/a?b%2Fc"]),
+        ("/a%23b%3F", &["/a"]),
+        ("/a%20b%3F", &["/a"]),
+        ("/a%0D%0Ab", &["/a"]),
+        ("/a", &[]),
+    ] {
+        let made: Vec<_> = made(path).into_iter().filter(|made| made != path).collect();
+        assert_eq!(made, forms, "{path}");
+    }
+}

@@ -1,0 +1,213 @@
+//! The forms of a target, by tables.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::robots::{Access, Form, Matcher, Target, parse};
+
+fn found(target: &str, reading: Reading) -> Vec<String> {
+    let target = Target::read_by(target.as_bytes(), reading);
+    let forms = target.evasions().map(|form| String::from_utf8_lossy(form).into_owned());
+    forms.collect::<Vec<_>>()
+}
+
+#[test]
+fn evasion_forms_are_those_that_an_origin_may_see() {
+    for (target, forms) in [
+        ("/private/x", &[][..]),
+        ("/.well-known/x", &[]),
+        ("/a?u=http://x/../y;z", &[]),
+        ("//private/x", &["/private/x", "/x"]),
+        ("/./private/x", &["/private/x"]),
+        ("/x/../private/x", &["/private/x"]),
+        ("/%2e%2E/private/", &["/private/", "/"]),
+        ("/private%2fx", &["/private/x"]),
+        ("/private%5cx", &["/private/x"]),
+        ("/private\\x", &["/private/x"]),
+        ("/private;j=1/x;k", &["/private/x", "/private;j=1/x"]),
+        ("/%40admin/x", &["/@admin/x"]),
+        ("/Special%3A/x", &["/Special:/x"]),
+        ("/doc.pdf?", &["/doc.pdf"]),
+        ("/?filter%5bsecret%5d=1", &["/?filter[secret]=1"]),
+        ("/?q=admin%2Fx", &["/?q=admin/x"]),
+        ("/?q=a%26b%3Dc%3F%23%2B", &[]),
+        ("/who%3F%23%25", &[]),
+        ("/%c0%afprivate/x", &["/%C3%80%C2%AFprivate/x"]),
+        ("/%2570rivate", &[]),
+        ("/a/b/..", &["/a/", "/a"]),
+        ("/..", &["/"]),
+        ("/../www/x", &["/www/x", "/x"]),
+        ("/doc.pdf/", &[]),
+        ("/doc.pdf//", &["/doc.pdf", "/doc.pdf/"]),
+        ("/doc.pdf%2f", &["/doc.pdf/", "/doc.pdf"]),
+        ("/x%0a", &["/x"]),
+        ("/%u0070rivate", &["/private"]),
+        ("/%E9", &["/%C3%A9"]),
+        ("/private//..//x", &["/private/../x", "/private//x", "/x", "/private/x"]),
+    ] {
+        assert_eq!(found(target, Reading::default()), forms, "{target}");
+    }
+}
+
+#[test]
+fn a_declared_reading_adds_forms() {
+    let reading = Reading { decode_depth: 2, case_insensitive: false };
+    assert_eq!(found("/%2570rivate/x", reading), ["/private/x"]);
+    assert_eq!(found("/a%252Fb", reading), ["/a%2Fb", "/a/b"]);
+    assert_eq!(found("/%252570", reading), ["/%2570"], "once more, and no further");
+    assert_eq!(found("/%252570", Reading { decode_depth: 3, ..reading }), ["/%2570", "/p"]);
+    let reading = Reading { case_insensitive: true, decode_depth: 1 };
+    assert_eq!(found("/PRIVATE/X", reading), ["/private/x"]);
+    assert_eq!(found("/A%2FB?%4A", reading), ["/A/B?J", "/a%2fb?j", "/a/b?j"]);
+}
+
+/// The verdict for `target` by these lines of a group for `*`.
+fn judge(rules: &str, target: &str, reading: Reading) -> (Access, Form) {
+    let text = format!("user-agent: *\n{}", rules.replace(", ", "\n"));
+    let matcher = Matcher::new(&parse(text.as_bytes()).0);
+    let scope = matcher.star().expect("a group");
+    let verdict = matcher.verdict(scope, &Target::read_by(target.as_bytes(), reading));
+    let explained = matcher.explain(scope, &Target::read_by(target.as_bytes(), reading)).verdict;
+    assert_eq!(explained, verdict, "{target}");
+    (verdict.access, verdict.form)
+}
+
+const ALLOW: (Access, Form) = (Access::Allow, Form::Letter);
+const EVASION: (Access, Form) = (Access::Disallow, Form::Evasion);
+
+#[test]
+fn every_order_of_the_steps_is_judged() {
+    for (rules, target) in [
+        ("disallow: /private/", "/a%5cb/..%2fprivate/x"),
+        ("disallow: /, allow: /public/", "/public/a%5cb%5cc/..%2f..%2fsecret.html"),
+        ("disallow: /private/", "/x%2f..;%2fa/private/x"),
+        ("disallow: /private/", "/pub%2Fprivate./..//private%2Fx"),
+        ("disallow: /private/x", "/private//..//x"),
+        ("disallow: /private/", "//q/private/x"),
+        ("disallow: /private/", "///q/private/x"),
+        ("disallow: /private/", "/\\q/private/x"),
+        ("disallow: /private/", "/%5c%5Cq/private/x"),
+        ("disallow: /private/", "/..%3b/private/x"),
+        ("disallow: /@admin", "/%40admin/x"),
+        ("disallow: /a+b", "/a%2Bb/x"),
+        ("disallow: /*?filter[secret]=", "/?filter%5bsecret%5d=1"),
+        ("disallow: /?q=admin/", "//?q=admin%2Fx"),
+        ("disallow: /*.pdf$", "/doc.pdf?"),
+        ("disallow: /*.pdf$", "/doc.pdf/."),
+        ("disallow: /private$", "/private/x%2f.."),
+        ("disallow: /x;y$", "/x;y;"),
+        ("disallow: /private/", "/pr%6@vate/x"),
+        ("disallow: /private/", "/a%6?/../private/x"),
+        ("disallow: /private/", "/a/..%2f..%2froot/private/x"),
+    ] {
+        assert_eq!(judge(rules, target, Reading::default()), EVASION, "{target}");
+    }
+}
+
+#[test]
+fn a_query_form_counts_for_rules_that_name_the_query() {
+    for (rules, target, verdict) in [
+        ("disallow: /*/admin/", "/login?next=%2Fadmin%2F", ALLOW),
+        ("disallow: /*q=admin/", "/?q=admin%2F", EVASION),
+        ("disallow: /*?sid=", "/login?next=%2Fa%3Fsid%3D1", ALLOW),
+        ("disallow: /*sid=", "/login?next=%2Fa%3Fsid%3D1", ALLOW),
+        // The rule that decides otherwise is no bar to the one that names the query.
+        ("disallow: /?q=a/, disallow: /*/admin/", "/?q=a%2Fadmin%2F", EVASION),
+    ] {
+        assert_eq!(judge(rules, target, Reading::default()), verdict, "{target}");
+    }
+}
+
+#[test]
+fn what_the_allow_rule_spells_is_not_decoded() {
+    for (rules, target, verdict) in [
+        ("disallow: /wiki/, allow: /wiki/C%2B%2B", "/wiki/C%2B%2B", ALLOW),
+        ("disallow: /wiki/, allow: /wiki/C%2B%2B", "/wiki/C%2B%2B/x;y", ALLOW),
+        ("disallow: /wiki/, allow: /wiki/C%2B%2B", "/wiki/C%2b%2b?a=b", ALLOW),
+        ("disallow: /wiki/x, allow: /wiki/AC%2FDC", "/wiki/AC%2FDC/../x", EVASION),
+        ("disallow: /wiki/x, allow: /wiki/AC%2FDC", "/wiki/AC%2FDC/..%2f..%2fx", EVASION),
+        ("disallow: /private, allow: /*%2Fpublic/", "/x%2Fpublic/../../private", EVASION),
+        ("disallow: /wiki/, allow: /*C%2B%2B$", "/wiki/C%2B%2B", ALLOW),
+        ("disallow: /a, allow: /a;v=1", "/a;v=1", ALLOW),
+        ("disallow: /a, allow: /a;v=1", "/a;v=1/../b/../a", EVASION),
+        ("disallow: /c/, allow: //c/", "//c/x", ALLOW),
+        ("disallow: /c/, allow: //c/", "//c/../c/x", EVASION),
+        ("disallow: /?q=, allow: /?q=a%2Fb", "/?q=a%2fb", ALLOW),
+        // Spelled at one place, not at another.
+        ("disallow: /wiki/, allow: /wiki/C%2B%2B, allow: /a", "/a/..%2Fwiki/C%2B%2B", EVASION),
+    ] {
+        assert_eq!(judge(rules, target, Reading::default()), verdict, "{rules}: {target}");
+    }
+}
+
+#[test]
+fn case_is_folded_in_rules_and_forms_where_it_is_declared() {
+    let reading = Reading { case_insensitive: true, ..Reading::default() };
+    for (rules, target, verdict) in [
+        ("disallow: /private/", "/PRIVATE/x", EVASION),
+        ("disallow: /Private/", "/private/x", EVASION),
+        ("disallow: /, allow: /Public/", "/Public/x", ALLOW),
+        ("disallow: /P/, allow: /p/q", "/P/Q", (Access::Disallow, Form::Letter)),
+        ("disallow: /x/, allow: /X/Y", "/X/y", ALLOW),
+        ("disallow: /x/, allow: /X/Y", "/X/Y", ALLOW),
+        ("disallow: /%C3%84%2f", "/%c3%84%2F", (Access::Disallow, Form::Letter)),
+        ("disallow: /a/b", "/A%2fB", EVASION),
+        ("disallow: /*.PDF$", "/a.pdf?", EVASION),
+        ("disallow: /?Q=a/", "/?q=A%2F", EVASION),
+    ] {
+        assert_eq!(judge(rules, target, reading), verdict, "{rules}: {target}");
+    }
+    assert_eq!(judge("disallow: /private/", "/PRIVATE/x", Reading::default()), ALLOW);
+}
+
+#[test]
+fn a_target_with_too_many_forms_is_judged_by_every_rule() {
+    let hostile = "//a;b/%2F..%5c..;/%40/..//%3bc%2f./%2f%5C/d;e/..%2f%5c//f/../g";
+    let target = Target::new(hostile.as_bytes());
+    assert!(target.is_cut());
+    assert_eq!(judge("disallow: /nowhere/else", hostile, Reading::default()), EVASION);
+    assert_eq!(judge("allow: /", hostile, Reading::default()), ALLOW);
+}
+
+#[test]
+fn hostile_targets_are_bounded() {
+    let dots = "/a/..".repeat(13_000);
+    assert_eq!(found(&dots, Reading::default()), ["/"]);
+    let slashes = "/".repeat(1_000_000);
+    assert_eq!(found(&slashes, Reading::default()), ["/"]);
+    let mixed = "/a//;b/%2F..".repeat(5_000);
+    let target = Target::new(mixed.as_bytes());
+    let octets: usize = target.evasions().map(<[u8]>::len).sum();
+    assert!(target.is_cut() && octets <= MAX_OCTETS, "{octets}");
+}
+
+proptest! {
+    #[test]
+    fn whatever_the_steps_make_in_any_order_is_a_form(
+        pieces in prop::collection::vec(
+            prop::sample::select(vec![
+                "/", "/", "a", "b", "..", ".", ";", "%2f", "%5C", "\\", "%3b", "%40", "%252e", "%3F",
+            ]),
+            0..9,
+        ),
+        order in prop::collection::vec(0..=STEPS.len(), 0..7),
+    ) {
+        let target = format!("/{}", pieces.concat());
+        let reading = Reading { decode_depth: 2, ..Reading::default() };
+        let target = Target::read_by(target.as_bytes(), reading);
+        let mut path = target.letter().to_vec();
+        let mut may_decode = true;
+        for step in order {
+            match STEPS.get(step) {
+                Some(step) => path = step(&path).unwrap_or(path),
+                None if may_decode => {
+                    may_decode = false;
+                    path = decoding::decode_again(&path).pop().unwrap_or(path);
+                }
+                None => {}
+            }
+        }
+        let is_form = path == target.letter() || target.evasions().any(|form| form == path);
+        prop_assert!(is_form || target.is_cut(), "{}", String::from_utf8_lossy(&path));
+    }
+}
