@@ -5,6 +5,8 @@ use std::path::Path;
 
 #[path = "../../fuzz/checks/editions.rs"]
 mod editions;
+#[path = "../../fuzz/checks/forms.rs"]
+pub(crate) mod forms;
 #[path = "../../fuzz/checks/html.rs"]
 mod html;
 #[path = "../../fuzz/checks/matching.rs"]
@@ -24,8 +26,9 @@ mod x_robots_tag;
 
 type Check = fn(&[u8]);
 
-const CHECKS: [(&str, Check); 9] = [
+const CHECKS: [(&str, Check); 10] = [
     ("editions", editions::holds_for),
+    ("forms", forms::holds_for),
     ("html", html::holds_for),
     ("matching", matching::holds_for),
     ("robots", robots::holds_for),

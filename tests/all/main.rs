@@ -31,6 +31,7 @@ mod breaker; // a limit for refusals
 mod catalogue; // the known crawlers
 mod enforcement; // log or block, and the record
 mod evasion; // other spellings of a path
+mod origins; // the same, with real origins behind the program
 mod pace; // a crawler's speed and its place on the ladder
 mod signatures; // signatures as evidence for a claim
 mod smuggling; // one request stays one request
@@ -46,5 +47,6 @@ mod reload;
 mod shutdown;
 
 // === the library under stress
+mod forms; // whatever an origin resolves to a disallowed path is judged disallowed
 mod fuzz_corpora; // every input that once broke something
 mod memory; // bytes allocated

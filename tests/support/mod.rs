@@ -14,9 +14,11 @@ use std::{
 
 pub(crate) mod client;
 pub(crate) mod conditions;
+pub(crate) mod hostile;
 pub(crate) mod name_server;
 pub(crate) mod nginx;
 pub(crate) mod origin;
+pub(crate) mod origin_models;
 mod ports;
 pub(crate) mod program;
 
