@@ -1,6 +1,6 @@
 //! Each model gives what its origin resolves, for hostile targets from a fixed seed.
 
-use super::house::{House, Origin, Shows};
+use super::house::{House, Origin, ROUTES, Shows};
 use crate::support::{
     client::Request,
     conditions::is_full_size,
@@ -68,18 +68,3 @@ fn served(house: &House, shows: Shows, resolved: Option<Vec<u8>>) -> Option<Vec<
         }
     }
 }
-
-/// The routes of `express_app.js`.
-const ROUTES: [&str; 11] = [
-    "/x",
-    "/private/x",
-    "/a/x",
-    "/public/x",
-    "/doc.pdf",
-    "/a/doc.pdf",
-    "/secret.html",
-    "/@admin/x",
-    "/a+b/x",
-    "/a;b/x",
-    "/Special:/x",
-];

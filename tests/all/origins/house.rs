@@ -24,6 +24,20 @@ use crate::support::{
 const RESOLVED: &[u8] = b"resolved ";
 /// A virtual machine that compiles its program first may take long on a busy machine.
 const START: Duration = Duration::from_secs(180);
+/// The routes of `express_app.js`.
+pub(super) const ROUTES: [&str; 11] = [
+    "/x",
+    "/private/x",
+    "/a/x",
+    "/public/x",
+    "/doc.pdf",
+    "/a/doc.pdf",
+    "/secret.html",
+    "/@admin/x",
+    "/a+b/x",
+    "/a;b/x",
+    "/Special:/x",
+];
 /// Where Debian puts Jetty.
 const JARS: &str = "/usr/share/java";
 

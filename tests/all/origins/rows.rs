@@ -11,7 +11,7 @@ use std::{
     },
 };
 
-use super::house::{House, Origin};
+use super::house::{House, Origin, ROUTES, Shows};
 use crate::support::{
     client::{Client, Request},
     free_port,
@@ -211,7 +211,7 @@ const ROWS: &[Row] = &[
     (PDF, "/doc.pdf%2f", "/doc.pdf", "http.server", Evasion),
     (PDF, "/doc.pdf//", "/doc.pdf", "starlette files", Evasion),
     (PDF, "/doc.pdf/%2e", "/doc.pdf", "http.server", Evasion),
-    (PDF, "/a/../doc.pdf", "/doc.pdf", "nginx", Evasion),
+    (PDF, "/a/../doc.pdf", "/doc.pdf", "nginx", Letter),
     (EXACT, "/private/x", "/private/x", "nginx", Letter),
     (EXACT, "/private/x?", "/private/x", "nginx", Evasion),
     (EXACT, "/private/x%0a", "/private/x", "starlette route", Evasion),
@@ -330,12 +330,7 @@ impl Trial {
             let (rules, target, page, by, fate) = *row;
             let mut asked = 0;
             for (origin, relay) in self.house.origins.iter().zip(&self.relays) {
-                let resolved = (origin.model.resolve)(target.as_bytes()).unwrap_or_default();
-                let path = resolved.split(|octet| *octet == b'?').next().unwrap_or_default();
-                let folds = origin.model.is_case_insensitive;
-                if !(is_same(path, &spelled(page.as_bytes(), None), folds)
-                    || origin.model.name == by)
-                {
+                if !(serves(origin, target, page) || origin.model.name == by) {
                     continue;
                 }
                 asked += 1;
@@ -346,6 +341,7 @@ impl Trial {
                     .user_agent("Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)")
                     .field("Connection", "close")
                     .bytes();
+                let folds = origin.model.is_case_insensitive;
                 let direct = origin.resolved(&request).unwrap_or_default();
                 assert!(is_same(&direct, page.as_bytes(), folds), "{what}: {}", shown(&direct));
 
@@ -382,6 +378,14 @@ impl Trial {
 fn host(rows: &[Row], rules: Rules, origin: &Origin) -> String {
     let first = rows.iter().position(|(other, ..)| *other == rules);
     format!("rules-{}.port-{}.example", first.unwrap_or_default(), origin.port)
+}
+
+/// Whether the origin should serve a page for a target.
+fn serves(origin: &Origin, target: &str, page: &str) -> bool {
+    let resolved = (origin.model.resolve)(target.as_bytes()).unwrap_or_default();
+    let path = resolved.split(|octet| *octet == b'?').next().unwrap_or_default();
+    let has_page = origin.shows != Shows::Routes || ROUTES.contains(&page);
+    has_page && is_same(path, &spelled(page.as_bytes(), None), origin.model.is_case_insensitive)
 }
 
 fn is_same(path: &[u8], other: &[u8], in_any_case: bool) -> bool {
