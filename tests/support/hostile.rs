@@ -10,6 +10,26 @@ pub(crate) const FOLDERS: [&str; 12] = [
 pub(crate) const FILES: [&str; 12] =
     ["x", "x;y", "X", "x?y", "x%70", "x.", "y\\x", ".h", "secret.html", "doc.pdf", "x#", "\u{e9}"];
 
+/// How a target begins.
+const STARTS: [&str; 16] = [
+    "/",
+    "/",
+    "/",
+    "/",
+    "//",
+    "///",
+    "/\\",
+    "/./",
+    "//q/",
+    "/\\q/",
+    "/%2f",
+    "/../q/",
+    "/..%2fq/",
+    "/a/..%2f..%2fq/",
+    "//q:80/",
+    "/;q/",
+];
+
 /// What stands between names.
 const JOINTS: [&str; 24] = [
     "/", "/", "/", "/", "/", "/", "//", "/./", "/../", "%2f", "%2F", "/..;/", "%2f..%2f",
@@ -99,9 +119,7 @@ pub(crate) fn target(choose: Choose<'_>) -> Vec<u8> {
             }
         }
         kind => {
-            out.push_str(
-                ["/", "/", "/", "//", "/\\", "///", "/./", "//q/", "/\\q/", "/%2f"][choose(10)],
-            );
+            out.push_str(STARTS[choose(STARTS.len())]);
             for _ in 0..choose(4) {
                 name(&mut out, &FOLDERS, choose);
                 out.push_str(joint(kind, choose));

@@ -47,6 +47,14 @@ pub(crate) const ALL: [Model; 18] = [
     usual("go files", go_files),
 ];
 
+/// What applications make of the paths that they are given: the steps of origins, put together.
+pub(crate) const COMPOSED: [Model; 4] = [
+    usual("files that may be left", climbing),
+    usual("php parse_url, then files", |target| files(&php_parse_url(target)?)),
+    usual("node new URL, then routes", node_pathname),
+    usual("servlets, then files", |target| files(&jetty(target)?)),
+];
+
 /// The model of this name.
 pub(crate) fn model(name: &str) -> Model {
     ALL.into_iter().find(|model| model.name == name).expect("there is a model of this name")
@@ -414,6 +422,12 @@ fn joined(pathname: &[u8], query: Option<&[u8]>) -> Option<Vec<u8>> {
     Some(spelled(&normpath(&path)?, query))
 }
 
+/// A route that is compared with the path of `new URL(request.url, base)`.
+fn node_pathname(target: &[u8]) -> Option<Vec<u8>> {
+    let (path, query) = cut(target);
+    Some(with_query(url_dots(&with_slashes(after_authority(path)?)), query))
+}
+
 /// Node's `path.normalize`: a slash at the end stays, and none comes from a dot segment.
 fn normpath(path: &[u8]) -> Option<Vec<u8>> {
     let whole = dots(&merge(path), Above::Refuse)?;
@@ -492,6 +506,12 @@ pub(crate) fn climbing(target: &[u8]) -> Option<Vec<u8>> {
     let rest: Vec<_> = segments.collect();
     let path = [&b"/"[..], &rest.join(&b'/')].concat();
     (!rest.is_empty()).then(|| spelled(&path, query))
+}
+
+/// A file system's reading of what another origin resolved.
+fn files(resolved: &[u8]) -> Option<Vec<u8>> {
+    let (path, query) = cut(resolved);
+    Some(spelled(&dots(&merge(&decode_leniently(path)), Above::Stay)?, query))
 }
 
 // === steps
