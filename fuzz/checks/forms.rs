@@ -75,16 +75,18 @@ impl Judge {
         if verdict.access == Access::Disallow || judged.is_robots_txt() {
             return None;
         }
-        // An encoded octet that the rule itself spells so is another name.
-        let is_spelt =
-            |rule: &Rule| rule.directive == Directive::Allow && rule.pattern.contains('%');
+        // What the rule itself spells so is another name.
+        let is_spelt = |rule: &Rule| {
+            rule.directive == Directive::Allow
+                && ["%", ";", "//"].into_iter().any(|part| rule.pattern.contains(part))
+        };
         if self.letter(&judged).rule.is_some_and(is_spelt) {
             return None;
         }
         let mut models = origin_models::ALL.into_iter().filter(|model| model.decode_depth == 1);
         models.find(|model| {
             let resolved = (model.resolve)(target).map(|path| with_last_slash(target, path));
-            resolved.is_some_and(|path| self.is_disallowed(&path))
+            resolved.is_some_and(|path| self.is_disallowed(&path, target))
         })
     }
 
@@ -104,9 +106,23 @@ impl Judge {
         self.matcher.verdict_letter(self.scope, target)
     }
 
-    fn is_disallowed(&self, target: &[u8]) -> bool {
-        self.letter(&Target::new(target)).access == Access::Disallow
+    /// Whether what `sent` resolves to is disallowed. A decoded query counts for a rule that names
+    /// the query.
+    fn is_disallowed(&self, resolved: &[u8], sent: &[u8]) -> bool {
+        let judged = Target::new(resolved);
+        let letter = self.letter(&judged);
+        let names_query = |rule: &Rule| rule.pattern.contains(['?', '&', '=']);
+        if letter.access == Access::Allow || letter.rule.is_some_and(names_query) {
+            return letter.access == Access::Disallow;
+        }
+        let as_sent = [&resolved[..query_of(resolved)], &sent[query_of(sent)..]].concat();
+        self.letter(&Target::new(&as_sent)).access == Access::Disallow
     }
+}
+
+/// Where the query begins.
+fn query_of(target: &[u8]) -> usize {
+    target.iter().position(|octet| *octet == b'?').unwrap_or(target.len())
 }
 
 /// The resolved target. A slash that plainly ends a path makes another path of it, whatever the
@@ -117,8 +133,11 @@ fn with_last_slash(target: &[u8], resolved: Vec<u8>) -> Vec<u8> {
     let sent = &target[..path(target)];
     let last = sent.strip_suffix(b"/").and_then(|path| path.rsplit(|octet| *octet == b'/').next());
     let is_plain = last.is_some_and(|name| {
-        let is_ordinary = |octet: &u8| octet.is_ascii_graphic() && !b"%\\;".contains(octet);
-        !matches!(name, b"" | b"." | b"..") && name.iter().all(is_ordinary)
+        let name = name.to_ascii_lowercase();
+        let has = |part: &str| name.windows(part.len()).any(|window| window == part.as_bytes());
+        let parts = [";", "\\", "%2f", "%5c", "%3b", "%u"];
+        !matches!(&name[..], b"" | b"." | b".." | b"%2e" | b"%2e." | b".%2e" | b"%2e%2e")
+            && !parts.into_iter().any(has)
     });
     let end = path(&resolved);
     if !is_plain || resolved[..end].ends_with(b"/") {
