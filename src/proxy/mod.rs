@@ -1,6 +1,7 @@
 //! The edge on pingora: it receives requests, passes them to the gate, and forwards.
 //!
 //! ```text
+//! Edge              heads and chunks are screened before pingora parses them
 //! request_filter    limits, admission ─▶ gate::Request ─▶ Gate::receive ─▶ answer, or forward
 //! upstream_peer     an address of the site's origin, every timeout set
 //! response_filter   hop-by-hop fields out, tags in
@@ -38,8 +39,10 @@ use crate::{
     publication::{Clock, Handles},
 };
 
+use self::edge::Phase;
 pub use self::server::{Running, bind_check, start};
 
+mod edge; // the connection before pingora's parser
 mod fields; // header fields of one hop
 mod send; // answers and tags written to the client
 mod server; // listeners, start and drain
@@ -206,6 +209,11 @@ impl ProxyHttp for Proxy {
         response: &mut ResponseHeader,
         exchange: &mut Exchange,
     ) -> pingora::Result<()> {
+        if response.status == StatusCode::SWITCHING_PROTOCOLS
+            && let Some(phase) = edge::phase(session)
+        {
+            phase.switch();
+        }
         if response.status.is_informational() {
             return Ok(());
         }
@@ -227,7 +235,8 @@ impl ProxyHttp for Proxy {
         error: &Error,
         exchange: &mut Exchange,
     ) -> FailToProxy {
-        let status = send::failure_status(error);
+        let is_refused = edge::phase(session).is_some_and(Phase::is_refused);
+        let status = if is_refused { 400 } else { send::failure_status(error) };
         let of_origin = StatusCode::from_u16(status).ok().filter(|_| matches!(status, 502..=504));
         if of_origin.is_some() {
             self.metrics.origin_failures.inc();
@@ -257,6 +266,9 @@ impl ProxyHttp for Proxy {
     ) {
         let status = session.response_written().map_or(0, |response| response.status.as_u16());
         self.gate.finish(std::mem::take(&mut exchange.passage), status);
+        if let Some(phase) = edge::phase(session) {
+            phase.end_request();
+        }
     }
 }
 

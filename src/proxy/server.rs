@@ -13,19 +13,24 @@ use std::{
 
 use async_trait::async_trait;
 use pingora::{
-    listeners::tls::TlsSettings,
-    proxy::http_proxy_service,
+    listeners::{L4BufferSettings, ListenerConfig, tls::TlsSettings},
+    proxy::http_proxy,
     server::{RunArgs, Server, ShutdownSignal, ShutdownSignalWatch, configuration::ServerConf},
+    services::listening::Service,
 };
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
 use tokio::sync::watch;
 
 use crate::{diagnostic::Diagnostic, metrics::Metrics, policy};
 
-use super::Proxy;
+use super::{Proxy, edge::Edge};
 
 /// The idle time after which a draining server ends.
 const QUIET: Duration = Duration::from_millis(100);
+
+/// The read buffer of each client connection. pingora's default of 64 KiB costs up to that much for
+/// each idle connection, depending on the allocator.
+const READ_BUFFER: usize = 8 << 10;
 
 /// A started proxy.
 #[derive(Debug)]
@@ -107,19 +112,11 @@ pub fn start(
     };
     let mut pingora = Server::new_with_opt_and_conf(None, conf);
     pingora.bootstrap();
-    let mut service = http_proxy_service(&pingora.configuration, proxy);
+    let proxy = http_proxy(&pingora.configuration, proxy);
+    let edge = Edge::new(proxy, Arc::clone(&metrics));
+    let mut service = Service::new("proxy".to_owned(), edge);
     for listener in &server.listen {
-        let address = listener.address.to_string();
-        match &listener.tls {
-            None => service.add_tcp(&address),
-            Some(tls) => {
-                let (certificate, key) =
-                    (tls.certificate.to_string_lossy(), tls.key.to_string_lossy());
-                let settings = TlsSettings::intermediate(&certificate, &key)
-                    .map_err(|error| Diagnostic::error("server.tls", error.to_string()))?;
-                service.add_tls_with_settings(&address, None, settings);
-            }
-        }
+        service.add_listener(endpoint(listener)?);
     }
     pingora.add_service(service);
     let (stop, stopped) = watch::channel(false);
@@ -131,6 +128,17 @@ pub fn start(
             Diagnostic::error("server.thread", error.to_string()).help("raise the limit of threads")
         })?;
     Ok(Running { thread, stop, metrics })
+}
+
+/// A socket as pingora takes it.
+fn endpoint(listener: &policy::Listener) -> Result<ListenerConfig, Diagnostic> {
+    let buffer = L4BufferSettings::default().read(READ_BUFFER);
+    let endpoint = ListenerConfig::tcp(listener.address.to_string()).l4_buffer(buffer);
+    let Some(tls) = &listener.tls else { return Ok(endpoint) };
+    let (certificate, key) = (tls.certificate.to_string_lossy(), tls.key.to_string_lossy());
+    let settings = TlsSettings::intermediate(&certificate, &key)
+        .map_err(|error| Diagnostic::error("server.tls", error.to_string()))?;
+    Ok(endpoint.tls(settings))
 }
 
 impl Running {

@@ -16,6 +16,7 @@ mod support;
 mod traffic;
 
 // === answers
+mod edge; // the octets of a connection before they are parsed
 mod hosts; // each host is its own site
 mod robots_tags; // the policy's tags, merged with the origin's
 mod serve_robots; // robots.txt, whatever else fails

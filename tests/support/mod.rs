@@ -19,6 +19,7 @@ pub(crate) mod nginx;
 pub(crate) mod origin;
 mod ports;
 pub(crate) mod program;
+pub(crate) mod tls;
 
 pub(crate) use self::{conditions::need, ports::free_port};
 

@@ -25,6 +25,9 @@ pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_beadle");
 pub(crate) struct Setup {
     /// Sections besides those below.
     sections: String,
+    /// Listeners after `$LISTEN`.
+    listeners: String,
+    admin: String,
     server: String,
     violations: String,
     sites: String,
@@ -49,6 +52,8 @@ impl Setup {
         Self {
             // Test crawlers are in no catalogue, and some names are close to one that is.
             sections: "strict: false\n".to_owned(),
+            listeners: String::new(),
+            admin: "$ADMIN".to_owned(),
             server: String::new(),
             violations: "  database: $DIR/beadle.db\n  log: $DIR/violations.jsonl\n".to_owned(),
             sites: sites.to_owned(),
@@ -75,6 +80,19 @@ impl Setup {
         self
     }
 
+    /// Adds a listener, in flow style.
+    pub(crate) fn listener(mut self, listener: &str) -> Self {
+        self.listeners.push_str(", ");
+        self.listeners.push_str(listener);
+        self
+    }
+
+    /// Replaces the value of `admin`.
+    pub(crate) fn admin(mut self, value: &str) -> Self {
+        value.clone_into(&mut self.admin);
+        self
+    }
+
     /// Adds lines to the `server` section.
     pub(crate) fn server(mut self, lines: &str) -> Self {
         self.server.push_str(lines);
@@ -88,10 +106,10 @@ impl Setup {
     }
 
     pub(crate) fn text(&self, port: u16, admin: u16, folder: &Path) -> String {
-        let Self { sections, server, violations, sites, .. } = self;
+        let Self { sections, listeners, admin: value, server, violations, sites, .. } = self;
         format!(
-            "{sections}server:\n  listen: [$LISTEN]\n  admin: $ADMIN\n{server}violations:\n{violations}\
-             sites:\n{sites}"
+            "{sections}server:\n  listen: [$LISTEN{listeners}]\n  admin: {value}\n{server}\
+             violations:\n{violations}sites:\n{sites}"
         )
         .replace("$LISTEN", &format!("\"127.0.0.1:{port}\""))
         .replace("$ADMIN", &format!("\"127.0.0.1:{admin}\""))
