@@ -165,15 +165,16 @@ impl Service {
         let server = policy.server.clone();
         announce(&policy);
         let ready = Arc::new(AtomicBool::new(false));
-        if let Some(address) = server.admin {
-            let listener = TcpListener::bind(address)?;
+        if let Some(admin) = &server.admin {
+            let listener = TcpListener::bind(admin.address)?;
+            let hosts = admin_hosts(admin);
             let view = admin::View {
                 metrics: Arc::clone(&metrics),
                 sink: Arc::clone(&sink),
                 ready: Arc::clone(&ready),
             };
             tokio::spawn(async move {
-                if let Err(error) = admin::serve(listener, view).await {
+                if let Err(error) = admin::serve(listener, hosts, view).await {
                     tracing::error!(%error, "admin listener failed");
                 }
             });
@@ -228,6 +229,18 @@ impl Service {
     }
 }
 
+/// The hosts that the admin listener answers for.
+fn admin_hosts(admin: &policy::Admin) -> admin::Hosts {
+    let mut hosts = admin::Hosts::default();
+    for host in &admin.hosts {
+        match host {
+            policy::Host::Exact(host) => hosts.exact.push(host.clone()),
+            policy::Host::Below(suffix) => hosts.suffixes.push(suffix.clone()),
+        }
+    }
+    hosts
+}
+
 fn open_store(policy: &Policy) -> Result<(Arc<Sink>, Memory), Error> {
     let settings = &policy.violations;
     let refused = |error: crate::violations::Error| Error::Refused(error.to_string());
@@ -270,8 +283,8 @@ fn announce(policy: &Policy) {
     for listener in &policy.server.listen {
         tracing::info!(address = %listener.address, tls = listener.tls.is_some(), "listening");
     }
-    if let Some(address) = policy.server.admin {
-        tracing::info!(%address, "admin listening");
+    if let Some(admin) = &policy.server.admin {
+        tracing::info!(address = %admin.address, "admin listening");
     }
     for site in &policy.sites {
         let origin = &site.origin;

@@ -45,9 +45,9 @@ pub struct Running {
 /// # Errors
 /// A finding for each unusable one.
 pub fn bind_check(server: &policy::Server) -> Result<(), Vec<Diagnostic>> {
-    let sockets = server.listen.iter().map(|listener| listener.address).chain(server.admin);
     // All sockets stay open until the last check, so that two overlapping ones fail.
-    let tried: Vec<_> = sockets.map(|address| (address, TcpListener::bind(address))).collect();
+    let tried: Vec<_> =
+        server.addresses().map(|address| (address, TcpListener::bind(address))).collect();
     let mut findings: Vec<Diagnostic> = tried
         .iter()
         .filter_map(|(address, tried)| Some(socket_finding(*address, tried.as_ref().err()?)))

@@ -183,9 +183,8 @@ fn a_client_that_waits_for_100_sends_any_body() {
         echo(exchange)
     });
     let beadle = start(&origin);
-    let mut client = Client::connect(beadle.port);
-    for _ in 0..3 {
-        let body = b"GET /\xff HTTP/1.1\n\n\0";
+    for body in [&b"GET /\xff HTTP/1.1\n\n\0"[..], b"\0", b"POST / HTTP/1.1\r\n\r\n"] {
+        let mut client = Client::connect(beadle.port);
         let head = Request::new("POST", b"/\xe9").field("Expect", "100-continue");
         client.write(&head.field("Content-Length", body.len().to_string()).bytes());
         assert!(client.until(b"\r\n\r\n").expect("an answer").starts_with(b"HTTP/1.1 100"));
@@ -201,14 +200,15 @@ fn a_switch_of_protocols_ends_the_reading_of_requests() {
         if exchange.request.target != b"/socket" {
             return echo(exchange);
         }
-        let head = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n";
+        let head = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\
+                    Connection: Upgrade\r\n\r\n";
         exchange.write(head.as_bytes());
         exchange.echo();
         After::Close
     });
     let beadle = start(&origin);
     let switch = |target: &str| {
-        Request::get(target).field("Connection", "Upgrade").field("Upgrade", "x").bytes()
+        Request::get(target).field("Connection", "Upgrade").field("Upgrade", "websocket").bytes()
     };
     for round in 0..10 {
         let mut client = Client::connect(beadle.port);

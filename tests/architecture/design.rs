@@ -54,7 +54,7 @@ pub(crate) const USES: [(&str, &[&str]); 14] = [
 ];
 
 /// The places of each direct dependency; it is unknown everywhere else.
-pub(crate) const CRATES: [(&str, &[&str]); 33] = [
+pub(crate) const CRATES: [(&str, &[&str]); 35] = [
     ("pingora", &["proxy/"]),
     ("async_trait", &["proxy/"]),
     ("http", &["fetch/", "evidence/", "gate/", "proxy/", "admin/", "cli/"]),
@@ -96,6 +96,8 @@ pub(crate) const CRATES: [(&str, &[&str]); 33] = [
     ("rusqlite", &["violations/store/"]),
     ("prometheus", &["metrics/"]),
     ("axum", &["admin/", "cli/demo.rs"]),
+    ("hyper", &["admin/"]),
+    ("hyper_util", &["admin/"]),
     ("clap", &["cli/"]),
     (
         "tracing",

@@ -75,7 +75,8 @@ mod tests {
     #[test]
     fn rfc9110_5_6_2_tokens() {
         let all: Vec<u8> = (0..=255).filter(|&octet| is_token(octet)).collect();
-        let expected = b"!#$%&'*+-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ^_`abcdefghijklmnopqrstuvwxyz|~";
+        let expected =
+            b"!#$%&'*+-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ^_`abcdefghijklmnopqrstuvwxyz|~";
         assert_eq!(all, expected);
     }
 

@@ -21,13 +21,20 @@ pub(super) struct Reader {
 #[derive(Debug)]
 enum Part {
     Line(RequestLine),
-    Fields { lines: FieldLines, is_http_1_0: bool },
-    Content { left: u64 },
+    Fields {
+        lines: FieldLines,
+        is_http_1_0: bool,
+    },
+    Content {
+        left: u64,
+    },
     Chunks(Chunks),
     Trailers(FieldLines),
     /// After a request for another protocol and before its answer. Octets that come now belong to
     /// the new protocol, or to no message.
-    Early { came: bool },
+    Early {
+        came: bool,
+    },
     /// The new protocol.
     Tunnel,
 }
