@@ -120,7 +120,7 @@ fn mixed(count: usize) -> Vec<(Vec<u8>, Vec<u8>, Vec<u8>)> {
                 bytes
             }
         };
-        let body = if number % 3 == 0 { Vec::new() } else { body };
+        let body = if number.is_multiple_of(3) { Vec::new() } else { body };
         (bytes, forwarded(&target), body)
     };
     (0..count).map(request).collect()

@@ -180,9 +180,11 @@ fn the_ledger_of_100_000_pairs_takes_at_most_32_mib() {
 /// The memory of the program in octets, when it no longer changes.
 fn settled(beadle: &Beadle) -> u64 {
     let resident = || {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", beadle.pid())).unwrap();
-        let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap();
-        line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10
+        let status = std::fs::read_to_string(format!("/proc/{}/status", beadle.pid()));
+        let status = status.expect("the program runs");
+        let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
+        let size = line.map(|line| line.trim().trim_end_matches(" kB").parse::<u64>());
+        size.expect("Linux has this line").expect("a number of KiB") << 10
     };
     let (mut last, mut same) = (0, 0);
     wait_for("a program at rest", || {

@@ -92,7 +92,7 @@ mod tests {
                 let (first, rest) = line.as_bytes().split_at(line.len() / 2);
                 length.read(first).and_then(|()| length.read(rest)).and_then(|()| length.end())
             });
-            assert_eq!(read.and(length.value()), expected, "{lines:?}");
+            assert_eq!(read.and_then(|()| length.value()), expected, "{lines:?}");
         }
     }
 }
