@@ -210,7 +210,7 @@ mod tests {
     /// The admin listener, or the refusals.
     fn admin(server: &str) -> Result<Option<Admin>, Vec<String>> {
         let text = format!(
-            "server: {{ {server} }}\nsites: [{{ hosts: [a.example], origin: \"http://127.0.0.1:1\" }}]"
+            "server: {{ {server} }}\nsites: [{{ hosts: [a.example], origin: \"http://127.0.0.1:3\" }}]"
         );
         let (policy, findings) = policy::read("test.yaml", text.as_bytes());
         policy.map(|policy| policy.server.admin).ok_or_else(|| {

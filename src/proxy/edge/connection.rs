@@ -38,8 +38,9 @@ pub(super) struct Connection {
     reader: Reader,
     /// Octets that were read and mean one thing or another.
     waiting: Vec<u8>,
-    /// Octets that are ready and had no room.
+    /// Octets that are ready; the first `given` of them have been read.
     ready: Vec<u8>,
+    given: usize,
     end: Option<End>,
     phase: Arc<Phase>,
     /// Leads the hooks to the phase.
@@ -66,6 +67,7 @@ impl Connection {
             reader: Reader::new(),
             waiting: Vec::new(),
             ready: Vec::new(),
+            given: 0,
             end: None,
             phase,
             digest: Arc::new(digest),
@@ -128,12 +130,12 @@ impl Connection {
 
     /// Moves ready octets into the buffer, as many as there is room for.
     fn give(&mut self, buffer: &mut ReadBuf<'_>) {
-        let length = self.ready.len().min(buffer.remaining());
-        buffer.put_slice(&self.ready[..length]);
-        if length == self.ready.len() {
-            self.ready = Vec::new();
-        } else {
-            self.ready.drain(..length);
+        let rest = &self.ready[self.given..];
+        let length = rest.len().min(buffer.remaining());
+        buffer.put_slice(&rest[..length]);
+        self.given += length;
+        if self.given == self.ready.len() {
+            (self.ready, self.given) = (Vec::new(), 0);
         }
     }
 }
