@@ -182,7 +182,7 @@ impl Gate {
                 row.into_iter().for_each(|row| self.sink.fetched(row));
             }
         }
-        Answer::robots_txt(visit.request, site).tagged(site, b"/robots.txt")
+        Answer::robots_txt(visit.request, site, visit.now()).tagged(site, b"/robots.txt")
     }
 
     /// The record of a decision against a request, and the answer if Beadle refuses it.

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Output, Stdio},
     sync::Arc,
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
 use parking_lot::Mutex;
@@ -32,6 +32,8 @@ pub(crate) struct Setup {
     violations: String,
     sites: String,
     environment: Vec<(&'static str, PathBuf)>,
+    /// The date of the policy file, if not the time at which it is written.
+    modified: Option<SystemTime>,
 }
 
 /// A running program; dropping it kills the process.
@@ -58,6 +60,7 @@ impl Setup {
             violations: "  database: $DIR/beadle.db\n  log: $DIR/violations.jsonl\n".to_owned(),
             sites: sites.to_owned(),
             environment: Vec::new(),
+            modified: None,
         }
     }
 
@@ -90,6 +93,12 @@ impl Setup {
     /// Replaces the value of `admin`.
     pub(crate) fn admin(mut self, value: &str) -> Self {
         value.clone_into(&mut self.admin);
+        self
+    }
+
+    /// Sets the date of the policy file.
+    pub(crate) fn modified(mut self, at: SystemTime) -> Self {
+        self.modified = Some(at);
         self
     }
 
@@ -136,7 +145,12 @@ impl Setup {
 
     fn spawn_in(self, folder: tempfile::TempDir, port: u16, admin: u16) -> Beadle {
         let text = self.text(port, admin, folder.path());
-        std::fs::write(folder.path().join("beadle.yaml"), text).expect("the folder is ours");
+        let file = folder.path().join("beadle.yaml");
+        std::fs::write(&file, text).expect("the folder is ours");
+        if let Some(at) = self.modified {
+            let file = std::fs::File::options().write(true).open(file).expect("it is there");
+            file.set_modified(at).expect("the file is ours");
+        }
         let mut child = Command::new(PROGRAM)
             .args(["serve", "--config"])
             .arg(folder.path().join("beadle.yaml"))
