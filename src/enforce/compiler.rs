@@ -34,6 +34,7 @@ fn site(site: &policy::Site, catalogue: &Catalogue, history: &mut History<'_>) -
     Site {
         name: site.name().to_owned(),
         origin: site.origin.clone(),
+        underscore_fields: site.underscore_fields,
         names: SiteNames::new(catalogue, names.filter(|name| *name != "*").chain(overridden)),
         tags: Tags::compile(&site.robots_tag, site.robots_tag_legacy),
         enforcement: site.enforcement.clone(),

@@ -13,6 +13,8 @@ pub struct Site {
     pub name: String,
     /// The server that gets its requests.
     pub origin: policy::Origin,
+    /// Whether fields whose names have an underscore go on to it.
+    pub underscore_fields: bool,
     /// The source of its rules.
     pub source: policy::Source,
     /// The origin's robots.txt that is merged into the rules. Unknown where none is merged, or none

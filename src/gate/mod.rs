@@ -32,6 +32,7 @@ mod admission; // the one form of a message
 mod answer; // an answer of Beadle's own
 mod claims; // the claim of a request, cached
 mod client; // the client of a request
+mod fields; // the fields that go on to the origin
 mod page; // texts for refused clients
 mod passage; // a request from the gate to its response
 mod privacy; // addresses in records
@@ -47,6 +48,7 @@ pub use self::{
     admission::{Admission, admit},
     answer::Answer,
     client::is_trusted,
+    fields::Forwarding,
     passage::{Passage, Reception},
     record::robots_read,
     refusal::Refusal,

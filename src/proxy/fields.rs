@@ -2,20 +2,14 @@
 
 use std::{io::Write, net::IpAddr};
 
-use http::{HeaderMap, HeaderName, HeaderValue, Version, header, request::Parts};
+use http::{HeaderName, HeaderValue, Version, header, request::Parts};
 use pingora::{
     ErrorType::InternalError,
     OrErr,
     http::{RequestHeader, ResponseHeader},
 };
 
-/// Fields that replace the request target on some servers. The origin would serve another path than
-/// the judged one. Trusted proxies may pass them on from clients, so Beadle always removes them.
-const TARGET_OVERRIDES: [&str; 2] = ["x-original-url", "x-rewrite-url"];
-
-/// Prefixes of the fields with which proxies report about clients and their requests.
-const REPORTS: [&str; 6] =
-    ["forwarded", "x-forwarded-", "x-original-", "x-rewrite-", "x-real-ip", "true-client-ip"];
+use crate::gate;
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const X_FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
@@ -24,13 +18,13 @@ const X_FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto
 /// The client's side of the connection, as reported to the origin.
 pub(super) struct ClientSide {
     pub(super) peer: IpAddr,
-    /// Whether the peer is one of `trusted_proxies`.
-    pub(super) is_trusted: bool,
     pub(super) is_tls: bool,
+    /// The rules for its fields.
+    pub(super) forwarding: gate::Forwarding,
 }
 
-/// Prepares the request for the origin: sets `X-Forwarded-For`, `-Host`, `-Proto` and `Via`. The
-/// report of a trusted proxy stays. Reports of other clients go.
+/// Prepares the request for the origin: sets `X-Forwarded-For`, `-Host`, `-Proto` and `Via`, and
+/// leaves out the fields that the origin may take for something else.
 ///
 /// All field names become lower case. pingora's record of the client's spelling costs more than the
 /// rest of this function, in every copy of the header.
@@ -51,7 +45,7 @@ fn set_fields(parts: &mut Parts, client: &ClientSide) -> pingora::Result<()> {
     fields.reserve(4);
     let mut chain = Vec::with_capacity(64);
     let (mut keeps_proto, mut keeps_host) = (false, false);
-    if client.is_trusted {
+    if client.forwarding.is_trusted {
         for reported in fields.get_all(&X_FORWARDED_FOR) {
             chain.extend_from_slice(reported.as_bytes());
             chain.extend_from_slice(b", ");
@@ -59,7 +53,7 @@ fn set_fields(parts: &mut Parts, client: &ClientSide) -> pingora::Result<()> {
         keeps_proto = fields.contains_key(&X_FORWARDED_PROTO);
         keeps_host = fields.contains_key(&X_FORWARDED_HOST);
     }
-    remove_reports(fields, client.is_trusted);
+    client.forwarding.apply(fields);
     write!(chain, "{}", client.peer.to_canonical()).or_err(InternalError, "a full memory")?;
     let chain = HeaderValue::try_from(chain).or_err(InternalError, "a chain of field values")?;
     fields.insert(X_FORWARDED_FOR, chain);
@@ -77,32 +71,6 @@ fn set_fields(parts: &mut Parts, client: &ClientSide) -> pingora::Result<()> {
     let via = HeaderValue::from_static(if is_http_1_0 { "1.0 beadle" } else { "1.1 beadle" });
     fields.append(header::VIA, via);
     Ok(())
-}
-
-/// Removes fields that would mislead the origin. Usually there are none, and one pass over the
-/// names shows that.
-fn remove_reports(fields: &mut HeaderMap, is_trusted: bool) {
-    let misleads = |name: &HeaderName| {
-        let name = name.as_str();
-        let is_report = matches!(name.as_bytes().first(), Some(b'f' | b't' | b'x'));
-        is_report
-            && (has_prefix(name, &TARGET_OVERRIDES) || (!is_trusted && has_prefix(name, &REPORTS)))
-    };
-    if fields.keys().any(misleads) {
-        let names: Vec<HeaderName> = fields.keys().filter(|name| misleads(name)).cloned().collect();
-        for name in names {
-            fields.remove(name);
-        }
-    }
-}
-
-/// Whether a name has one of these prefixes. CGI treats `_` and `-` as equal.
-fn has_prefix(name: &str, prefixes: &[&str]) -> bool {
-    prefixes.iter().any(|prefix| {
-        name.get(..prefix.len()).is_some_and(|start| {
-            start.bytes().zip(prefix.bytes()).all(|(a, b)| a == b || (a == b'_' && b == b'-'))
-        })
-    })
 }
 
 /// Removes the hop-by-hop fields from the origin's final response (RFC 9110 §7.6.1). `Connection`
@@ -147,7 +115,8 @@ mod tests {
     use super::*;
 
     fn client(is_trusted: bool) -> ClientSide {
-        ClientSide { peer: "10.1.1.1".parse().unwrap(), is_trusted, is_tls: true }
+        let forwarding = gate::Forwarding { is_trusted, underscore_fields: false };
+        ClientSide { peer: "10.1.1.1".parse().unwrap(), is_tls: true, forwarding }
     }
 
     fn request() -> RequestHeader {

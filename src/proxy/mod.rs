@@ -129,10 +129,13 @@ impl Proxy {
     }
 
     /// Prepares the request for the origin. Its judged target stays unchanged.
-    fn forward(&self, session: &mut Session) -> pingora::Result<()> {
+    fn forward(&self, session: &mut Session, exchange: &Exchange) -> pingora::Result<()> {
         let peer = peer(session);
-        let is_trusted = gate::is_trusted(peer, &self.trusted);
-        let client = fields::ClientSide { peer, is_trusted, is_tls: is_tls(session) };
+        let forwarding = gate::Forwarding {
+            is_trusted: gate::is_trusted(peer, &self.trusted),
+            underscore_fields: exchange.passage.served().is_some_and(|site| site.underscore_fields),
+        };
+        let client = fields::ClientSide { peer, is_tls: is_tls(session), forwarding };
         fields::forward(session.req_header_mut(), &client)
     }
 
@@ -171,7 +174,7 @@ impl ProxyHttp for Proxy {
                 let now = self.clock.moment().now;
                 send::answer(session, answer, now).await.map(|()| true)
             }
-            None => self.forward(session).map(|()| false),
+            None => self.forward(session, exchange).map(|()| false),
         }
     }
 

@@ -32,6 +32,7 @@ mod breaker; // a limit for refusals
 mod catalogue; // the known crawlers
 mod enforcement; // log or block, and the record
 mod evasion; // other spellings of a path
+mod forwarded_fields; // request fields that an origin may take for something else
 mod pace; // a crawler's speed and its place on the ladder
 mod signatures; // signatures as evidence for a claim
 mod smuggling; // one request stays one request

@@ -6,9 +6,11 @@ use beadle::{
     conduct::{Fetches, Ledger, Network, Reader},
     crawlers::{Name, Outcome},
     enforce::{self, EditionId, Moment, Rulebook, Site},
+    gate::Forwarding,
     policy::Policy,
     robots::{self, Matcher, Target},
 };
+use http::{HeaderMap, HeaderName};
 use jiff::Timestamp;
 
 use crate::{
@@ -65,6 +67,31 @@ fn judge_usual_traffic(rulebook: &Rulebook, site: &Site) {
             site.tags.select(target.letter(), 200, Some(b"text/html"));
         });
         assert_eq!(count, 0, "{} {target}", user_agent.escape_ascii());
+    }
+}
+
+#[test]
+fn the_fields_of_a_usual_request_go_on_without_allocating() {
+    let mut fields = HeaderMap::new();
+    for name in [
+        "host",
+        "connection",
+        "user-agent",
+        "accept",
+        "accept-language",
+        "accept-encoding",
+        "referer",
+        "cookie",
+        "sec-fetch-site",
+        "upgrade-insecure-requests",
+        "x-requested-with",
+    ] {
+        fields.append(HeaderName::from_static(name), "keep-alive".parse().expect("a value"));
+    }
+    for is_trusted in [false, true] {
+        let forwarding = Forwarding { is_trusted, underscore_fields: false };
+        let AllocationInfo { count_total, .. } = measure(|| forwarding.apply(&mut fields));
+        assert_eq!((count_total, fields.len()), (0, 11));
     }
 }
 
