@@ -45,7 +45,7 @@ mod tests;
 mod visit; // one request at its site
 
 pub use self::{
-    admission::{Admission, admit},
+    admission::{Admission, admit, one_length},
     answer::Answer,
     client::is_trusted,
     fields::Forwarding,

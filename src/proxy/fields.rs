@@ -2,9 +2,10 @@
 
 use std::{io::Write, net::IpAddr};
 
-use http::{HeaderName, HeaderValue, Version, header, request::Parts};
+use http::{HeaderName, HeaderValue, StatusCode, Version, header, request::Parts};
 use pingora::{
-    ErrorType::InternalError,
+    Error,
+    ErrorType::{InternalError, InvalidHTTPHeader},
     OrErr,
     http::{RequestHeader, ResponseHeader},
 };
@@ -71,6 +72,35 @@ fn set_fields(parts: &mut Parts, client: &ClientSide) -> pingora::Result<()> {
     let via = HeaderValue::from_static(if is_http_1_0 { "1.0 beadle" } else { "1.1 beadle" });
     fields.append(header::VIA, via);
     Ok(())
+}
+
+/// Frames a response in one way. A response without content loses its framing (RFC 9112 §6.1,
+/// RFC 9110 §8.6), and equal lengths become one.
+///
+/// # Errors
+/// The lengths are not numbers or differ.
+pub(super) fn set_framing(response: &mut ResponseHeader) -> pingora::Result<()> {
+    if response.status.is_informational() || response.status == StatusCode::NO_CONTENT {
+        response.remove_header(&header::TRANSFER_ENCODING);
+        response.remove_header(&header::CONTENT_LENGTH);
+        return Ok(());
+    }
+    match gate::one_length(&response.headers) {
+        Ok(None) => Ok(()),
+        Ok(Some(length)) => response.insert_header(header::CONTENT_LENGTH, length),
+        Err(_) => {
+            Error::e_explain(InvalidHTTPHeader, "lengths that differ").map_err(Error::into_up)
+        }
+    }
+}
+
+/// Whether a 101 switches to a protocol that the request asked for (RFC 9110 §7.8).
+pub(super) fn is_asked_switch(request: &RequestHeader, response: &ResponseHeader) -> bool {
+    let asked = request.headers.get_all(header::UPGRADE).iter();
+    let mut asked = asked.flat_map(|line| line.as_bytes().split(|&b| b == b','));
+    response.headers.get(header::UPGRADE).is_some_and(|protocol| {
+        asked.any(|one| one.trim_ascii().eq_ignore_ascii_case(protocol.as_bytes().trim_ascii()))
+    })
 }
 
 /// Removes the hop-by-hop fields from the origin's final response (RFC 9110 §7.6.1). `Connection`
@@ -182,6 +212,56 @@ mod tests {
             assert_eq!(request.raw_path(), target);
             assert_eq!(request.method, "OPTIONS");
         }
+    }
+
+    #[test]
+    fn rfc9110_7_8_a_switch_is_to_a_protocol_that_was_asked_for() {
+        for (asked, protocol, is_asked) in [
+            (&["websocket"][..], Some("WebSocket"), true),
+            (&["h2c, websocket"], Some("websocket"), true),
+            (&["h2c", "websocket"], Some("websocket"), true),
+            (&["h2c"], Some("websocket"), false),
+            (&["websocket"], None, false),
+            (&[], Some("websocket"), false),
+        ] {
+            let mut request = RequestHeader::build("GET", b"/", None).unwrap();
+            for line in asked {
+                request.append_header("Upgrade", *line).unwrap();
+            }
+            let mut response = ResponseHeader::build(101, None).unwrap();
+            if let Some(protocol) = protocol {
+                response.insert_header("Upgrade", protocol).unwrap();
+            }
+            assert_eq!(is_asked_switch(&request, &response), is_asked, "{asked:?} {protocol:?}");
+        }
+    }
+
+    #[test]
+    fn rfc9112_6_3_a_response_has_one_framing() {
+        for (status, fields, framing) in [
+            (200, &[("content-length", "5")][..], Some("content-length: 5")),
+            (200, &[("content-length", "5"), ("content-length", "5")], Some("content-length: 5")),
+            (200, &[("content-length", "5, 5")], Some("content-length: 5")),
+            (200, &[("transfer-encoding", "chunked")], Some("transfer-encoding: chunked")),
+            (304, &[("content-length", "5")], Some("content-length: 5")),
+            (204, &[("transfer-encoding", "chunked")], None),
+            (204, &[("content-length", "0")], None),
+            (103, &[("content-length", "0"), ("transfer-encoding", "chunked")], None),
+        ] {
+            let mut response = ResponseHeader::build(status, None).unwrap();
+            for (name, value) in fields {
+                response.append_header(*name, *value).unwrap();
+            }
+            set_framing(&mut response).unwrap();
+            let lines = response.headers.iter();
+            let lines: Vec<String> =
+                lines.map(|(name, value)| format!("{name}: {}", value.to_str().unwrap())).collect();
+            assert_eq!(lines.first().map(String::as_str), framing, "{status} {fields:?}");
+            assert!(lines.len() <= 1, "{lines:?}");
+        }
+        let mut response = ResponseHeader::build(200, None).unwrap();
+        response.append_header("content-length", "5, 6").unwrap();
+        assert!(set_framing(&mut response).is_err());
     }
 
     #[test]

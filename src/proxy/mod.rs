@@ -1,11 +1,12 @@
 //! The edge on pingora: it receives requests, passes them to the gate, and forwards.
 //!
 //! ```text
-//! Edge              heads and chunks are screened before pingora parses them
-//! request_filter    limits, admission ─▶ gate::Request ─▶ Gate::receive ─▶ answer, or forward
-//! upstream_peer     an address of the site's origin, every timeout set
-//! response_filter   hop-by-hop fields out, tags in
-//! logging           Gate::finish: counted and recorded with the final status
+//! Edge                 heads and chunks are screened before pingora parses them
+//! request_filter       limits, admission ─▶ gate::Request ─▶ Gate::receive ─▶ answer, or forward
+//! upstream_peer        an address of the site's origin, every timeout set
+//! request_body_filter  after the last part: how long the origin may take for the head
+//! response_filter      one framing, hop-by-hop fields out, tags in
+//! logging              Gate::finish: counted and recorded with the final status
 //! ```
 //!
 //! May use: gate, publication, policy, enforce, metrics, diagnostic, escape. Must not know: admin,
@@ -21,6 +22,7 @@ use std::{
 };
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use http::{StatusCode, Version, header};
 use ipnet::IpNet;
 use pingora::{
@@ -118,13 +120,13 @@ impl Proxy {
         reception
     }
 
-    /// Warns of a failing origin, at most once a second. The metric counts each failure.
-    fn warn_of_origin(&self, exchange: &Exchange, status: u16, error: &Error) {
+    /// Warns of a failing origin, at most once a second.
+    fn warn_of_origin(&self, exchange: &Exchange, status: u16, error: &Error, fault: &str) {
         let now = self.clock.moment().now.as_second();
         if self.warned_at.swap(now, Ordering::Relaxed) != now {
             let origin = exchange.passage.served().map(|site| site.origin.to_string());
             let error = escape::bounded(error.to_string().as_bytes(), 300);
-            tracing::warn!(origin, status, error, "the origin gave no response");
+            tracing::warn!(origin, status, error, "{fault}");
         }
     }
 
@@ -206,20 +208,42 @@ impl ProxyHttp for Proxy {
         Ok(Box::new(peer))
     }
 
+    async fn request_body_filter(
+        &self,
+        session: &mut Session,
+        _body: &mut Option<Bytes>,
+        is_last: bool,
+        _exchange: &mut Exchange,
+    ) -> pingora::Result<()> {
+        // A tunnel has no head to wait for.
+        if is_last && status_of(session).is_none() {
+            let limit = self.timeouts.origin_read;
+            edge::phase(session).into_iter().for_each(|phase| phase.wait_for_head(limit));
+        }
+        Ok(())
+    }
+
     async fn response_filter(
         &self,
         session: &mut Session,
         response: &mut ResponseHeader,
         exchange: &mut Exchange,
     ) -> pingora::Result<()> {
-        if response.status == StatusCode::SWITCHING_PROTOCOLS
-            && let Some(phase) = edge::phase(session)
-        {
-            phase.switch();
-        }
-        if response.status.is_informational() {
+        fields::set_framing(response)?;
+        let phase = edge::phase(session);
+        if response.status == StatusCode::SWITCHING_PROTOCOLS {
+            if !fields::is_asked_switch(session.req_header(), response) {
+                return Err(unasked_switch());
+            }
+            phase.into_iter().for_each(Phase::switch);
             return Ok(());
         }
+        if response.status.is_informational() {
+            // The origin is still at work.
+            phase.into_iter().for_each(|phase| phase.wait_on(self.timeouts.origin_read));
+            return Ok(());
+        }
+        phase.into_iter().for_each(Phase::end_wait);
         fields::remove_hop_by_hop(response);
         let target = session.req_header().raw_path();
         let status = response.status.as_u16();
@@ -238,14 +262,27 @@ impl ProxyHttp for Proxy {
         error: &Error,
         exchange: &mut Exchange,
     ) -> FailToProxy {
-        let is_refused = edge::phase(session).is_some_and(Phase::is_refused);
-        let status = if is_refused { 400 } else { send::failure_status(error) };
+        let phase = edge::phase(session);
+        phase.into_iter().for_each(Phase::end_wait);
+        let status = match phase {
+            Some(phase) if phase.is_refused() => 400,
+            Some(phase) if phase.is_late() => 504,
+            _ => send::failure_status(error),
+        };
+        if let Some(answered) = status_of(session) {
+            let is_tunnel = answered == StatusCode::SWITCHING_PROTOCOLS;
+            if !is_tunnel && matches!(status, 502..=504) {
+                let fault = "the origin's response ended early";
+                self.warn_of_origin(exchange, answered.as_u16(), error, fault);
+            }
+            return FailToProxy { error_code: answered.as_u16(), can_reuse_downstream: false };
+        }
         let of_origin = StatusCode::from_u16(status).ok().filter(|_| matches!(status, 502..=504));
         if of_origin.is_some() {
             self.metrics.origin_failures.inc();
-            self.warn_of_origin(exchange, status, error);
+            self.warn_of_origin(exchange, status, error, "the origin gave no response");
         }
-        if status > 0 && session.response_written().is_none() {
+        if status > 0 {
             session.set_keepalive(None);
             let sent = match of_origin {
                 Some(status) => {
@@ -267,7 +304,7 @@ impl ProxyHttp for Proxy {
         _error: Option<&Error>,
         exchange: &mut Exchange,
     ) {
-        let status = session.response_written().map_or(0, |response| response.status.as_u16());
+        let status = status_of(session).map_or(0, |status| status.as_u16());
         self.gate.finish(std::mem::take(&mut exchange.passage), status);
         if let Some(phase) = edge::phase(session) {
             phase.end_request();
@@ -283,6 +320,17 @@ fn apply(admission: gate::Admission, header: &mut RequestHeader) -> Result<(), R
     let Some(target) = admission.target else { return Ok(()) };
     header.set_raw_path(&target).map_err(|_| Refusal::AmbiguousTarget)?;
     if header.raw_path() == target { Ok(()) } else { Err(Refusal::AmbiguousTarget) }
+}
+
+/// The status of the answer that the client has; `None` if it only has interim responses.
+fn status_of(session: &Session) -> Option<StatusCode> {
+    let status = session.response_written()?.status;
+    let is_final = !status.is_informational() || status == StatusCode::SWITCHING_PROTOCOLS;
+    is_final.then_some(status)
+}
+
+fn unasked_switch() -> Box<Error> {
+    Error::explain(ErrorType::InvalidHTTPHeader, "a 101 that the client did not ask for").into_up()
 }
 
 /// The address at the other end of the connection.

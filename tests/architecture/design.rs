@@ -60,7 +60,16 @@ pub(crate) const CRATES: [(&str, &[&str]); 35] = [
     ("http", &["fetch/", "evidence/", "gate/", "proxy/", "admin/", "cli/"]),
     (
         "bytes",
-        &["fetch/", "robots/", "enforce/", "violations/", "evidence/", "publication/", "gate/"],
+        &[
+            "fetch/",
+            "robots/",
+            "enforce/",
+            "violations/",
+            "evidence/",
+            "publication/",
+            "gate/",
+            "proxy/",
+        ],
     ),
     ("tokio", &["fetch/", "evidence/", "publication/", "proxy/", "admin/", "cli/"]),
     ("parking_lot", &["violations/", "evidence/", "conduct/", "publication/", "gate/"]),

@@ -25,6 +25,7 @@ use super::{
     phase::Phase,
     reader::Reader,
     step::{Fault, Step},
+    wait::Timer,
 };
 
 /// The octet that stands for the rest of a refused head. pingora answers it with 400, wherever in a
@@ -46,6 +47,7 @@ pub(super) struct Connection {
     /// Leads the hooks to the phase.
     digest: Arc<ProxyDigest>,
     metrics: Arc<Metrics>,
+    timer: Timer,
 }
 
 /// The end of reading after a refusal.
@@ -72,6 +74,7 @@ impl Connection {
             phase,
             digest: Arc::new(digest),
             metrics,
+            timer: Timer::default(),
         }
     }
 
@@ -162,7 +165,13 @@ impl AsyncRead for Connection {
                 None => {}
             }
             this.reader.settle(&this.phase);
-            ready!(Pin::new(&mut this.stream).poll_read(context, buffer))?;
+            let read = Pin::new(&mut this.stream).poll_read(context, buffer);
+            if read.is_pending() && this.phase.wait().poll_late(&mut this.timer, context).is_ready()
+            {
+                let error = "the head of the origin's response took too long";
+                return Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, error)));
+            }
+            ready!(read)?;
             if buffer.filled().len() == start {
                 return Poll::Ready(Ok(()));
             }

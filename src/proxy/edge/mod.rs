@@ -12,7 +12,8 @@
 //! follows the framing itself, and thus knows where a head begins. It percent-encodes in a target
 //! what the parser does not take. All other octets pass unchanged, and without a copy.
 //!
-//! Limits and deadlines of a connection belong here, too.
+//! Limits and deadlines of a connection belong here, too: the wait for the head of the origin's
+//! response.
 
 use std::sync::Arc;
 
@@ -40,6 +41,7 @@ mod phase; // from the hooks to the connection
 mod reader; // one message after another
 mod request_line; // method, target, version
 mod step; // the result of reading a piece
+mod wait; // the wait for the head of the origin's response
 
 /// The application that pingora's listeners hand their connections to.
 pub(super) struct Edge {

@@ -1,6 +1,11 @@
 //! What the hooks of a request and the connection tell each other.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::{
+    sync::atomic::{AtomicBool, AtomicU32, Ordering},
+    time::Duration,
+};
+
+use super::wait::Wait;
 
 /// The state of a connection, shared with the hooks of its requests.
 #[derive(Debug, Default)]
@@ -8,6 +13,7 @@ pub(in crate::proxy) struct Phase {
     ended: AtomicU32,
     has_switched: AtomicBool,
     is_refused: AtomicBool,
+    wait: Wait,
 }
 
 impl Phase {
@@ -16,14 +22,42 @@ impl Phase {
         self.ended.fetch_add(1, Ordering::AcqRel);
     }
 
+    /// Waits for the head of the origin's response, at most `limit`.
+    pub(in crate::proxy) fn wait_for_head(&self, limit: Duration) {
+        self.wait.begin(limit);
+    }
+
+    /// Waits for another `limit`, if the wait has begun.
+    pub(in crate::proxy) fn wait_on(&self, limit: Duration) {
+        if self.wait.end().is_some() {
+            self.wait.begin(limit);
+        }
+    }
+
+    /// Ends the wait.
+    pub(in crate::proxy) fn end_wait(&self) {
+        self.wait.finish();
+    }
+
+    /// Whether the head took too long.
+    pub(in crate::proxy) fn is_late(&self) -> bool {
+        self.wait.is_late()
+    }
+
     /// Notes that the connection switches to another protocol with the answer in progress.
     pub(in crate::proxy) fn switch(&self) {
+        self.end_wait();
         self.has_switched.store(true, Ordering::Release);
     }
 
     /// Whether the body in progress was refused.
     pub(in crate::proxy) fn is_refused(&self) -> bool {
         self.is_refused.load(Ordering::Acquire)
+    }
+
+    /// The wait for the head of the origin's response.
+    pub(super) const fn wait(&self) -> &Wait {
+        &self.wait
     }
 
     /// Notes that the message in progress is refused.
