@@ -58,6 +58,7 @@ pub struct Proxy {
     metrics: Arc<Metrics>,
     trusted: Vec<IpNet>,
     timeouts: policy::Timeouts,
+    connections: Arc<edge::Connections>,
     /// The time of the last warning about a failing origin, in seconds.
     warned_at: AtomicI64,
 }
@@ -88,6 +89,7 @@ impl Proxy {
             metrics: Arc::clone(&handles.metrics),
             trusted: policy.server.trusted_proxies.clone(),
             timeouts: policy.server.timeouts,
+            connections: Arc::default(),
             warned_at: AtomicI64::new(0),
         }
     }
@@ -141,6 +143,13 @@ impl Proxy {
         fields::forward(session.req_header_mut(), &client)
     }
 
+    /// Ends the connection with the present answer, if the proxy is draining.
+    fn close_if_draining(&self, session: &mut Session) {
+        if self.connections.is_draining() {
+            session.set_keepalive(None);
+        }
+    }
+
     /// Sets the timeouts of the client's connection.
     fn set_limits(&self, session: &mut Session) {
         // Only if the request leaves the connection open. HTTP/1.0 closes it, and so does ambiguous
@@ -150,6 +159,7 @@ impl Proxy {
         }
         session.set_read_timeout(Some(self.timeouts.client_read));
         session.set_write_timeout(Some(self.timeouts.client_write));
+        self.close_if_draining(session);
     }
 }
 
@@ -159,6 +169,7 @@ impl ProxyHttp for Proxy {
 
     fn new_ctx(&self) -> Exchange {
         self.metrics.in_flight.inc();
+        self.connections.note_request();
         let _in_flight = InFlight(self.metrics.in_flight.clone());
         Exchange { _in_flight, passage: Passage::default() }
     }
@@ -244,6 +255,7 @@ impl ProxyHttp for Proxy {
             return Ok(());
         }
         phase.into_iter().for_each(Phase::end_wait);
+        self.close_if_draining(session);
         fields::remove_hop_by_hop(response);
         let target = session.req_header().raw_path();
         let status = response.status.as_u16();

@@ -23,10 +23,16 @@ use tokio::sync::watch;
 
 use crate::{diagnostic::Diagnostic, metrics::Metrics, policy};
 
-use super::{Proxy, edge::Edge};
+use super::{
+    Proxy,
+    edge::{Connections, Edge},
+};
 
-/// The idle time after which a draining server ends.
+/// The idle time after which a draining server without connections ends.
 const QUIET: Duration = Duration::from_millis(100);
+/// The idle time after which a draining server with kept-alive connections ends. In this time, a
+/// client that is busy sends its next request, and learns from the answer to connect anew.
+const LAST_REQUESTS: Duration = Duration::from_secs(1);
 
 /// The read buffer of each client connection. pingora's default of 64 KiB costs up to that much for
 /// each idle connection, depending on the allocator.
@@ -38,6 +44,7 @@ pub struct Running {
     thread: JoinHandle<()>,
     stop: watch::Sender<bool>,
     metrics: Arc<Metrics>,
+    connections: Arc<Connections>,
 }
 
 /// Checks every socket and certificate of the policy.
@@ -112,8 +119,9 @@ pub fn start(
     };
     let mut pingora = Server::new_with_opt_and_conf(None, conf);
     pingora.bootstrap();
+    let connections = Arc::clone(&proxy.connections);
     let proxy = http_proxy(&pingora.configuration, proxy);
-    let edge = Edge::new(proxy, Arc::clone(&metrics));
+    let edge = Edge::new(proxy, Arc::clone(&metrics), Arc::clone(&connections));
     let mut service = Service::new("proxy".to_owned(), edge);
     for listener in &server.listen {
         service.add_listener(endpoint(listener)?);
@@ -127,7 +135,7 @@ pub fn start(
         std::thread::Builder::new().name("proxy".to_owned()).spawn(run).map_err(|error| {
             Diagnostic::error("server.thread", error.to_string()).help("raise the limit of threads")
         })?;
-    Ok(Running { thread, stop, metrics })
+    Ok(Running { thread, stop, metrics, connections })
 }
 
 /// A socket as pingora takes it.
@@ -142,19 +150,23 @@ fn endpoint(listener: &policy::Listener) -> Result<ListenerConfig, Diagnostic> {
 }
 
 impl Running {
-    /// Accepts no more connections and waits until no request is in progress, for at most `limit`.
-    /// Returns the number of requests still in progress.
+    /// Accepts no more connections, ends the others with their next answer, and waits until no
+    /// request is in progress, for at most `limit`. Returns the number of requests still in
+    /// progress.
     pub async fn drain(self, limit: Duration) -> i64 {
+        self.connections.drain();
         // The thread may have ended already; then there is no receiver.
         let _ = self.stop.send(true);
         let deadline = Instant::now() + limit;
-        let mut quiet_since = Instant::now();
+        let (mut quiet_since, mut requests) = (Instant::now(), 0);
         loop {
             let in_flight = self.metrics.in_flight.get();
-            if in_flight > 0 {
+            let before = std::mem::replace(&mut requests, self.connections.late_requests());
+            if in_flight > 0 || requests > before {
                 quiet_since = Instant::now();
             }
-            if quiet_since.elapsed() >= QUIET
+            let patience = if self.connections.is_empty() { QUIET } else { LAST_REQUESTS };
+            if quiet_since.elapsed() >= patience
                 || self.thread.is_finished()
                 || Instant::now() >= deadline
             {

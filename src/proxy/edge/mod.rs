@@ -13,7 +13,7 @@
 //! what the parser does not take. All other octets pass unchanged, and without a copy.
 //!
 //! Limits and deadlines of a connection belong here, too: the wait for the head of the origin's
-//! response.
+//! response, and the drain.
 
 use std::sync::Arc;
 
@@ -30,10 +30,11 @@ use crate::metrics::Metrics;
 use super::Proxy;
 
 use self::connection::Connection;
-pub(super) use self::phase::Phase;
+pub(super) use self::{connections::Connections, phase::Phase};
 
 mod chunks; // sizes and data of a chunked body
 mod connection; // the stream between the socket and pingora
+mod connections; // all connections, and their end
 mod content_length; // the value of Content-Length, octet by octet
 mod field_lines; // header fields and trailers
 mod octets; // classes of octets
@@ -47,11 +48,16 @@ mod wait; // the wait for the head of the origin's response
 pub(super) struct Edge {
     proxy: Arc<HttpProxy<Proxy>>,
     metrics: Arc<Metrics>,
+    connections: Arc<Connections>,
 }
 
 impl Edge {
-    pub(super) fn new(proxy: HttpProxy<Proxy>, metrics: Arc<Metrics>) -> Self {
-        Self { proxy: Arc::new(proxy), metrics }
+    pub(super) fn new(
+        proxy: HttpProxy<Proxy>,
+        metrics: Arc<Metrics>,
+        connections: Arc<Connections>,
+    ) -> Self {
+        Self { proxy: Arc::new(proxy), metrics, connections }
     }
 }
 
@@ -62,6 +68,7 @@ impl ServerApp for Edge {
         stream: Stream,
         shutdown: &ShutdownWatch,
     ) -> Option<Stream> {
+        let _open = self.connections.open();
         let stream: Stream = match stream.selected_alpn_proto() {
             // Frames of HTTP/2 are no lines.
             Some(ALPN::H2) => stream,
@@ -71,10 +78,9 @@ impl ServerApp for Edge {
         self.proxy.process_new(stream, shutdown).await
     }
 
-    async fn cleanup(&self) {
-        // Otherwise idle connections would outlive the drain.
-        self.proxy.cleanup().await;
-    }
+    /// Leaves idle connections open. pingora would close them now, and a client whose next request
+    /// is on its way would get a reset. They end with their next answer, or with the drain.
+    async fn cleanup(&self) {}
 }
 
 /// The phase of the session's connection; `None` for HTTP/2.
