@@ -178,8 +178,9 @@ impl Gate {
                 let Some(standing) = visit.standing_as_reader(name) else { continue };
                 let reader = visit.reader(standing.outcome);
                 let fetches = self.conduct.ledger.note(site, name, reader, visit.now());
-                let row = fetches.map(|fetches| self.recorder.fetch(fetches, visit.now()));
-                row.into_iter().for_each(|row| self.sink.fetched(row));
+                let rows =
+                    fetches.into_iter().map(|fetches| self.recorder.fetch(fetches, visit.now()));
+                rows.for_each(|row| self.sink.fetched(row));
             }
         }
         Answer::robots_txt(visit.request, site).tagged(site, b"/robots.txt")

@@ -58,7 +58,7 @@ pub struct Fetch {
     /// The crawler.
     pub product_token: Text,
     /// The client's network: `192.0.2.0/24`, `2001:db8::/48` or a hash, as the policy says; `-`
-    /// where it is not known.
+    /// where it is not known. `former` and an edition: networks that fetched another one later.
     pub network: Text,
     /// The standing of the claim, as in a record.
     pub standing: Text,
