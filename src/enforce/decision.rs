@@ -48,8 +48,8 @@ pub enum Reason {
     /// The edition in force disallows the path, but the crawler may know an earlier one that allows
     /// it.
     Grace,
-    /// Only the rules for `*` disallow the path, and the client is a confirmed search engine. It is
-    /// not refused unless the policy says so.
+    /// The client is a confirmed search engine. It is not refused by the rules for `*` unless the
+    /// policy says so, nor by rules for which the breaker opened before.
     Spared,
     /// The client is a proven impostor, and the site records or refuses impostors whatever the
     /// rules allow.

@@ -114,7 +114,7 @@ impl Edition {
     }
 
     /// Whether the groups of both are equal, apart from comments and line numbers.
-    pub(super) fn is_equivalent(&self, other: &Self) -> bool {
+    pub fn is_equivalent(&self, other: &Self) -> bool {
         self.meaning == other.meaning && parts(&self.file).eq(parts(&other.file))
     }
 

@@ -94,13 +94,13 @@ impl Gate {
         let decision = visit.decide();
         self.count(&visit, &decision);
         let mut weighed = self.conduct.weigh(visit.sighting(), decision, &visit, &self.metrics);
-        let (charged, action) = (weighed.charged.take(), weighed.decision.action);
+        let (hop, action) = (weighed.hop.take(), weighed.decision.action);
         let (answer, violation) = match (weighed.decision.reason, action) {
             (Reason::RobotsTxt, _) => (Some(self.robots_txt(&visit)), None),
             (_, Action::Pass) => (None, None),
             _ => self.act(&visit, &weighed),
         };
-        Reception { answer, passage: Passage { site, class, action, charged, violation } }
+        Reception { answer, passage: Passage { site, class, action, hop, violation } }
     }
 
     /// A request at its site, before the decision.
@@ -132,7 +132,7 @@ impl Gate {
     }
 
     /// The tags for the origin's final response to a request for `target`; `None` leaves its own
-    /// tags unchanged. A redirect gives a charged crawler a credit.
+    /// tags unchanged. A redirect gives a crawler with a pace a credit.
     pub fn response<'p>(
         &self,
         passage: &'p mut Passage,
@@ -141,8 +141,8 @@ impl Gate {
         fields: &HeaderMap,
         moment: impl FnOnce() -> Moment,
     ) -> Option<Cow<'p, TagFields>> {
-        if let Some(key) = passage.charged.take() {
-            self.conduct.responded(key, status, moment);
+        if let Some(hop) = passage.hop.take() {
+            self.conduct.responded(hop, status, moment);
         }
         let (site, _) = passage.site()?;
         tags::of_response(site, target, status, fields, &self.metrics)
