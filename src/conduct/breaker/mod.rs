@@ -67,7 +67,7 @@ impl fmt::Display for Cause {
                     "{refusals} of {requests} requests in {seconds} s would be refused, of \
                      {crawlers} crawlers from {networks} networks"
                 )?;
-                let names: Vec<_> = most.iter().map(|name| escape::shown(name)).collect();
+                let names: Vec<_> = most.iter().map(escape::shown).collect();
                 if names.is_empty() { Ok(()) } else { write!(f, ", most of {}", names.join(", ")) }
             }
             Self::SearchEngine { product_token } => {

@@ -109,7 +109,6 @@ fn no_single_network_and_no_single_crawler_opens_the_breaker_at_any_rate() {
         "| clients without a name, a network each | 100 | {} |",
         needed.expect("it")
     ));
-    rows.iter().for_each(|row| eprintln!("{row}"));
     for row in rows {
         assert!(PAGE.contains(&row), "the manual lacks {row}");
     }

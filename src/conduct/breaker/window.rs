@@ -207,15 +207,11 @@ fn has_room<K: Eq + Hash>(counts: &HashMap<K, u64>, key: &K) -> bool {
     counts.len() < MOST || counts.contains_key(key)
 }
 
-fn subtract<K: Clone + Eq + Hash>(from: &mut HashMap<K, u64>, counts: &HashMap<K, u64>) {
-    for (key, count) in counts {
-        if let Some(left) = from.get_mut(key) {
-            *left = left.saturating_sub(*count);
-            if *left == 0 {
-                from.remove(key);
-            }
-        }
-    }
+fn subtract<K: Eq + Hash>(from: &mut HashMap<K, u64>, counts: &HashMap<K, u64>) {
+    from.retain(|key, left| {
+        *left = left.saturating_sub(counts.get(key).copied().unwrap_or_default());
+        *left > 0
+    });
 }
 
 pub(super) fn signed(duration: Duration) -> SignedDuration {
