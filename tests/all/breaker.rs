@@ -18,7 +18,7 @@ fn statuses(beadle: &Beadle, target: &str, user_agent: &str, count: usize) -> Ve
 /// The status of a violation by one of many crawlers, each with a network of its own.
 fn violation(beadle: &Beadle, number: u32) -> u16 {
     let request = Request::get("/private/x").user_agent(&format!("Wild{number}Bot/1.0"));
-    request.field("X-Forwarded-For", &format!("203.0.{number}.7")).send(beadle.port).status
+    request.field("X-Forwarded-For", format!("203.0.{number}.7")).send(beadle.port).status
 }
 
 #[test]
