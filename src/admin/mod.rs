@@ -59,15 +59,27 @@ async fn index() -> &'static str {
 }
 
 async fn metrics(State(view): State<View>) -> impl IntoResponse {
-    let counts = view.sink.counts();
-    let records = RecordCounts {
+    let content_type = "text/plain; version=0.0.4; charset=utf-8";
+    ([(header::CONTENT_TYPE, content_type)], view.metrics.exposition(record_counts(&view.sink)))
+}
+
+fn record_counts(sink: &Sink) -> RecordCounts {
+    let (counts, lost) = (sink.counts(), sink.lost());
+    let drops = sink.drops().into_iter().map(|one| (one.destination, one.cause, one.count));
+    let degraded = sink.destinations().into_iter().map(|(name, health)| (name, health != Health::Ok));
+    RecordCounts {
         seen: counts.seen,
         stored: counts.stored,
         dropped: counts.dropped,
         queued: counts.queued,
-    };
-    let content_type = "text/plain; version=0.0.4; charset=utf-8";
-    ([(header::CONTENT_TYPE, content_type)], view.metrics.exposition(records))
+        drops: drops.collect(),
+        degraded: degraded.collect(),
+        history_lost: vec![
+            ("edition", lost.editions),
+            ("fetch", lost.fetches),
+            ("quarantine", lost.quarantine),
+        ],
+    }
 }
 
 /// 200 while requests are served, because unwritten records are no reason for a restart.

@@ -2,10 +2,22 @@
 
 use jiff::Timestamp;
 
-use crate::{cli::exit::Error, enforce::Rulebook, policy::Policy, publication::Memory};
+use crate::{
+    cli::{exit::Error, output::remark},
+    enforce::Rulebook,
+    escape,
+    policy::Policy,
+    publication::Memory,
+};
 
-/// What the policy's database keeps; nothing where there is none yet.
+/// What the policy's database keeps. Where there is none yet, a remark says so: the answer is that
+/// of a first start.
 pub(super) fn read(policy: &Policy) -> Result<Memory, Error> {
+    let database = policy.violations.database.as_ref();
+    if let Some(file) = database.filter(|file| file.try_exists().is_ok_and(|is_there| !is_there)) {
+        let file = escape::text(file.as_os_str().as_encoded_bytes());
+        remark(&format!("'{file}' does not exist yet: no edition and no fetch is known"));
+    }
     Memory::read(policy, Timestamp::now()).map_err(|error| Error::Refused(error.to_string()))
 }
 

@@ -34,7 +34,7 @@ pub use self::{
     source::Source,
     tag_rules::{MediaRange, StatusRange, TagRule},
     timeouts::Timeouts,
-    violations::{ClientIp, DEFAULT_RETENTION, Log, Violations},
+    violations::{ClientIp, DEFAULT_RETENTION, Log, OnDamage, Violations},
     yaml::MAX_BYTES,
 };
 

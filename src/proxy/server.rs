@@ -64,11 +64,21 @@ fn socket_finding(address: SocketAddr, error: &std::io::Error) -> Diagnostic {
     Diagnostic::error("server.listen", message).help(help)
 }
 
+/// The largest PEM file, in octets.
+const MAX_PEM: u64 = 4 << 20;
+
 fn certificate_finding(tls: &policy::Tls) -> Result<(), Diagnostic> {
     let refused = |file: &std::path::Path, error: &dyn std::fmt::Display| {
         Diagnostic::error("server.tls", format!("{}: {error}", file.display()))
             .help("name PEM files of a certificate chain and its private key")
     };
+    for file in [&tls.certificate, &tls.key] {
+        // A device may have no end, and a pipe no writer.
+        let found = std::fs::metadata(file).map_err(|error| refused(file, &error))?;
+        if !found.is_file() || found.len() > MAX_PEM {
+            return Err(refused(file, &"not a regular file of 4 MiB at most"));
+        }
+    }
     let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_file_iter(&tls.certificate)
         .and_then(Iterator::collect)
         .map_err(|error| refused(&tls.certificate, &error))?;

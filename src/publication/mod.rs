@@ -54,7 +54,10 @@ pub use self::{
     addresses::{AddressBook, Addresses},
     change::{Change, FilesBySite, InForce, next},
     clock::Clock,
-    files::{PolicyRead, read_catalogue_file, read_policy, read_policy_with, saved_at},
+    files::{
+        OLD_PLACE, PolicyRead, open_file, read_catalogue_file, read_file, read_policy,
+        read_policy_with, saved_at,
+    },
     handles::Handles,
     memory::{Memory, longest_window},
     publisher::{Outcome, Publisher},

@@ -1,13 +1,14 @@
 //! Failures of a database or a log, each with its repair.
 //!
-//! Beadle never overwrites or moves a file that it finds; the operator does.
+//! Beadle never overwrites a file that it finds. It moves a damaged database aside only if the policy
+//! says so.
 
 use std::{
     fmt, io,
     path::{Path, PathBuf},
 };
 
-use crate::escape;
+use crate::{escape, violations::file::Stamp};
 
 /// A database or a log that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +48,8 @@ pub enum Obstacle {
     Closed,
     /// Occurs when the file was moved or deleted while it was in use.
     Displaced,
+    /// Occurs when the database or its write-ahead log was truncated while it was in use.
+    Truncated,
     /// Occurs when the system fails in another way; holds its message.
     Failed(String),
 }
@@ -90,7 +93,34 @@ impl Error {
             Obstacle::Full => "store.full",
             Obstacle::Closed => "store.closed",
             Obstacle::Displaced => "store.displaced",
+            Obstacle::Truncated => "store.truncated",
             Obstacle::Failed(_) => "store.failed",
+        }
+    }
+
+    /// Whether the file is damaged. No retry helps; the operator repairs or replaces it.
+    pub(super) fn is_damage(&self) -> bool {
+        matches!(self.obstacle, Obstacle::Corrupt(_))
+    }
+
+    /// Whether there is no database of Beadle, and none can be created: the policy names the wrong
+    /// file. A database that may be ours never stops the program, whatever state it is in.
+    pub(super) fn is_no_database_of_ours(&self) -> bool {
+        match self.obstacle {
+            Obstacle::NoFolder
+            | Obstacle::NoFile
+            | Obstacle::NoRegularFile
+            | Obstacle::NoDatabase
+            | Obstacle::Foreign
+            | Obstacle::Newer(_) => true,
+            Obstacle::Corrupt(_) | Obstacle::Locked => false,
+            Obstacle::Older
+            | Obstacle::Denied
+            | Obstacle::Full
+            | Obstacle::Closed
+            | Obstacle::Displaced
+            | Obstacle::Truncated
+            | Obstacle::Failed(_) => Stamp::of(&self.path).length == 0,
         }
     }
 }
@@ -149,6 +179,11 @@ impl fmt::Display for Error {
             Obstacle::Displaced => {
                 write!(f, "'{path}' was moved or deleted while in use (a new file is started)")
             }
+            Obstacle::Truncated => write!(
+                f,
+                "'{path}' or its -wal file was truncated while in use: records may be missing (it \
+                 is checked and opened again; keep other programs off these files)"
+            ),
             Obstacle::Failed(detail) => write!(
                 f,
                 "'{path}' cannot be used: {} (check the path and the disk)",

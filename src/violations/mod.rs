@@ -14,14 +14,15 @@
 //! admin, cli.
 
 pub use self::{
-    accounts::{Counts, Health},
+    accounts::{Counts, Drops, Health},
     edition::{Edition, Fetch, Quarantined},
     error::{Error, Obstacle},
     filter::{Filter, Listing},
+    notes::NoteCounts,
     overflow::Overflow,
     record::{ReadState, Robots, RobotsRead, SCHEMA, Violation},
     redaction::redact_query,
-    sink::{LogTarget, Settings, Sink},
+    sink::{LogTarget, OnDamage, Settings, Sink},
     store::Store,
     text::Text,
 };

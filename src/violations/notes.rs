@@ -3,7 +3,10 @@
 //! Each kind is bounded. Of fetches and quarantined files only the latest state counts; of editions
 //! every one does.
 
-use std::collections::{HashMap, VecDeque};
+use std::{
+    collections::{HashMap, VecDeque},
+    ops::AddAssign,
+};
 
 use bytes::Bytes;
 
@@ -15,6 +18,25 @@ const FETCHES: usize = 16_384;
 const EDITIONS: usize = 16_384;
 /// The most bytes of waiting editions.
 const EDITION_BYTES: usize = 64 << 20;
+
+/// Notes by kind, counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NoteCounts {
+    /// Published editions.
+    pub editions: u64,
+    /// States of fetches.
+    pub fetches: u64,
+    /// Changes of the quarantine.
+    pub quarantine: u64,
+}
+
+impl AddAssign for NoteCounts {
+    fn add_assign(&mut self, other: Self) {
+        self.editions += other.editions;
+        self.fetches += other.fetches;
+        self.quarantine += other.quarantine;
+    }
+}
 
 /// The waiting notes; within a kind, they are written in the order of arrival.
 #[derive(Debug, Default)]
@@ -40,8 +62,18 @@ impl Notes {
         self.fetches.is_empty() && self.editions.is_empty() && self.quarantine.is_empty()
     }
 
-    /// Takes the fetch in place of an earlier one of the same crawler and network.
-    pub(super) fn fetched(&mut self, mut fetch: Fetch) {
+    /// The number of notes of each kind.
+    pub(super) fn counts(&self) -> NoteCounts {
+        NoteCounts {
+            editions: self.editions.len() as u64,
+            fetches: self.fetches.len() as u64,
+            quarantine: self.quarantine.len() as u64,
+        }
+    }
+
+    /// Takes the fetch in place of an earlier one of the same crawler and network, and returns the
+    /// number of fetches that found no room.
+    pub(super) fn fetched(&mut self, mut fetch: Fetch) -> u64 {
         let name = [&fetch.site, &fetch.product_token, &fetch.network].map(Text::clone);
         if let Some(known) = self.fetches.get_mut(&name) {
             fetch.first = fetch.first.min(known.first);
@@ -52,13 +84,16 @@ impl Notes {
             }
         } else if self.fetches.len() < FETCHES {
             self.fetches.insert(name, fetch);
+        } else {
+            // A lost fetch makes the judgement after a restart milder, never harder: without a
+            // known fetch, a crawler may use any edition of the cache window.
+            return 1;
         }
-        // A lost fetch makes the judgement after a restart milder, never harder: without a known
-        // fetch, a crawler may use any edition of the cache window.
+        0
     }
 
     /// Takes the edition and returns the number of earlier ones that it displaced.
-    pub(super) fn published(&mut self, edition: Edition) -> usize {
+    pub(super) fn published(&mut self, edition: Edition) -> u64 {
         self.edition_bytes += size(&edition);
         self.editions.push_back(edition);
         let mut lost = 0;
@@ -131,9 +166,10 @@ mod tests {
         let mut notes = Notes::default();
         for number in 0..FETCHES + 100 {
             let network = Text::from(number.to_string());
-            notes.fetched(Fetch { network, ..fetch("s", "GPTBot", "-", "a", 1) });
+            let lost = notes.fetched(Fetch { network, ..fetch("s", "GPTBot", "-", "a", 1) });
+            assert_eq!(lost, u64::from(number >= FETCHES));
         }
-        notes.fetched(fetch("s", "GPTBot", "0", "b", 2));
+        assert_eq!(notes.fetched(fetch("s", "GPTBot", "0", "b", 2)), 0);
         assert_eq!(notes.fetches().count(), FETCHES);
         assert_eq!(notes.fetches().filter(|fetch| fetch.edition == "b").count(), 1);
     }
@@ -143,7 +179,7 @@ mod tests {
         let blank = |length| Bytes::from(vec![b'#'; length]);
         let mut notes = Notes::default();
         let large = |number| Edition { bytes: blank(1 << 20), ..edition("s", "x", number) };
-        let lost: usize = (0..70).map(|number| notes.published(large(number))).sum();
+        let lost: u64 = (0..70).map(|number| notes.published(large(number))).sum();
         assert_eq!((lost, notes.editions().len()), (6, 64));
         assert_eq!(notes.editions().next().map(|e| e.from), Some(large(6).from));
         let huge = Edition { bytes: blank(EDITION_BYTES + 1), ..edition("s", "x", 99) };
@@ -154,6 +190,6 @@ mod tests {
 
         let mut notes = Notes::default();
         let small = |number| notes.published(edition("s", "x", number));
-        assert_eq!((0..EDITIONS as i64 + 5).map(small).sum::<usize>(), 5);
+        assert_eq!((0..EDITIONS as i64 + 5).map(small).sum::<u64>(), 5);
     }
 }

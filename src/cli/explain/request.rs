@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::{
     cli::{
-        config::load,
+        config::load_with_database,
         exit::{Error, Exit},
         memory,
         output::{Format, json},
@@ -82,7 +82,7 @@ struct Explanation<'a, 'v> {
 }
 
 pub(super) fn explain(args: &Args, user_agent: &str, out: &mut dyn Write) -> Result<Exit, Error> {
-    let (policy, _) = load(&args.config.config)?;
+    let policy = load_with_database(&args.config.config)?;
     let now = Timestamp::now();
     let memory = memory::read(&policy)?;
     let handles = Handles::at_rest(&policy, &memory, args.client_ip.is_some(), now);

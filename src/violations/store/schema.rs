@@ -3,7 +3,7 @@
 use rusqlite::{Connection, TransactionBehavior};
 
 /// "BEAD": distinguishes Beadle's databases from those of other programs.
-const APPLICATION_ID: i64 = 0x4245_4144;
+pub(super) const APPLICATION_ID: i64 = 0x4245_4144;
 /// The steps that turn a database of version n - 1 into one of version n (`PRAGMA user_version`).
 const MIGRATIONS: [&str; 3] = [
     include_str!("schema.sql"),
