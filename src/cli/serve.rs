@@ -67,8 +67,12 @@ pub(super) struct Control {
 }
 
 impl Control {
-    /// Starts the runtime and installs the handlers.
+    /// Installs the handlers and starts the runtime.
     pub(super) fn start() -> Result<Self, Error> {
+        // A handler stays for the whole life of the process. This one comes before the first
+        // thread, which takes its time on a busy machine.
+        let first = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+        drop(first.block_on(async { signal(SignalKind::hangup()) })?);
         let runtime = control_runtime()?;
         let signals = runtime.block_on(async { Signals::install() })?;
         Ok(Self { runtime, signals })

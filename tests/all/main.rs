@@ -40,8 +40,10 @@ mod standing; // addresses and names as evidence for a claim
 mod admin;
 mod cli_check;
 mod cli_crawlers;
+mod cli_input;
 mod cli_tags;
 mod cli_violations;
+mod record_store;
 mod reload;
 mod shutdown;
 

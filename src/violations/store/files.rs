@@ -14,6 +14,8 @@ use crate::violations::{Error, Obstacle, file::Stamp};
 /// The bytes of a write-ahead log before its first page, and before each page.
 const LOG_HEADER: u64 = 32;
 const PAGE_HEADER: u64 = 24;
+/// How often a loss is looked for before it counts as one.
+const CHECKS: usize = 3;
 
 /// The database and its write-ahead log, at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,22 +54,37 @@ impl Store {
         if !before.has_shrunk(now) && !before.has_other_log(now) {
             return Ok(());
         }
-        let truncated = Error::new(self.path(), Obstacle::Truncated);
-        let checkpoint = self.checkpoint(Checkpoint::Passive).map_err(|_| truncated.clone())?;
+        // Another process may write or empty the log in between; what is cut stays cut.
+        for _ in 0..CHECKS {
+            if self.loss(before)?.is_none() {
+                return Ok(());
+            }
+        }
+        if self.loss(before)? == Some(Loss::OfCopiedLog) {
+            move_aside(self.path(), "cut", &["-wal"])?;
+        }
+        Err(Error::new(self.path(), Obstacle::Truncated))
+    }
+
+    /// What the files lack at this moment.
+    fn loss(&mut self, before: &Files) -> Result<Option<Loss>, Error> {
+        let Ok(checkpoint) = self.checkpoint(Checkpoint::Passive) else {
+            return Ok(Some(Loss::Other)); // it could not read the log
+        };
         let page: u64 = self.number("PRAGMA page_size")?;
         let pages: u64 = self.number("PRAGMA page_count")?;
         let log = match checkpoint.pages_in_log {
             0 => 0,
             logged => LOG_HEADER + logged * (PAGE_HEADER + page),
         };
-        // A read of the size waits for no writer, so another process may be in between.
         let now = Files::of(self.path());
-        let is_cut = now.log.length < log || before.has_other_log(&now);
-        if is_cut && checkpoint.is_complete() {
-            move_aside(self.path(), "cut", &["-wal"])?;
-        }
-        let is_short = checkpoint.is_complete() && now.database.length < pages * page;
-        if is_cut || is_short { Err(truncated) } else { Ok(()) }
+        let is_log_cut = now.log.length < log || before.has_other_log(&now);
+        let is_cut = checkpoint.is_complete() && now.database.length < pages * page;
+        Ok(match () {
+            () if is_log_cut && checkpoint.is_complete() => Some(Loss::OfCopiedLog),
+            () if is_log_cut || is_cut => Some(Loss::Other),
+            () => None,
+        })
     }
 
     /// Copies the write-ahead log into the database file.
@@ -88,6 +105,14 @@ impl Store {
         let number = |row: &rusqlite::Row<'_>| row.get(0).map(i64::unsigned_abs);
         self.attempt(|connection| connection.query_row(sql, [], number))
     }
+}
+
+/// A part of the files that is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Loss {
+    /// Of a log that the database has all of.
+    OfCopiedLog,
+    Other,
 }
 
 /// How a checkpoint treats readers.
