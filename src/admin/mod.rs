@@ -66,7 +66,8 @@ async fn metrics(State(view): State<View>) -> impl IntoResponse {
 fn record_counts(sink: &Sink) -> RecordCounts {
     let (counts, lost) = (sink.counts(), sink.lost());
     let drops = sink.drops().into_iter().map(|one| (one.destination, one.cause, one.count));
-    let degraded = sink.destinations().into_iter().map(|(name, health)| (name, health != Health::Ok));
+    let degraded =
+        sink.destinations().into_iter().map(|(name, health)| (name, health != Health::Ok));
     RecordCounts {
         seen: counts.seen,
         stored: counts.stored,

@@ -53,7 +53,7 @@ pub(super) fn lines(
             line.pop();
         }
         if line.len() as u64 > MAX_LINE {
-            let what = "the line is longer than 1 MiB (check that this is the right input)";
+            let what = "a line of more than 1 MiB (check that this is the right input)";
             return Some(Err(Error::Refused(format!("{name}:{number}: {what}"))));
         }
         if line.last() == Some(&b'\r') {

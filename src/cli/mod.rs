@@ -52,7 +52,8 @@ enum Verb {
 /// Runs the program.
 pub fn run() -> ExitCode {
     // Before anything else: a SIGHUP without a handler ends the process.
-    let is_server = std::env::args_os().nth(1).is_some_and(|verb| verb == "serve" || verb == "demo");
+    let is_server =
+        std::env::args_os().nth(1).is_some_and(|verb| verb == "serve" || verb == "demo");
     let control = match is_server.then(Control::start).transpose() {
         Ok(control) => control,
         Err(error) => return Exit::of(Err(error)).into(),

@@ -6,11 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::violations::{
-    Error, NoteCounts, Overflow, Violation,
-    notes::Notes,
-    overflow::Tally,
-};
+use crate::violations::{Error, NoteCounts, Overflow, Violation, notes::Notes, overflow::Tally};
 
 /// The most bytes of waiting records.
 pub(super) const BYTES: usize = 32 << 20;

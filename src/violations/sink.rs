@@ -266,9 +266,10 @@ mod tests {
         let sink = beside(folder.path().join("beadle.db"), log);
         (0..2000).for_each(|number| sink.record(violation(number)));
         eventually("stored", || sink.counts().stored == 2000);
-        eventually("noticed", || {
-            matches!(sink.health(), Health::Degraded(why) if why.contains("has not ended"))
-        });
+        eventually(
+            "noticed",
+            || matches!(sink.health(), Health::Degraded(why) if why.contains("has not ended")),
+        );
         assert_eq!(sink.destinations()[0], ("database", Health::Ok));
         let closed = sink.close(Duration::from_millis(50));
         assert_eq!((closed.stored, closed.queued), (2000, 0));

@@ -22,12 +22,14 @@ beadle_crawl_delay_requests_total counter
 beadle_decision_duration_seconds histogram
 beadle_ladder_rung gauge
 beadle_ladder_steps_total counter
+beadle_history_lost gauge
 beadle_origin_failures_total counter
 beadle_origin_invalid_robots_tag_lines_total counter
 beadle_origin_robots_fetches_total counter
 beadle_origin_robots_held gauge
 beadle_policy_info gauge
 beadle_policy_reloads_total counter
+beadle_records_degraded gauge
 beadle_records_dropped gauge
 beadle_records_queued gauge
 beadle_records_seen gauge

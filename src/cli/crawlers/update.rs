@@ -110,8 +110,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     let mut findings = if args.force { Vec::new() } else { doubts(&in_use, &newer, &changes) };
     findings = findings.into_iter().map(|finding| finding.in_file(&name)).collect();
     findings.extend(destination.objections(&bytes)?);
-    let is_there =
-        publication::read_catalogue_file(&destination.to).is_ok_and(|old| old == bytes);
+    let is_there = publication::read_catalogue_file(&destination.to).is_ok_and(|old| old == bytes);
     let outcome = match () {
         () if findings.iter().any(|one| one.severity == Severity::Error) => Outcome::Refused,
         () if is_there => Outcome::Unchanged,

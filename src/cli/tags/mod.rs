@@ -61,12 +61,11 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
         Some(ProductToken::new(name).ok_or_else(refused)?)
     };
     let file = args.html.as_ref().and_then(Option::as_deref).filter(|file| *file != Path::new("-"));
-    let response =
-        match (&args.html, file) {
-            (None, _) => Response::read_headers(io::stdin().lock())?,
-            (_, None) => Response::read(io::stdin().lock(), STANDARD_INPUT)?,
-            (_, Some(file)) => Response::read(BufReader::new(open(file)?), &name_of(file))?,
-        };
+    let response = match (&args.html, file) {
+        (None, _) => Response::read_headers(io::stdin().lock())?,
+        (_, None) => Response::read(io::stdin().lock(), STANDARD_INPUT)?,
+        (_, Some(file)) => Response::read(BufReader::new(open(file)?), &name_of(file))?,
+    };
     let report = Report::of(response, name, token.as_ref(), file);
     match args.format {
         Format::Json => json(out, &report)?,

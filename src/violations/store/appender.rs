@@ -111,8 +111,7 @@ impl Appender {
     }
 
     fn may_rotate(&self) -> bool {
-        self.on_damage == OnDamage::Rotate
-            && self.rotated.is_none_or(|at| at.elapsed() >= ROTATION)
+        self.on_damage == OnDamage::Rotate && self.rotated.is_none_or(|at| at.elapsed() >= ROTATION)
     }
 
     fn rotate(&mut self, error: &Error) -> Result<(), Error> {

@@ -101,8 +101,7 @@ fn damage_while_it_is_in_use_is_noticed() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("beadle.db");
     for (on_damage, left) in [(OnDamage::Keep, 0), (OnDamage::Rotate, 1)] {
-        let settings =
-            Settings { database: Some(path.clone()), on_damage, ..Settings::default() };
+        let settings = Settings { database: Some(path.clone()), on_damage, ..Settings::default() };
         let sink = Sink::start(settings).expect("a sink");
         sink.published(edition("shop.example", "00ff", 1));
         (0..2000).for_each(|number| sink.record(violation(number)));
@@ -117,9 +116,10 @@ fn damage_while_it_is_in_use_is_noticed() {
             let editions = store.editions(None, None).expect("rows");
             assert_eq!(editions.len(), 1, "the edition in force is in the new one as well");
         } else {
-            eventually("noticed", || {
-                matches!(sink.health(), Health::Degraded(why) if why.contains("is damaged"))
-            });
+            eventually(
+                "noticed",
+                || matches!(sink.health(), Health::Degraded(why) if why.contains("is damaged")),
+            );
             assert_eq!(sink.counts().stored, 2000);
         }
         sink.close(Duration::from_secs(9));
