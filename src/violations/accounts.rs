@@ -12,8 +12,8 @@ use crate::violations::{Error, NoteCounts, Overflow, Violation, notes::Notes, ov
 pub(super) const BYTES: usize = 32 << 20;
 /// The shortest time between two log lines about a full queue.
 const WARNING_INTERVAL: Duration = Duration::from_secs(60);
-/// The longest that a write usually takes. A longer one stalls: the disk hangs, or nobody reads the
-/// output.
+/// The longest that a write usually takes. A longer one stalls: the disk hangs, or the
+/// reader of the output has stopped.
 const STALL: Duration = Duration::from_secs(5);
 
 /// The records of a queue, counted by state. At every moment `seen == stored + dropped + queued`.

@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{escape, violations::file::Stamp};
+use crate::escape;
 
 /// A database or a log that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,27 +102,6 @@ impl Error {
     pub(super) fn is_damage(&self) -> bool {
         matches!(self.obstacle, Obstacle::Corrupt(_))
     }
-
-    /// Whether there is no database of Beadle, and none can be created: the policy names the wrong
-    /// file. A database that may be ours never stops the program, whatever state it is in.
-    pub(super) fn is_no_database_of_ours(&self) -> bool {
-        match self.obstacle {
-            Obstacle::NoFolder
-            | Obstacle::NoFile
-            | Obstacle::NoRegularFile
-            | Obstacle::NoDatabase
-            | Obstacle::Foreign
-            | Obstacle::Newer(_) => true,
-            Obstacle::Corrupt(_) | Obstacle::Locked => false,
-            Obstacle::Older
-            | Obstacle::Denied
-            | Obstacle::Full
-            | Obstacle::Closed
-            | Obstacle::Displaced
-            | Obstacle::Truncated
-            | Obstacle::Failed(_) => Stamp::of(&self.path).length == 0,
-        }
-    }
 }
 
 impl fmt::Display for Error {
@@ -163,7 +142,8 @@ impl fmt::Display for Error {
             Obstacle::Corrupt(detail) => write!(
                 f,
                 "'{path}' is damaged: {} (restore a copy, or move it away together with its -wal \
-                 and -shm files; 'sqlite3 FILE .recover' may save records)",
+                 and -shm files, as 'violations.on_damage: rotate' does; 'sqlite3 FILE .recover' \
+                 may save records)",
                 escape::text(detail.as_bytes())
             ),
             Obstacle::Denied => write!(

@@ -20,9 +20,9 @@ beadle_breaker_openings_total counter
 beadle_claims_total counter
 beadle_crawl_delay_requests_total counter
 beadle_decision_duration_seconds histogram
+beadle_history_lost gauge
 beadle_ladder_rung gauge
 beadle_ladder_steps_total counter
-beadle_history_lost gauge
 beadle_origin_failures_total counter
 beadle_origin_invalid_robots_tag_lines_total counter
 beadle_origin_robots_fetches_total counter

@@ -14,7 +14,7 @@ use rusqlite::TransactionBehavior;
 
 use super::{
     connection::Store,
-    damage::{WHOLE, move_aside},
+    damage::{WHOLE, is_none_of_ours, move_aside},
     editions, fetches,
     files::{Checkpoint, Files},
     overflow, quarantine, records,
@@ -67,7 +67,7 @@ impl Appender {
         };
         match appender.store() {
             Ok(_) => Ok((appender, None)),
-            Err(error) if error.is_no_database_of_ours() => Err(error),
+            Err(error) if is_none_of_ours(&error) => Err(error),
             Err(error) => Ok((appender, Some(error))),
         }
     }

@@ -12,7 +12,7 @@ use std::{
 use jiff::Timestamp;
 
 use super::schema::APPLICATION_ID;
-use crate::violations::{Error, file::Stamp};
+use crate::violations::{Error, Obstacle, file::Stamp};
 
 /// The beginning of every SQLite file.
 const MAGIC: &[u8] = b"SQLite format 3\0";
@@ -44,6 +44,27 @@ pub(super) fn has_traces(path: &Path) -> bool {
     let is_cut = !start.is_empty() && start.len() < 100 && MAGIC.starts_with(head(&start));
     let has_table = start.windows(FIRST_TABLE.len()).any(|part| part == FIRST_TABLE);
     read.is_ok() && (has_id || is_cut || has_table)
+}
+
+/// Whether there is no database of Beadle, and none can be created: the policy names the wrong file.
+/// A database that may be ours never stops the program, whatever state it is in.
+pub(super) fn is_none_of_ours(error: &Error) -> bool {
+    match error.obstacle {
+        Obstacle::NoFolder
+        | Obstacle::NoFile
+        | Obstacle::NoRegularFile
+        | Obstacle::NoDatabase
+        | Obstacle::Foreign
+        | Obstacle::Newer(_) => true,
+        Obstacle::Corrupt(_) | Obstacle::Locked => false,
+        Obstacle::Older
+        | Obstacle::Denied
+        | Obstacle::Full
+        | Obstacle::Closed
+        | Obstacle::Displaced
+        | Obstacle::Truncated
+        | Obstacle::Failed(_) => Stamp::of(&error.path).length == 0,
+    }
 }
 
 fn head(start: &[u8]) -> &[u8] {
