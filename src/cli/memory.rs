@@ -1,5 +1,10 @@
 //! What the server stored, for the verbs that explain and compare.
 
+use std::{
+    io::{self, IsTerminal},
+    path::PathBuf,
+};
+
 use jiff::Timestamp;
 
 use crate::{
@@ -10,11 +15,14 @@ use crate::{
     publication::Memory,
 };
 
-/// What the policy's database keeps. Where there is none yet, a remark says so: the answer is that
-/// of a first start.
+/// What the policy's database keeps. Where there is none yet, the answer is that of a first start; a
+/// remark on a terminal says so.
 pub(super) fn read(policy: &Policy) -> Result<Memory, Error> {
     let database = policy.violations.database.as_ref();
-    if let Some(file) = database.filter(|file| file.try_exists().is_ok_and(|is_there| !is_there)) {
+    let is_missing = |file: &&PathBuf| file.try_exists().is_ok_and(|is_there| !is_there);
+    if let Some(file) = database.filter(is_missing)
+        && io::stderr().is_terminal()
+    {
         let file = escape::text(file.as_os_str().as_encoded_bytes());
         remark(&format!("'{file}' does not exist yet: no edition and no fetch is known"));
     }

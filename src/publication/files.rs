@@ -118,7 +118,7 @@ impl Place {
     /// The place of a file by its `name` in the policy `file`. A relative name starts at the folder
     /// of the policy; if there is a file in the working directory alone, that one counts.
     fn find(name: &Path, file: &Path) -> Self {
-        let folder = file.parent().filter(|_| !is_passed(file)).unwrap_or(Path::new(""));
+        let folder = file.parent().filter(|_| !is_passed(file)).unwrap_or_else(|| Path::new(""));
         let path = folder.join(name);
         let is_missing = |path: &Path| path.try_exists().is_ok_and(|is_there| !is_there);
         let is_old = path != name && is_missing(&path) && name.exists();
@@ -128,7 +128,7 @@ impl Place {
 
 /// The warning about a file in the working directory.
 fn old_place(key: &str, name: &Path, file: &Path) -> Diagnostic {
-    let place = file.parent().unwrap_or(Path::new("")).join(name);
+    let place = file.parent().unwrap_or_else(|| Path::new("")).join(name);
     let shown = |path: &Path| escape::text(path.as_os_str().as_encoded_bytes());
     let message =
         format!("{key}: '{}' is in the working directory, not beside the policy", shown(name));

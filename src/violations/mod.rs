@@ -15,6 +15,7 @@
 
 pub use self::{
     accounts::{Counts, Drops, Health},
+    damage::OnDamage,
     edition::{Edition, Fetch, Quarantined},
     error::{Error, Obstacle},
     filter::{Filter, Listing},
@@ -22,12 +23,13 @@ pub use self::{
     overflow::Overflow,
     record::{ReadState, Robots, RobotsRead, SCHEMA, Violation},
     redaction::redact_query,
-    sink::{LogTarget, OnDamage, Settings, Sink},
+    sink::{LogTarget, Settings, Sink},
     store::Store,
     text::Text,
 };
 
 mod accounts; // the state of a queue, with exact counts
+mod damage; // what happens to a damaged database
 mod edition; // the history of a site's robots.txt: editions, quarantine, fetches
 mod error; // failures of a database or a log, with the repair
 mod file; // rules for files: mode, folder, identity

@@ -12,8 +12,8 @@ use std::{
 use jiff::Timestamp;
 
 use crate::violations::{
-    Counts, Drops, Edition, Error, Fetch, Health, NoteCounts, Overflow, Quarantined, Text,
-    Violation, lane::Lane, log::Log, notes::Notes, retention::Retention, store::Appender,
+    Counts, Drops, Edition, Error, Fetch, Health, NoteCounts, OnDamage, Overflow, Quarantined,
+    Text, Violation, lane::Lane, log::Log, notes::Notes, retention::Retention, store::Appender,
 };
 
 /// The targets of records, and how long records are kept.
@@ -33,16 +33,6 @@ pub struct Settings {
     /// The longest time that a crawler may use an edition after it was replaced (RFC 9309 §2.4).
     /// The database keeps editions of this time, however short the retention is.
     pub editions: Duration,
-}
-
-/// What happens to a damaged database.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OnDamage {
-    /// It stays as it is, and records wait in memory until the operator repairs or moves it.
-    #[default]
-    Keep,
-    /// It is moved aside, and a new one is started.
-    Rotate,
 }
 
 /// The target of JSON lines.

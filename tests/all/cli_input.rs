@@ -274,9 +274,17 @@ fn a_database_in_the_working_directory_alone_is_used_with_a_warning() {
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(stderr.contains("does not exist"), "{stderr}");
     }
-    // A verb that can answer without it says that it does.
-    let output = verb(&["robots"], elsewhere.path());
-    assert!(String::from_utf8_lossy(&output.stderr).contains("does not exist yet"));
+    // A verb that can answer without a database answers as at a first start, but not where there
+    // was a database once.
+    assert_eq!(verb(&["robots"], elsewhere.path()).status.code(), Some(0));
+    fs::write(beadle.folder().join("beadle.db-wal"), "left").expect("written");
+    for args in [&["robots"][..], &["explain", "--user-agent", "x", "/"], &["violations"]] {
+        let output = verb(args, elsewhere.path());
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(stderr.contains("the file is gone or empty"), "{stderr}");
+    }
+    fs::remove_file(beadle.folder().join("beadle.db-wal")).expect("removed");
     fs::write(beadle.folder().join("beadle.db"), "no database at all\n".repeat(400)).expect("ok");
     for args in [&["robots"][..], &["explain", "--user-agent", "x", "/"]] {
         let output = verb(args, elsewhere.path());

@@ -176,7 +176,7 @@ impl Appender {
         if error.obstacle != Obstacle::Locked {
             let is_broken = error.is_damage() || error.obstacle == Obstacle::Truncated;
             let store = self.store.take();
-            store.into_iter().filter(|_| is_broken).for_each(|mut store| store.keep_as_it_is());
+            store.into_iter().filter(|_| is_broken).for_each(|store| store.keep_as_it_is());
             self.note_damage(error);
         }
     }

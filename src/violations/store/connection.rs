@@ -94,8 +94,13 @@ impl Store {
     fn open_found(path: &Path, access: OpenFlags) -> Result<Self, Error> {
         match std::fs::metadata(path) {
             Ok(found) if !found.is_file() => return Err(Error::new(path, Obstacle::NoRegularFile)),
-            Ok(found) if found.len() == 0 => return Err(Error::new(path, Obstacle::NoFile)),
-            Ok(_) => {}
+            Ok(found) if found.len() > 0 => {}
+            // A first start would find the same, unless there was a database once.
+            _ if Stamp::of(&log_of(path)).length > 0 => {
+                let message = "the file is gone or empty, but its -wal file is not".to_owned();
+                return Err(Error::new(path, Obstacle::Corrupt(message)));
+            }
+            Ok(_) => return Err(Error::new(path, Obstacle::NoFile)),
             Err(error) => return Err(Error::from_io(path, &error)),
         }
         let store = Self::connect(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX, READER_BUSY)?;
@@ -130,7 +135,7 @@ impl Store {
     }
 
     /// Leaves the write-ahead log as it is when the database is closed.
-    pub(super) fn keep_as_it_is(&mut self) {
+    pub(super) fn keep_as_it_is(&self) {
         let option = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
         // Every SQLite of the last ten years knows this option.
         let _ = self.connection.set_db_config(option, true);
