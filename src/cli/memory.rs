@@ -9,6 +9,12 @@ pub(super) fn read(policy: &Policy) -> Result<Memory, Error> {
     Memory::read(policy, Timestamp::now()).map_err(|error| Error::Refused(error.to_string()))
 }
 
+/// What a server needs at its start.
+pub(super) fn read_latest(policy: &Policy) -> Result<Memory, Error> {
+    let read = Memory::read_latest(policy, Timestamp::now());
+    read.map_err(|error| Error::Refused(error.to_string()))
+}
+
 /// The policy as a server would serve it now.
 pub(super) fn rulebook(policy: &Policy, memory: &Memory) -> Rulebook {
     memory.rulebook(policy, Timestamp::now())

@@ -179,10 +179,8 @@ impl Service {
             });
         }
         let at_start = policy.clone();
-        let since = publication::saved_at(file);
         let (file, sink_of) = (file.to_owned(), Arc::clone(&sink));
-        let started =
-            Publisher::start(policy, file, since, memory, sink_of, Arc::clone(&metrics)).await;
+        let started = Publisher::start(policy, file, memory, sink_of, Arc::clone(&metrics)).await;
         let refused = |finding| Error::Findings(vec![finding]);
         let publisher = started.map_err(refused)?;
         let proxy = Proxy::new(&publisher.handles(), &at_start);
@@ -253,10 +251,10 @@ fn open_store(policy: &Policy) -> Result<(Arc<Sink>, Memory), Error> {
         }),
         queue: settings.queue,
         retention: Some(settings.retention),
-        editions: publication::longest_window(policy),
+        editions: publication::KEPT,
     })
     .map_err(refused)?;
-    Ok((Arc::new(sink), memory::read(policy)?))
+    Ok((Arc::new(sink), memory::read_latest(policy)?))
 }
 
 /// Logs one line for each listener and site, and the policy's fingerprint.

@@ -6,8 +6,6 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use jiff::Timestamp;
-
 use crate::{
     diagnostic::Diagnostic,
     policy::{self, Policy},
@@ -48,15 +46,6 @@ pub fn read_policy_with(
     };
     let (policy, findings) = policy::read_with(&file.display().to_string(), &bytes, &mut open);
     Ok(PolicyRead { policy, findings, catalogue_file })
-}
-
-/// The time at which a policy was saved. Its robots.txt counts as published since then, so a
-/// restart does not make it new.
-pub fn saved_at(file: &Path) -> Timestamp {
-    let modified = std::fs::metadata(file).and_then(|metadata| metadata.modified());
-    let saved = modified.ok().and_then(|time| Timestamp::try_from(time).ok());
-    let now = Timestamp::now();
-    saved.filter(|saved| *saved <= now).unwrap_or(now)
 }
 
 /// The bytes of a catalogue file, up to one byte beyond the limit.

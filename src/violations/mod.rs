@@ -7,15 +7,15 @@
 //! type ([`Text`]), so that no caller can forget it. This room judges nothing.
 //!
 //! The database also keeps the facts that the judgement needs after a restart: every [`Edition`] of
-//! a site's robots.txt, byte for byte, [`Quarantined`] files, and each crawler's fetches
-//! ([`Fetch`]).
+//! a site's robots.txt, byte for byte, the site of each host ([`HostPeriod`]), [`Quarantined`] files,
+//! each crawler's fetches ([`Fetch`]), and jumps of the clock ([`ClockLeap`]).
 //!
 //! May use: diagnostic, escape, product_token, robots. Must not know: policy, enforce, proxy,
 //! admin, cli.
 
 pub use self::{
     accounts::{Counts, Health},
-    edition::{Edition, Fetch, Quarantined},
+    edition::{ClockLeap, Edition, Fetch, HostPeriod, Quarantined, SiteHosts, Unread},
     error::{Error, Obstacle},
     filter::{Filter, Listing},
     overflow::Overflow,
@@ -27,7 +27,7 @@ pub use self::{
 };
 
 mod accounts; // the state of a queue, with exact counts
-mod edition; // the history of a site's robots.txt: editions, quarantine, fetches
+mod edition; // the history of a site's robots.txt: editions, hosts, quarantine, fetches
 mod error; // failures of a database or a log, with the repair
 mod file; // rules for files: mode, folder, identity
 mod filter; // the selection of records, the same for database and lines

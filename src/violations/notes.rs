@@ -1,13 +1,14 @@
-//! Notes that wait for the database beside records: fetches, published editions, quarantined files.
+//! Notes that wait for the database beside records: fetches, published editions, hosts, quarantined
+//! files, jumps of the clock.
 //!
-//! Each kind is bounded. Of fetches and quarantined files only the latest state counts; of editions
-//! every one does.
+//! Each kind is bounded; hosts and quarantined files are as many as the sites. Of fetches, hosts and
+//! quarantined files only the latest state counts; of editions every one does.
 
 use std::collections::{HashMap, VecDeque};
 
 use bytes::Bytes;
 
-use crate::violations::{Edition, Fetch, Quarantined, Text};
+use crate::violations::{ClockLeap, Edition, Fetch, Quarantined, SiteHosts, Text};
 
 /// The most waiting fetches, one for each site, product token and network.
 const FETCHES: usize = 16_384;
@@ -16,12 +17,17 @@ const EDITIONS: usize = 16_384;
 /// The most bytes of waiting editions.
 const EDITION_BYTES: usize = 64 << 20;
 
+/// The most waiting jumps of the clock.
+const LEAPS: usize = 1_024;
+
 /// The waiting notes; within a kind, they are written in the order of arrival.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
     fetches: HashMap<[Text; 3], Fetch>,
     editions: VecDeque<Edition>,
     edition_bytes: usize,
+    hosts: HashMap<Text, SiteHosts>,
+    leaps: Vec<ClockLeap>,
     quarantine: HashMap<Text, QuarantineNote>,
 }
 
@@ -37,7 +43,11 @@ pub(super) struct QuarantineNote {
 
 impl Notes {
     pub(super) fn is_empty(&self) -> bool {
-        self.fetches.is_empty() && self.editions.is_empty() && self.quarantine.is_empty()
+        self.fetches.is_empty()
+            && self.editions.is_empty()
+            && self.hosts.is_empty()
+            && self.leaps.is_empty()
+            && self.quarantine.is_empty()
     }
 
     /// Takes the fetch in place of an earlier one of the same crawler and network.
@@ -73,6 +83,18 @@ impl Notes {
         lost
     }
 
+    /// Takes the hosts of a site in place of earlier ones.
+    pub(super) fn served(&mut self, hosts: SiteHosts) {
+        self.hosts.insert(hosts.site.clone(), hosts);
+    }
+
+    /// Takes a jump of the clock, unless too many wait.
+    pub(super) fn leapt(&mut self, leap: ClockLeap) {
+        if self.leaps.len() < LEAPS {
+            self.leaps.push(leap);
+        }
+    }
+
     /// Takes the quarantined file. Each site has one at most.
     pub(super) fn quarantined(&mut self, file: Quarantined) {
         let note = self.quarantine.entry(file.site.clone()).or_default();
@@ -91,6 +113,14 @@ impl Notes {
     /// The editions in the order in which they were published.
     pub(super) fn editions(&self) -> impl ExactSizeIterator<Item = &Edition> {
         self.editions.iter()
+    }
+
+    pub(super) fn hosts(&self) -> impl Iterator<Item = &SiteHosts> {
+        self.hosts.values()
+    }
+
+    pub(super) fn leaps(&self) -> &[ClockLeap] {
+        &self.leaps
     }
 
     pub(super) fn quarantine(&self) -> impl Iterator<Item = (&Text, &QuarantineNote)> {

@@ -12,8 +12,8 @@ use std::{
 use jiff::Timestamp;
 
 use crate::violations::{
-    Counts, Edition, Error, Fetch, Health, Overflow, Quarantined, Text, Violation, lane::Lane,
-    log::Log, notes::Notes, retention::Retention, store::Appender,
+    ClockLeap, Counts, Edition, Error, Fetch, Health, Overflow, Quarantined, SiteHosts, Text,
+    Violation, lane::Lane, log::Log, notes::Notes, retention::Retention, store::Appender,
 };
 
 /// The targets of records, and how long records are kept.
@@ -121,6 +121,23 @@ impl Sink {
     /// nothing, even if another instance published it. Kept where there is a database. Never waits.
     pub fn published(&self, edition: Edition) {
         self.note(|notes| notes.published(edition));
+    }
+
+    /// Notes the hosts of a site. A host that another site had leaves that one. Kept where there is
+    /// a database. Never waits.
+    pub fn served(&self, hosts: SiteHosts) {
+        self.note(|notes| {
+            notes.served(hosts);
+            0
+        });
+    }
+
+    /// Notes a jump of the clock. Kept where there is a database. Never waits.
+    pub fn leapt(&self, leap: ClockLeap) {
+        self.note(|notes| {
+            notes.leapt(leap);
+            0
+        });
     }
 
     /// Notes that a file is in quarantine, in place of the site's former one. An acceptance of the

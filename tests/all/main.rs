@@ -23,6 +23,7 @@ mod transparent; // everything else, byte for byte
 
 // === rules
 mod editions; // each crawler is judged by a robots.txt that it can know
+mod fairness; // what a crawler could know counts, across restarts and moves
 mod origin_robots; // the origin's own robots.txt
 mod quarantine; // a file of the origin that suddenly closes the site
 

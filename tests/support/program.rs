@@ -81,6 +81,12 @@ impl Setup {
         self
     }
 
+    /// Replaces a text in the sites.
+    pub(crate) fn replaced(mut self, from: &str, to: &str) -> Self {
+        self.sites = self.sites.replace(from, to);
+        self
+    }
+
     /// Replaces the lines of the `violations` section.
     pub(crate) fn violations(mut self, lines: &str) -> Self {
         lines.clone_into(&mut self.violations);
@@ -169,6 +175,11 @@ impl Beadle {
             assert!(!stat.contains(") Z "), "it ended at the start:\n{}", self.stderr());
             (try_status(self.admin, "/readyz") == Some(200)).then_some(())
         });
+    }
+
+    /// Waits until any process answers on the admin port.
+    pub(crate) fn wait_until_answering(&self) {
+        wait_for("/readyz", || (try_status(self.admin, "/readyz") == Some(200)).then_some(()));
     }
 
     pub(crate) fn pid(&self) -> u32 {

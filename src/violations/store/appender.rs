@@ -8,7 +8,7 @@ use std::{
 use jiff::Timestamp;
 use rusqlite::TransactionBehavior;
 
-use super::{connection::Store, editions, fetches, overflow, quarantine, records};
+use super::{connection::Store, editions, fetches, hosts, leaps, overflow, quarantine, records};
 use crate::violations::{
     Error, Obstacle, Overflow, Violation, file::identity, notes::Notes, queue::Batch,
     retention::Retention, writer::Target,
@@ -85,6 +85,8 @@ impl Store {
             records::add(&transaction, &records)?;
             editions::publish(&transaction, notes.editions())?;
             editions::mention(&transaction, &records)?;
+            hosts::follow(&transaction, notes.hosts())?;
+            leaps::add(&transaction, notes.leaps())?;
             quarantine::add(&transaction, notes.quarantine())?;
             fetches::add(&transaction, notes.fetches())?;
             overflow::add(&transaction, overflow)?;

@@ -11,6 +11,8 @@ mod columns; // the values of columns
 mod connection; // an open database: checks, errors
 mod editions; // editions of robots.txt and their periods
 mod fetches; // each crawler's fetches of robots.txt
+mod hosts; // the site of each host
+mod leaps; // jumps of the clock
 mod overflow; // records that were not kept, counted
 mod quarantine; // files that wait for an acceptance
 mod query; // a filter as a question to the database
