@@ -3,7 +3,10 @@
 //! The database keeps both. So the editions that count for a request are the same before and after
 //! a restart: they follow from the chronicle and the policy alone.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 
 use jiff::Timestamp;
 
@@ -21,7 +24,7 @@ use super::{
 /// stay in it, as their hosts may come back.
 #[derive(Clone, Debug, Default)]
 pub struct Chronicle {
-    sites: HashMap<String, Editions>,
+    sites: BTreeMap<String, Editions>,
     hosts: Hosts,
     /// The end of the last edition that is not read from the database yet.
     unread: Option<Timestamp>,

@@ -3,7 +3,7 @@
 //! A host that moves to another site keeps the editions of the site that it had before. A host that
 //! no site names belongs to the longest wildcard above it, else to the default site.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
@@ -28,7 +28,7 @@ pub struct HostPeriod {
 /// The sites of all hosts in time.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Hosts {
-    periods: HashMap<String, Vec<HostPeriod>>,
+    periods: BTreeMap<String, Vec<HostPeriod>>,
 }
 
 /// A time in which a host had the rules of a site.
@@ -50,7 +50,7 @@ impl Hosts {
             from: Timestamp::MIN,
             until: None,
         });
-        let mut periods: HashMap<String, Vec<HostPeriod>> = HashMap::new();
+        let mut periods: BTreeMap<String, Vec<HostPeriod>> = BTreeMap::new();
         for period in unknown.chain(stored) {
             periods.entry(period.host.clone()).or_default().push(period);
         }
@@ -151,7 +151,7 @@ impl Hosts {
 }
 
 /// The site of each host that the policy names.
-fn serving(policy: &Policy) -> HashMap<&str, &str> {
+fn serving(policy: &Policy) -> BTreeMap<&str, &str> {
     let named = policy.sites.iter().flat_map(|site| {
         let any = site.default.then_some(ANY);
         site.hosts.iter().map(key).chain(any).map(|host| (host, site.name()))

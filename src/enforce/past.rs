@@ -59,7 +59,7 @@ impl Past {
     /// The name of the edition; of several, that of the last one in force.
     pub fn id(&self) -> EditionId {
         let last = self.twins.iter().max_by_key(|twin| twin.until);
-        last.filter(|_| self.is_summary).map_or(self.edition.id(), |last| last.id)
+        last.filter(|_| self.is_summary).map_or_else(|| self.edition.id(), |last| last.id)
     }
 
     /// The number of editions with different rules that are summed up in it, 1 for one alone.

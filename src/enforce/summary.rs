@@ -143,7 +143,7 @@ impl<'a> Rules<'a> {
             .any(|length| start.get(..length).is_some_and(|prefix| self.allowed.contains(prefix)));
         let is_wild = plain < rule.pattern.len();
         let mut longer = self.allowed.range(start..).take_while(|allow| allow.starts_with(start));
-        !begins && !(is_wild && longer.next().is_some())
+        !(begins || is_wild && longer.next().is_some())
     }
 }
 

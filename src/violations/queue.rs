@@ -36,7 +36,7 @@ pub(super) struct Batch {
 /// The next step of the writer.
 #[derive(Debug)]
 pub(super) enum Order {
-    Write(Batch),
+    Write(Box<Batch>),
     /// Nothing came in for a while.
     Rest,
     /// Everything is written and the queue is closed.
@@ -135,7 +135,7 @@ impl Queue {
         let overflow = if is_due { state.settle() } else { Vec::new() };
         let notes = std::mem::take(&mut state.notes);
         state.taken_editions = notes.editions().len();
-        Order::Write(Batch { records: Arc::clone(&state.taken), notes, overflow })
+        Order::Write(Box::new(Batch { records: Arc::clone(&state.taken), notes, overflow }))
     }
 
     /// Counts the taken records as stored.
