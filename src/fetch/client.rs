@@ -66,6 +66,19 @@ impl Client {
     /// # Errors
     /// A sentence: the file of authorities is unreadable or has no certificate, or TLS setup fails.
     pub fn new(settings: Settings<'_>) -> Result<Self, String> {
+        Self::build(settings, true)
+    }
+
+    /// A client that asks for content without a content coding, and decodes none. So the content is
+    /// what the server may have signed.
+    ///
+    /// # Errors
+    /// See [`Self::new`].
+    pub fn verbatim(settings: Settings<'_>) -> Result<Self, String> {
+        Self::build(settings, false)
+    }
+
+    fn build(settings: Settings<'_>, decodes: bool) -> Result<Self, String> {
         let Settings { user_agent, reach, redirects, authorities, resolver } = settings;
         // TLS needs one provider for the whole process; a second installation changes nothing.
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -80,6 +93,7 @@ impl Client {
             .pool_max_idle_per_host(0)
             .no_proxy()
             .referer(false)
+            .gzip(decodes)
             .redirect(redirect);
         if resolver.is_some() || !matches!(reach, Reach::Any) {
             let hosts = Hosts { reach: reach.clone(), resolver };

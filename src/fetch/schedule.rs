@@ -25,6 +25,11 @@ pub trait Sources: Send {
 
     /// Takes the result and returns the time until the next fetch; `None` is never.
     fn settle(&mut self, number: usize, fetched: Self::Fetched) -> Option<Duration>;
+
+    /// The next source to fetch from before its time. By default there is none.
+    fn wanted(&mut self) -> impl Future<Output = usize> + Send {
+        std::future::pending()
+    }
 }
 
 /// Fetches from every source at the start, and then from each at its own interval. Ends when no
@@ -48,6 +53,14 @@ pub async fn repeat<S: Sources>(mut sources: S) {
             () = sleep_until(next.unwrap_or(start)), if next.is_some() => {
                 let Some(Reverse((_, number))) = due.pop() else { continue };
                 if let Some(fetching) = sources.fetch(number) {
+                    under_way.spawn(async move { (number, fetching.await) });
+                }
+            }
+            number = sources.wanted(), if under_way.len() < S::AT_ONCE && !due.is_empty() => {
+                let before = due.len();
+                due.retain(|Reverse((_, other))| *other != number);
+                // A source that is not due has a fetch under way.
+                if due.len() < before && let Some(fetching) = sources.fetch(number) {
                     under_way.spawn(async move { (number, fetching.await) });
                 }
             }

@@ -15,6 +15,7 @@ pub(super) struct Families {
     pub(super) reloads: IntCounterVec,
     pub(super) claims: IntCounterVec,
     pub(super) evidence_fetches: IntCounterVec,
+    pub(super) evidence_findings: IntCounterVec,
     pub(super) evidence_lookups: IntCounterVec,
     pub(super) signatures: IntCounterVec,
     pub(super) origin_robots_fetches: IntCounterVec,
@@ -92,6 +93,11 @@ impl Families {
                 "beadle_evidence_fetches_total",
                 "Fetches of address lists and key directories, by evidence and outcome.",
                 &["evidence", "outcome"],
+            )?,
+            evidence_findings: counters(
+                "beadle_evidence_findings_total",
+                "Findings in fetched address lists, by evidence and finding.",
+                &["evidence", "finding"],
             )?,
             evidence_lookups: counters(
                 "beadle_evidence_lookups_total",

@@ -105,6 +105,11 @@ impl Metrics {
         self.families.evidence_fetches.with_label_values(&[evidence, outcome]).inc();
     }
 
+    /// Counts a finding in fetched evidence.
+    pub fn evidence_finding(&self, evidence: &str, finding: &str) {
+        self.families.evidence_findings.with_label_values(&[evidence, finding]).inc();
+    }
+
     /// Counts a signature: `verified`, or the reason why it is not.
     pub fn signature(&self, outcome: &str) {
         self.families.signatures.with_label_values(&[outcome]).inc();
