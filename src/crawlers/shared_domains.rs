@@ -47,13 +47,15 @@ const CUSTOMER_DOMAINS: &[&str] = &[
     ".yourvserver.net",
 ];
 
-/// First labels of the two below which registries sell names: `.co.uk`.
-const SECOND_LEVELS: [&str; 11] =
-    ["ac", "co", "com", "edu", "go", "gov", "gr", "ne", "net", "or", "org"];
+/// First labels of the two below which registries of countries sell names: `.co.uk`.
+const SECOND_LEVELS: [&str; 22] = [
+    "ac", "asso", "biz", "co", "com", "edu", "go", "gob", "gouv", "gov", "gr", "gv", "info", "ltd",
+    "mil", "ne", "net", "nom", "or", "org", "plc", "sch",
+];
 
 /// Whether a suffix is a domain, or below a domain, that one operator has registered for its own
 /// machines. A suffix that contains a customer domain, or is below one, is not.
-pub(super) fn is_of_one_operator(suffix: &str) -> bool {
+pub fn is_of_one_operator(suffix: &str) -> bool {
     let suffix = suffix.to_ascii_lowercase();
     let Some(name) = suffix.strip_prefix('.') else { return false };
     let labels: Vec<&str> = name.split('.').collect();
@@ -88,6 +90,9 @@ mod tests {
             (".com", false),
             (".co.uk", false),
             (".com.br", false),
+            (".gob.mx", false),
+            (".compute.amazonaws.com", false),
+            (".info.com", true),
             (".amazonaws.com", false),
             (".eu-west-1.compute.amazonaws.com", false),
             (".googleusercontent.com", false),
