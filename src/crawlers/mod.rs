@@ -53,7 +53,7 @@ pub use name::Name;
 pub use patterns::check_pattern;
 pub use purpose::Purpose;
 pub use recent::Recent;
-pub use shared_domains::is_of_one_operator;
+pub use shared_domains::is_shared;
 pub use site_names::{SiteNames, is_findable};
 pub use standing::{Evidence, Outcome, Standing, Testimony};
 

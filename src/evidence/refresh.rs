@@ -230,3 +230,52 @@ impl Source {
         Outcome { label: code, wait: wait.min(refresh), findings: Vec::new() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct OneSource;
+
+    impl Collection for OneSource {
+        const EVIDENCE: Evidence = Evidence::Signature;
+        const TERMS: Terms = Terms { octets: 1, redirects: false };
+        const OBEYS_MAX_AGE: bool = true;
+
+        fn urls(&self) -> Vec<String> {
+            vec!["https://a.invalid/".to_owned()]
+        }
+
+        fn take(&mut self, _: usize, _: &Content) -> Result<Vec<Diagnostic>, Refusal> {
+            Ok(Vec::new())
+        }
+
+        fn has_copy(&self, _: usize) -> bool {
+            true
+        }
+    }
+
+    #[tokio::test]
+    async fn a_wish_is_granted_once_in_five_minutes() {
+        let collection = OneSource;
+        let sources = collection.urls().into_iter().map(Source::new).collect();
+        let (wishes, metrics) = (Arc::<Wishes>::default(), Arc::default());
+        let fetcher = Fetcher::new(None).unwrap();
+        let refresh = 24 * 12 * LEAST_INTERVAL;
+        let own = Arc::clone(&wishes);
+        let mut refresh = Refresh { collection, sources, wishes: own, refresh, fetcher, metrics };
+        let short = Duration::from_millis(20);
+        assert!(tokio::time::timeout(short, refresh.wanted()).await.is_err(), "nobody wants one");
+        wishes.add(0);
+        wishes.add(0);
+        assert_eq!(refresh.wanted().await, 0);
+        assert!(tokio::time::timeout(short, refresh.wanted()).await.is_err(), "it was granted");
+        let wait = refresh.settle(0, Ok(Fetched::Unchanged));
+        assert_eq!(wait, Some(24 * 12 * LEAST_INTERVAL));
+        wishes.add(0);
+        assert!(tokio::time::timeout(short, refresh.wanted()).await.is_err(), "it is too soon");
+        let earlier = |fetched: Instant| fetched.checked_sub(LEAST_INTERVAL);
+        refresh.sources[0].fetched = refresh.sources[0].fetched.and_then(earlier);
+        assert_eq!(refresh.wanted().await, 0);
+    }
+}

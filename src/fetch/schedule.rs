@@ -68,3 +68,59 @@ pub async fn repeat<S: Sources>(mut sources: S) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::mpsc;
+
+    use super::*;
+
+    struct Asked {
+        wanted: mpsc::Receiver<usize>,
+        settled: mpsc::Sender<usize>,
+    }
+
+    impl Sources for Asked {
+        type Fetched = ();
+        const AT_ONCE: usize = 4;
+
+        fn count(&self) -> usize {
+            2
+        }
+
+        fn fetch(&self, _: usize) -> Option<Fetching<()>> {
+            Some(Box::pin(std::future::ready(())))
+        }
+
+        fn settle(&mut self, number: usize, (): ()) -> Option<Duration> {
+            self.settled.try_send(number).expect("the test counts fetches");
+            Some(Duration::from_secs(3_600))
+        }
+
+        async fn wanted(&mut self) -> usize {
+            match self.wanted.recv().await {
+                Some(number) => number,
+                None => std::future::pending().await,
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_wanted_source_is_fetched_from_before_its_time() {
+        let (wants, wanted) = mpsc::channel(4);
+        let (settled, mut fetches) = mpsc::channel(16);
+        let task = tokio::spawn(repeat(Asked { wanted, settled }));
+        let mut first = [fetches.recv().await, fetches.recv().await];
+        first.sort_unstable();
+        assert_eq!(first, [Some(0), Some(1)]);
+        for number in [1, 1, 0] {
+            wants.send(number).await.unwrap();
+            assert_eq!(fetches.recv().await, Some(number));
+        }
+        // There is no such source.
+        wants.send(7).await.unwrap();
+        wants.send(0).await.unwrap();
+        assert_eq!(fetches.recv().await, Some(0));
+        task.abort();
+    }
+}

@@ -2,8 +2,7 @@
 
 use crate::{
     crawlers::{
-        Catalogue, Entry, Kind, check_pattern, is_of_one_operator, ranges::Format,
-        signature::AgentUrl,
+        Catalogue, Entry, Kind, check_pattern, is_shared, ranges::Format, signature::AgentUrl,
     },
     diagnostic::Diagnostic,
     escape::shown,
@@ -143,8 +142,7 @@ fn list_url(at: &At<'_>, findings: &mut Findings) -> Option<String> {
 /// the crawler may have no better one.
 fn suffix(at: &At<'_>, findings: &mut Findings) -> Option<String> {
     let text = at.text(findings)?;
-    // A text without its leading dot is refused with the entry.
-    if text.starts_with('.') && !is_of_one_operator(text) {
+    if is_shared(text) {
         let message =
             format!("many owners have names under '{}', so it confirms any of them", shown(text));
         findings.add(
