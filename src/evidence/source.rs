@@ -42,7 +42,7 @@ pub(super) enum Fetched {
     Unchanged,
     /// New content, with the validators for the next request.
     Fresh {
-        content: Content,
+        content: Box<Content>,
         validators: Validators,
         /// `Cache-Control: max-age`.
         max_age: Option<Duration>,
@@ -105,7 +105,8 @@ impl Fetcher {
                 let (validators, max_age) = (response.validators(), response.max_age());
                 let fields = response.fields().clone();
                 let octets = response.body(terms.octets).await?;
-                Ok(Fetched::Fresh { content: Content { octets, fields }, validators, max_age })
+                let content = Box::new(Content { octets, fields });
+                Ok(Fetched::Fresh { content, validators, max_age })
             }
             status => Err(Failure::Status(status)),
         }

@@ -174,7 +174,7 @@ impl Names {
 }
 
 /// Runs waiting look-ups until the queue closes.
-async fn work(mut tickets: Tickets, at_once: usize, worker: Worker) {
+async fn work(tickets: Tickets, at_once: usize, worker: Worker) {
     let mut under_way = JoinSet::new();
     loop {
         tokio::select! {

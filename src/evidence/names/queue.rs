@@ -141,7 +141,7 @@ impl Queue {
 
 impl Tickets {
     /// The next ticket; `None` if the queue is closed. A cancelled call takes none.
-    pub(super) async fn receive(&mut self) -> Option<Ticket> {
+    pub(super) async fn receive(&self) -> Option<Ticket> {
         loop {
             if let Some(ticket) = self.next() {
                 return Some(ticket);
@@ -154,7 +154,7 @@ impl Tickets {
     }
 
     /// The ticket whose turn it is, if one waits.
-    pub(super) fn next(&mut self) -> Option<Ticket> {
+    pub(super) fn next(&self) -> Option<Ticket> {
         let mut pending = self.0.pending.lock();
         let pending = &mut *pending;
         let turn = pending.turns.pop_first()?;
@@ -243,12 +243,13 @@ impl Line {
         pending.is_closed = true;
         pending.turns.clear();
         pending.waiting = 0;
-        for network in pending.networks.values_mut() {
+        let Pending { networks, addresses, .. } = pending;
+        networks.retain(|_, network| {
             for waiting in network.waiting.drain(..) {
-                pending.addresses.remove(&waiting.address);
+                addresses.remove(&waiting.address);
             }
-        }
-        pending.networks.retain(|_, network| !network.is_empty());
+            !network.is_empty()
+        });
         self.news.notify_one();
     }
 }
@@ -278,7 +279,7 @@ mod tests {
 
     #[test]
     fn an_address_waits_once_and_a_full_queue_accepts_no_more() {
-        let (queue, mut tickets) = Queue::new(2, 8);
+        let (queue, tickets) = Queue::new(2, 8);
         assert!(
             enqueue(&queue, "192.0.2.1")
                 && enqueue(&queue, "192.0.2.1")
@@ -305,7 +306,7 @@ mod tests {
             (["192.0.2.1", "192.0.2.2", "192.0.2.3"], "192.0.3.1"),
             (["2001:db8:0::1", "2001:db8:0:1::2", "2001:db8:0:ffff::3"], "2001:db8:1::1"),
         ] {
-            let (queue, mut tickets) = Queue::new(8, 2);
+            let (queue, tickets) = Queue::new(8, 2);
             assert!(enqueue(&queue, network[0]) && enqueue(&queue, network[1]));
             assert!(!enqueue(&queue, network[2]));
             assert!(enqueue(&queue, others));
@@ -316,7 +317,7 @@ mod tests {
 
     #[test]
     fn a_later_look_up_covers_all_earlier_suffixes() {
-        let (queue, mut tickets) = Queue::new(8, 8);
+        let (queue, tickets) = Queue::new(8, 8);
         let suffixes = [".a.example".to_owned(), ".b.example".to_owned()];
         queue.enqueue("192.0.2.1".parse().unwrap(), &suffixes[..1]);
         let first = tickets.next().unwrap();
@@ -329,7 +330,7 @@ mod tests {
 
     #[test]
     fn a_network_waits_for_one_look_up_of_each_other_network() {
-        let (queue, mut tickets) = Queue::new(1_024, 8);
+        let (queue, tickets) = Queue::new(1_024, 8);
         for host in 1..=8 {
             for other in 0..100 {
                 assert!(enqueue(&queue, &format!("198.51.{other}.{host}")));
@@ -349,7 +350,7 @@ mod tests {
 
     #[test]
     fn a_full_queue_drops_a_look_up_of_the_network_with_the_most() {
-        let (queue, mut tickets) = Queue::new(4, 8);
+        let (queue, tickets) = Queue::new(4, 8);
         for address in ["198.51.100.1", "198.51.100.2", "198.51.100.3", "203.0.113.1"] {
             assert!(enqueue(&queue, address));
         }
