@@ -45,6 +45,9 @@ pub enum Reason {
     Disallow,
     /// The path as written is allowed, but a form that an origin may read it as is not.
     Evasion,
+    /// The User-Agent has more names or octets than are read, so every group counts, and one of them
+    /// disallows the path.
+    Hidden,
     /// The edition in force disallows the path, but the crawler may know an earlier one that allows
     /// it.
     Grace,
@@ -75,6 +78,7 @@ impl Reason {
             Self::Allow => "robots.allow",
             Self::Disallow => "robots.disallow",
             Self::Evasion => "robots.disallow.evasion",
+            Self::Hidden => "robots.disallow.hidden",
             Self::Grace => "robots.disallow.grace",
             Self::Spared => "robots.disallow.spared",
             Self::Impostor => "claim.contradicted",

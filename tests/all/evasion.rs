@@ -4,6 +4,7 @@
 use serde_json::json;
 
 use crate::support::{
+    BROWSER,
     client::{Client, Request},
     origin::Origin,
     program::{Beadle, Setup},
@@ -370,9 +371,47 @@ fn a85_to_a93_disguised_names_are_found() {
         assert_eq!(answer.status, status, "{}", shown(user_agent));
         beadle.assert_healthy(&shown(user_agent));
     }
-    // A name behind the searched part may be missed, but costs no time.
+    // A name behind much else is found, and costs no time.
     let started = std::time::Instant::now();
     let request = Request::get("/private/x").field("User-Agent", &late);
-    assert!(matches!(request.send(beadle.port).status, 200 | 403));
+    assert_eq!(request.send(beadle.port).status, 403);
     assert!(started.elapsed().as_secs() < 3);
+}
+
+#[test]
+fn a87_a_crawler_hides_in_no_long_user_agent() {
+    let origin = Origin::plain();
+    let beadle = start(&origin);
+    let padding = "x ".repeat(100 * 1024);
+    let half = "x ".repeat(50 * 1024);
+    // The lines of User-Agent, and whether a name is in the part that is read.
+    let cases: [(Vec<String>, bool); 9] = [
+        (vec![format!("{padding}BadBot/1.0")], false),
+        (vec![format!("BadBot/1.0 {padding}")], true),
+        (vec![format!("{half}BadBot/1.0 {padding}")], true),
+        (vec![format!("{padding}BadBot/1.0 {half}")], false),
+        (vec![format!("{BROWSER} {padding}(compatible; BadBot/1.0)")], false),
+        (vec![BROWSER.to_owned(), format!("{padding}BadBot/1.0")], false),
+        (vec![padding.clone(), "BadBot/1.0".to_owned()], true),
+        (vec!["BadBot/1.0".to_owned(), padding.clone()], true),
+        (vec![half.clone(), half.clone(), half.clone(), "BadBot/1.0".to_owned()], true),
+    ];
+    for (number, (lines, is_named)) in cases.iter().enumerate() {
+        let add = |request: Request, line: &String| request.field("User-Agent", line);
+        let send =
+            |target: &str| lines.iter().fold(Request::get(target), add).send(beadle.port).status;
+        assert_eq!(send("/private/x"), 403, "{number}");
+        assert_eq!((send("/x"), send("/robots.txt")), (200, 200), "{number}");
+        let record = beadle.records(number + 1).remove(number);
+        let expected = match is_named {
+            true => ("BadBot", "robots.disallow"),
+            false => ("-", "robots.disallow.hidden"),
+        };
+        let found = (record["product_token"].as_str(), record["reason"].as_str());
+        assert_eq!(found, (Some(expected.0), Some(expected.1)), "{number}");
+    }
+    // As much as is read, without a name: a person.
+    let request = Request::get("/private/x");
+    let person = format!("{BROWSER} {half}");
+    assert_eq!(request.field("User-Agent", person).send(beadle.port).status, 200);
 }
