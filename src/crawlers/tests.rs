@@ -196,6 +196,9 @@ fn punctuation_at_the_end_of_a_name_does_not_belong_to_it() {
         let (catalogue, site) = (sample(), SiteNames::default());
         assert!(catalogue.identify(user_agent.as_bytes(), &site).is_empty(), "{user_agent}");
     }
+    // Each octet is read a few times at most, also of a long word.
+    let long = format!("a{} Googlebot", "_".repeat(Catalogue::MAX_SCAN - 20));
+    check(long.as_bytes(), "crawler", &["Googlebot"]);
 }
 
 #[test]

@@ -68,12 +68,13 @@ pub(super) fn extent(text: &[u8]) -> Extent {
     }
 }
 
-/// The length of a word without the punctuation at its end, but never nothing.
+/// The length of a word without the punctuation at its end. A word of punctuation keeps all of it:
+/// else a scan would read a long one again for each of its octets.
 #[inline]
 fn without_punctuation(text: &[u8], length: usize) -> usize {
     let word = text.get(..length).unwrap_or_default();
     let last = word.iter().rposition(|b| !matches!(b, b'-' | b'_' | b'.' | b'!'));
-    last.map_or(length.min(1), |last| last + 1)
+    last.map_or(length, |last| last + 1)
 }
 
 /// Whether a byte is part of a word at any place.
