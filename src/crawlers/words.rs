@@ -180,5 +180,5 @@ fn last_character(text: &[u8]) -> Option<char> {
 /// the letter before, or a character that is not seen.
 fn joins(character: char) -> bool {
     character.is_alphanumeric()
-        || matches!(character, '\u{ad}' | '\u{300}'..='\u{36f}' | '\u{200b}'..='\u{200f}' | '\u{2060}')
+        || matches!(character, '\u{ad}' | '\u{300}'..='\u{36f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}')
 }

@@ -379,7 +379,7 @@ fn a85_to_a93_disguised_names_are_found() {
 }
 
 #[test]
-fn a87_a_crawler_hides_in_no_long_user_agent() {
+fn a92_a_crawler_hides_in_no_long_user_agent() {
     let origin = Origin::plain();
     let beadle = start(&origin);
     let padding = "x ".repeat(100 * 1024);
