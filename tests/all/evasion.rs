@@ -393,7 +393,7 @@ fn a92_a_crawler_hides_in_no_long_user_agent() {
         (vec![format!("{BROWSER} {padding}(compatible; BadBot/1.0)")], false),
         (vec![BROWSER.to_owned(), format!("{padding}BadBot/1.0")], false),
         (vec![padding.clone(), "BadBot/1.0".to_owned()], true),
-        (vec!["BadBot/1.0".to_owned(), padding.clone()], true),
+        (vec!["BadBot/1.0".to_owned(), padding], true),
         (vec![half.clone(), half.clone(), half.clone(), "BadBot/1.0".to_owned()], true),
     ];
     for (number, (lines, is_named)) in cases.iter().enumerate() {
