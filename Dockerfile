@@ -31,7 +31,8 @@ COPY --from=build /out/beadle /usr/local/bin/beadle
 COPY LICENSE /usr/share/doc/beadle/LICENSE
 
 USER 10001:10001
-# Relative paths of the policy (violations.database, violations.log) start here.
+# Name files here in the policy (violations: { database: /var/lib/beadle/violations.db }). Policies of
+# earlier versions, whose relative names started here, find their old files.
 WORKDIR /var/lib/beadle
 VOLUME /var/lib/beadle
 ENV BEADLE_CONFIG=/etc/beadle/beadle.yaml

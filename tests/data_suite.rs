@@ -11,7 +11,7 @@ use std::{collections::BTreeMap, process::Command};
 
 use beadle::{
     crawlers::signature::{
-        self, KeySet, Limits, Message, Reason, Scheme, Signatures, Verification,
+        self, DirectoryResponse, KeySet, Limits, Message, Reason, Scheme, Signatures, Verification,
     },
     diagnostic::Diagnostic,
     product_token::ProductToken,
@@ -409,6 +409,30 @@ fn judged(vector: &Value, limits: &Limits) -> (String, Option<String>) {
         Err(reason) => reason.verification(),
     };
     (shown(outcome), base)
+}
+
+#[test]
+fn signed_directories_are_proven() {
+    let Some(file) = content("crawlers/web_bot_auth.json") else { return };
+    let file: Value = serde_json::from_str(&file).expect("the file is JSON");
+    for vector in file["directory_vectors"].as_array().expect("there are vectors") {
+        let response = &vector["response"];
+        let nothing: Vec<(String, String)> = Vec::new();
+        let request = Message {
+            method: "GET",
+            scheme: Scheme::Https,
+            authority: text(vector, "request_authority").as_bytes(),
+            target: b"/.well-known/http-message-signatures-directory",
+            fields: &nothing,
+        };
+        let fields = fields(&response["headers"]);
+        let content = text(response, "body").as_bytes();
+        let keys = KeySet::read(content).expect("it is a JWK Set");
+        let response = DirectoryResponse { request: &request, fields: &fields, content };
+        let proven = signature::proven_keys(&response, &keys, 1_735_689_700, &OF_VECTORS);
+        assert_eq!(vector["expected"], "proof valid");
+        assert_eq!(proven.map(|keys| keys.len()), Ok(1), "{}", vector["name"]);
+    }
 }
 
 // === robots tags

@@ -2,7 +2,7 @@
 //! octet of the input selects the rules, the others are the target.
 
 use beadle::robots::{
-    Access, Directive, Group, Matcher, RobotsTxt, Rule, Scope, Target, UserAgent,
+    Access, Directive, Group, Matcher, Reading, RobotsTxt, Rule, Scope, Target, UserAgent,
 };
 
 use crate::support::origin_models::{self, Model};
@@ -46,6 +46,13 @@ fn target(octets: &[u8]) -> Vec<u8> {
 
 /// The rules of a file, compiled.
 pub(crate) struct Judge {
+    text: Vec<String>,
+    rules: Compiled,
+    /// The rules in lower case.
+    folded: Compiled,
+}
+
+struct Compiled {
     matcher: Matcher,
     scope: Scope,
 }
@@ -53,6 +60,68 @@ pub(crate) struct Judge {
 impl Judge {
     /// Rules that begin with `+` allow, the others disallow.
     pub(crate) fn new(rules: &[String]) -> Self {
+        let folded: Vec<_> = rules.iter().map(|rule| rule.to_ascii_lowercase()).collect();
+        Self { text: rules.to_vec(), rules: Compiled::new(rules), folded: Compiled::new(&folded) }
+    }
+
+    /// An origin that serves a disallowed path for a target that is judged allowed.
+    pub(crate) fn evader(&self, target: &[u8]) -> Option<Model> {
+        let judged = Target::new(target);
+        let decisive = self.rules.letter(&judged).rule;
+        let spelt = decisive.filter(|rule| rule.directive == Directive::Allow).map(spelt);
+        let spelt = spelt.unwrap_or_default();
+        if judged.is_robots_txt() || spelt.iter().any(|part| part == "//") {
+            return None;
+        }
+        if !spelt.is_empty() {
+            return self.evader_of_names(target, &spelt);
+        }
+        let any_case = Reading { case_insensitive: true, ..Reading::default() };
+        let twice = Reading { decode_depth: 2, ..Reading::default() };
+        [Reading::default(), any_case, twice].into_iter().find_map(|reading| {
+            let judged = Target::read_by(target, reading);
+            let verdict = self.rules.matcher.verdict(self.rules.scope, &judged);
+            (verdict.access == Access::Allow).then_some(())?;
+            let mut origins = origins(reading.decode_depth);
+            origins.find(|model| {
+                let resolved = (model.resolve)(target).map(|path| with_last_slash(target, path));
+                resolved.is_some_and(|path| match reading.case_insensitive {
+                    true => self.folded.is_disallowed(&lower(&path), &lower(target)),
+                    false => self.rules.is_disallowed(&path, target),
+                })
+            })
+        })
+    }
+
+    /// The same where the decisive rule allows and spells these parts: what it spells so is a name
+    /// of its own, here in other letters.
+    fn evader_of_names(&self, target: &[u8], spelt: &[String]) -> Option<Model> {
+        let verdict = self.rules.matcher.verdict(self.rules.scope, &Target::new(target));
+        (verdict.access == Access::Allow).then_some(())?;
+        let text: Vec<_> = self.text.iter().map(|rule| renamed(rule, spelt)).collect();
+        let rules = Compiled::new(&text);
+        let target = renamed(&String::from_utf8_lossy(target), spelt).into_bytes();
+        origins(1).find(|model| {
+            let resolved = (model.resolve)(&target).map(|path| with_last_slash(&target, path));
+            resolved.is_some_and(|path| rules.is_disallowed(&path, &target))
+        })
+    }
+
+    /// Whether the rules allow a target by the letter and disallow another form of it.
+    pub(crate) fn is_evasion(&self, target: &[u8]) -> bool {
+        let judged = Target::new(target);
+        let verdict = self.rules.matcher.verdict(self.rules.scope, &judged);
+        verdict.access == Access::Disallow && self.rules.letter(&judged).access == Access::Allow
+    }
+
+    /// The rule that decides by the letter.
+    pub(crate) fn rule(&self, target: &[u8]) -> Option<&Rule> {
+        self.rules.matcher.verdict_letter(self.rules.scope, &Target::new(target)).rule
+    }
+}
+
+impl Compiled {
+    fn new(rules: &[String]) -> Self {
         let rule = |(line, text): (u32, &String)| {
             let (directive, pattern) = match text.strip_prefix('+') {
                 Some(pattern) => (Directive::Allow, pattern),
@@ -66,40 +135,6 @@ impl Judge {
         let matcher = Matcher::new(&RobotsTxt { groups: vec![group], ..RobotsTxt::default() });
         let scope = matcher.star().expect("there is a group for all");
         Self { matcher, scope }
-    }
-
-    /// An origin that serves a disallowed path for a target that is judged allowed.
-    pub(crate) fn evader(&self, target: &[u8]) -> Option<Model> {
-        let judged = Target::new(target);
-        let verdict = self.matcher.verdict(self.scope, &judged);
-        if verdict.access == Access::Disallow || judged.is_robots_txt() {
-            return None;
-        }
-        // What the rule itself spells so is another name.
-        let is_spelt = |rule: &Rule| {
-            rule.directive == Directive::Allow
-                && ["%", ";", "//"].into_iter().any(|part| rule.pattern.contains(part))
-        };
-        if self.letter(&judged).rule.is_some_and(is_spelt) {
-            return None;
-        }
-        let mut models = origin_models::ALL.into_iter().filter(|model| model.decode_depth == 1);
-        models.find(|model| {
-            let resolved = (model.resolve)(target).map(|path| with_last_slash(target, path));
-            resolved.is_some_and(|path| self.is_disallowed(&path, target))
-        })
-    }
-
-    /// Whether the rules allow a target by the letter and disallow another form of it.
-    pub(crate) fn is_evasion(&self, target: &[u8]) -> bool {
-        let judged = Target::new(target);
-        let verdict = self.matcher.verdict(self.scope, &judged);
-        verdict.access == Access::Disallow && self.letter(&judged).access == Access::Allow
-    }
-
-    /// The rule that decides by the letter.
-    pub(crate) fn rule(&self, target: &[u8]) -> Option<&Rule> {
-        self.matcher.verdict_letter(self.scope, &Target::new(target)).rule
     }
 
     fn letter(&self, target: &Target<'_>) -> beadle::robots::Verdict<'_> {
@@ -118,6 +153,33 @@ impl Judge {
         let as_sent = [&resolved[..query_of(resolved)], &sent[query_of(sent)..]].concat();
         self.letter(&Target::new(&as_sent)).access == Access::Disallow
     }
+}
+
+/// Every origin that decodes this often or less.
+fn origins(decode_depth: u8) -> impl Iterator<Item = Model> {
+    let all = origin_models::ALL.into_iter().chain(origin_models::COMPOSED);
+    all.filter(move |model| model.decode_depth <= decode_depth)
+}
+
+/// What a rule spells that an origin would read in another way.
+fn spelt(rule: &Rule) -> Vec<String> {
+    let pattern = &rule.pattern;
+    let escapes = pattern.match_indices('%').filter_map(|(at, _)| pattern.get(at..at + 3));
+    let others = [";", "//"].into_iter().filter(|part| pattern.contains(part));
+    escapes.chain(others).map(str::to_ascii_uppercase).collect()
+}
+
+/// Each of the parts as an ordinary name.
+fn renamed(text: &str, parts: &[String]) -> String {
+    parts.iter().fold(text.to_owned(), |text, part| {
+        let name = format!("~{}", part.trim_start_matches('%').replace(';', "3B"));
+        text.replace(part, &name).replace(&part.to_ascii_lowercase(), &name)
+    })
+}
+
+/// The normal form in lower case.
+fn lower(target: &[u8]) -> Vec<u8> {
+    Target::new(target).letter().to_ascii_lowercase()
 }
 
 /// Where the query begins.

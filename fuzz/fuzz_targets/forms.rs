@@ -2,8 +2,8 @@
 
 #[path = "../checks/forms.rs"]
 mod forms;
+#[path = "../../tests/support"]
 mod support {
-    #[path = "../../../tests/support/origin_models.rs"]
     pub(crate) mod origin_models;
 }
 

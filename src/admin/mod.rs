@@ -1,87 +1,30 @@
 //! The admin listener: metrics and health for operators. The proxy never depends on it.
 //!
+//! ```text
+//! listener   a limited number of connections, each with deadlines
+//! hosts      421 for a host that is not the listener's
+//! pages      /metrics, /healthz, /readyz
+//! ```
+//!
 //! May use: metrics, violations. Must not know: proxy, policy, enforce, cli.
 
-use std::{
-    net::TcpListener,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-};
+use std::{net::TcpListener, sync::Arc};
 
-use axum::{
-    Router,
-    extract::State,
-    http::{StatusCode, header},
-    response::IntoResponse,
-    routing::get,
-};
+pub use self::{hosts::Hosts, view::View};
 
-use crate::{
-    metrics::{Metrics, RecordCounts},
-    violations::{Health, Sink},
-};
+mod hosts; // whose requests are answered
+mod listener; // connections and their limits
+mod pages; // metrics and health
+mod view; // the data that the pages show
 
-/// The data that the pages show.
-#[derive(Clone, Debug)]
-pub struct View {
-    /// All metrics.
-    pub metrics: Arc<Metrics>,
-    /// The sink of records, for counts and health.
-    pub sink: Arc<Sink>,
-    /// Whether the proxy accepts requests: false until it listens, and while it drains.
-    pub ready: Arc<AtomicBool>,
-}
-
-/// Serves `/metrics`, `/healthz` and `/readyz` until the runtime ends.
+/// Serves `/metrics`, `/healthz` and `/readyz` until the runtime ends. `hosts` are the hosts that it
+/// answers for, beside `localhost` and its own addresses.
 ///
 /// # Errors
 /// Where the socket can't be used. A failed `accept` is retried.
-pub async fn serve(listener: TcpListener, view: View) -> std::io::Result<()> {
+pub async fn serve(listener: TcpListener, hosts: Hosts, view: View) -> std::io::Result<()> {
     listener.set_nonblocking(true)?;
     let listener = tokio::net::TcpListener::from_std(listener)?;
-    axum::serve(listener, router(view)).await
-}
-
-fn router(view: View) -> Router {
-    Router::new()
-        .route("/", get(index))
-        .route("/metrics", get(metrics))
-        .route("/healthz", get(health))
-        .route("/readyz", get(ready))
-        .with_state(view)
-}
-
-async fn index() -> &'static str {
-    "beadle\n\n/metrics  counters for Prometheus\n/healthz  liveness, and whether records are \
-     written\n/readyz   whether requests are accepted\n"
-}
-
-async fn metrics(State(view): State<View>) -> impl IntoResponse {
-    let counts = view.sink.counts();
-    let records = RecordCounts {
-        seen: counts.seen,
-        stored: counts.stored,
-        dropped: counts.dropped,
-        queued: counts.queued,
-    };
-    let content_type = "text/plain; version=0.0.4; charset=utf-8";
-    ([(header::CONTENT_TYPE, content_type)], view.metrics.exposition(records))
-}
-
-/// 200 while requests are served, because unwritten records are no reason for a restart.
-async fn health(State(view): State<View>) -> String {
-    match view.sink.health() {
-        Health::Ok => "ok\n".to_owned(),
-        Health::Degraded(why) => format!("degraded: {why}\n"),
-    }
-}
-
-async fn ready(State(view): State<View>) -> (StatusCode, &'static str) {
-    if view.ready.load(Ordering::Acquire) {
-        (StatusCode::OK, "ready\n")
-    } else {
-        (StatusCode::SERVICE_UNAVAILABLE, "not ready\n")
-    }
+    listener::run(&listener, &Arc::new(hosts), &pages::router(view)).await;
+    Ok(())
 }

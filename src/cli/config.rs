@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    cli::exit::Error,
+    cli::{exit::Error, output::remark},
     diagnostic::{Diagnostic, Severity},
     policy::Policy,
     publication,
@@ -32,6 +32,16 @@ pub(super) fn load(file: &Path) -> Result<(Policy, Vec<Diagnostic>), Error> {
             findings.into_iter().filter(|one| one.severity == Severity::Error).collect(),
         )),
     }
+}
+
+/// The policy of a file, for a verb that reads the database. Warns on standard error if the policy's
+/// files are not where it says.
+pub(super) fn load_with_database(file: &Path) -> Result<Policy, Error> {
+    let (policy, findings) = load(file)?;
+    for finding in findings.iter().filter(|one| one.code == publication::OLD_PLACE) {
+        remark(&finding.to_string());
+    }
+    Ok(policy)
 }
 
 /// The policy of a file, if it is valid, with all findings.

@@ -17,7 +17,7 @@ use crate::{
     cli::{
         config::load,
         exit::{Error, Exit},
-        serve::{LogFormat, Service, Signals, control_runtime, log_to_stderr},
+        serve::{Control, LogFormat, Service, log_to_stderr},
     },
     escape,
 };
@@ -43,9 +43,8 @@ pub(super) struct Args {
     no_traffic: bool,
 }
 
-pub(super) fn run(args: &Args) -> Result<Exit, Error> {
-    let control = control_runtime()?;
-    let signals = control.block_on(async { Signals::install() })?;
+pub(super) fn run(args: &Args, control: Option<Control>) -> Result<Exit, Error> {
+    let Control { runtime: control, signals } = control.map_or_else(Control::start, Ok)?;
     log_to_stderr(LogFormat::Text, "warn");
     let ports = Ports::choose(args.port)?;
     let folder = Folder::create()?;

@@ -1,11 +1,31 @@
 //! What the server stored, for the verbs that explain and compare.
 
+use std::{
+    io::{self, IsTerminal},
+    path::PathBuf,
+};
+
 use jiff::Timestamp;
 
-use crate::{cli::exit::Error, enforce::Rulebook, policy::Policy, publication::Memory};
+use crate::{
+    cli::{exit::Error, output::remark},
+    enforce::Rulebook,
+    escape,
+    policy::Policy,
+    publication::Memory,
+};
 
-/// What the policy's database keeps; nothing where there is none yet.
+/// What the policy's database keeps. Where there is none yet, the answer is that of a first start; a
+/// remark on a terminal says so.
 pub(super) fn read(policy: &Policy) -> Result<Memory, Error> {
+    let database = policy.violations.database.as_ref();
+    let is_missing = |file: &&PathBuf| file.try_exists().is_ok_and(|is_there| !is_there);
+    if let Some(file) = database.filter(is_missing)
+        && io::stderr().is_terminal()
+    {
+        let file = escape::text(file.as_os_str().as_encoded_bytes());
+        remark(&format!("'{file}' does not exist yet: no edition and no fetch is known"));
+    }
     Memory::read(policy, Timestamp::now()).map_err(|error| Error::Refused(error.to_string()))
 }
 

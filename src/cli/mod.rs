@@ -9,11 +9,11 @@ use std::{io, process::ExitCode};
 
 use clap::{Parser, Subcommand};
 
-use self::exit::Exit;
+use self::{exit::Exit, serve::Control};
 
 mod config; // the policy file as an option
 mod exit; // exit codes and errors
-mod input; // standard input, line by line
+mod input; // files and standard input, up to a limit
 mod output; // text or JSON lines
 
 mod check;
@@ -51,6 +51,13 @@ enum Verb {
 
 /// Runs the program.
 pub fn run() -> ExitCode {
+    // Before anything else: a SIGHUP without a handler ends the process.
+    let is_server =
+        std::env::args_os().nth(1).is_some_and(|verb| verb == "serve" || verb == "demo");
+    let control = match is_server.then(Control::start).transpose() {
+        Ok(control) => control,
+        Err(error) => return Exit::of(Err(error)).into(),
+    };
     let args = match Args::try_parse() {
         Ok(args) => args,
         Err(error) => {
@@ -64,11 +71,11 @@ pub fn run() -> ExitCode {
     let outcome = match args.verb {
         Verb::Serve(args) => {
             drop(out);
-            serve::run(&args)
+            serve::run(&args, control)
         }
         Verb::Demo(args) => {
             drop(out);
-            demo::run(&args)
+            demo::run(&args, control)
         }
         Verb::Check(args) => check::run(&args, &mut out),
         Verb::Robots(args) => robots::run(&args, &mut out),

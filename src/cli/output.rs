@@ -14,6 +14,12 @@ pub(super) enum Format {
     Json,
 }
 
+/// Prints a remark on standard error; standard output has only results.
+pub(super) fn remark(sentence: &str) {
+    // A failed write to standard error cannot be reported anywhere.
+    let _ = writeln!(io::stderr(), "beadle: {sentence}");
+}
+
 /// Writes a value as one line of JSON.
 pub(super) fn json(out: &mut dyn Write, value: &impl serde::Serialize) -> Result<(), Error> {
     let line = serde_json::to_string(value).map_err(io::Error::other)?;

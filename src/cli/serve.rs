@@ -10,6 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use jiff::Timestamp;
 use tokio::{
     signal::unix::{Signal, SignalKind, signal},
     sync::mpsc,
@@ -21,14 +22,13 @@ use crate::{
     cli::{
         config::{ConfigFile, load},
         exit::{Error, Exit},
-        memory,
     },
     diagnostic::Severity,
     metrics::Metrics,
     policy::{self, Policy},
     proxy::{self, Proxy, Running},
     publication::{self, Memory, Publisher},
-    violations::{LogTarget, Settings, Sink},
+    violations::{LogTarget, NoteCounts, OnDamage, Settings, Sink},
 };
 
 /// Signals within this time count as one.
@@ -60,10 +60,27 @@ pub(super) enum LogFormat {
     Json,
 }
 
-pub(super) fn run(args: &Args) -> Result<Exit, Error> {
-    let control = control_runtime()?;
-    // Before anything else: a SIGHUP without a handler would end the process.
-    let signals = control.block_on(async { Signals::install() })?;
+/// The runtime for everything except requests, with handlers of signals.
+pub(super) struct Control {
+    pub(super) runtime: tokio::runtime::Runtime,
+    pub(super) signals: Signals,
+}
+
+impl Control {
+    /// Installs the handlers and starts the runtime.
+    pub(super) fn start() -> Result<Self, Error> {
+        // A handler stays for the whole life of the process. This one comes before the first
+        // thread, which takes its time on a busy machine.
+        let first = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+        drop(first.block_on(async { signal(SignalKind::hangup()) })?);
+        let runtime = control_runtime()?;
+        let signals = runtime.block_on(async { Signals::install() })?;
+        Ok(Self { runtime, signals })
+    }
+}
+
+pub(super) fn run(args: &Args, control: Option<Control>) -> Result<Exit, Error> {
+    let Control { runtime: control, signals } = control.map_or_else(Control::start, Ok)?;
     log_to_stderr(args.log_format, "info");
     let file = &args.config.config;
     let (policy, findings) = load(file)?;
@@ -161,28 +178,27 @@ impl Service {
     pub(super) async fn start(policy: Policy, file: &Path) -> Result<Self, Error> {
         proxy::bind_check(&policy.server).map_err(Error::Findings)?;
         let metrics = Arc::new(Metrics::new());
-        let (sink, memory) = open_store(&policy)?;
+        let (sink, memory) = open_store(&policy, file)?;
         let server = policy.server.clone();
         announce(&policy);
         let ready = Arc::new(AtomicBool::new(false));
-        if let Some(address) = server.admin {
-            let listener = TcpListener::bind(address)?;
+        if let Some(admin) = &server.admin {
+            let listener = TcpListener::bind(admin.address)?;
+            let hosts = admin_hosts(admin);
             let view = admin::View {
                 metrics: Arc::clone(&metrics),
                 sink: Arc::clone(&sink),
                 ready: Arc::clone(&ready),
             };
             tokio::spawn(async move {
-                if let Err(error) = admin::serve(listener, view).await {
+                if let Err(error) = admin::serve(listener, hosts, view).await {
                     tracing::error!(%error, "admin listener failed");
                 }
             });
         }
         let at_start = policy.clone();
-        let since = publication::saved_at(file);
         let (file, sink_of) = (file.to_owned(), Arc::clone(&sink));
-        let started =
-            Publisher::start(policy, file, since, memory, sink_of, Arc::clone(&metrics)).await;
+        let started = Publisher::start(policy, file, memory, sink_of, Arc::clone(&metrics)).await;
         let refused = |finding| Error::Findings(vec![finding]);
         let publisher = started.map_err(refused)?;
         let proxy = Proxy::new(&publisher.handles(), &at_start);
@@ -216,10 +232,16 @@ impl Service {
             None => tracing::warn!("a second signal: requests in progress aborted"),
         }
         let counts = self.sink.close(FLUSH);
-        if counts.dropped > 0 {
+        let lost = self.sink.lost();
+        if counts.dropped > 0 || lost != NoteCounts::default() {
             tracing::error!(
                 dropped = counts.dropped,
                 stored = counts.stored,
+                editions = lost.editions,
+                fetches = lost.fetches,
+                hosts = lost.hosts,
+                clock_leaps = lost.clock_leaps,
+                quarantine = lost.quarantine,
                 "some records were lost"
             );
         }
@@ -228,7 +250,19 @@ impl Service {
     }
 }
 
-fn open_store(policy: &Policy) -> Result<(Arc<Sink>, Memory), Error> {
+/// The hosts that the admin listener answers for.
+fn admin_hosts(admin: &policy::Admin) -> admin::Hosts {
+    let mut hosts = admin::Hosts::default();
+    for host in &admin.hosts {
+        match host {
+            policy::Host::Exact(host) => hosts.exact.push(host.clone()),
+            policy::Host::Below(suffix) => hosts.suffixes.push(suffix.clone()),
+        }
+    }
+    hosts
+}
+
+fn open_store(policy: &Policy, policy_file: &Path) -> Result<(Arc<Sink>, Memory), Error> {
     let settings = &policy.violations;
     let refused = |error: crate::violations::Error| Error::Refused(error.to_string());
     let log = match &settings.log {
@@ -236,10 +270,11 @@ fn open_store(policy: &Policy) -> Result<(Arc<Sink>, Memory), Error> {
         Some(policy::Log::Stdout) | None => None,
     };
     for file in [settings.database.as_ref(), log].into_iter().flatten() {
-        // Beadle creates `data/` beside the policy. A missing absolute folder may be a typing
-        // error.
+        // Beadle creates `data/` beside the policy. Another missing folder may be a typing error.
+        let beside = policy_file.parent().unwrap_or(policy_file);
         let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-        if let Some(folder) = folder.filter(|folder| folder.is_relative()) {
+        let is_ours = |folder: &&Path| folder.is_relative() || folder.starts_with(beside);
+        if let Some(folder) = folder.filter(is_ours) {
             std::fs::create_dir_all(folder).map_err(|error| {
                 Error::Refused(format!("the folder of {}: {error}", file.display()))
             })?;
@@ -247,16 +282,29 @@ fn open_store(policy: &Policy) -> Result<(Arc<Sink>, Memory), Error> {
     }
     let sink = Sink::start(Settings {
         database: settings.database.clone(),
+        on_damage: match settings.on_damage {
+            policy::OnDamage::Keep => OnDamage::Keep,
+            policy::OnDamage::Rotate => OnDamage::Rotate,
+        },
         log: settings.log.as_ref().map(|log| match log {
             policy::Log::File(file) => LogTarget::File(file.clone()),
             policy::Log::Stdout => LogTarget::Stdout,
         }),
         queue: settings.queue,
         retention: Some(settings.retention),
-        editions: publication::longest_window(policy),
+        editions: publication::KEPT,
     })
     .map_err(refused)?;
-    Ok((Arc::new(sink), memory::read(policy)?))
+    // The database is Beadle's, or the sink would have refused it. Without its memory, requests are
+    // judged more mildly; without the site, not at all.
+    let memory = Memory::read_latest(policy, Timestamp::now()).unwrap_or_else(|error| {
+        tracing::error!(
+            code = error.code(), %error,
+            "earlier editions and fetches of robots.txt can't be read: they start anew"
+        );
+        Memory::default()
+    });
+    Ok((Arc::new(sink), memory))
 }
 
 /// Logs one line for each listener and site, and the policy's fingerprint.
@@ -270,8 +318,8 @@ fn announce(policy: &Policy) {
     for listener in &policy.server.listen {
         tracing::info!(address = %listener.address, tls = listener.tls.is_some(), "listening");
     }
-    if let Some(address) = policy.server.admin {
-        tracing::info!(%address, "admin listening");
+    if let Some(admin) = &policy.server.admin {
+        tracing::info!(address = %admin.address, "admin listening");
     }
     for site in &policy.sites {
         let origin = &site.origin;

@@ -6,9 +6,9 @@ use jiff::Timestamp;
 
 use crate::{
     cli::{
-        config::{ConfigFile, load},
+        config::{ConfigFile, load_with_database},
         exit::{Error, Exit},
-        output::{Format, json},
+        output::{Format, json, remark},
     },
     escape,
     policy::{Log, Policy},
@@ -65,7 +65,7 @@ enum Source {
 }
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
-    let (policy, _) = load(&args.config.config)?;
+    let policy = load_with_database(&args.config.config)?;
     let source = Source::of(&policy)?;
     let mut filter = filter(args)?;
     let listing = source.list(&filter)?;
@@ -199,12 +199,6 @@ fn broken(robots: &Robots, reason: &str) -> String {
     };
     let line = robots.line.map_or_else(|| "-".to_owned(), |line| line.to_string());
     format!("{field}: {} ({line})", robots.pattern.as_str())
-}
-
-/// Prints a remark on standard error; standard output has only records.
-fn remark(sentence: &str) {
-    // A failed write to standard error cannot be reported anywhere.
-    let _ = writeln!(std::io::stderr(), "beadle: {sentence}");
 }
 
 #[cfg(test)]

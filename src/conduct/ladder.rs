@@ -8,7 +8,8 @@
 //! obeys the rules is back on the lowest rung after two periods.
 //!
 //! Confirmed, contradicted and unknown claims count separately ([`Outcome`]). A client that borrows
-//! a name never gets the real crawler blocked.
+//! a name never gets the real crawler blocked. A client can invent names without limit, so all
+//! names that only User-Agents declare share one rung for each network.
 //!
 //! **Clocks.** The caller passes the time. If the clock is set back, the period restarts. However
 //! far it leaps ahead, one call moves a crawler by one rung at most. [`Ladder::settle`] runs
@@ -24,8 +25,10 @@ use crate::{
     policy,
 };
 
-/// The most declared names on the ladder of a site. Beyond it, the ladder forgets names on the
-/// lowest rung, and all names if that frees less than half.
+use super::network::Network;
+
+/// The most networks with declared names on the ladder of a site. Beyond it, the ladder forgets
+/// networks on the lowest rung, and all if that frees less than half.
 const MOST_DECLARED: usize = 4_096;
 
 /// A step of one rung, up or down. Its text is the reason.
@@ -139,18 +142,17 @@ impl Climber {
 #[derive(Debug, Default)]
 pub(super) struct Ladder {
     /// The crawlers that the catalogue or the site names. Their number is bounded.
-    named: Climbers,
-    /// The names that only User-Agents declare; at most [`MOST_DECLARED`].
-    declared: Climbers,
+    /// By the product token in lower case and the outcome of the evidence.
+    named: HashMap<(String, Outcome), NamedClimber>,
+    /// The names that only User-Agents declare, by network; at most [`MOST_DECLARED`].
+    declared: HashMap<Network, NamedClimber>,
 }
-
-/// Climbers by the product token in lower case and the outcome of the evidence.
-type Climbers = HashMap<(String, Outcome), NamedClimber>;
 
 /// A climber with its name as first written.
 #[derive(Debug)]
 struct NamedClimber {
     product_token: String,
+    outcome: Outcome,
     climber: Climber,
 }
 
@@ -169,12 +171,12 @@ pub(super) struct Move {
 
 impl Ladder {
     /// The rung of a crawler; an unknown crawler is on the lowest rung.
-    pub(super) fn rung(&self, name: Name<'_>, outcome: Outcome) -> Rung {
-        let table = if is_declared(name) { &self.declared } else { &self.named };
-        table
-            .get(&(name.as_str().to_ascii_lowercase(), outcome))
-            .map(|one| one.climber.rung())
-            .unwrap_or_default()
+    pub(super) fn rung(&self, name: Name<'_>, outcome: Outcome, network: Network) -> Rung {
+        let one = match name {
+            Name::Declared(_) => self.declared.get(&network),
+            _ => self.named.get(&(name.as_str().to_ascii_lowercase(), outcome)),
+        };
+        one.map(|one| one.climber.rung()).unwrap_or_default()
     }
 
     /// Counts a request of a crawler.
@@ -182,47 +184,59 @@ impl Ladder {
         &mut self,
         rules: &policy::Ladder,
         name: Name<'_>,
-        outcome: Outcome,
+        (outcome, network): (Outcome, Network),
         is_violation: bool,
         now: Timestamp,
     ) -> Option<Move> {
-        let is_declared = is_declared(name);
-        let table = if is_declared { &mut self.declared } else { &mut self.named };
-        let key = (name.as_str().to_ascii_lowercase(), outcome);
-        if is_declared && table.len() >= MOST_DECLARED && !table.contains_key(&key) {
-            table.retain(|_, one| one.climber.rung() > Rung::Observe);
-            if table.len() >= MOST_DECLARED / 2 {
-                table.clear();
-            }
-        }
-        let one = table.entry(key).or_insert_with(|| NamedClimber {
+        let new = || NamedClimber {
             product_token: name.as_str().to_owned(),
+            outcome,
             climber: Climber::new(now),
-        });
+        };
+        let is_declared = matches!(name, Name::Declared(_));
+        let one = if is_declared {
+            make_room(&mut self.declared, network);
+            self.declared.entry(network).or_insert_with(new)
+        } else {
+            let key = (name.as_str().to_ascii_lowercase(), outcome);
+            self.named.entry(key).or_insert_with(new)
+        };
         let step = one.climber.note(rules, is_violation, now)?;
-        Some(Move { product_token: one.product_token.clone(), is_declared, outcome, step })
+        Some(one.moved(step, is_declared))
     }
 
     /// Ends the periods that are over, and forgets silent crawlers on the lowest rung. Moves each
     /// crawler by one rung at most.
     pub(super) fn settle(&mut self, rules: &policy::Ladder, now: Timestamp) -> Vec<Move> {
         let mut moves = Vec::new();
-        for (table, is_declared) in [(&mut self.named, false), (&mut self.declared, true)] {
-            table.retain(|(_, outcome), NamedClimber { product_token, climber }| {
-                if let Some(step) = climber.settle(rules, now) {
-                    let product_token = product_token.clone();
-                    moves.push(Move { product_token, is_declared, outcome: *outcome, step });
-                }
-                !climber.is_at_rest()
-            });
-        }
+        let mut stays = |one: &mut NamedClimber, is_declared| {
+            if let Some(step) = one.climber.settle(rules, now) {
+                moves.push(one.moved(step, is_declared));
+            }
+            !one.climber.is_at_rest()
+        };
+        self.named.retain(|_, one| stays(one, false));
+        self.declared.retain(|_, one| stays(one, true));
         moves.sort_by(|a, b| a.product_token.cmp(&b.product_token));
         moves
     }
 }
 
-const fn is_declared(name: Name<'_>) -> bool {
-    matches!(name, Name::Declared(_))
+impl NamedClimber {
+    fn moved(&self, step: Step, is_declared: bool) -> Move {
+        let product_token = self.product_token.clone();
+        Move { product_token, is_declared, outcome: self.outcome, step }
+    }
+}
+
+/// Makes room for a new network.
+fn make_room(declared: &mut HashMap<Network, NamedClimber>, network: Network) {
+    if declared.len() >= MOST_DECLARED && !declared.contains_key(&network) {
+        declared.retain(|_, one| one.climber.rung() > Rung::Observe);
+        if declared.len() >= MOST_DECLARED / 2 {
+            declared.clear();
+        }
+    }
 }
 
 #[cfg(test)]
@@ -311,18 +325,26 @@ mod tests {
         }
     }
 
+    fn network(number: u32) -> Network {
+        Network::of((number << 8).to_be_bytes().into())
+    }
+
     #[test]
     fn violations_under_a_borrowed_name_do_not_move_the_real_crawler() {
         let catalogue = policy::built_in_catalogue();
         let bingbot = Name::Known(catalogue.find("bingbot").expect("a known crawler"));
         let mut ladder = Ladder::default();
+        // A name of the catalogue has one rung for all its networks.
         let moves: Vec<_> = (0..4)
-            .filter_map(|_| ladder.note(&rules(), bingbot, Outcome::Contradicted, true, at(0)))
+            .filter_map(|number| {
+                let impostor = (Outcome::Contradicted, network(number));
+                ladder.note(&rules(), bingbot, impostor, true, at(0))
+            })
             .collect();
         assert_eq!(moves.len(), 1);
         assert_eq!((moves[0].product_token.as_str(), moves[0].is_declared), ("bingbot", false));
-        assert_eq!(ladder.rung(bingbot, Outcome::Contradicted), Rung::Throttle);
-        assert_eq!(ladder.rung(bingbot, Outcome::Confirmed), Rung::Observe);
+        assert_eq!(ladder.rung(bingbot, Outcome::Contradicted, network(9)), Rung::Throttle);
+        assert_eq!(ladder.rung(bingbot, Outcome::Confirmed, network(1)), Rung::Observe);
         assert!(ladder.settle(&rules(), at(60)).is_empty());
         assert_eq!(ladder.settle(&rules(), at(3_600)).len(), 1, "one violation is below the limit");
         assert!(ladder.settle(&rules(), at(7_200)).is_empty());
@@ -330,30 +352,44 @@ mod tests {
     }
 
     #[test]
+    fn invented_names_share_a_rung_for_each_network() {
+        let mut ladder = Ladder::default();
+        let fresh = |number| format!("Fresh{number}Bot");
+        for number in 0..6 {
+            let name = fresh(number);
+            let claim = (Outcome::Unverifiable, network(1));
+            ladder.note(&rules(), Name::Declared(&name), claim, true, at(0));
+        }
+        let rung = |number, name: &str| {
+            ladder.rung(Name::Declared(name), Outcome::Unverifiable, network(number))
+        };
+        assert_eq!((rung(1, &fresh(99)), rung(2, &fresh(1))), (Rung::Block, Rung::Observe));
+    }
+
+    #[test]
     fn declared_names_are_bounded_and_evict_no_known_crawler() {
         let catalogue = policy::built_in_catalogue();
         let gptbot = Name::Known(catalogue.find("GPTBot").expect("a known crawler"));
-        let mut ladder = Ladder::default();
+        let (mut ladder, unknown) = (Ladder::default(), Outcome::Unknown);
         for climbs in [gptbot, Name::Declared("firstbot")] {
-            (0..3).for_each(|_| drop(ladder.note(&rules(), climbs, Outcome::Unknown, true, at(0))));
+            let claim = (unknown, network(0));
+            (0..3).for_each(|_| drop(ladder.note(&rules(), climbs, claim, true, at(0))));
         }
-        for number in 0..2 * MOST_DECLARED + 5 {
-            let name = format!("x{number}bot");
-            let name = Name::Declared(&name);
-            ladder.note(&rules(), name, Outcome::Unverifiable, true, at(0));
+        for number in 0..2 * MOST_DECLARED as u32 + 5 {
+            let claim = (unknown, network(1 + number));
+            ladder.note(&rules(), Name::Declared("xbot"), claim, true, at(0));
         }
         assert!(ladder.declared.len() <= MOST_DECLARED);
-        assert_eq!(ladder.rung(gptbot, Outcome::Unknown), Rung::Throttle);
-        assert_eq!(ladder.rung(Name::Declared("firstbot"), Outcome::Unknown), Rung::Throttle);
-        // Declared names that move up are bounded as well.
-        for number in 0..MOST_DECLARED {
-            let name = format!("y{number}bot");
-            let mut note =
-                || ladder.note(&rules(), Name::Declared(&name), Outcome::Unknown, true, at(0));
+        assert_eq!(ladder.rung(gptbot, unknown, network(7)), Rung::Throttle);
+        assert_eq!(ladder.rung(Name::Declared("xbot"), unknown, network(0)), Rung::Throttle);
+        // Networks that move up are bounded as well.
+        for number in 0..MOST_DECLARED as u32 {
+            let claim = (unknown, network(number));
+            let mut note = || ladder.note(&rules(), Name::Declared("ybot"), claim, true, at(0));
             (0..3).for_each(|_| drop(note()));
         }
         assert!(ladder.declared.len() <= MOST_DECLARED);
-        assert_eq!(ladder.rung(gptbot, Outcome::Unknown), Rung::Throttle);
+        assert_eq!(ladder.rung(gptbot, unknown, network(7)), Rung::Throttle);
     }
 
     proptest! {

@@ -21,8 +21,9 @@ mod weight; // the weight of a decision
 pub use self::{
     label::label,
     ledger::{Fetches, Ledger, Reader, Reading, Readings},
-    limiter::{Key, TooSoon},
+    limiter::TooSoon,
     network::Network,
-    site::SiteConduct,
-    weight::{Conduct, Early, Sighting, Weighed},
+    redirects::Hop,
+    site::{Sighting, SiteConduct},
+    weight::{Conduct, Early, Weighed},
 };

@@ -6,6 +6,8 @@ use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr},
 };
 
+use crate::enforce::EditionId;
+
 /// A network of a client, in few octets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Network {
@@ -15,7 +17,18 @@ pub enum Network {
     V6(u64),
     /// A network that the store knows only by its hash (`client_ip: hash`).
     Hashed(u64),
+    /// The networks that fetched this edition, and later another one. Other clients of the same name
+    /// may have their copies.
+    Former {
+        /// The edition.
+        edition: EditionId,
+        /// Whether the claims of these fetches were confirmed.
+        is_confirmed: bool,
+    },
 }
+
+/// The texts of [`Network::Former`], before the name of the edition.
+const FORMER: [(&str, bool); 2] = [("former ", false), ("former-confirmed ", true)];
 
 impl Network {
     /// The network of an address.
@@ -28,6 +41,13 @@ impl Network {
 
     /// The network of a stored row.
     pub fn parse(text: &str) -> Self {
+        let former = FORMER.iter().find_map(|(word, is_confirmed)| {
+            let edition = EditionId::parse(text.strip_prefix(word)?)?;
+            Some(Self::Former { edition, is_confirmed: *is_confirmed })
+        });
+        if let Some(former) = former {
+            return former;
+        }
         let address = text.strip_suffix("/24").or_else(|| text.strip_suffix("/48"));
         address.and_then(|address| address.parse().ok()).map_or_else(
             || {
@@ -39,19 +59,23 @@ impl Network {
         )
     }
 
-    /// Its first address; `None` for a hashed network.
+    /// Its first address; `None` if only its hash is known, or for several networks.
     pub fn address(self) -> Option<IpAddr> {
         match self {
             Self::V4(bits) => Some(Ipv4Addr::from_bits(bits << 8).into()),
             Self::V6(bits) => Some(Ipv6Addr::from_bits(u128::from(bits) << 80).into()),
-            Self::Hashed(_) => None,
+            Self::Hashed(_) | Self::Former { .. } => None,
         }
     }
 }
 
-/// `192.0.2.0/24`, `2001:db8:1::/48`; a hashed one is `-`.
+/// `192.0.2.0/24`, `2001:db8:1::/48`, `former 0123456789abcdef`; a hashed one is `-`.
 impl fmt::Display for Network {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Self::Former { edition, is_confirmed } = self {
+            let word = FORMER.iter().find(|(_, is)| is == is_confirmed);
+            return write!(f, "{}{edition}", word.map_or("", |(word, _)| word));
+        }
         match self.address() {
             Some(address @ IpAddr::V4(_)) => write!(f, "{address}/24"),
             Some(address @ IpAddr::V6(_)) => write!(f, "{address}/48"),
@@ -74,6 +98,10 @@ mod tests {
             let network = Network::of(address.parse().expect("an address"));
             assert_eq!(network.to_string(), written);
             assert_eq!(Network::parse(written), network);
+        }
+        for is_confirmed in [false, true] {
+            let former = Network::Former { edition: EditionId::of(b"x"), is_confirmed };
+            assert_eq!(Network::parse(&former.to_string()), former);
         }
         assert_eq!(Network::parse("0123abcd"), Network::parse("0123abcd"));
         assert_ne!(Network::parse("0123abcd"), Network::parse("-"));

@@ -16,8 +16,9 @@ use crate::{
 };
 
 use super::{
-    breaker::{Alarm, Breaker},
+    breaker::{Alarm, Breaker, Refusal},
     ladder::{Ladder, Move},
+    network::Network,
 };
 
 /// The ladder and the breaker of one site, if its policy has them.
@@ -58,8 +59,9 @@ impl SiteConduct {
     }
 
     /// The rung of a crawler on the site's ladder.
-    pub fn rung(&self, name: Name<'_>, outcome: Outcome) -> Rung {
-        self.ladder.as_ref().map(|ladder| ladder.lock().rung(name, outcome)).unwrap_or_default()
+    pub fn rung(&self, name: Name<'_>, outcome: Outcome, network: Network) -> Rung {
+        let ladder = self.ladder.as_ref();
+        ladder.map(|ladder| ladder.lock().rung(name, outcome, network)).unwrap_or_default()
     }
 
     /// Moves silent crawlers down the ladder, and closes the breaker after its pause.
@@ -72,17 +74,34 @@ impl SiteConduct {
             switch.lock().is_open(site, rules, now);
         }
     }
+}
 
+/// A decided request at its site.
+#[derive(Clone, Copy, Debug)]
+pub struct Sighting<'a, 'r> {
+    /// The site.
+    pub site: &'r Site,
+    /// The host, if a site names it. A host of the default site can be any word.
+    pub host: Option<&'a str>,
+    /// The ladder and the breaker of the site.
+    pub conduct: &'a SiteConduct,
+    /// The network of the client.
+    pub network: Network,
+    /// Whether the method asks for the content of a page. Other requests cost next to nothing.
+    pub is_for_content: bool,
+}
+
+impl Sighting<'_, '_> {
     /// Counts a request of a crawler on the ladder.
     pub(super) fn climb(
         &self,
-        site: &Site,
         decision: &Decision<'_>,
         now: impl FnOnce() -> Timestamp,
         metrics: &Metrics,
     ) {
+        let Self { site, conduct, network, is_for_content, .. } = *self;
         let name = decision.judgement.and_then(|judgement| judgement.name);
-        if let (Some(ladder), Some(rules)) = (&self.ladder, &site.enforcement.ladder)
+        if let (Some(ladder), Some(rules)) = (&conduct.ladder, &site.enforcement.ladder)
             && let (Some(name), Some(_)) = (name, decision.rung)
         {
             // Beadle never blocks a confirmed search engine by '*' alone. So these requests don't
@@ -93,39 +112,55 @@ impl SiteConduct {
             let is_violation = decision.access == Access::Disallow
                 && decision.reason != Reason::Grace
                 && !is_exempt;
-            let outcome = decision.standing.outcome;
-            let step = ladder.lock().note(rules, name, outcome, is_violation, now());
+            if !is_violation && !is_for_content {
+                // A crawler could make its share of violations as small as it likes by HEAD.
+                return;
+            }
+            let claim = (decision.standing.outcome, network);
+            let step = ladder.lock().note(rules, name, claim, is_violation, now());
             step.iter().for_each(|one| report_move(site, one, metrics));
         }
     }
 
-    /// Counts a request, and whether Beadle would refuse it. Returns whether the breaker is open.
-    pub(super) fn is_open(
+    /// Counts a request, and whether Beadle would refuse it. Returns the reason to let a refused
+    /// request pass.
+    pub(super) fn lift(
         &self,
-        site: &Site,
         decision: &Decision<'_>,
         is_refusal: bool,
         now: impl FnOnce() -> Timestamp,
         metrics: &Metrics,
-    ) -> bool {
-        let (Some(switch), Some(rules)) = (&self.breaker, &site.enforcement.breaker) else {
-            return false;
+    ) -> Option<Reason> {
+        let Self { site, conduct, network, .. } = *self;
+        let (Some(switch), Some(rules)) = (&conduct.breaker, &site.enforcement.breaker) else {
+            return None;
         };
         let name = decision.judgement.and_then(|judgement| judgement.name);
         let protected = name.filter(|name| {
             decision.action == Action::Block
                 && enforce::is_protected(&site.enforcement, *name, decision.standing)
         });
-        let now = now();
+        let (now, edition) = (now(), site.timeline.current());
         let mut switch = switch.lock();
         let alarm = match protected {
-            Some(name) => switch.breaker.spare(rules, name.as_str(), now),
-            None => switch.breaker.note(rules, is_refusal, now),
+            Some(name) => switch.breaker.spare(rules, edition, name.as_str(), now),
+            None if is_refusal => {
+                switch.breaker.refuse(rules, edition, Refusal { network, name }, now)
+            }
+            None => {
+                switch.breaker.pass(rules, now);
+                None
+            }
         };
         let is_open = switch.is_open(site, rules, now);
         drop(switch);
         alarm.iter().for_each(|alarm| report_alarm(site, alarm, rules, metrics));
-        is_open
+        match protected {
+            _ if is_open && is_refusal => Some(Reason::BreakerOpen),
+            // The breaker opened for this crawler and these rules before. It alone passes.
+            Some(_) => Some(Reason::Spared),
+            None => None,
+        }
     }
 }
 
@@ -195,10 +230,12 @@ mod tests {
         let rules = site.enforcement.ladder.expect("the policy has one");
         let name = book.catalogue().find("gptbot").map(Name::Known).expect("a known crawler");
         let at = |hours: i64| Timestamp::UNIX_EPOCH + jiff::SignedDuration::from_hours(hours);
+        let network = Network::of([192, 0, 2, 1].into());
+        let claim = (Outcome::Unknown, network);
         let climb = |number: u64| {
             let ladder = conduct.ladder.as_ref().expect("the policy has one");
             (0..number).for_each(|_| {
-                let one = ladder.lock().note(&rules, name, Outcome::Unknown, true, at(0));
+                let one = ladder.lock().note(&rules, name, claim, true, at(0));
                 one.iter().for_each(|one| report_move(site, one, &metrics));
             });
         };
@@ -210,12 +247,18 @@ mod tests {
         };
         let labels = r#"product_token="GPTBot",site="a.example",standing="unknown""#;
         let expected = |rung: u8| Some(format!("beadle_ladder_rung{{{labels}}} {rung}"));
-        assert_eq!((conduct.rung(name, Outcome::Unknown), shown()), (Rung::Block, expected(2)));
+        assert_eq!(
+            (conduct.rung(name, Outcome::Unknown, network), shown()),
+            (Rung::Block, expected(2))
+        );
         // A reload continues it.
         let conduct = SiteConduct::following(Some(&conduct), site, &metrics);
         conduct.settle(site, at(1), &metrics);
-        assert_eq!((conduct.rung(name, Outcome::Unknown), shown()), (Rung::Throttle, expected(1)));
+        assert_eq!(
+            (conduct.rung(name, Outcome::Unknown, network), shown()),
+            (Rung::Throttle, expected(1))
+        );
         conduct.settle(site, at(2), &metrics);
-        assert_eq!((conduct.rung(name, Outcome::Unknown), shown()), (Rung::Observe, None));
+        assert_eq!((conduct.rung(name, Outcome::Unknown, network), shown()), (Rung::Observe, None));
     }
 }

@@ -2,7 +2,7 @@
 //! action.
 
 use crate::{
-    enforce::{self, Action, AppliedPace, Decision, Knowledge, Moment, Reason, Site},
+    enforce::{self, Action, AppliedPace, Decision, Knowledge, Moment, Reason},
     metrics::Metrics,
 };
 
@@ -10,8 +10,8 @@ use super::{
     label::label,
     ledger::Ledger,
     limiter::{Key, Limiter, TooSoon},
-    redirects::{self, Redirects},
-    site::SiteConduct,
+    redirects::{self, Hop, Redirects},
+    site::Sighting,
 };
 
 /// The conduct of all clients.
@@ -21,17 +21,6 @@ pub struct Conduct {
     pub ledger: Ledger,
     limiter: Limiter,
     redirects: Redirects,
-}
-
-/// The site and the host of a decided request.
-#[derive(Clone, Copy, Debug)]
-pub struct Sighting<'a, 'r> {
-    /// The site.
-    pub site: &'r Site,
-    /// The host, if a site names it. A host of the default site can be any word.
-    pub host: Option<&'a str>,
-    /// The ladder and the breaker of the site.
-    pub conduct: &'a SiteConduct,
 }
 
 /// A request that comes sooner than its pace allows.
@@ -50,8 +39,8 @@ pub struct Weighed<'r> {
     pub decision: Decision<'r>,
     /// Set if the request came too soon for an enforced pace.
     pub early: Option<Early<'r>>,
-    /// The bucket that counted the request.
-    pub charged: Option<Key>,
+    /// A request with a pace, if it passes.
+    pub hop: Option<Hop>,
 }
 
 /// A request measured against its pace.
@@ -59,8 +48,8 @@ pub struct Weighed<'r> {
 struct PaceCheck<'r> {
     /// Set if it came too soon for an enforced pace.
     early: Option<Early<'r>>,
-    /// The bucket that counted it.
-    charged: Option<Key>,
+    /// The request, if it passes.
+    hop: Option<Hop>,
 }
 
 impl Conduct {
@@ -80,66 +69,67 @@ impl Conduct {
         metrics: &Metrics,
     ) -> Weighed<'r> {
         if decision.reason == Reason::RobotsTxt {
-            return Weighed { decision, early: None, charged: None };
+            return Weighed { decision, early: None, hop: None };
         }
-        let Sighting { site, conduct, .. } = sighting;
+        let site = sighting.site;
         let now = || knowledge.moment().now;
-        conduct.climb(site, &decision, now, metrics);
+        sighting.climb(&decision, now, metrics);
         let is_block = decision.action == Action::Block;
-        let PaceCheck { early, charged } = match is_block {
+        let PaceCheck { early, hop } = match is_block {
             true => PaceCheck::default(),
             false => self.measure(sighting, &decision, knowledge, metrics),
         };
         let is_ordered = enforce::is_ordered(&site.enforcement, &decision);
         let is_refusal = !is_ordered && (is_block || early.is_some());
-        let is_open = conduct.is_open(site, &decision, is_refusal, now, metrics);
-        let (action, reason) = match early {
-            _ if is_open && is_refusal => (Action::Log, Reason::BreakerOpen),
-            Some(early) if early.pace.record.is_some() => (Action::Throttle, Reason::TooSoon),
-            Some(_) => (Action::Throttle, Reason::Slowed),
-            None => (decision.action, decision.reason),
+        let lifted = sighting.lift(&decision, is_refusal, now, metrics);
+        let (action, reason) = match (lifted, early) {
+            (Some(reason), _) => (Action::Log, reason),
+            (None, Some(early)) if early.pace.record.is_some() => {
+                (Action::Throttle, Reason::TooSoon)
+            }
+            (None, Some(_)) => (Action::Throttle, Reason::Slowed),
+            (None, None) => (decision.action, decision.reason),
         };
-        Weighed { decision: Decision { action, reason, ..decision }, early, charged }
+        Weighed { decision: Decision { action, reason, ..decision }, early, hop }
     }
 
-    /// Notes the status of the response to a request charged to `key`. A redirect gives the crawler
-    /// a credit.
-    pub fn responded(&self, key: Key, status: u16, moment: impl FnOnce() -> Moment) {
+    /// Notes the status of the response to a request with a pace. A redirect gives the crawler a
+    /// credit.
+    pub fn responded(&self, hop: Hop, status: u16, moment: impl FnOnce() -> Moment) {
         if redirects::is_redirect(status) {
-            self.redirects.credit(key, moment().steady);
+            self.redirects.credit(hop, moment().steady);
         }
     }
 
     /// Measures a request against the pace of its crawler.
     fn measure<'r>(
         &self,
-        Sighting { site, host, .. }: Sighting<'_, 'r>,
+        Sighting { site, host, network, .. }: Sighting<'_, 'r>,
         decision: &Decision<'r>,
         knowledge: &impl Knowledge,
         metrics: &Metrics,
     ) -> PaceCheck<'r> {
         let pace = enforce::applied_pace(site, decision, knowledge);
-        let named =
-            decision.judgement.and_then(|judgement| Some((judgement, judgement.name?.as_str())));
+        let named = decision.judgement.and_then(|judgement| Some((judgement, judgement.name?)));
         let (Some(pace), Some((judgement, name))) = (pace, named) else {
             return PaceCheck::default();
         };
         // A robots.txt is for one host (RFC 9309 §2.3), so each host has its own pace. The pace of
         // the ladder is for the whole site.
         let scope = host.filter(|_| pace.record.is_some()).unwrap_or(&site.name);
-        let key = Key::new(scope, name, decision.standing.outcome);
+        let key = Key::new(scope, name, decision.standing.outcome, network);
         let now = knowledge.moment().steady;
-        let is_free = self.redirects.redeem(&key, now);
-        let checked = if is_free { Ok(()) } else { self.limiter.check(&key, pace.pace, now) };
+        let free = self.redirects.redeem(&key, now);
+        let checked = match free {
+            Some(_) => Ok(()),
+            None => self.limiter.check(&key, pace.pace, now),
+        };
         if pace.record.is_some() {
             metrics.pace(&site.name, label(&judgement), checked.is_ok());
         }
-        match checked {
-            Ok(()) => PaceCheck { early: None, charged: (!is_free).then_some(key) },
-            Err(too_soon) => PaceCheck {
-                early: pace.is_enforced.then_some(Early { pace, too_soon }),
-                charged: None,
-            },
-        }
+        let early = checked.err().filter(|_| pace.is_enforced);
+        let early = early.map(|too_soon| Early { pace, too_soon });
+        let hop = early.is_none().then(|| Hop { key, number: free.unwrap_or_default() });
+        PaceCheck { early, hop }
     }
 }

@@ -61,6 +61,7 @@ fn bounds(entry: &Entry, findings: &mut Vec<Diagnostic>) {
     let Entry {
         product_token,
         aliases,
+        group_names,
         operator,
         documentation,
         falls_back_to,
@@ -78,7 +79,7 @@ fn bounds(entry: &Entry, findings: &mut Vec<Diagnostic>) {
         status: _,
         matching: _,
     } = entry;
-    let lists = [aliases, falls_back_to, borrows, phrases, ip_ranges, reverse_dns];
+    let lists = [aliases, group_names, falls_back_to, borrows, phrases, ip_ranges, reverse_dns];
     let texts = [operator, documentation, user_agent_pattern, ip_format, signature_agent];
     let longest = lists
         .iter()
@@ -127,7 +128,8 @@ fn evidence(entry: &Entry, findings: &mut Vec<Diagnostic>) {
 /// The crawlers that remain lead into a circle.
 fn circles(entries: &[Entry], findings: &mut Vec<Diagnostic>) {
     let names = entries.iter().enumerate().flat_map(|(number, entry)| {
-        let names = std::iter::once(&entry.product_token).chain(&entry.aliases);
+        let aliases = entry.aliases.iter().chain(&entry.group_names);
+        let names = std::iter::once(&entry.product_token).chain(aliases);
         names.map(move |name| (name.to_ascii_lowercase(), number))
     });
     let number_of: HashMap<String, usize> = names.collect();

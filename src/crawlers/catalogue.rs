@@ -6,7 +6,7 @@ use crate::diagnostic::Diagnostic;
 
 use super::{
     crawler::Crawler,
-    entry::Entry,
+    entry::{Entry, Match},
     name_table::{NameTable, Target},
     patterns::Patterns,
     purpose::Purpose,
@@ -83,6 +83,32 @@ impl Catalogue {
         self.iter().filter(move |crawler| crawler.purpose() == purpose)
     }
 
+    /// The crawler that the site of this host is about: its name is the host, a domain above it, or
+    /// the first label of such a domain if its documentation stands there.
+    pub(super) fn of_host(&self, host: &str) -> Option<&Crawler> {
+        const MIN_LABEL: usize = 5;
+        let named = |name: &str| {
+            let target = self.names.find(name.as_bytes())?.whole;
+            self.at(target.filter(|target| target.matching == Match::Word)?.number)
+        };
+        let mut domain = host;
+        loop {
+            let (label, above) = domain.split_once('.')?;
+            if let Some(crawler) = named(domain) {
+                return Some(crawler);
+            }
+            let is_documented_there = |crawler: &&Crawler| {
+                crawler.documentation().is_some_and(|url| has_host(url, domain))
+            };
+            if label.len() >= MIN_LABEL
+                && let Some(crawler) = named(label).filter(is_documented_there)
+            {
+                return Some(crawler);
+            }
+            domain = above;
+        }
+    }
+
     pub(super) fn at(&self, number: u16) -> Option<&Crawler> {
         self.crawlers.get(usize::from(number))
     }
@@ -103,6 +129,15 @@ impl Catalogue {
     pub(super) fn patterns(&self) -> &Patterns {
         &self.patterns
     }
+}
+
+/// Whether a URL's host is a domain or belongs to it.
+fn has_host(url: &str, domain: &str) -> bool {
+    let authority = url.split_once("://").and_then(|(_, rest)| rest.split(['/', '?', '#']).next());
+    let host = authority.and_then(|authority| authority.split(':').next()).unwrap_or_default();
+    let (rest, end) =
+        host.split_at_checked(host.len().saturating_sub(domain.len())).unwrap_or_default();
+    end.eq_ignore_ascii_case(domain) && (rest.is_empty() || rest.ends_with('.'))
 }
 
 /// The number of the crawler for each token and alias.

@@ -97,10 +97,11 @@ struct Fact {
 
 /// All facts of an entry, in the order of its keys. The pattern has no `..`, so that a new key does
 /// not compile before it is compared.
-fn facts(entry: &Entry) -> [Fact; 18] {
+fn facts(entry: &Entry) -> [Fact; 19] {
     let Entry {
         product_token,
         aliases,
+        group_names,
         operator,
         purpose,
         kind,
@@ -124,6 +125,7 @@ fn facts(entry: &Entry) -> [Fact; 18] {
         // Only the spelling in records differs.
         informs("product_token", escape::shown(product_token)),
         decides("aliases", list(aliases)),
+        decides("group_names", list(group_names)),
         informs("operator", text(operator.as_deref())),
         // A policy's sets select by purpose.
         decides("purpose", word(purpose)),
@@ -147,8 +149,9 @@ fn facts(entry: &Entry) -> [Fact; 18] {
 
 /// Entries by token and alias. If two entries have a name, the one with the token counts.
 fn by_name(entries: &[Entry]) -> HashMap<String, &Entry> {
-    let aliases =
-        entries.iter().flat_map(|entry| entry.aliases.iter().map(move |alias| (key(alias), entry)));
+    let aliases = entries.iter().flat_map(|entry| {
+        entry.aliases.iter().chain(&entry.group_names).map(move |alias| (key(alias), entry))
+    });
     aliases.chain(entries.iter().map(|entry| (key(&entry.product_token), entry))).collect()
 }
 

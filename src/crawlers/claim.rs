@@ -72,11 +72,17 @@ impl<'a> Claim<'a> {
         self.names[0]
     }
 
-    /// Whether the User-Agent is longer than the part that is scanned, see [`Catalogue::MAX_SCAN`].
+    /// Whether the User-Agent is longer than the part that is read, so that it may carry further
+    /// names: see [`Catalogue::MAX_SCAN`]. Patterns read less.
     ///
     /// [`Catalogue::MAX_SCAN`]: super::Catalogue::MAX_SCAN
-    pub fn truncated(&self) -> bool {
+    pub fn is_truncated(&self) -> bool {
         self.truncated
+    }
+
+    /// Whether the User-Agent may carry names that the claim has not. No honest client sends one.
+    pub fn may_hide_names(&self) -> bool {
+        self.crowded || self.truncated
     }
 
     /// Whether another crawler of this claim always sends this crawler's name beside its own. Then

@@ -11,6 +11,7 @@ use super::{
 #[derive(Clone, Debug)]
 pub struct Crawler {
     product_token: ProductToken,
+    /// The aliases, then the names that only robots.txt has.
     aliases: Vec<ProductToken>,
     falls_back_to: Vec<ProductToken>,
     borrows: Vec<ProductToken>,
@@ -125,15 +126,17 @@ impl Crawler {
 
     /// The texts that identify it in a User-Agent, in lower case, with the places where each counts.
     /// The restriction of an ambiguous token does not apply to aliases and phrases: the catalogue
-    /// only contains unambiguous ones.
+    /// only contains unambiguous ones. Names that only robots.txt has are not looked for.
     pub(super) fn texts_in_user_agents(&self) -> impl Iterator<Item = (String, Match)> {
         let aliases = match self.entry.matching {
             Match::Never => Match::Never,
             _ => Match::Word,
         };
         let phrases = self.entry.phrases.iter().map(|text| text.to_ascii_lowercase());
+        let only_in_groups = self.entry.group_names.len();
+        let in_user_agents = self.aliases.iter().rev().skip(only_in_groups).rev();
         std::iter::once((self.product_token.key().to_owned(), self.entry.matching))
-            .chain(self.aliases.iter().map(move |name| (name.key().to_owned(), aliases)))
+            .chain(in_user_agents.map(move |name| (name.key().to_owned(), aliases)))
             .chain(phrases.map(|text| (text, Match::Word)))
     }
 
@@ -142,7 +145,8 @@ impl Crawler {
             names.iter().filter_map(|name| token(name, findings)).collect()
         };
         let product_token = tokens(std::slice::from_ref(&entry.product_token)).pop()?;
-        let aliases = tokens(&entry.aliases);
+        let mut aliases = tokens(&entry.aliases);
+        aliases.extend(tokens(&entry.group_names));
         let falls_back_to = tokens(&entry.falls_back_to);
         let borrows = tokens(&entry.borrows);
         for phrase in entry.phrases.iter().filter(|phrase| !is_phrase(phrase)) {

@@ -25,6 +25,10 @@ pub struct Entry {
     /// Further names for the same crawler, in robots.txt or in a User-Agent.
     #[serde(default)]
     pub aliases: Vec<String>,
+    /// Further names in robots.txt that are not looked for in User-Agents, where they mean too much:
+    /// the name of an app, or of a family of crawlers.
+    #[serde(default)]
+    pub group_names: Vec<String>,
     /// The operator.
     #[serde(default)]
     pub operator: Option<String>,
@@ -116,14 +120,15 @@ pub enum Match {
     /// Everywhere, as a whole word or phrase.
     #[default]
     Word,
-    /// Only directly before a `/`.
+    /// Only directly before a `/`, behind a comment and before a version at the end (`) Name 4.1`), or
+    /// as the whole User-Agent.
     Product,
-    /// Only as the first word.
+    /// Only in the first place: as the first word, or right behind `Mozilla/5.0 (compatible;`.
     Start,
-    /// As the first word, or directly before a `/`.
+    /// In the first place, or before a version as [`Self::Product`].
     Named,
     /// Only with a link right behind it, as the first word (`Name/0.2 (+https://…`) or behind
-    /// `compatible;` (`(compatible; Name/1.0; +https://…`).
+    /// `compatible;` (`(compatible; Name/1.0; +https://…`), or as the whole User-Agent.
     Linked,
     /// Only if the rest of the User-Agent is a version, perhaps with the letter of a platform:
     /// `Name/2.19 A`.

@@ -90,20 +90,34 @@ pub(super) fn find_in_version(names: &NameTable, word: &[u8]) -> Option<u16> {
 /// Whether a name counts at this place.
 #[inline]
 fn counts(matching: Match, text: &[u8], word: &Word) -> bool {
-    let is_product = || word.after(text) == Some(b'/');
     match matching {
         Match::Word | Match::Version => true,
-        Match::Product => is_product(),
-        Match::Start => word.ordinal == 0,
-        Match::Named => word.ordinal == 0 || is_product(),
-        Match::Linked => is_followed_by_link(text, word),
+        Match::Product => is_product(text, word) || word.is_whole(text),
+        Match::Start => word.is_first(text),
+        Match::Named => word.is_first(text) || is_product(text, word),
+        Match::Linked => is_followed_by_link(text, word) || word.is_whole(text),
         Match::Alone => word.ordinal == 0 && is_alone(text, word),
         Match::Prefix | Match::Never => false,
     }
 }
 
-/// Whether a link stands right behind the version: `Name/0.2 (+https://…` or `(compatible; Name/1.0;
-/// +https://…`.
+/// Whether a version stands behind the name: `Name/1`, or `) Name 4.1` at the end of the text.
+fn is_product(text: &[u8], word: &Word) -> bool {
+    let rest = text.get(word.end..).unwrap_or_default();
+    match rest {
+        [b'/', ..] => true,
+        [b' ', b'0'..=b'9', version @ ..] => {
+            let before = text.get(..word.start).unwrap_or_default();
+            before.ends_with(b") ")
+                && version.contains(&b'.')
+                && version.iter().all(|&b| b.is_ascii_digit() || b == b'.')
+        }
+        _ => false,
+    }
+}
+
+/// Whether a link stands right behind the version: `Name/0.2 (+https://…`, `(compatible; Name/1.0;
+/// +https://…` or `(compatible; Name/1.0 https://…`.
 fn is_followed_by_link(text: &[u8], word: &Word) -> bool {
     let before = text.get(..word.start).unwrap_or_default().trim_ascii_end();
     let rest = text.get(word.end..).unwrap_or_default();
@@ -112,7 +126,8 @@ fn is_followed_by_link(text: &[u8], word: &Word) -> bool {
     let rest = if word.ordinal == 0 {
         rest.trim_ascii_start().strip_prefix(b"(")
     } else if before.ends_with(b"compatible;") {
-        rest.strip_prefix(b";").map(<[u8]>::trim_ascii_start)
+        let separators = rest.iter().take_while(|&&b| matches!(b, b';' | b' ' | b'(')).count();
+        rest.get(separators..).filter(|_| separators > 0)
     } else {
         None
     };

@@ -12,6 +12,7 @@
 //! words, name_table        a text as words; names that are looked up by word
 //! site_names, patterns     names of a site's groups; crawlers without a name of their own
 //! user_agent               User-Agent -> claim
+//! self_description, product_name   an unlisted client's own words
 //! claim, name, class       the result: tokens and the class of client
 //! recent                   a cache of claims
 //! standing                 evidence -> standing
@@ -30,6 +31,7 @@ mod lookup;
 mod name;
 mod name_table;
 mod patterns;
+mod product_name;
 mod purpose;
 pub mod ranges;
 mod recent;
@@ -53,6 +55,7 @@ pub use name::Name;
 pub use patterns::check_pattern;
 pub use purpose::Purpose;
 pub use recent::Recent;
+pub use shared_domains::is_shared;
 pub use site_names::{SiteNames, is_findable};
 pub use standing::{Evidence, Outcome, Standing, Testimony};
 

@@ -16,7 +16,8 @@ use super::{
 
 /// The longest word to look up, in bytes.
 const MAX_WORD: usize = ProductToken::MAX_LENGTH;
-/// The shortest word to look up, in bytes: a single letter is no name.
+/// The shortest word that is a name, in bytes. A single letter is none, but a name of several words
+/// may begin with one.
 const MIN_WORD: usize = 2;
 const FILTER_BITS: u32 = 16;
 
@@ -96,7 +97,9 @@ impl NameTable {
                 phrases: Vec::new(),
             });
             if rest.is_empty() {
-                row.whole.get_or_insert(target);
+                if word.len() >= MIN_WORD {
+                    row.whole.get_or_insert(target);
+                }
             } else {
                 row.phrases.push(Phrase { rest: rest.into(), target });
             }
@@ -145,7 +148,7 @@ impl NameTable {
     /// The names that begin with the word of this [`hash()`]. Lookups in two tables share one hash.
     #[inline]
     pub(super) fn find_hashed(&self, word: &[u8], hash: u64) -> Option<&Row> {
-        let is_looked_up = (MIN_WORD..=MAX_WORD).contains(&word.len()) && self.may_contain(hash);
+        let is_looked_up = word.len() <= MAX_WORD && self.may_contain(hash);
         if is_looked_up { self.probe(hash, word) } else { None }
     }
 

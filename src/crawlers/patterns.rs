@@ -56,10 +56,10 @@ impl Patterns {
         }
     }
 
-    /// Calls `found` for each crawler whose pattern matches, in the order of the catalogue. Allocates
-    /// only if there are patterns.
-    pub(super) fn find(&self, user_agent: &[u8], mut found: impl FnMut(u16)) {
-        let Some(regex) = &self.regex else { return };
+    /// Calls `found` for each crawler whose pattern matches, in the order of the catalogue. Returns
+    /// whether the whole User-Agent was matched. Allocates only if there are patterns.
+    pub(super) fn find(&self, user_agent: &[u8], mut found: impl FnMut(u16)) -> bool {
+        let Some(regex) = &self.regex else { return true };
         let matched = user_agent.get(..MAX_MATCHED).unwrap_or(user_agent);
         let mut patterns = PatternSet::new(regex.pattern_len());
         regex.which_overlapping_matches(&Input::new(matched), &mut patterns);
@@ -68,6 +68,7 @@ impl Patterns {
                 found(*number);
             }
         }
+        matched.len() == user_agent.len()
     }
 }
 

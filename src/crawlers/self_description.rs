@@ -5,9 +5,12 @@
 //!
 //! - It ends in `bot`, `crawler` or `spider` and stands as a product: `SomethingBot/1.0`, or alone
 //!   in a comment behind `compatible;`.
-//! - It is the client's first product, not a browser's, and has a link.
+//! - It has a link as bots write it: it is the client's first product, not a browser's, or the link
+//!   has a `+` and stands right behind the name.
+//!
+//! A product's name may have several words: `Some Crawler/1.0`.
 
-use super::{class::Class, words::Word};
+use super::{class::Class, product_name, words::Word};
 
 /// Notes of a scan that distinguish a browser from a bot that names itself.
 #[derive(Clone, Copy, Debug)]
@@ -32,10 +35,12 @@ pub(super) struct SelfDescription {
     device: bool,
     /// The text contains a product such as `Name/1`.
     product: bool,
-    /// The text contains a link.
-    link: bool,
+    /// The place of the first link.
+    link: Option<usize>,
     /// The text contains a link with a `+` before it.
     plus_link: bool,
+    /// The first product with a link right behind it that has a `+`.
+    linked: Option<Word>,
 }
 
 /// The beginning of a User-Agent.
@@ -63,8 +68,9 @@ impl SelfDescription {
             engine: false,
             device: false,
             product: false,
-            link: false,
+            link: None,
             plus_link: false,
+            linked: None,
         }
     }
 
@@ -98,7 +104,8 @@ impl SelfDescription {
             Some(b't' | b'r')
                 if self.bot.is_none()
                     && is_bot_name(bytes)
-                    && self.stands_as_product(word, text) =>
+                    && self.stands_as_product(word, text)
+                    && !word.is_part(text) =>
             {
                 self.bot = Some(*word);
             }
@@ -117,40 +124,78 @@ impl SelfDescription {
     /// Notes a link.
     pub(super) fn note_link(&mut self, word: &Word, text: &[u8]) {
         self.expects_name = false;
-        self.link = true;
+        self.link.get_or_insert(word.start);
         let is_web = text.get(word.end + 1..).is_some_and(|rest| rest.starts_with(b"//"));
-        self.plus_link |= is_web && word.before(text) == Some(b'+');
+        if is_web && word.before(text) == Some(b'+') {
+            self.plus_link = true;
+            self.linked = self.linked.or_else(|| product_name::linked_at(word.start, text));
+        }
         self.words += 1;
     }
 
     /// The name that the client gives itself as a bot.
     pub(super) fn bot_name<'a>(&self, text: &'a [u8]) -> Option<&'a str> {
         let bot = self.bot.filter(|_| !self.is_app());
-        let name = bot.or_else(|| self.linked_name(text));
-        name.and_then(|word| std::str::from_utf8(word.bytes(text)).ok())
+        bot.map(|word| word.bytes(text))
+            .or_else(|| self.bot_of_words(text))
+            .or_else(|| self.linked_name(text))
+            .or_else(|| self.name_at_link(text))
+            .and_then(|name| str::from_utf8(name).ok())
     }
 
     /// Whether a bot's name is that of an app on a person's device. `iRobot/7.1 CFNetwork/…` and
     /// `Mozilla/5.0 (iPhone; …) … Chatbot/3.1` are apps, unless they have a link.
     fn is_app(&self) -> bool {
         let is_browser_like = self.form == Form::Mozilla && self.engine;
-        (is_browser_like || self.device) && !self.link && !self.says_compatible
+        (is_browser_like || self.device) && self.link.is_none() && !self.says_compatible
+    }
+
+    /// The product where a client names itself: the one behind `compatible;`, else the first.
+    fn own_product(&self) -> Option<Word> {
+        match self.form {
+            Form::Mozilla => self.compatible,
+            Form::Own => self.first,
+        }
+    }
+
+    /// The name of several words whose last word says what it is: `Some Crawler/1.0`.
+    fn bot_of_words<'a>(&self, text: &'a [u8]) -> Option<&'a [u8]> {
+        let first = self.own_product().filter(|_| !self.engine)?;
+        let name = product_name::beginning_at(&first, text)?;
+        product_name::says_bot(name).then_some(name)
     }
 
     /// The product that a link belongs to: the one behind `compatible;`, else the first.
-    fn linked_name(&self, text: &[u8]) -> Option<Word> {
+    fn linked_name<'a>(&self, text: &'a [u8]) -> Option<&'a [u8]> {
+        if self.engine {
+            return None;
+        }
         let name = match self.form {
-            Form::Mozilla if self.plus_link && !self.engine => {
+            Form::Mozilla if self.plus_link => {
                 let is_product = |word: &Word| word.after(text) == Some(b'/');
                 self.compatible.or_else(|| self.comment.filter(is_product))?
             }
-            Form::Own if self.link => self.first.filter(|first| is_linked_product(first, text))?,
+            Form::Mozilla if self.link.is_some() => {
+                self.compatible.filter(|first| product_name::has_link(first, text))?
+            }
+            Form::Own if self.link.is_some() => {
+                self.first.filter(|first| is_linked_product(first, text))?
+            }
             _ => return None,
         };
-        let bytes = name.bytes(text);
-        let is_name =
-            bytes.len() >= 3 && bytes.len() <= 64 && bytes.iter().any(u8::is_ascii_alphabetic);
-        (is_name && !self.engine).then_some(name)
+        product_name::beginning_at(&name, text)
+    }
+
+    /// The product right before a link with a `+`, in a browser's User-Agent or any other. An app's
+    /// `Name/1 (+https://…; Android …)` is no bot.
+    fn name_at_link<'a>(&self, text: &'a [u8]) -> Option<&'a [u8]> {
+        let product = self.linked.filter(|_| self.form == Form::Mozilla || !self.engine)?;
+        product_name::ending_at(product, text)
+    }
+
+    /// The host of the first link, without `www.`.
+    pub(super) fn host<'a>(&self, text: &'a [u8]) -> Option<&'a str> {
+        product_name::host_at(self.link?, text)
     }
 
     /// The class of a client that gives no bot's name.

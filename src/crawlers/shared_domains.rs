@@ -47,9 +47,18 @@ const CUSTOMER_DOMAINS: &[&str] = &[
     ".yourvserver.net",
 ];
 
-/// First labels of the two below which registries sell names: `.co.uk`.
-const SECOND_LEVELS: [&str; 11] =
-    ["ac", "co", "com", "edu", "go", "gov", "gr", "ne", "net", "or", "org"];
+/// First labels of the two below which registries of countries sell names: `.co.uk`.
+const SECOND_LEVELS: [&str; 22] = [
+    "ac", "asso", "biz", "co", "com", "edu", "go", "gob", "gouv", "gov", "gr", "gv", "info", "ltd",
+    "mil", "ne", "net", "nom", "or", "org", "plc", "sch",
+];
+
+/// Whether many owners have names under a suffix: a registry sells them, or a provider names the
+/// machines of its customers.
+pub fn is_shared(suffix: &str) -> bool {
+    let is_suffix = suffix.strip_prefix('.').is_some_and(|name| name.split('.').all(is_label));
+    is_suffix && !is_of_one_operator(suffix)
+}
 
 /// Whether a suffix is a domain, or below a domain, that one operator has registered for its own
 /// machines. A suffix that contains a customer domain, or is below one, is not.
@@ -57,9 +66,6 @@ pub(super) fn is_of_one_operator(suffix: &str) -> bool {
     let suffix = suffix.to_ascii_lowercase();
     let Some(name) = suffix.strip_prefix('.') else { return false };
     let labels: Vec<&str> = name.split('.').collect();
-    let is_label = |label: &&str| {
-        !label.is_empty() && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
-    };
     let is_registered = match labels.as_slice() {
         [] | [_] => false,
         [second, top] => top.len() > 2 || !SECOND_LEVELS.contains(second),
@@ -67,7 +73,11 @@ pub(super) fn is_of_one_operator(suffix: &str) -> bool {
     };
     let is_shared =
         CUSTOMER_DOMAINS.iter().any(|shared| shared.ends_with(&suffix) || suffix.ends_with(shared));
-    labels.iter().all(is_label) && is_registered && !is_shared
+    labels.iter().all(|label| is_label(label)) && is_registered && !is_shared
+}
+
+fn is_label(label: &str) -> bool {
+    !label.is_empty() && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
 }
 
 #[cfg(test)]
@@ -88,6 +98,9 @@ mod tests {
             (".com", false),
             (".co.uk", false),
             (".com.br", false),
+            (".gob.mx", false),
+            (".compute.amazonaws.com", false),
+            (".info.com", true),
             (".amazonaws.com", false),
             (".eu-west-1.compute.amazonaws.com", false),
             (".googleusercontent.com", false),
@@ -98,6 +111,23 @@ mod tests {
             (".a b.com", false),
         ] {
             assert_eq!(is_of_one_operator(suffix), expected, "{suffix}");
+            assert!(!(expected && is_shared(suffix)), "{suffix}");
+        }
+    }
+
+    #[test]
+    fn a_shared_suffix_is_a_suffix() {
+        for (suffix, expected) in [
+            (".com", true),
+            (".co.uk", true),
+            (".CO.UK", true),
+            (".compute.amazonaws.com", true),
+            (".bots.example.com", false),
+            ("com", false),
+            (".com.", false),
+            (".", false),
+        ] {
+            assert_eq!(is_shared(suffix), expected, "{suffix}");
         }
     }
 }

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | confirmed | some evidence supports the claim; other evidence may be incomplete |
 //! | unknown | no evidence supports the claim, and some is not checked yet or its check failed |
-//! | contradicted | all published evidence is checked, and it contradicts the claim |
+//! | contradicted | some evidence contradicts the claim, and all other is checked or withheld by the client |
 //! | unverifiable | the operator publishes no evidence |
 //!
 //! So a failure of Beadle, or of a network, never makes a client an impostor.
@@ -25,6 +25,8 @@ pub enum Testimony {
     /// The evidence is not checked yet, or the check failed.
     #[default]
     NotYet,
+    /// The check failed because of the client: the zone of its address has no usable answer.
+    Withheld,
     /// There is no such evidence: the operator publishes none of this kind or for this family of
     /// addresses, or the request carries none.
     Nothing,
@@ -115,9 +117,12 @@ impl Standing {
             by(Outcome::Confirmed, evidence)
         } else if first(Testimony::NotYet).is_some() {
             Self::UNKNOWN
+        } else if let Some(evidence) = first(Testimony::No) {
+            by(Outcome::Contradicted, evidence)
+        } else if first(Testimony::Withheld).is_some() {
+            Self::UNKNOWN
         } else {
-            first(Testimony::No)
-                .map_or(Self::UNVERIFIABLE, |evidence| by(Outcome::Contradicted, evidence))
+            Self::UNVERIFIABLE
         }
     }
 
@@ -143,6 +148,12 @@ mod tests {
             ([Nothing, No, Yes], confirmed(Evidence::ReverseDns)),
             ([No, Yes, Yes], confirmed(Evidence::IpRange)),
             ([Nothing, No, NotYet], Standing::UNKNOWN),
+            ([NotYet, No, Withheld], Standing::UNKNOWN),
+            ([Nothing, NotYet, Withheld], Standing::UNKNOWN),
+            ([Nothing, Nothing, Withheld], Standing::UNKNOWN),
+            ([Nothing, Yes, Withheld], confirmed(Evidence::IpRange)),
+            // The client can't keep its standing open by its own doing.
+            ([Nothing, No, Withheld], contradicted(Evidence::IpRange)),
             ([NotYet, No, No], Standing::UNKNOWN),
             ([No, NotYet, Nothing], Standing::UNKNOWN),
             ([Nothing, NotYet, Nothing], Standing::UNKNOWN),

@@ -22,7 +22,15 @@ pub(super) fn sample() -> Catalogue {
         { "product_token": "Screaming Frog SEO Spider" },
         { "product_token": "Frog Spider" },
         { "product_token": "Sogou", "match": "never", "phrases": ["Sogou Pic Spider"] },
-        { "product_token": "Pinterestbot", "phrases": ["Pinterest/0.2"] },
+        {
+            "product_token": "Pinterestbot",
+            "group_names": ["Pinterest"],
+            "phrases": ["Pinterest/0.2"],
+        },
+        { "product_token": "A Patent Crawler" },
+        { "product_token": "Known Agents" },
+        { "product_token": "watchingapp", "documentation": "https://www.watchingapp.example/" },
+        { "product_token": "watch.example", "documentation": "https://watch.example/bot" },
         { "product_token": "Viber", "match": "start" },
         { "product_token": "Operator", "match": "product" },
         { "product_token": "Code", "match": "named" },
@@ -75,6 +83,8 @@ fn a_pattern_identifies_a_crawler_that_does_not_send_its_name() {
         let found: Vec<_> = claim.tokens().map(Name::as_str).collect();
         assert_eq!(found, tokens, "{}", user_agent.escape_ascii());
     }
+    let long = [&b"x".repeat(4 * 1024)[..], b"\xe9t\xe9"].concat();
+    assert!(catalogue.identify(&long, &nobody).is_truncated(), "a pattern does not see the end");
     for broken in ["(", "a{1000}{1000}{1000}", "(?=a)"] {
         let findings = Catalogue::new([entry("A", broken)]).expect_err(broken);
         assert_eq!(findings[0].code, "crawlers.bad_pattern", "{broken}");
@@ -159,6 +169,97 @@ fn ambiguous_names_count_only_in_their_places() {
         ("Mozilla/5.0 (Windows NT 10.0) Sogou Explorer/2.0", "browser", &[]),
         ("Mozilla/5.0 (Linux; Android 8; Zao8) Safari/1", "browser", &[]),
         ("agent/Nutch-1.7", "automation", &["Nutch"]),
+        // The first place is also the one right behind the opening of old crawlers.
+        ("Mozilla/5.0 (compatible; Viber/1.0; https://viber.example)", "crawler", &["Viber"]),
+        ("Mozilla/5.0 (X11; compatible; Viber/1.0) Safari/537.36", "browser", &[]),
+        // A version at the end, behind a comment.
+        ("Mozilla/5.0 (compatible; MSIE or mutant;) Operator 4.1", "crawler", &["Operator"]),
+        ("The Mail! Operator 4.0.18", "none", &[]),
+        // Nobody else sends only a name.
+        ("Operator", "crawler", &["Operator"]),
+        ("\"Odin\"", "crawler", &["Odin"]),
+        ("Mozilla/5.0 (compatible; Odin-; +https://example.org/)", "crawler", &["Odin"]),
+        ("Mozilla/5.0 (compatible; Odin/1.0 http://example.org/)", "crawler", &["Odin"]),
+    ] {
+        check(user_agent.as_bytes(), class, tokens);
+    }
+}
+
+#[test]
+fn punctuation_at_the_end_of_a_name_does_not_belong_to_it() {
+    for user_agent in
+        ["Googlebot-", "Googlebot--/2.1", "Googlebot_(http://x.example)", "Googlebot-."]
+    {
+        check(user_agent.as_bytes(), "crawler", &["Googlebot"]);
+    }
+    for user_agent in ["_", "--", "_ _", "__/1.0"] {
+        let (catalogue, site) = (sample(), SiteNames::default());
+        assert!(catalogue.identify(user_agent.as_bytes(), &site).is_empty(), "{user_agent}");
+    }
+    // Each octet is read a few times at most, also of a long word.
+    let long = format!("a{} Googlebot", "_".repeat(Catalogue::MAX_SCAN - 20));
+    check(long.as_bytes(), "crawler", &["Googlebot"]);
+}
+
+#[test]
+fn a_part_of_a_word_with_foreign_letters_is_no_name() {
+    for user_agent in [
+        // Cyrillic `о`.
+        "Mozilla/5.0 (compatible; G\u{43e}\u{43e}glebot/2.1; +http://www.google.com/bot.html)",
+        "G\u{43e}\u{43e}glebot/2.1",
+        "\u{411}Googlebot/2.1",
+        "Googlebot\u{430}/2.1",
+        "Googlebot-\u{456}mage/1.0",
+        "\u{43e}-Googlebot/1.0",
+        "Screaming Frog SEO Spider\u{301}/20.4",
+        // A letter of full width, and a character that is not seen.
+        "\u{ff27}Googlebot/2.1",
+        "FooBar\u{200b}Googlebot/2.1",
+        "\u{c4}Robotbot/1.0 (+https://example.org)",
+        "agent/Nutch\u{430}-1.7",
+    ] {
+        let (catalogue, site) = (sample(), SiteNames::default());
+        let claim = catalogue.identify(user_agent.as_bytes(), &site);
+        assert!(claim.is_empty(), "{user_agent}: {claim:?}");
+    }
+    // Punctuation of any script, and octets that are not UTF-8, separate words.
+    check("\u{201c}Googlebot/2.1\u{201d}".as_bytes(), "crawler", &["Googlebot"]);
+    check("Googlebot \u{2013} \u{43e}".as_bytes(), "crawler", &["Googlebot"]);
+    check(b"\xd0Googlebot\xd0/2.1", "crawler", &["Googlebot"]);
+}
+
+#[test]
+fn a_name_for_robots_txt_alone_is_no_name_in_a_user_agent() {
+    let catalogue = sample();
+    let token = |name| catalogue.find(name).map(|c| c.product_token().as_str());
+    assert_eq!(token("pinterest"), Some("Pinterestbot"));
+    check(b"Pinterest/12.3 CFNetwork/1408 Darwin/22.5.0", "browser", &[]);
+    check(b"Mozilla/5.0 (iPhone) Mobile/15E148 [Pinterest/iOS]", "browser", &[]);
+}
+
+#[test]
+fn a_client_without_a_name_may_be_known_by_its_link() {
+    for (user_agent, class, tokens) in [
+        (
+            "Mozilla/5.0 (X11; Linux x86_64) Safari/537.36 (+https://whatis.watchingapp.example)",
+            "crawler",
+            &["watchingapp"][..],
+        ),
+        (
+            "www.watch.example Mozilla/5.0 (X11; Linux x86_64) Safari/1",
+            "crawler",
+            &["watch.example"],
+        ),
+        (
+            "Mozilla/4.0 (compatible; MSIE 6.0; http://watch.example/bot )",
+            "crawler",
+            &["watch.example"],
+        ),
+        // Another site under the same label, a path, and a name beside the link.
+        ("Mozilla/5.0 (X11; Linux) Safari/1 (+https://watchingapp.test)", "browser", &[]),
+        ("Mozilla/5.0 (X11; Linux) Safari/1 (https://x.test/watch.example)", "browser", &[]),
+        ("Mozilla/5.0 (X11; Linux) Safari/1 (https://xwatch.example)", "browser", &[]),
+        ("SomeBot/1.0 (+https://watch.example)", "automation", &["SomeBot"]),
     ] {
         check(user_agent.as_bytes(), class, tokens);
     }
@@ -171,6 +272,7 @@ fn phrases_prefixes_and_attached_versions_are_found() {
     check(b"Screaming Frog", "none", &[]);
     check(b"Pingdom.com_bot_version_1.4_(http://x)", "crawler", &["Pingdom.com_bot_version_"]);
     check(b"Mozilla/5.0 (x; trendictionbot0.5.0; y)", "crawler", &["trendictionbot"]);
+    check(b"Someone/2.3 (A Patent Crawler; http://x.example)", "crawler", &["A Patent Crawler"]);
     check(b"LWP::Simple/6.1", "automation", &["libwww-perl"]);
     check(b"Mozilla/5.0; 360Spider(compatible; HaosouSpider)", "crawler", &["360Spider"]);
 }
@@ -207,6 +309,26 @@ fn an_unlisted_bot_has_the_name_that_it_gives_itself() {
         ("Mozilla/5.0 (some-bot)", "some-bot"),
         ("findthings/1.1 (+http://example.org/findthings/)", "findthings"),
         ("Mozilla/5.0 (compatible; Thingummy/1.0; +https://example.org)", "Thingummy"),
+        ("Mozilla/5.0 (compatible; Thingummy/1.0; http://example.org)", "Thingummy"),
+        // Names of several words.
+        ("Mozilla/5.0 (compatible; Dark Thing/1.0; +https://example.org)", "Dark Thing"),
+        (
+            "Mozilla/5.0 (compatible; Some Web Crawler/0.1 (https://example.org/))",
+            "Some Web Crawler",
+        ),
+        ("Mozilla/5.0 (compatible; Example.de crawler)", "Example.de crawler"),
+        ("Critical Style Bot", "Critical Style Bot"),
+        ("Some Image extraction bot V1", "Some Image extraction bot"),
+        ("Web Thing v1.2 (+http://example.org)", "Web Thing"),
+        // The product with the link, not the browser around it.
+        (
+            "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36 Thingummy/1.0 (+https://example.org)",
+            "Thingummy",
+        ),
+        (
+            "Mozilla/5.0 (X11; Linux x86_64; Some Thing/2; +https://example.org) Gecko/1",
+            "Some Thing",
+        ),
     ] {
         check(user_agent.as_bytes(), "automation", &[name]);
     }
@@ -229,6 +351,9 @@ fn phones_and_apps_are_not_bots() {
         "SomeApp/1.0 CFNetwork/978.0.7 Darwin/18.7.0",
         "Some Reader/4.5 (http://www.example.org/; Microsoft Windows XP)",
         "Nokia6820/2.0 (4.83) Profile/MIDP-1.0",
+        "PodcastThing/v5 (+https://example.org/; Android podcast app)",
+        "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/131.0.0.0 Safari/537.36 (+https://example.org)",
+        "Mozilla/5.0 (Windows; U; Windows NT 5.1; en-US; +http://example.org) Gecko/20070725 Firefox/2.0",
     ] {
         check(user_agent.as_bytes(), "browser", &[]);
     }
@@ -276,10 +401,12 @@ fn a_long_user_agent_is_truncated_and_marked() {
     let padded = |padding: usize| format!("{} Googlebot", "x ".repeat(padding / 2)).into_bytes();
     let near = padded(64 * 1024);
     let claim = catalogue.identify(&near, &site);
-    assert_eq!((claim.len(), claim.truncated()), (1, false));
+    assert_eq!((claim.len(), claim.is_truncated()), (1, false));
     let far = padded(Catalogue::MAX_SCAN);
     let claim = catalogue.identify(&far, &site);
-    assert_eq!((claim.len(), claim.truncated()), (0, true));
+    assert_eq!((claim.len(), claim.is_truncated()), (0, true));
+    assert!(claim.may_hide_names());
+    assert!(catalogue.identify_all([&b"GPTBot/1.0"[..], &far], &site).may_hide_names());
     let many: String = (0..100).map(|n| format!("Bot{n}/1 ")).collect();
     let names: Vec<String> = (0..100).map(|n| format!("Bot{n}")).collect();
     let site = SiteNames::new(&catalogue, names.iter().map(String::as_str));
@@ -346,7 +473,7 @@ fn unknown_keys_of_an_entry_are_refused() {
 fn naive_words(text: &str) -> Vec<String> {
     let inside = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     text.split(|c: char| !inside(c))
-        .map(|word| word.trim_start_matches('-').to_ascii_lowercase())
+        .map(|word| word.trim_matches('-').to_ascii_lowercase())
         .filter(|word| !word.is_empty())
         .collect()
 }

@@ -4,8 +4,11 @@
 //! scan does not parse the grammar of RFC 9110 §10.1.5. Real crawlers put their names everywhere: in
 //! unterminated and nested comments, behind quotes, and behind bytes that are not UTF-8.
 //!
+//! A client without a name may have a link to the site of a crawler: the catalogue knows some crawlers
+//! only by their host.
+//!
 //! Some words are not names: words in a link or a mail address, words behind `/` (a version), `@`,
-//! `=`, `?`, `&` or `#`, and comparisons (`like Googlebot`).
+//! `=`, `?`, `&` or `#`, comparisons (`like Googlebot`), and parts of words with foreign letters.
 
 use super::{
     catalogue::Catalogue,
@@ -40,11 +43,14 @@ impl Catalogue {
         let mut fallback = Class::None;
         for value in user_agents {
             let class = scan(self, site_names, value, &mut claim);
-            self.patterns().find(value, |number| {
+            let is_matched_whole = self.patterns().find(value, |number| {
                 if let Some(crawler) = self.at(number) {
                     claim.add(Name::Known(crawler));
                 }
             });
+            if !is_matched_whole {
+                claim.mark_truncated();
+            }
             if fallback == Class::None {
                 fallback = class;
             }
@@ -74,6 +80,7 @@ fn scan<'a>(
         let hash = hash(bytes);
         if word.before(text) == Some(b'/') {
             if let Some(number) = find_in_version(catalogue.names(), bytes)
+                && !word.is_part(text)
                 && let Some(crawler) = catalogue.at(number)
             {
                 claim.add(Name::Known(crawler));
@@ -84,14 +91,14 @@ fn scan<'a>(
         {
             // Nearly every word is no name and never gets here.
             if let Some(hit) = find(catalogue.names(), text, &word, hash) {
-                if scan.is_name_place(&word) {
+                if scan.is_name_place(&Word { end: hit.end, ..word }) {
                     if let Some(crawler) = catalogue.at(hit.number) {
                         claim.add(Name::Known(crawler));
                     }
                     end = hit.end;
                 }
             } else if let Some(hit) = find(&site_names.names, text, &word, hash)
-                && scan.is_name_place(&word)
+                && scan.is_name_place(&Word { end: hit.end, ..word })
             {
                 let token = site_names.token(hit.number);
                 if let Some(token) = token.filter(|_| scan.is_own_name(&word)) {
@@ -110,6 +117,11 @@ fn scan<'a>(
         if let Some(name) = scan.description.bot_name(text) {
             claim.add(Name::Declared(name));
             return Class::Automation;
+        }
+        if let Some(crawler) = scan.description.host(text).and_then(|host| catalogue.of_host(host))
+        {
+            claim.add(Name::Known(crawler));
+            return Class::None;
         }
         return scan.description.class_without_name();
     }
@@ -170,12 +182,12 @@ impl<'a> Scan<'a> {
         rest.iter().position(is_end).map_or(self.text.len(), |length| from + length)
     }
 
-    /// Whether a name may stand at this place.
+    /// Whether a name may stand at the place of this word or phrase.
     #[inline]
-    fn is_name_place(&self, word: &Word) -> bool {
-        let in_address = matches!(word.before(self.text), Some(b'@' | b'=' | b'?' | b'&' | b'#'))
-            || word.after(self.text) == Some(b'@');
-        !in_address && !self.is_compared()
+    fn is_name_place(&self, name: &Word) -> bool {
+        let in_address = matches!(name.before(self.text), Some(b'@' | b'=' | b'?' | b'&' | b'#'))
+            || name.after(self.text) == Some(b'@');
+        !in_address && !self.is_compared() && !name.is_part(self.text)
     }
 
     /// Whether the word before makes this a comparison with another client.

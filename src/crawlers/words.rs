@@ -1,7 +1,8 @@
 //! Words of a User-Agent: their bytes, their ends, their neighbours.
 //!
-//! A word consists of letters, digits, `_` and `-`, and of `.` and `!` inside it. Any byte beyond
-//! ASCII ends it.
+//! A word consists of letters, digits, `_` and `-`, and of `.` and `!` inside it. A `-` or `_` at its
+//! end is punctuation. Any byte beyond ASCII ends a word. But a word that touches a letter beyond
+//! ASCII is only a part of a longer one.
 
 /// A word, by its place in the text.
 #[derive(Clone, Copy, Debug)]
@@ -60,11 +61,20 @@ pub(super) fn extent(text: &[u8]) -> Extent {
         // `Mail.RU_Bot` continues behind its dot, `Name.` ends before it.
         let inner = text.get(length).is_some_and(|&b| is_inner(b));
         if !inner || length == 0 || !text.get(length + 1).is_some_and(|&b| is_word(b)) {
-            return Extent { length, dotted };
+            return Extent { length: without_punctuation(text, length), dotted };
         }
         dotted = true;
         length += 1;
     }
+}
+
+/// The length of a word without the punctuation at its end. A word of punctuation keeps all of it:
+/// else a scan would read a long one again for each of its octets.
+#[inline]
+fn without_punctuation(text: &[u8], length: usize) -> usize {
+    let word = text.get(..length).unwrap_or_default();
+    let last = word.iter().rposition(|b| !matches!(b, b'-' | b'_' | b'.' | b'!'));
+    last.map_or(length, |last| last + 1)
 }
 
 /// Whether a byte is part of a word at any place.
@@ -114,4 +124,61 @@ impl Word {
     pub(super) fn after(&self, text: &[u8]) -> Option<u8> {
         text.get(self.end).copied()
     }
+
+    /// Whether it stands in the first place: as the first word, or as the first product of a client
+    /// that begins with `Mozilla/5.0 (compatible;`.
+    pub(super) fn is_first(&self, text: &[u8]) -> bool {
+        const OPENING: &[u8] = b"(compatible;";
+        let before = || text.get(..self.start).unwrap_or_default().trim_ascii_end();
+        // `Mozilla`, `5.0` and `compatible` are three words.
+        self.ordinal == 0
+            || (self.ordinal == 3
+                && before()
+                    .last_chunk::<{ OPENING.len() }>()
+                    .is_some_and(|end| end.eq_ignore_ascii_case(OPENING)))
+    }
+
+    /// Whether it is the whole text, but for white space and quotes.
+    pub(super) fn is_whole(&self, text: &[u8]) -> bool {
+        let is_blank = |part: Option<&[u8]>| {
+            part.unwrap_or_default().iter().all(|b| matches!(b, b' ' | b'\t' | b'"' | b'\'' | b'-'))
+        };
+        is_blank(text.get(..self.start)) && is_blank(text.get(self.end..))
+    }
+
+    /// Whether a letter beyond ASCII touches it, so that it is a part of a longer word: the end of a
+    /// name with foreign letters that look like Latin ones. Octets that are not UTF-8 are no letters.
+    pub(super) fn is_part(&self, text: &[u8]) -> bool {
+        let before = text.get(..self.start).unwrap_or_default();
+        let hyphens = before.iter().rev().take_while(|&&b| b == b'-').count();
+        let before = before.get(..before.len() - hyphens).unwrap_or_default();
+        let after = text.get(self.end..).unwrap_or_default();
+        let hyphens = after.iter().take_while(|&&b| b == b'-').count();
+        let after = after.get(hyphens..).unwrap_or_default();
+        // Nearly always the neighbours are ASCII.
+        before.last().is_some_and(|b| !b.is_ascii()) && last_character(before).is_some_and(joins)
+            || after.first().is_some_and(|b| !b.is_ascii())
+                && first_character(after).is_some_and(joins)
+    }
+}
+
+/// The longest character in UTF-8, in octets.
+const MAX_CHARACTER: usize = 4;
+
+fn first_character(text: &[u8]) -> Option<char> {
+    let text = text.get(..MAX_CHARACTER).unwrap_or(text);
+    text.utf8_chunks().next()?.valid().chars().next()
+}
+
+fn last_character(text: &[u8]) -> Option<char> {
+    let start = text.iter().rev().take(MAX_CHARACTER).position(|&b| b & 0xc0 != 0x80)?;
+    let text = text.get(text.len() - 1 - start..)?;
+    str::from_utf8(text).ok()?.chars().next()
+}
+
+/// Whether a character joins its neighbours to one word: a letter or digit of any script, a mark over
+/// the letter before, or a character that is not seen.
+fn joins(character: char) -> bool {
+    character.is_alphanumeric()
+        || matches!(character, '\u{ad}' | '\u{300}'..='\u{36f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}')
 }

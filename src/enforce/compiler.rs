@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use crate::{
-    crawlers::{Catalogue, SiteNames},
+    crawlers::SiteNames,
     policy::{self, Policy},
     product_token::ProductToken,
 };
@@ -18,14 +18,14 @@ impl Rulebook {
 
     /// Compiles a policy with earlier editions and the files of the origins.
     pub fn compile_with(policy: &Policy, history: &mut History<'_>) -> Self {
-        let sites = policy.sites.iter();
-        let sites = sites.map(|one| site(one, &policy.catalogue, history)).collect();
-        Self::new(policy, sites)
+        history.follow(policy);
+        let sites = policy.sites.iter().map(|one| site(one, policy, history)).collect();
+        Self::new(policy, sites, std::mem::take(&mut history.chronicle))
     }
 }
 
-fn site(site: &policy::Site, catalogue: &Catalogue, history: &mut History<'_>) -> Site {
-    let timeline = history.timeline(site);
+fn site(site: &policy::Site, policy: &Policy, history: &mut History<'_>) -> Site {
+    let timeline = history.timeline(site, policy);
     let edition = timeline.current();
     let groups = edition.file().groups.iter();
     let names = groups.flat_map(|group| group.user_agents.iter().map(|ua| ua.name.as_str()));
@@ -35,7 +35,11 @@ fn site(site: &policy::Site, catalogue: &Catalogue, history: &mut History<'_>) -
         name: site.name().to_owned(),
         origin: site.origin.clone(),
         reading: site.reading,
-        names: SiteNames::new(catalogue, names.filter(|name| *name != "*").chain(overridden)),
+        underscore_fields: site.underscore_fields,
+        names: SiteNames::new(
+            &policy.catalogue,
+            names.filter(|name| *name != "*").chain(overridden),
+        ),
         tags: Tags::compile(&site.robots_tag, site.robots_tag_legacy),
         enforcement: site.enforcement.clone(),
         source: site.robots_txt.source,

@@ -80,15 +80,15 @@ impl<'r, K: Knowledge> Court<'r, '_, K> {
         (mode.0 != Mode::Off).then(|| self.judge(Some(program), group, binding, mode))
     }
 
-    /// Judges a client that hides among many names by every group.
+    /// Judges a client that hides among many names, or behind a long User-Agent, by every group.
     pub(super) fn judge_by_all(
         &self,
-        claimant: Claimant<'r>,
+        claimant: Option<Claimant<'r>>,
     ) -> impl Iterator<Item = Decision<'r>> {
-        let (mode, rung) = self.mode_for(Some(claimant));
+        let (mode, rung) = self.mode_for(claimant);
         let mode = (mode.max(strictest_mode(&self.site.enforcement)), rung);
         let groups = self.site.edition().matcher().scopes();
-        groups.map(move |group| self.judge(Some(claimant), group, Binding::All, mode))
+        groups.map(move |group| self.judge(claimant, group, Binding::All, mode))
     }
 
     /// Judges a client without a User-Agent, by `*` where that binds it.
@@ -168,6 +168,7 @@ impl<'r, K: Knowledge> Court<'r, '_, K> {
             && (matcher.star() == Some(group) || verdict.form == Form::Evasion);
         let (action, reason) = match verdict.form {
             _ if spared => (Action::Log, Reason::Spared),
+            _ if matches!(binding, Binding::All) => (action, Reason::Hidden),
             Form::Letter => (action, Reason::Disallow),
             Form::Evasion => (action, Reason::Evasion),
         };

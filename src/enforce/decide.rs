@@ -16,8 +16,8 @@ use super::{
 };
 
 /// Judges a request by every product token of its claim. The strictest decision counts, so a client
-/// can't choose a laxer group by sending two names. A claim with more names than are kept is judged
-/// by every group.
+/// can't choose a laxer group by sending two names. A claim that may hide names is judged by every
+/// group.
 pub fn decide<'r>(site: &'r Site, case: Case<'r, '_>, knowledge: &impl Knowledge) -> Decision<'r> {
     let claim = case.claim;
     let of_name = |name: Name<'r>| {
@@ -36,10 +36,10 @@ pub fn decide<'r>(site: &'r Site, case: Case<'r, '_>, knowledge: &impl Knowledge
     // The program that a crawler uses matters only where the site has rules for the program.
     let by_programs = claim.programs().filter_map(|program| court.judge_program(of_name(program)));
     let by_all = claim
-        .primary()
-        .filter(|_| claim.is_crowded())
+        .may_hide_names()
+        .then(|| court.judge_by_all(claim.primary().map(of_name)))
         .into_iter()
-        .flat_map(|name| court.judge_by_all(of_name(name)));
+        .flatten();
     let strictest = by_tokens.chain(by_programs).chain(by_all).reduce(|first, other| {
         if Strictness::of(&other) > Strictness::of(&first) { other } else { first }
     });

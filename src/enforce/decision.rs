@@ -45,11 +45,14 @@ pub enum Reason {
     Disallow,
     /// The path as written is allowed, but a form that an origin may read it as is not.
     Evasion,
+    /// The User-Agent has more names or octets than are read, so every group counts, and one of them
+    /// disallows the path.
+    Hidden,
     /// The edition in force disallows the path, but the crawler may know an earlier one that allows
     /// it.
     Grace,
-    /// Only the rules for `*` disallow the path, and the client is a confirmed search engine. It is
-    /// not refused unless the policy says so.
+    /// The client is a confirmed search engine. It is not refused by the rules for `*` unless the
+    /// policy says so, nor by rules for which the breaker opened before.
     Spared,
     /// The client is a proven impostor, and the site records or refuses impostors whatever the
     /// rules allow.
@@ -75,6 +78,7 @@ impl Reason {
             Self::Allow => "robots.allow",
             Self::Disallow => "robots.disallow",
             Self::Evasion => "robots.disallow.evasion",
+            Self::Hidden => "robots.disallow.hidden",
             Self::Grace => "robots.disallow.grace",
             Self::Spared => "robots.disallow.spared",
             Self::Impostor => "claim.contradicted",

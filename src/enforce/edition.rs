@@ -2,11 +2,17 @@
 //!
 //! The matcher is compiled from the published bytes, read as a crawler reads them. So a rule that
 //! was not published is never enforced.
+//!
+//! An edition of an earlier run consists of its bytes. They are read and compiled when they are
+//! first needed: most are summed up, and never judge a request alone.
 
 use std::{
+    collections::BTreeSet,
     fmt,
-    hash::{DefaultHasher, Hash, Hasher},
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use bytes::Bytes;
@@ -22,15 +28,22 @@ pub struct Edition {
     bytes: Bytes,
     sha256: String,
     id: EditionId,
-    /// A hash of the names, rules and records of its groups.
-    meaning: u64,
-    file: robots::RobotsTxt,
-    matcher: robots::Matcher,
-    sets_pace: bool,
+    digests: OnceLock<Digests>,
+    file: OnceLock<robots::RobotsTxt>,
+    matcher: OnceLock<Arc<robots::Matcher>>,
     /// The source of each line that has a rule, in the order of lines.
     sources: Vec<(u32, RuleSource)>,
     /// Of a provisional edition, whether it was sent to a client.
     provisional: Option<AtomicBool>,
+}
+
+/// The digests of a file as a crawler reads it.
+#[derive(Clone, Copy, Debug)]
+struct Digests {
+    /// Of the names, rules and records of its groups.
+    meaning: [u8; 32],
+    /// Of the names of its groups, each once.
+    names: [u8; 32],
 }
 
 /// The source of a published rule.
@@ -43,14 +56,31 @@ pub enum RuleSource {
 }
 
 impl Edition {
-    /// The edition that consists of these bytes; the sources of its rules are unknown.
+    /// The edition that consists of these bytes; the sources of its rules are unknown. It is read
+    /// when it is needed.
     pub fn of_bytes(bytes: Bytes) -> Self {
-        Self::of(bytes, |_| Vec::new())
+        let digest = Sha256::digest(&bytes);
+        let sha256 = digest.iter().map(|octet| format!("{octet:02x}")).collect();
+        Self {
+            id: EditionId::of_digest(&digest),
+            bytes,
+            sha256,
+            digests: OnceLock::new(),
+            file: OnceLock::new(),
+            matcher: OnceLock::new(),
+            sources: Vec::new(),
+            provisional: None,
+        }
+    }
+
+    /// A file that was never published. It is not read back, as it may be longer than any that is.
+    pub(super) fn summed(file: robots::RobotsTxt) -> Self {
+        Self { file: OnceLock::from(file.clone()), ..Self::of_bytes(file.to_string().into()) }
     }
 
     /// Writes the file and reads it back. `sources` has the source of each rule, by group and rule.
     pub fn written(file: &robots::RobotsTxt, sources: &[Vec<RuleSource>]) -> Self {
-        Self::of(file.to_string().into(), |read_back| {
+        Self::compiled(file.to_string().into(), |read_back| {
             let groups = read_back.groups.iter().zip(sources);
             let rules = groups.flat_map(|(group, sources)| group.rules.iter().zip(sources));
             rules.map(|(rule, source)| (rule.line, *source)).collect()
@@ -59,26 +89,35 @@ impl Edition {
 
     /// The edition that is the origin's own file.
     pub fn of_origin(bytes: Bytes) -> Self {
-        Self::of(bytes, |read| {
+        Self::compiled(bytes, |read| {
             let rules = read.groups.iter().flat_map(|group| &group.rules);
             rules.map(|rule| (rule.line, RuleSource::Origin(rule.line))).collect()
         })
     }
 
-    fn of(
+    fn compiled(
         bytes: Bytes,
         sources: impl FnOnce(&robots::RobotsTxt) -> Vec<(u32, RuleSource)>,
     ) -> Self {
-        let (file, _) = robots::parse(&bytes);
-        let digest = Sha256::digest(&bytes);
-        let sha256 = digest.iter().map(|octet| format!("{octet:02x}")).collect();
-        let mut sources = sources(&file);
+        let edition = Self::of_bytes(bytes);
+        let mut sources = sources(edition.file());
         sources.sort_unstable();
-        let matcher = robots::Matcher::new(&file);
-        let mut records = file.groups.iter().flat_map(|group| &group.records);
-        let sets_pace = records.any(|record| robots::PaceRecord::of(record).is_some());
-        let (id, meaning) = (EditionId::of_digest(&digest), meaning(&file));
-        Self { bytes, sha256, id, meaning, file, matcher, sets_pace, sources, provisional: None }
+        edition.matcher();
+        Self { sources, ..edition }
+    }
+
+    /// The same edition without the parts that only the edition in force needs.
+    pub(super) fn shelved(&self) -> Self {
+        Self {
+            bytes: self.bytes.clone(),
+            sha256: self.sha256.clone(),
+            id: self.id,
+            digests: OnceLock::from(*self.digests()),
+            file: OnceLock::new(),
+            matcher: self.matcher.clone(),
+            sources: Vec::new(),
+            provisional: None,
+        }
     }
 
     /// Makes the edition provisional: a substitute until the site's rules are known.
@@ -114,8 +153,25 @@ impl Edition {
     }
 
     /// Whether the groups of both are equal, apart from comments and line numbers.
-    pub(super) fn is_equivalent(&self, other: &Self) -> bool {
-        self.meaning == other.meaning && parts(&self.file).eq(parts(&other.file))
+    pub fn is_equivalent(&self, other: &Self) -> bool {
+        self.id == other.id || self.digests().meaning == other.digests().meaning
+    }
+
+    /// Whether the groups of both have the same names.
+    pub(super) fn has_names_of(&self, other: &Self) -> bool {
+        self.digests().names == other.digests().names
+    }
+
+    /// The file for a use that is soon over: if it is not kept, the bytes are read once more.
+    pub(super) fn read(&self) -> robots::RobotsTxt {
+        self.file.get().cloned().unwrap_or_else(|| robots::parse(&self.bytes).0)
+    }
+
+    fn digests(&self) -> &Digests {
+        self.digests.get_or_init(|| match self.file.get() {
+            Some(file) => Digests::of(file),
+            None => Digests::of(&self.read()),
+        })
     }
 
     /// The SHA-256 of its bytes, as 64 hexadecimal digits.
@@ -124,18 +180,23 @@ impl Edition {
     }
 
     /// The file as a crawler reads it.
-    pub const fn file(&self) -> &robots::RobotsTxt {
-        &self.file
+    pub fn file(&self) -> &robots::RobotsTxt {
+        self.file.get_or_init(|| self.read())
     }
 
     /// The rules, compiled.
-    pub const fn matcher(&self) -> &robots::Matcher {
-        &self.matcher
+    pub fn matcher(&self) -> &robots::Matcher {
+        self.matcher.get_or_init(|| {
+            Arc::new(match self.file.get() {
+                Some(file) => robots::Matcher::new(file),
+                None => robots::Matcher::new(&self.read()),
+            })
+        })
     }
 
     /// Whether any group sets a pace.
-    pub const fn sets_pace(&self) -> bool {
-        self.sets_pace
+    pub fn sets_pace(&self) -> bool {
+        self.matcher().sets_pace()
     }
 
     /// The source of the rule in this line; `None` if it is unknown.
@@ -145,29 +206,35 @@ impl Edition {
     }
 }
 
-/// A part of a group: a name, a rule or a record.
-#[derive(PartialEq, Eq, Hash)]
-enum Part<'a> {
-    Group,
-    Name(&'a str),
-    Rule(robots::Directive, &'a str),
-    Record(&'a str, &'a str),
-}
-
-/// The parts of all groups of a file, in order.
-fn parts(file: &robots::RobotsTxt) -> impl Iterator<Item = Part<'_>> {
-    file.groups.iter().flat_map(|group| {
-        let names = group.user_agents.iter().map(|user_agent| Part::Name(&user_agent.name));
-        let rules = group.rules.iter().map(|rule| Part::Rule(rule.directive, &rule.pattern));
-        let records = group.records.iter().map(|one| Part::Record(&one.name, &one.value));
-        std::iter::once(Part::Group).chain(names).chain(rules).chain(records)
-    })
-}
-
-fn meaning(file: &robots::RobotsTxt) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    parts(file).for_each(|part| part.hash(&mut hasher));
-    hasher.finish()
+impl Digests {
+    fn of(file: &robots::RobotsTxt) -> Self {
+        let mut meaning = Sha256::new();
+        let mut put = |kind: u8, texts: [&str; 2]| {
+            meaning.update([kind]);
+            for text in texts {
+                meaning.update((text.len() as u64).to_le_bytes());
+                meaning.update(text);
+            }
+        };
+        let mut names = BTreeSet::new();
+        for group in &file.groups {
+            put(0, ["", ""]);
+            for user_agent in &group.user_agents {
+                put(1, [&user_agent.name, ""]);
+                names.insert(user_agent.name.to_ascii_lowercase());
+            }
+            for rule in &group.rules {
+                put(2, [rule.directive.as_str(), &rule.pattern]);
+            }
+            for record in &group.records {
+                put(3, [&record.name, &record.value]);
+            }
+        }
+        let names = names.into_iter().fold(Sha256::new(), |digest, name| {
+            digest.chain_update((name.len() as u64).to_le_bytes()).chain_update(name)
+        });
+        Self { meaning: meaning.finalize().into(), names: names.finalize().into() }
+    }
 }
 
 impl fmt::Display for RuleSource {

@@ -12,8 +12,11 @@ use super::{
 /// The verdict of one edition that was in force within the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EditionVerdict {
-    /// The edition.
+    /// The edition; of several that are summed up, the last one in force.
     pub edition: EditionId,
+    /// The number of editions that are summed up, 1 for one alone. A sum allows what any of them
+    /// allows.
+    pub count: usize,
     /// The start of its time in force.
     pub from: Timestamp,
     /// The end of its time in force; `None` for the edition in force.
@@ -39,20 +42,22 @@ pub fn edition_verdicts(
     };
     let current = EditionVerdict {
         edition: site.edition().id(),
+        count: 1,
         from: site.timeline.since(),
         until: None,
         access: decision.access,
         is_known: site.timeline.may_know_current(&known),
     };
     let past = site.timeline.in_window(start).map(|past| {
-        let matcher = past.edition.matcher();
+        let matcher = past.matcher();
         let group = match name {
             Some(name) => group_for(matcher, &site.enforcement.star_binds, name),
             None => matcher.star(),
         };
         let verdict = group.map(|group| matcher.verdict(group, target));
         EditionVerdict {
-            edition: past.edition.id(),
+            edition: past.id(),
+            count: past.count(),
             from: past.from,
             until: Some(past.until),
             access: verdict.map_or(Access::Allow, |verdict| verdict.access),

@@ -25,8 +25,8 @@ pub struct Doubt {
     files: Files,
     /// The editions of `files` in which the crawler may be bound by another group.
     renamed: Files,
-    /// Whether there was an edition that is no longer kept.
-    forgotten: bool,
+    /// Whether there may be editions that are not read yet.
+    unread: bool,
 }
 
 impl Timeline {
@@ -41,7 +41,7 @@ impl Timeline {
         let renamed = self.common().renamed(names);
         let changed =
             rule.map_or_else(|| self.common().all(), |rule| self.common().in_doubt(scope, rule));
-        Doubt { scope, files: changed | renamed, renamed, forgotten: self.forgotten().is_some() }
+        Doubt { scope, files: changed | renamed, renamed, unread: self.has_unread() }
     }
 
     /// The newest edition that allows the target and that the client may know.
@@ -63,17 +63,17 @@ impl Timeline {
         let in_doubt =
             doubt.files.places().filter_map(|place| Some((place, self.past().get(place)?)));
         let mut lenient = in_doubt
-            .filter(|(place, past)| allows(past.edition.matcher(), known(*place)))
+            .filter(|(place, past)| allows(past.matcher(), known(*place)))
             .map(|(_, past)| past)
             .peekable();
-        let is_forgotten = self.is_forgotten(start);
-        if lenient.peek().is_none() && !is_forgotten {
+        let is_unread = self.is_unread(start);
+        if lenient.peek().is_none() && !is_unread {
             return None;
         }
         match known_editions() {
             KnownEditions::Any => {
                 let by = lenient.find(|past| past.until > start).map(Excuse::By);
-                by.or_else(|| is_forgotten.then_some(Excuse::Forgotten))
+                by.or_else(|| is_unread.then_some(Excuse::Forgotten))
             }
             KnownEditions::Of(known) => {
                 let by = lenient.find(|past| past.is_one_of(&known)).map(Excuse::By);
@@ -89,6 +89,6 @@ impl Timeline {
 impl Doubt {
     /// Whether every past edition disallows the target for certain.
     pub const fn is_none(&self) -> bool {
-        self.files.is_empty() && !self.forgotten
+        self.files.is_empty() && !self.unread
     }
 }

@@ -1,22 +1,19 @@
 //! The input of a rulebook beside the policy: earlier editions and the files of the origins.
 
-use std::{
-    collections::{HashMap, HashSet},
-    sync::Arc,
-};
+use std::{collections::HashMap, sync::Arc};
 
 use jiff::Timestamp;
 
 use crate::{
     diagnostic::Diagnostic,
-    policy::{self, Host, Source},
+    policy::{self, Policy, Source},
     robots::{self, OriginFile},
 };
 
 use super::{
+    chronicle::Chronicle,
     edition::{Edition, RuleSource},
     moment::Moment,
-    past::Period,
     rulebook::Rulebook,
     site::Site,
     timeline::Timeline,
@@ -31,14 +28,10 @@ const UNKNOWN: &str = "The rules of this site are not known yet: its server has 
 pub struct History<'a> {
     /// The time at which the rulebook comes into force.
     pub moment: Moment,
-    /// The start of the first edition of a site that has no earlier one.
-    pub since: Timestamp,
     /// The rulebook that it replaces.
     pub previous: Option<&'a Rulebook>,
-    /// The editions of sites that were served before `previous`, by name.
-    pub gone: HashMap<String, Timeline>,
-    /// The stored periods of each site from before the start of the program, by name, in order.
-    pub periods: HashMap<String, Vec<Period>>,
+    /// The editions and hosts until then.
+    pub chronicle: Chronicle,
     /// The robots.txt of the origins that matter, by the name of the site.
     pub origins: HashMap<String, OriginFile>,
     /// The findings that prevented a new edition.
@@ -48,79 +41,35 @@ pub struct History<'a> {
 impl<'a> History<'a> {
     /// A history that consists of a rulebook alone, if there is one.
     pub fn after(previous: Option<&'a Rulebook>, now: Timestamp) -> Self {
-        let moment = Moment::at(now);
         Self {
-            moment,
-            since: now,
+            moment: Moment::at(now),
             previous,
-            gone: HashMap::new(),
-            periods: HashMap::new(),
+            chronicle: previous.map(|book| book.chronicle().clone()).unwrap_or_default(),
             origins: HashMap::new(),
             findings: Vec::new(),
         }
     }
 
-    /// The editions of a site, with the one that its policy and its origin make now.
-    pub(super) fn timeline(&mut self, site: &policy::Site) -> Timeline {
+    /// Gives the hosts of `policy` to its sites.
+    pub(super) fn follow(&mut self, policy: &Policy) {
+        let start = self.moment.start_of(policy::MAX_CACHE_WINDOW);
+        self.chronicle.follow(policy, start, self.moment.now);
+    }
+
+    /// The editions of a site of `policy`, with the one that its policy and its origin make now.
+    pub(super) fn timeline(&mut self, site: &policy::Site, policy: &Policy) -> Timeline {
         let (name, now) = (site.name(), self.moment.now);
         let origin = self.origins.get(name).cloned().unwrap_or_default();
         let edition = self.edition(site, &origin);
-        let mut stored = self.stored(site).into_iter();
-        let (own, others) = (stored.next().unwrap_or_default(), stored);
-        let before = self.before(site);
-        let edition = edition.unwrap_or_else(|| {
-            // Without a new edition, the last good one stays.
-            let open = own.last().filter(|last| last.until.is_none());
-            before
-                .first()
-                .map(|before| before.current())
-                .or_else(|| open.map(|last| &last.edition))
-                .cloned()
-                .unwrap_or_else(|| Arc::new(alone(site, UNKNOWN).provisional()))
-        });
-        let timeline =
-            match before.split_first() {
-                Some((first, others)) => {
-                    let timeline = first.followed_by(edition, now);
-                    others.iter().fold(timeline, |timeline, other| timeline.after(other, now))
-                }
-                None if own.is_empty() => Timeline::new(edition, self.since),
-                None => others.fold(Timeline::resume(own, edition, now), |timeline, periods| {
-                    match periods.last().map(|last| Arc::clone(&last.edition)) {
-                        Some(last) => timeline.after(&Timeline::resume(periods, last, now), now),
-                        None => timeline,
-                    }
-                }),
-            };
-        timeline.without_before(self.moment.start_of(site.robots_txt.cache_window))
-    }
-
-    /// The editions of the sites that had this site's hosts before, that of the same name first.
-    pub fn before(&self, site: &policy::Site) -> Vec<&Timeline> {
-        let name = site.name();
-        let served = self.previous.into_iter().flat_map(|book| {
-            let own = self.previous(name);
-            let by_hosts = site.hosts.iter().filter_map(|host| match host {
-                Host::Exact(host) => book.site(Some(host)),
-                // Any host below the suffix finds the site that had it.
-                Host::Below(suffix) => book.site(Some(&format!("any{suffix}"))),
-            });
-            own.into_iter().chain(by_hosts.map(|(_, site)| site))
-        });
-        let mut known = HashSet::new();
-        let served = served.filter(|site| known.insert(site.name.as_str()));
-        let served: Vec<&Timeline> = served.map(|site| &site.timeline).collect();
-        let names = || site.hosts.iter().map(Host::as_str);
-        match served.is_empty() {
-            true => names().filter_map(|name| self.gone.get(name)).collect(),
-            false => served,
-        }
-    }
-
-    /// The stored periods of the sites named like this site's hosts, that of the same name first.
-    fn stored(&mut self, site: &policy::Site) -> Vec<Vec<Period>> {
-        let names = site.hosts.iter().map(Host::as_str);
-        names.filter_map(|name| self.periods.remove(name)).collect()
+        // Without a new edition, the last good one stays.
+        let before = || self.chronicle.edition_before(site, now).cloned();
+        let edition =
+            edition.or_else(before).unwrap_or_else(|| Arc::new(alone(site, UNKNOWN).provisional()));
+        self.chronicle.publish(name, edition, now);
+        let window = (self.moment.start_of(site.robots_txt.cache_window), now);
+        let previous = self.previous(name).map(|site| &site.timeline);
+        let timeline = self.chronicle.timeline((site, policy), window, previous);
+        timeline.expect("the site publishes an edition")
     }
 
     /// The value of [`Site::origin_file`].

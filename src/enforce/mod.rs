@@ -11,11 +11,15 @@
 //! know any edition of that window. A request that the edition in force allows is never a
 //! violation.
 //!
+//! A [`Chronicle`] has the editions of all sites and the sites of all hosts. A timeline follows from
+//! it and the policy. As the database keeps the chronicle, a restart changes no verdict.
+//!
 //! May use: policy, robots, robots_tag, crawlers, diagnostic, product_token. Must not know:
 //! pingora, the store, any clock.
 
 pub use self::{
     case::Case,
+    chronicle::Chronicle,
     decide::{decide, is_blank},
     decision::{Action, Decision, Judgement, Reason},
     edition::{Edition, RuleSource},
@@ -24,6 +28,7 @@ pub use self::{
     excuse::{Doubt, Excuse},
     group::{group_for, group_of},
     history::History,
+    hosts::HostPeriod,
     knowledge::Knowledge,
     known_editions::KnownEditions,
     moment::{Leap, Moment},
@@ -38,13 +43,17 @@ pub use self::{
 };
 
 // The published rules in time.
+mod chronicle; // all editions and hosts until now
 mod edition; // one published robots.txt: its bytes, its hash, its matcher
 mod edition_id; // the name of an edition
+mod editions; // the editions that one site published
 mod excuse; // the excuse of a client that may know an earlier edition
+mod hosts; // the sites that each host belonged to
 mod known_editions; // the editions that a client may know
 mod moment; // the time of a request
-mod past; // an edition that is no longer in force
-mod timeline; // the editions of a site in time
+mod past; // an edition that is no longer in force, or several summed up
+mod summary; // one file for several, which allows what any of them allows
+mod timeline; // the editions that count for a site
 
 // The policy compiled for serving.
 mod compiler; // policy and history -> rulebook

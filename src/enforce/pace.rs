@@ -79,11 +79,11 @@ fn laxest<'r>(
     let start = moment.start_of(site.cache_window);
     let known = knowledge.known_editions(name, decision.standing, start);
     site.timeline.known(start, &known)?.try_fold(own, |laxest, past| {
-        let matcher = past.edition.matcher();
+        let matcher = past.matcher();
         let group = group_for(matcher, &enforcement.star_binds, name);
         let other = promised(matcher, name, group, moment.now)?;
         let is_laxer = laxest.1.pace.is_stricter_than(other.pace);
-        Some(if is_laxer { (past.edition.id(), other) } else { laxest })
+        Some(if is_laxer { (past.id(), other) } else { laxest })
     })
 }
 

@@ -7,7 +7,7 @@ use crate::{
     policy::{Host, Policy},
 };
 
-use super::site::Site;
+use super::{chronicle::Chronicle, site::Site};
 
 /// Everything that decisions depend on, swapped whole at a reload.
 #[derive(Debug)]
@@ -19,10 +19,11 @@ pub struct Rulebook {
     by_suffix: Vec<(String, usize)>,
     default: Option<usize>,
     fingerprint: String,
+    chronicle: Chronicle,
 }
 
 impl Rulebook {
-    pub(super) fn new(policy: &Policy, sites: Vec<Site>) -> Self {
+    pub(super) fn new(policy: &Policy, sites: Vec<Site>, chronicle: Chronicle) -> Self {
         let (mut by_host, mut by_suffix) = (HashMap::new(), Vec::new());
         for (number, site) in policy.sites.iter().enumerate() {
             for host in &site.hosts {
@@ -40,6 +41,7 @@ impl Rulebook {
             by_suffix,
             default: policy.sites.iter().position(|site| site.default),
             fingerprint: policy.fingerprint.clone(),
+            chronicle,
         }
     }
 
@@ -75,6 +77,11 @@ impl Rulebook {
     /// The known crawlers.
     pub fn catalogue(&self) -> &Catalogue {
         &self.catalogue
+    }
+
+    /// The editions and hosts until now.
+    pub const fn chronicle(&self) -> &Chronicle {
+        &self.chronicle
     }
 
     /// The policy's fingerprint.

@@ -15,6 +15,8 @@ pub struct Site {
     pub origin: policy::Origin,
     /// How that server reads a path.
     pub reading: robots::Reading,
+    /// Whether fields whose names have an underscore go on to it.
+    pub underscore_fields: bool,
     /// The source of its rules.
     pub source: policy::Source,
     /// The origin's robots.txt that is merged into the rules. Unknown where none is merged, or none

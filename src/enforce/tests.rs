@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::*;
 use crate::{
-    crawlers::{self, Crawler, Outcome, Standing},
+    crawlers::{self, Catalogue, Crawler, Outcome, Standing},
     policy::Policy,
     robots::Target,
 };
@@ -164,7 +164,7 @@ fn more_names_do_not_help() {
         // … and `*` only without a crawler.
         ("curl/8.5 Googlebot/2.1", "/private/x", "pass robots.allow Googlebot"),
         // More names than are kept: every group counts.
-        (&format!("{crowd} BadBot/1.0"), "/x", "log robots.disallow Googlebot"),
+        (&format!("{crowd} BadBot/1.0"), "/x", "log robots.disallow.hidden Googlebot"),
         (&format!("BadBot/1.0 {crowd}"), "/x", "log robots.disallow BadBot"),
     ] {
         assert_eq!(decided(&rulebook, user_agent, target), expected, "{user_agent} {target}");
@@ -177,7 +177,28 @@ fn a_client_with_too_many_names_is_treated_by_the_strictest_mode() {
     let crowd =
         "Googlebot/2 Applebot/1 YandexBot/1 DuckDuckBot/1 AhrefsBot/1 MJ12bot/1 GPTBot/1 CCBot/2";
     let user_agent = format!("{crowd} BadBot/1.0");
-    assert_eq!(decided(&rulebook, &user_agent, "/x"), "block robots.disallow Googlebot");
+    assert_eq!(decided(&rulebook, &user_agent, "/x"), "block robots.disallow.hidden Googlebot");
+}
+
+#[test]
+fn a_user_agent_longer_than_is_read_is_judged_by_every_group() {
+    let rulebook = rulebook("{ mode: log, overrides: [{ user_agents: [BadBot], mode: block }] }");
+    let padding = "x ".repeat(Catalogue::MAX_SCAN / 2);
+    for (user_agent, target, expected) in [
+        (format!("{FIREFOX} {padding} BadBot/1.0"), "/x", "block robots.disallow.hidden -"),
+        (format!("{padding} BadBot/1.0"), "/x", "block robots.disallow.hidden -"),
+        (
+            format!("Googlebot/2.1 {padding} BadBot/1.0"),
+            "/x",
+            "block robots.disallow.hidden Googlebot",
+        ),
+        // Its own group is named where that alone disallows.
+        (format!("BadBot/1.0 {padding}"), "/x", "block robots.disallow BadBot"),
+        (format!("{FIREFOX} {padding}"), "/robots.txt", "pass robots.robots_txt -"),
+    ] {
+        let shown = user_agent.get(..40);
+        assert_eq!(decided(&rulebook, &user_agent, target), expected, "{shown:?} {target}");
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
-//! The editions of one site in time: the one in force, and earlier ones that crawlers may still
-//! use.
+//! The editions that count for the requests of one site: the one in force, and earlier ones that
+//! crawlers may still use.
 
-use std::{cmp::Reverse, sync::Arc};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 
@@ -10,13 +10,14 @@ use crate::robots::{Matcher, Overlap};
 use super::{
     edition::Edition,
     edition_id::EditionId,
+    editions::Editions,
     known_editions::KnownEditions,
-    past::{Past, Period, Twin, distinct},
+    past::{Past, Room, Twin, arranged, distinct},
 };
 
-/// The most past editions that are kept. If a file changes more often within the window, crawlers
-/// are excused unless their last fetch is known.
-const MAX_PAST: usize = Overlap::MAX_OLDER;
+/// The most past editions that are compared, and the most bytes of their files. Older ones are
+/// summed up.
+const ROOM: Room = Room { editions: Overlap::MAX_OLDER, bytes: 8 << 20 };
 
 /// The editions of one site in time.
 #[derive(Clone, Debug)]
@@ -30,117 +31,58 @@ pub struct Timeline {
     past: Vec<Past>,
     /// The rules that the current edition has in common with each of `past`.
     common: Arc<Overlap>,
-    /// The end of the time in force of the last edition that is no longer kept.
-    forgotten: Option<Timestamp>,
-}
-
-/// The parts of a timeline, in any order and with repetitions.
-struct Parts {
-    current: Arc<Edition>,
-    since: Timestamp,
-    last_modified: Timestamp,
-    past: Vec<Past>,
-    twins: Vec<Twin>,
-    forgotten: Option<Timestamp>,
+    /// The end of the last edition that is not read yet.
+    unread: Option<Timestamp>,
 }
 
 impl Timeline {
-    /// A timeline of one edition, in force since `since`.
-    pub fn new(current: Arc<Edition>, since: Timestamp) -> Self {
-        let last_modified = whole(since);
-        let (past, twins, forgotten) = (Vec::new(), Vec::new(), None);
-        Parts { current, since, last_modified, past, twins, forgotten }.assemble(since)
-    }
-
-    /// Resumes from stored periods, in order, with `edition` in force at `now`. An open period ends
-    /// now, or goes on if it is that of `edition`.
-    pub fn resume(periods: Vec<Period>, edition: Arc<Edition>, now: Timestamp) -> Self {
-        let open = periods.last().filter(|last| last.until.is_none());
-        let open = open.filter(|last| last.edition.id() == edition.id()).map(|last| last.from);
-        let goes_on = usize::from(open.is_some());
-        let before = periods.iter().take(periods.len() - goes_on).map(|period| whole(period.from));
-        let before = before.reduce(modified_after);
-        let since = open.unwrap_or(now);
-        let last_modified =
-            before.map_or_else(|| whole(since), |before| modified_after(before, since));
-        let since = since.min(now);
-        let past = periods.into_iter().map(|Period { edition, from, until }| {
-            let until = until.unwrap_or_else(|| since.max(from));
-            Past { edition, from, until, twins: Vec::new() }
+    /// The timeline of a site with these editions, and with those of other sites that had its
+    /// hosts. What ended before `start` is left out: no crawler may use it any more. Parts of
+    /// `previous`, the timeline so far, are used again.
+    pub(super) fn of(
+        own: &Editions,
+        inherited: Vec<Past>,
+        (start, now): (Timestamp, Timestamp),
+        previous: Option<&Self>,
+    ) -> Option<Self> {
+        let (current, since) = own.in_force().cloned()?;
+        let all = own.past().iter().cloned().chain(inherited);
+        let within = all.filter(|past| past.until > start).map(|mut past| {
+            past.without_before(start);
+            past
         });
-        let (past, twins, forgotten) = (past.collect(), Vec::new(), None);
-        Parts { current: edition, since, last_modified, past, twins, forgotten }.assemble(now)
+        let (same, other): (Vec<_>, Vec<_>) =
+            within.partition(|past| past.is_equivalent_to(&current));
+        let mut twins: Vec<Twin> = same.into_iter().flat_map(Past::into_twins).collect();
+        distinct(&mut twins);
+        let past = arranged(other, ROOM, now);
+        let is_same = |previous: &&Self| {
+            let pairs = previous.past.iter().zip(&past);
+            previous.current.id() == current.id()
+                && previous.past.len() == past.len()
+                && pairs.into_iter().all(|(one, other)| one.is_same(other))
+        };
+        let common = match previous.filter(is_same) {
+            Some(previous) => Arc::clone(&previous.common),
+            None => compare(&current, &past),
+        };
+        let last_modified = own.last_modified();
+        Some(Self { current, since, last_modified, twins, past, common, unread: None })
     }
 
-    /// Puts `edition` in force from `now` on; if it already is, its time goes on. Times that lie
-    /// ahead, because the clock was put back, become `now`.
-    pub fn followed_by(&self, edition: Arc<Edition>, now: Timestamp) -> Self {
-        let is_same = edition.id() == self.current.id();
-        let is_over = self.since <= now && self.past.iter().all(|past| past.until <= now);
-        if is_same && is_over {
-            return Self { current: edition, ..self.clone() };
-        }
-        let parts = Parts { current: edition, ..self.clone().into_parts() };
-        if is_same {
-            return Parts { since: self.since.min(now), ..parts }.assemble(now);
-        }
-        let replaced = self.replaced(now).filter(|_| self.current.may_be_known());
-        Parts {
-            since: now,
-            last_modified: modified_after(self.last_modified, now),
-            past: parts.past.into_iter().chain(replaced).collect(),
-            twins: Vec::new(),
-            ..parts
-        }
-        .assemble(now)
-    }
-
-    /// Adds the editions of `other`, because the site takes over its hosts.
-    pub fn after(self, other: &Self, now: Timestamp) -> Self {
-        let parts = self.into_parts();
-        let past = parts.past.into_iter().chain(other.past.iter().cloned());
-        Parts {
-            last_modified: modified_after(other.last_modified, parts.last_modified),
-            past: past.chain(other.replaced(now)).collect(),
-            forgotten: parts.forgotten.max(other.forgotten),
-            ..parts
-        }
-        .assemble(now)
-    }
-
-    fn into_parts(self) -> Parts {
-        let Self { current, since, last_modified, twins, past, forgotten, .. } = self;
-        Parts { current, since, last_modified, past, twins, forgotten }
-    }
-
-    /// The edition in force as a past one that ends now.
-    fn replaced(&self, now: Timestamp) -> Option<Past> {
-        let edition = Arc::clone(&self.current);
-        Some(Past { edition, from: self.since, until: now, twins: self.twins.clone() })
-    }
-
-    /// Drops the editions whose time in force ended before `start`: no crawler may use them any
-    /// more.
-    pub fn without_before(mut self, start: Timestamp) -> Self {
-        let kept = self.past.len();
-        let is_within = |twin: &Twin| twin.until > start;
-        self.twins.retain(is_within);
-        self.past.iter_mut().for_each(|past| past.twins.retain(is_within));
-        self.past.retain(|past| past.until > start);
-        if self.past.len() < kept {
-            self.common = compare(&self.current, &self.past);
-        }
-        self
+    /// The same editions, and others that ended by `unread` and are not read yet.
+    pub(super) fn with_unread(self, unread: Option<Timestamp>) -> Self {
+        Self { unread, ..self }
     }
 
     /// Whether there is no edition but the one in force.
     pub fn is_single(&self) -> bool {
-        self.past.is_empty()
+        self.past.is_empty() && self.unread.is_none()
     }
 
-    /// The end of the last edition that is no longer kept, because there are too many.
-    pub const fn forgotten(&self) -> Option<Timestamp> {
-        self.forgotten
+    /// The number of past editions that are summed up, because there are too many.
+    pub fn summed_up(&self) -> usize {
+        self.past.iter().map(Past::count).filter(|count| *count > 1).sum()
     }
 
     /// The edition in force.
@@ -153,9 +95,7 @@ impl Timeline {
         self.since
     }
 
-    /// The `Last-Modified` of the edition in force: the start of its time in force, but in a later
-    /// second than that of any earlier edition. So no copy of those passes for this one (RFC 9110
-    /// §8.8.2).
+    /// The `Last-Modified` of the edition in force. Each edition of a site has a later one.
     pub const fn last_modified(&self) -> Timestamp {
         self.last_modified
     }
@@ -166,14 +106,14 @@ impl Timeline {
     }
 
     /// The past editions that a client may know, the newest first. `None` if it may know one that
-    /// is no longer kept.
+    /// is not kept.
     pub fn known(
         &self,
         start: Timestamp,
         known: &KnownEditions,
     ) -> Option<impl Iterator<Item = &Past>> {
         let are_kept = match known {
-            KnownEditions::Any => !self.is_forgotten(start),
+            KnownEditions::Any => !self.is_unread(start),
             KnownEditions::Of(known) => known.iter().all(|id| self.keeps(*id)),
         };
         let is_known = move |past: &&Past| match known {
@@ -199,9 +139,14 @@ impl Timeline {
         &self.common
     }
 
-    /// Whether an edition that was in force at `start` or later is no longer kept.
-    pub(super) fn is_forgotten(&self, start: Timestamp) -> bool {
-        self.forgotten.is_some_and(|until| until > start)
+    /// Whether any editions are not read yet.
+    pub(super) const fn has_unread(&self) -> bool {
+        self.unread.is_some()
+    }
+
+    /// Whether an edition that was in force at `start` or later is not read yet.
+    pub(super) fn is_unread(&self, start: Timestamp) -> bool {
+        self.unread.is_some_and(|until| until > start)
     }
 
     /// Whether an edition is kept, or an equivalent one.
@@ -211,50 +156,8 @@ impl Timeline {
     }
 }
 
-impl Parts {
-    /// Merges equivalent editions, drops the oldest beyond [`MAX_PAST`], and moves times ahead of
-    /// `now` back to it.
-    fn assemble(self, now: Timestamp) -> Timeline {
-        let Self { current, since, last_modified, past: mut all, mut twins, forgotten } = self;
-        all.sort_by_key(|past| Reverse((past.until, past.from)));
-        let mut past: Vec<Past> = Vec::new();
-        for mut one in all {
-            (one.from, one.until) = (one.from.min(now), one.until.min(now));
-            let twin = Twin { id: one.edition.id(), until: one.until };
-            let same = past.iter_mut().find(|other| other.edition.is_equivalent(&one.edition));
-            if current.is_equivalent(&one.edition) {
-                twins.extend(one.twins.into_iter().chain([twin]));
-            } else if let Some(same) = same {
-                same.twins.extend(one.twins.into_iter().chain([twin]));
-            } else {
-                past.push(one);
-            }
-        }
-        distinct(&mut twins);
-        past.iter_mut().for_each(|past| distinct(&mut past.twins));
-        let forgotten = forgotten.max(past.get(MAX_PAST).map(|past| past.until));
-        let forgotten = forgotten.map(|until| until.min(now));
-        past.truncate(MAX_PAST);
-        let common = compare(&current, &past);
-        Timeline { current, since, last_modified, twins, past, common, forgotten }
-    }
-}
-
-/// A time rounded up to a whole second.
-fn whole(at: Timestamp) -> Timestamp {
-    let second = at.as_second() + i64::from(at.subsec_nanosecond() > 0);
-    Timestamp::from_second(second).unwrap_or(at)
-}
-
-/// The `Last-Modified` of an edition that came into force at `since`, after one with `before`. It
-/// differs even if both came within one second.
-fn modified_after(before: Timestamp, since: Timestamp) -> Timestamp {
-    let after = Timestamp::from_second(before.as_second().saturating_add(1)).unwrap_or(since);
-    whole(since).max(after)
-}
-
 fn compare(current: &Edition, past: &[Past]) -> Arc<Overlap> {
-    let older: Vec<&Matcher> = past.iter().map(|past| past.edition.matcher()).collect();
+    let older: Vec<&Matcher> = past.iter().map(Past::matcher).collect();
     Arc::new(Overlap::new(current.matcher(), &older))
 }
 

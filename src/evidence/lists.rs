@@ -1,8 +1,9 @@
 //! The published address lists of crawlers, compiled into one table.
 //!
-//! Beadle refuses a list that suddenly lost most of its addresses, but accepts it if it stays
-//! short. A list that Beadle could not fetch for two weeks still confirms claims. It no longer
-//! contradicts them, because the crawler may have new addresses.
+//! Beadle refuses a list that suddenly lost most of its addresses, or has none of them, but accepts
+//! it if it stays so. Some lists confirm claims and contradict none, because the crawler may have
+//! other addresses: a list that Beadle could not fetch for two weeks, a list with entries that
+//! Beadle cannot read, and a list of one or two addresses until its source has repeated it.
 
 use std::{
     collections::HashMap,
@@ -12,28 +13,28 @@ use std::{
 };
 
 use arc_swap::ArcSwap;
-use bytes::Bytes;
 
 use crate::{
     crawlers::{
         Crawler, Evidence, Testimony,
         ranges::{self, Format, List, ListId, Membership, Table},
     },
+    diagnostic::Diagnostic,
     policy::{self, Policy},
 };
 
 use super::{
     copies::Copies,
     refresh::{Collection, Refusal},
-    source::Terms,
+    source::{Content, Terms},
+    suspect::{Doubt, REPLACEMENT, Suspect},
 };
-
-/// How long a list must stay much shorter than the copy in use before Beadle accepts it. An
-/// operator notices a truncated list within this time.
-const PATIENCE: Duration = Duration::from_secs(3 * 24 * 3_600);
 
 /// How long a list can contradict claims after its source last had it. Twice the longest refresh.
 const FRESH: Duration = Duration::from_secs(14 * 24 * 3_600);
+
+/// The line of a copy whose list has entries that Beadle could not read.
+const INCOMPLETE: &str = "# incomplete";
 
 /// The lists in use, swapped whole.
 #[derive(Debug, Default)]
@@ -46,7 +47,7 @@ pub(super) struct Lists {
 struct Compiled {
     table: Arc<Table>,
     of_crawler: Arc<OfCrawler>,
-    /// The last time at which its source had each list.
+    /// The last time at which its source had each list; `None` if the list contradicts no claim.
     seen: Vec<Option<SystemTime>>,
 }
 
@@ -90,15 +91,18 @@ pub(super) struct ListKeeper {
 }
 
 /// One list with its source.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Listing {
     url: String,
     format: Option<Format>,
     list: Option<List>,
+    /// Whether all entries of the list were read.
+    is_complete: bool,
+    /// Since when a list of one or two addresses waits for its repetition.
+    slight_since: Option<Instant>,
     /// The last time at which the source had it.
     seen: Option<SystemTime>,
-    /// The first of the implausible responses since the last good one.
-    suspect_since: Option<Instant>,
+    suspect: Suspect<List>,
 }
 
 impl ListKeeper {
@@ -115,11 +119,12 @@ impl ListKeeper {
                 .map(|url| {
                     let known = listings.iter().position(|list| list.url == *url);
                     let number = known.unwrap_or_else(|| {
-                        let (list, seen) = (copies.read(url), copies.modified(url));
-                        let list =
-                            list.and_then(|copy| ranges::read(Some(Format::Rows), &copy).ok());
-                        let url = url.clone();
-                        listings.push(Listing { url, format, list, seen, suspect_since: None });
+                        let mut listing =
+                            Listing { url: url.clone(), format, ..Listing::default() };
+                        if let Some(copy) = copies.read(url) {
+                            listing.restore(&copy, copies.modified(url));
+                        }
+                        listings.push(listing);
                         listings.len() - 1
                     });
                     ListId(u32::try_from(number).expect("a catalogue has fewer lists"))
@@ -146,8 +151,56 @@ impl ListKeeper {
 
     fn publish(&self, table: Arc<Table>) {
         let of_crawler = Arc::clone(&self.of_crawler);
-        let seen = self.listings.iter().map(|listing| listing.seen).collect();
+        let seen = self.listings.iter().map(Listing::decisive_since).collect();
         self.lists.current.store(Arc::new(Compiled { table, of_crawler, seen }));
+    }
+}
+
+impl Listing {
+    /// Takes the saved copy of a list.
+    fn restore(&mut self, copy: &[u8], seen: Option<SystemTime>) {
+        let Ok(list) = ranges::read(Some(Format::Rows), copy) else { return };
+        self.is_complete =
+            !copy.split(|octet| *octet == b'\n').any(|line| line == INCOMPLETE.as_bytes());
+        self.slight_since = list.is_slight().then(Instant::now);
+        (self.list, self.seen) = (Some(list), seen);
+    }
+
+    /// The copy to save.
+    fn copy(&self, list: &List) -> String {
+        let incomplete = if list.is_complete() { "" } else { INCOMPLETE };
+        format!("# {}\n{incomplete}\n{list}", self.url)
+    }
+
+    /// Checks a fresh list against the one in use.
+    fn check(&mut self, fresh: &List) -> Result<(), ranges::Refusal> {
+        let Some(old) = &self.list else {
+            self.slight_since = fresh.is_slight().then(Instant::now);
+            return Ok(());
+        };
+        if let Err(refusal) = ranges::sane_successor(old, fresh) {
+            let doubt = match refusal {
+                ranges::Refusal::Unrelated => Doubt::Replacement,
+                _ => Doubt::Loss,
+            };
+            if !self.suspect.is_believed(fresh, doubt) {
+                return Err(refusal);
+            }
+            self.slight_since = None;
+        }
+        Ok(())
+    }
+
+    /// Notes that the source has the list in use.
+    fn note_seen(&mut self) {
+        self.suspect.clear();
+        self.seen = Some(SystemTime::now());
+        self.slight_since = self.slight_since.filter(|since| since.elapsed() < REPLACEMENT);
+    }
+
+    /// The last time at which its source had the list; `None` if the list contradicts no claim.
+    fn decisive_since(&self) -> Option<SystemTime> {
+        self.seen.filter(|_| self.is_complete && self.slight_since.is_none())
     }
 }
 
@@ -160,33 +213,26 @@ impl Collection for ListKeeper {
         self.listings.iter().map(|listing| listing.url.clone()).collect()
     }
 
-    fn take(&mut self, number: usize, octets: Bytes) -> Result<(), Refusal> {
-        let Some(listing) = self.listings.get_mut(number) else { return Ok(()) };
+    fn take(&mut self, number: usize, content: &Content) -> Result<Vec<Diagnostic>, Refusal> {
+        let Some(listing) = self.listings.get_mut(number) else { return Ok(Vec::new()) };
         let refused = |refusal: ranges::Refusal| Refusal {
             code: refusal.code(),
             reason: refusal.to_string(),
         };
-        let fresh = ranges::read(listing.format, &octets).map_err(refused)?;
-        if let Some(old) = &listing.list
-            && let Err(refusal) = ranges::sane_successor(old, &fresh)
-        {
-            let since = *listing.suspect_since.get_or_insert_with(Instant::now);
-            if since.elapsed() < PATIENCE {
-                return Err(refused(refusal));
-            }
-        }
-        listing.suspect_since = None;
-        self.copies.write(&listing.url, format!("# {}\n{fresh}", listing.url).as_bytes());
+        let fresh = ranges::read(listing.format, &content.octets).map_err(refused)?;
+        listing.check(&fresh).map_err(refused)?;
+        listing.note_seen();
+        listing.is_complete = fresh.is_complete();
+        self.copies.write(&listing.url, listing.copy(&fresh).as_bytes());
+        let findings = fresh.findings().to_vec();
         listing.list = Some(fresh);
-        listing.seen = Some(SystemTime::now());
         self.compile();
-        Ok(())
+        Ok(findings)
     }
 
     fn renew(&mut self, number: usize) {
         if let Some(listing) = self.listings.get_mut(number) {
-            listing.suspect_since = None;
-            listing.seen = Some(SystemTime::now());
+            listing.note_seen();
             self.copies.touch(&listing.url);
         }
         self.publish(Arc::clone(&self.lists.current.load().table));
@@ -201,44 +247,137 @@ impl Collection for ListKeeper {
 mod tests {
     use super::*;
 
+    const DAY: Duration = Duration::from_secs(24 * 3_600);
+    const HOUR: Duration = Duration::from_secs(3_600);
+
+    /// A keeper of one list.
+    fn keeper() -> ListKeeper {
+        let (lists, of_crawler) = (Arc::default(), Arc::default());
+        let (listings, copies) = (vec![Listing::default()], Copies::new(None, "ranges"));
+        ListKeeper { lists, listings, of_crawler, copies }
+    }
+
+    fn pass(keeper: &mut ListKeeper, time: Duration) {
+        for listing in &mut keeper.listings {
+            listing.suspect.pass(time);
+            let earlier = |since: Instant| since.checked_sub(time).expect("the clock runs longer");
+            listing.slight_since = listing.slight_since.map(earlier);
+        }
+    }
+
+    /// The code of the refusal, or nothing.
+    fn code(keeper: &mut ListKeeper, text: &str) -> &'static str {
+        keeper.take(0, &Content::from(text)).err().map_or("", |refusal| refusal.code)
+    }
+
     #[test]
     fn a_much_shorter_list_is_accepted_if_it_stays_short() {
         let prefixes = |count: usize| {
             let lines: Vec<String> = (0..count).map(|n| format!("66.{n}.64.0/27")).collect();
-            Bytes::from(lines.join("\n"))
+            lines.join("\n")
         };
-        let (url, format, list, seen) = (String::new(), None, None, None);
-        let listing = Listing { url, format, list, seen, suspect_since: None };
-        let copies = Copies::new(None, "ranges");
-        let (lists, of_crawler) = (Arc::default(), Arc::default());
-        let mut keeper = ListKeeper { lists, listings: vec![listing], of_crawler, copies };
-        let day = Duration::from_secs(24 * 3_600);
-        let pass = |keeper: &mut ListKeeper, time: Duration| {
-            for listing in &mut keeper.listings {
-                listing.suspect_since =
-                    listing.suspect_since.and_then(|since| since.checked_sub(time));
-            }
-        };
-        for (count, after, is_taken) in [
-            (100, Duration::ZERO, true),
+        let mut keeper = keeper();
+        for (count, after, refusal) in [
+            (100, Duration::ZERO, ""),
             // A few retries: the server may have a fault for an hour.
-            (10, day, false),
-            (10, Duration::from_secs(60), false),
-            (10, Duration::from_secs(120), false),
-            (10, day, false),
+            (10, DAY, "ranges.shrunk"),
+            (10, Duration::from_secs(60), "ranges.shrunk"),
+            (10, Duration::from_secs(120), "ranges.shrunk"),
+            (10, DAY, "ranges.shrunk"),
             // A good list in between starts the time again.
-            (100, day, true),
-            (10, 9 * day, false),
-            (10, 2 * day, false),
-            (10, day, true),
+            (100, DAY, ""),
+            (10, 9 * DAY, "ranges.shrunk"),
+            (10, 2 * DAY, "ranges.shrunk"),
+            (10, DAY, ""),
         ] {
             pass(&mut keeper, after);
-            assert_eq!(keeper.take(0, prefixes(count)).is_ok(), is_taken, "{count} {after:?}");
+            assert_eq!(code(&mut keeper, &prefixes(count)), refusal, "{count} {after:?}");
         }
-        assert!(keeper.take(0, prefixes(2)).is_err());
+        assert_eq!(code(&mut keeper, &prefixes(2)), "ranges.shrunk");
         keeper.renew(0);
-        pass(&mut keeper, 9 * day);
-        assert!(keeper.take(0, prefixes(2)).is_err(), "the source withdrew the short list");
+        pass(&mut keeper, 9 * DAY);
+        let withdrawn = "the source withdrew the short list";
+        assert_eq!(code(&mut keeper, &prefixes(2)), "ranges.shrunk", "{withdrawn}");
+    }
+
+    #[test]
+    fn a_list_without_any_old_address_is_accepted_if_it_says_the_same_an_hour_later() {
+        let minute = Duration::from_secs(60);
+        let mut keeper = keeper();
+        for (text, after, refusal) in [
+            ("8.8.8.0/27\n9.9.9.0/24", Duration::ZERO, ""),
+            ("8.8.9.9", DAY, "ranges.unrelated"),
+            ("8.8.9.9", 59 * minute, "ranges.unrelated"),
+            // Another error, about another address.
+            ("8.8.9.7", 5 * minute, "ranges.unrelated"),
+            ("8.8.9.9", 5 * minute, "ranges.unrelated"),
+            // A good list in between starts the time again.
+            ("8.8.8.0/27\n9.9.9.0/24", 50 * minute, ""),
+            ("7.7.7.0/24", 50 * minute, "ranges.unrelated"),
+            ("7.7.7.0/24", 30 * minute, "ranges.unrelated"),
+            ("7.7.7.0/24", 30 * minute, ""),
+        ] {
+            pass(&mut keeper, after);
+            assert_eq!(code(&mut keeper, text), refusal, "{text} {after:?}");
+        }
+        assert!(keeper.listings[0].decisive_since().is_some());
+    }
+
+    #[test]
+    fn a_list_contradicts_claims_if_it_is_complete_and_more_than_an_error_may_quote() {
+        let is_decisive = |keeper: &ListKeeper| keeper.listings[0].decisive_since().is_some();
+        for (text, at_once) in [
+            ("8.8.8.8\n9.9.9.0/24", true),
+            ("8.8.8.8\n1.1.1.1\n9.9.9.9", true),
+            ("8.8.8.8\n1.1.1.1", false),
+            (r#"[{"ip":"8.8.9.9","message":"denied"}]"#, false),
+        ] {
+            for is_unchanged in [true, false] {
+                let mut keeper = keeper();
+                assert_eq!(code(&mut keeper, text), "");
+                assert_eq!(is_decisive(&keeper), at_once, "{text}");
+                let repeat = |after, keeper: &mut ListKeeper| {
+                    pass(keeper, after);
+                    if is_unchanged { keeper.renew(0) } else { assert_eq!(code(keeper, text), "") }
+                };
+                repeat(HOUR / 2, &mut keeper);
+                assert_eq!(is_decisive(&keeper), at_once, "{text}");
+                repeat(HOUR / 2, &mut keeper);
+                assert!(is_decisive(&keeper), "the source repeated it: {text}");
+            }
+        }
+        let mut keeper = keeper();
+        let partly = "8.8.8.8\n1.1.1.1\n9.9.9.9\n4.4.4.4\n5.5.5.0/33\n";
+        let findings = keeper.take(0, &Content::from(partly)).expect("most of it was read");
+        assert_eq!(
+            findings.iter().map(|one| one.code).collect::<Vec<_>>(),
+            ["ranges.unread_entry"]
+        );
+        pass(&mut keeper, DAY);
+        keeper.renew(0);
+        assert!(!is_decisive(&keeper));
+        assert_eq!(code(&mut keeper, "8.8.8.8\n1.1.1.1\n9.9.9.9\n5.5.5.0/24"), "");
+        assert!(is_decisive(&keeper));
+    }
+
+    #[test]
+    fn a_saved_copy_contradicts_no_more_than_the_list_did() {
+        let folder = tempfile::tempdir().unwrap();
+        let now = SystemTime::now();
+        for (text, is_decisive) in [
+            ("8.8.8.8\n1.1.1.1\n9.9.9.9\n4.4.4.4\n", true),
+            ("8.8.8.8\n1.1.1.1\n9.9.9.9\n4.4.4.4\n5.5.5.0/33", false),
+            ("8.8.8.8", false),
+        ] {
+            let copies = Copies::new(Some(folder.path()), "ranges");
+            let mut keeper = ListKeeper { copies: copies.clone(), ..keeper() };
+            keeper.listings[0].url = text.to_owned();
+            assert_eq!(code(&mut keeper, text), "");
+            let mut restored = Listing::default();
+            restored.restore(&copies.read(text).expect("it was saved"), Some(now));
+            assert_eq!(restored.list, keeper.listings[0].list);
+            assert_eq!(restored.decisive_since().is_some(), is_decisive, "{text}");
+        }
     }
 
     #[test]

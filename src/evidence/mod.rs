@@ -39,6 +39,7 @@ mod lists; // published address ranges
 mod names; // reverse DNS, confirmed forward
 mod refresh; // repeated fetches from each source
 mod source; // one fetch, within the limits of evidence
+mod suspect; // an implausible response, until its source has repeated it
 
 /// The evidence in memory, with the tasks that refresh it.
 #[derive(Debug)]
@@ -69,17 +70,6 @@ impl<'a> Sender<'a> {
     pub fn new(address: Option<IpAddr>, message: Option<Message<'a>>, now: Timestamp) -> Self {
         let address = address.filter(|address| ranges::is_public(*address));
         Self { address, message, now, signers: OnceCell::new() }
-    }
-}
-
-impl Sender<'_> {
-    /// Whether the message has a signature, valid or not.
-    fn is_signed(&self) -> bool {
-        let mut is_signed = false;
-        if let Some(message) = &self.message {
-            message.fields.each_line("signature", &mut |_| is_signed = true);
-        }
-        is_signed
     }
 }
 
@@ -144,19 +134,13 @@ impl Verifier {
         if !settings.is_about(crawler) {
             return Standing::unexamined(crawler);
         }
-        let signature = || {
-            let Some(message) = &sender.message else { return Testimony::Nothing };
+        // Published evidence that Beadle does not check leaves the question open.
+        let signature = sender.message.as_ref().map_or(Testimony::Nothing, |message| {
             let signers = sender
                 .signers
                 .get_or_init(|| self.keys.signers(message, sender.now, &self.metrics));
             self.keys.answer(crawler, signers)
-        };
-        let signature = match crawler.signature_agent() {
-            _ if settings.signatures => signature(),
-            Some(_) if sender.is_signed() => Testimony::NotYet,
-            _ => Testimony::Nothing,
-        };
-        // Published evidence that Beadle does not check leaves the question open.
+        });
         let ip_range = match (sender.address, crawler.ip_ranges()) {
             (_, []) => Testimony::Nothing,
             (Some(address), _) if settings.ip_ranges => {
@@ -189,7 +173,7 @@ pub async fn fetch_once(
     let fetcher = Fetcher::new(settings).map_err(|finding| finding.message)?;
     let terms = Terms { octets, redirects: true };
     match fetcher.fetch(url, &Validators::default(), terms).await {
-        Ok(Fetched::Fresh { octets, .. }) => Ok(octets),
+        Ok(Fetched::Fresh { content, .. }) => Ok(content.octets),
         Ok(Fetched::Unchanged) => Err("status 304 to an unconditional request".to_owned()),
         Err(failure) => Err(failure.to_string()),
     }

@@ -4,6 +4,7 @@
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use bytes::Bytes;
+use http::HeaderMap;
 
 use crate::{
     crawlers::ranges,
@@ -21,7 +22,8 @@ const NAME_DEADLINE: Duration = Duration::from_secs(5);
 #[derive(Clone, Debug)]
 pub(super) struct Fetcher {
     with_redirects: Client,
-    without_redirects: Client,
+    /// Without redirects and content codings: the digest of the content may be signed.
+    verbatim: Client,
 }
 
 /// The limits of a response.
@@ -40,11 +42,18 @@ pub(super) enum Fetched {
     Unchanged,
     /// New content, with the validators for the next request.
     Fresh {
-        octets: Bytes,
+        content: Box<Content>,
         validators: Validators,
         /// `Cache-Control: max-age`.
         max_age: Option<Duration>,
     },
+}
+
+/// The content of a response, and its fields.
+#[derive(Debug, Default)]
+pub(super) struct Content {
+    pub(super) octets: Bytes,
+    pub(super) fields: HeaderMap,
 }
 
 impl Fetcher {
@@ -63,22 +72,17 @@ impl Fetcher {
             [] => None,
             servers => Some(Arc::new(Resolver::new(servers, NAME_DEADLINE)?)),
         };
-        let client = |redirects| {
-            Client::new(fetch::Settings {
-                user_agent: fetch::PRODUCT,
-                reach: Reach::Public {
-                    is_public: ranges::is_public,
-                    allowed: Arc::clone(&allowed),
-                },
-                redirects,
-                authorities,
-                resolver: resolver.clone(),
-            })
-            .map_err(|error| Diagnostic::error("evidence.certificate_authorities", error))
+        let settings = |redirects| fetch::Settings {
+            user_agent: fetch::PRODUCT,
+            reach: Reach::Public { is_public: ranges::is_public, allowed: Arc::clone(&allowed) },
+            redirects,
+            authorities,
+            resolver: resolver.clone(),
         };
+        let refused = |error| Diagnostic::error("evidence.certificate_authorities", error);
         Ok(Self {
-            with_redirects: client(Redirects::Follow)?,
-            without_redirects: client(Redirects::Return)?,
+            with_redirects: Client::new(settings(Redirects::Follow)).map_err(refused)?,
+            verbatim: Client::verbatim(settings(Redirects::Return)).map_err(refused)?,
         })
     }
 
@@ -92,17 +96,26 @@ impl Fetcher {
         validators: &Validators,
         terms: Terms,
     ) -> Result<Fetched, Failure> {
-        let client = if terms.redirects { &self.with_redirects } else { &self.without_redirects };
+        let client = if terms.redirects { &self.with_redirects } else { &self.verbatim };
         let request = Request { url, host: None, forwarded_proto: None, validators };
         let response = client.get(request).await?;
         match response.status() {
             304 if !validators.is_empty() => Ok(Fetched::Unchanged),
             200 => {
                 let (validators, max_age) = (response.validators(), response.max_age());
+                let fields = response.fields().clone();
                 let octets = response.body(terms.octets).await?;
-                Ok(Fetched::Fresh { octets, validators, max_age })
+                let content = Box::new(Content { octets, fields });
+                Ok(Fetched::Fresh { content, validators, max_age })
             }
             status => Err(Failure::Status(status)),
         }
+    }
+}
+
+#[cfg(test)]
+impl From<&str> for Content {
+    fn from(text: &str) -> Self {
+        Self { octets: Bytes::copy_from_slice(text.as_bytes()), ..Self::default() }
     }
 }

@@ -1,6 +1,6 @@
 //! The HTTP client: its limits, and one request.
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{fs::File, io::Read, path::Path, sync::Arc, time::Duration};
 
 use reqwest::{Certificate, header, redirect};
 use url::Url;
@@ -13,6 +13,9 @@ pub const DEADLINE: Duration = Duration::from_secs(20);
 pub const REDIRECTS: usize = 5;
 /// The name and version with which every `User-Agent` of Beadle begins.
 pub const PRODUCT: &str = concat!("beadle/", env!("CARGO_PKG_VERSION"));
+
+/// The largest file of certificate authorities, in octets.
+const MAX_PEM: u64 = 4 << 20;
 
 const CONNECT: Duration = Duration::from_secs(5);
 
@@ -66,6 +69,19 @@ impl Client {
     /// # Errors
     /// A sentence: the file of authorities is unreadable or has no certificate, or TLS setup fails.
     pub fn new(settings: Settings<'_>) -> Result<Self, String> {
+        Self::build(settings, true)
+    }
+
+    /// A client that asks for content without a content coding, and decodes none. So the content is
+    /// what the server may have signed.
+    ///
+    /// # Errors
+    /// See [`Self::new`].
+    pub fn verbatim(settings: Settings<'_>) -> Result<Self, String> {
+        Self::build(settings, false)
+    }
+
+    fn build(settings: Settings<'_>, decodes: bool) -> Result<Self, String> {
         let Settings { user_agent, reach, redirects, authorities, resolver } = settings;
         // TLS needs one provider for the whole process; a second installation changes nothing.
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -80,6 +96,7 @@ impl Client {
             .pool_max_idle_per_host(0)
             .no_proxy()
             .referer(false)
+            .gzip(decodes)
             .redirect(redirect);
         if resolver.is_some() || !matches!(reach, Reach::Any) {
             let hosts = Hosts { reach: reach.clone(), resolver };
@@ -130,7 +147,15 @@ fn certificates(path: &Path) -> Result<Vec<Certificate>, String> {
     let refused = |error: &dyn std::fmt::Display| {
         format!("{}: {error} (name a PEM file of certificates)", path.display())
     };
-    let pem = std::fs::read(path).map_err(|error| refused(&error))?;
+    // A device may have no end, and a pipe no writer.
+    let is_file = std::fs::metadata(path).map_err(|error| refused(&error))?.is_file();
+    let file = is_file.then(|| File::open(path)).ok_or_else(|| refused(&"not a regular file"))?;
+    let mut pem = Vec::new();
+    let read = file.and_then(|file| file.take(MAX_PEM + 1).read_to_end(&mut pem));
+    read.map_err(|error| refused(&error))?;
+    if pem.len() as u64 > MAX_PEM {
+        return Err(refused(&"larger than 4 MiB"));
+    }
     let certificates = Certificate::from_pem_bundle(&pem).map_err(|error| refused(&error))?;
     if certificates.is_empty() {
         return Err(refused(&"no certificate"));

@@ -28,6 +28,11 @@ impl Response {
         self.0.status().as_u16()
     }
 
+    /// All fields.
+    pub fn fields(&self) -> &HeaderMap {
+        self.0.headers()
+    }
+
     /// The `Content-Type` field.
     pub fn content_type(&self) -> Option<&[u8]> {
         self.0.headers().get(header::CONTENT_TYPE).map(HeaderValue::as_bytes)

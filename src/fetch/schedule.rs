@@ -25,6 +25,11 @@ pub trait Sources: Send {
 
     /// Takes the result and returns the time until the next fetch; `None` is never.
     fn settle(&mut self, number: usize, fetched: Self::Fetched) -> Option<Duration>;
+
+    /// The next source to fetch from before its time. By default there is none.
+    fn wanted(&mut self) -> impl Future<Output = usize> + Send {
+        std::future::pending()
+    }
 }
 
 /// Fetches from every source at the start, and then from each at its own interval. Ends when no
@@ -51,7 +56,71 @@ pub async fn repeat<S: Sources>(mut sources: S) {
                     under_way.spawn(async move { (number, fetching.await) });
                 }
             }
+            number = sources.wanted(), if under_way.len() < S::AT_ONCE && !due.is_empty() => {
+                let before = due.len();
+                due.retain(|Reverse((_, other))| *other != number);
+                // A source that is not due has a fetch under way.
+                if due.len() < before && let Some(fetching) = sources.fetch(number) {
+                    under_way.spawn(async move { (number, fetching.await) });
+                }
+            }
             else => return,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::mpsc;
+
+    use super::*;
+
+    struct Asked {
+        wanted: mpsc::Receiver<usize>,
+        settled: mpsc::Sender<usize>,
+    }
+
+    impl Sources for Asked {
+        type Fetched = ();
+        const AT_ONCE: usize = 4;
+
+        fn count(&self) -> usize {
+            2
+        }
+
+        fn fetch(&self, _: usize) -> Option<Fetching<()>> {
+            Some(Box::pin(std::future::ready(())))
+        }
+
+        fn settle(&mut self, number: usize, (): ()) -> Option<Duration> {
+            self.settled.try_send(number).expect("the test counts fetches");
+            Some(Duration::from_secs(3_600))
+        }
+
+        async fn wanted(&mut self) -> usize {
+            match self.wanted.recv().await {
+                Some(number) => number,
+                None => std::future::pending().await,
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_wanted_source_is_fetched_from_before_its_time() {
+        let (wants, wanted) = mpsc::channel(4);
+        let (settled, mut fetches) = mpsc::channel(16);
+        let task = tokio::spawn(repeat(Asked { wanted, settled }));
+        let mut first = [fetches.recv().await, fetches.recv().await];
+        first.sort_unstable();
+        assert_eq!(first, [Some(0), Some(1)]);
+        for number in [1, 1, 0] {
+            wants.send(number).await.unwrap();
+            assert_eq!(fetches.recv().await, Some(number));
+        }
+        // There is no such source.
+        wants.send(7).await.unwrap();
+        wants.send(0).await.unwrap();
+        assert_eq!(fetches.recv().await, Some(0));
+        task.abort();
     }
 }

@@ -38,8 +38,11 @@ pub fn admit(method: &Method, target: &[u8], fields: &HeaderMap) -> Result<Admis
 }
 
 /// One `Content-Length` of plain digits, if the message has another form. `5, 5` and `005` are
-/// unambiguous, but an origin may read them differently (RFC 9110 §8.6).
-fn one_length(fields: &HeaderMap) -> Result<Option<u64>, Refusal> {
+/// unambiguous, but the next server may read them differently (RFC 9110 §8.6).
+///
+/// # Errors
+/// [`Refusal::BadLength`] if the values are not numbers or differ.
+pub fn one_length(fields: &HeaderMap) -> Result<Option<u64>, Refusal> {
     let mut lines = fields.get_all(header::CONTENT_LENGTH).iter();
     let Some(first) = lines.next() else { return Ok(None) };
     let is_plain = |value: &[u8]| {

@@ -87,7 +87,7 @@ impl Answer {
     }
 
     /// robots.txt (RFC 9309 §2.3): for every client, with validators (RFC 9110 §8.8, §13).
-    pub(super) fn robots_txt(request: &Request<'_>, site: &Site) -> Self {
+    pub(super) fn robots_txt(request: &Request<'_>, site: &Site, now: Timestamp) -> Self {
         if request.method == Method::OPTIONS {
             let mut answer = Self::empty(StatusCode::NO_CONTENT);
             answer.field(header::ALLOW, "GET, HEAD, OPTIONS");
@@ -106,7 +106,11 @@ impl Answer {
             false => Self::new(StatusCode::OK, PLAIN, edition.bytes().clone()),
         };
         answer.field(header::ETAG, &entity_tag);
-        if let Ok(date) = rfc2822::DateTimePrinter::new().timestamp_to_rfc9110_string(&since) {
+        // Editions that follow each other within a second have later times, and so has an edition
+        // from before the clock was set back. No `Last-Modified` is later than `Date`
+        // (RFC 9110 §8.8.2.1).
+        let modified = since.min(now);
+        if let Ok(date) = rfc2822::DateTimePrinter::new().timestamp_to_rfc9110_string(&modified) {
             answer.field(header::LAST_MODIFIED, &date);
         }
         // Crawlers should fetch soon again after a provisional file.

@@ -32,6 +32,7 @@ mod admission; // the one form of a message
 mod answer; // an answer of Beadle's own
 mod claims; // the claim of a request, cached
 mod client; // the client of a request
+mod fields; // the fields that go on to the origin
 mod page; // texts for refused clients
 mod passage; // a request from the gate to its response
 mod privacy; // addresses in records
@@ -44,9 +45,10 @@ mod tests;
 mod visit; // one request at its site
 
 pub use self::{
-    admission::{Admission, admit},
+    admission::{Admission, admit, one_length},
     answer::Answer,
     client::is_trusted,
+    fields::Forwarding,
     passage::{Passage, Reception},
     record::robots_read,
     refusal::Refusal,
@@ -94,13 +96,13 @@ impl Gate {
         let decision = visit.decide();
         self.count(&visit, &decision);
         let mut weighed = self.conduct.weigh(visit.sighting(), decision, &visit, &self.metrics);
-        let (charged, action) = (weighed.charged.take(), weighed.decision.action);
+        let (hop, action) = (weighed.hop.take(), weighed.decision.action);
         let (answer, violation) = match (weighed.decision.reason, action) {
             (Reason::RobotsTxt, _) => (Some(self.robots_txt(&visit)), None),
             (_, Action::Pass) => (None, None),
             _ => self.act(&visit, &weighed),
         };
-        Reception { answer, passage: Passage { site, class, action, charged, violation } }
+        Reception { answer, passage: Passage { site, class, action, hop, violation } }
     }
 
     /// A request at its site, before the decision.
@@ -132,7 +134,7 @@ impl Gate {
     }
 
     /// The tags for the origin's final response to a request for `target`; `None` leaves its own
-    /// tags unchanged. A redirect gives a charged crawler a credit.
+    /// tags unchanged. A redirect gives a crawler with a pace a credit.
     pub fn response<'p>(
         &self,
         passage: &'p mut Passage,
@@ -141,8 +143,8 @@ impl Gate {
         fields: &HeaderMap,
         moment: impl FnOnce() -> Moment,
     ) -> Option<Cow<'p, TagFields>> {
-        if let Some(key) = passage.charged.take() {
-            self.conduct.responded(key, status, moment);
+        if let Some(hop) = passage.hop.take() {
+            self.conduct.responded(hop, status, moment);
         }
         let (site, _) = passage.site()?;
         tags::of_response(site, target, status, fields, &self.metrics)
@@ -178,11 +180,12 @@ impl Gate {
                 let Some(standing) = visit.standing_as_reader(name) else { continue };
                 let reader = visit.reader(standing.outcome);
                 let fetches = self.conduct.ledger.note(site, name, reader, visit.now());
-                let row = fetches.map(|fetches| self.recorder.fetch(fetches, visit.now()));
-                row.into_iter().for_each(|row| self.sink.fetched(row));
+                let rows =
+                    fetches.into_iter().map(|fetches| self.recorder.fetch(fetches, visit.now()));
+                rows.for_each(|row| self.sink.fetched(row));
             }
         }
-        Answer::robots_txt(visit.request, site).tagged(site, b"/robots.txt")
+        Answer::robots_txt(visit.request, site, visit.now()).tagged(site, b"/robots.txt")
     }
 
     /// The record of a decision against a request, and the answer if Beadle refuses it.

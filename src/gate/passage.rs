@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
-    conduct::Key,
+    conduct::Hop,
     crawlers::Class,
     enforce::{self, Action},
     publication::{ServedSite, Snapshot},
@@ -28,8 +28,8 @@ pub struct Passage {
     pub(super) site: Option<ServedAt>,
     pub(super) class: Class,
     pub(super) action: Action,
-    /// The bucket that counted it.
-    pub(super) charged: Option<Key>,
+    /// The request, if it has a pace: a redirect makes the next one free.
+    pub(super) hop: Option<Hop>,
     pub(super) violation: Option<Box<Violation>>,
 }
 
@@ -44,7 +44,7 @@ pub(super) struct ServedAt {
 impl Default for Passage {
     fn default() -> Self {
         let (class, action) = (Class::None, Action::Pass);
-        Self { site: None, class, action, charged: None, violation: None }
+        Self { site: None, class, action, hop: None, violation: None }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::cell::{OnceCell, RefCell};
 
+use http::Method;
 use jiff::Timestamp;
 
 use crate::{
@@ -94,7 +95,11 @@ impl<'a> Visit<'a> {
 
     /// The client as a reader of robots.txt.
     pub(super) fn reader(&self, outcome: Outcome) -> Reader {
-        Reader { network: Network::of(self.client.address), outcome }
+        Reader { network: self.network(), outcome }
+    }
+
+    fn network(&self) -> Network {
+        Network::of(self.client.address)
     }
 
     /// The standing with which a fetch of robots.txt counts for a name. `None` if the client only
@@ -112,7 +117,13 @@ impl<'a> Visit<'a> {
     pub(super) fn sighting(&self) -> Sighting<'_, 'a> {
         let host = self.client.host.as_deref();
         let is_named = |host: &&str| self.published.rulebook.site_of_host(host).is_some();
-        Sighting { site: self.site, host: host.filter(is_named), conduct: &self.served.conduct }
+        Sighting {
+            site: self.site,
+            host: host.filter(is_named),
+            conduct: &self.served.conduct,
+            network: self.network(),
+            is_for_content: matches!(*self.request.method, Method::GET | Method::POST),
+        }
     }
 
     /// The requested host; else the site's name.
@@ -154,7 +165,7 @@ impl Knowledge for Visit<'_> {
     }
 
     fn rung(&self, name: Name<'_>, outcome: Outcome) -> Rung {
-        self.served.conduct.rung(name, outcome)
+        self.served.conduct.rung(name, outcome, self.network())
     }
 
     fn standing(&self, crawler: &Crawler) -> Standing {

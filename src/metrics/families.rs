@@ -15,6 +15,7 @@ pub(super) struct Families {
     pub(super) reloads: IntCounterVec,
     pub(super) claims: IntCounterVec,
     pub(super) evidence_fetches: IntCounterVec,
+    pub(super) evidence_findings: IntCounterVec,
     pub(super) evidence_lookups: IntCounterVec,
     pub(super) signatures: IntCounterVec,
     pub(super) origin_robots_fetches: IntCounterVec,
@@ -32,6 +33,9 @@ pub(super) struct Families {
     pub(super) records_stored: IntGauge,
     pub(super) records_dropped: IntGauge,
     pub(super) records_queued: IntGauge,
+    pub(super) record_drops: IntGaugeVec,
+    pub(super) records_degraded: IntGaugeVec,
+    pub(super) history_lost: IntGaugeVec,
 }
 
 impl Families {
@@ -92,6 +96,11 @@ impl Families {
                 "beadle_evidence_fetches_total",
                 "Fetches of address lists and key directories, by evidence and outcome.",
                 &["evidence", "outcome"],
+            )?,
+            evidence_findings: counters(
+                "beadle_evidence_findings_total",
+                "Findings in fetched address lists, by evidence and finding.",
+                &["evidence", "finding"],
             )?,
             evidence_lookups: counters(
                 "beadle_evidence_lookups_total",
@@ -166,6 +175,21 @@ impl Families {
             records_stored: gauge("beadle_records_stored", "Violations written.")?,
             records_dropped: gauge("beadle_records_dropped", "Violations counted but not kept.")?,
             records_queued: gauge("beadle_records_queued", "Violations waiting to be written.")?,
+            record_drops: gauges(
+                "beadle_record_drops",
+                "Violations counted but not kept, by destination (database or log) and cause.",
+                &["destination", "cause"],
+            )?,
+            records_degraded: gauges(
+                "beadle_records_degraded",
+                "1 while violations are not written to a destination: database or log.",
+                &["destination"],
+            )?,
+            history_lost: gauges(
+                "beadle_history_lost",
+                "Editions, fetches and quarantined files of robots.txt that the database lacks, by kind.",
+                &["kind"],
+            )?,
         })
     }
 }

@@ -35,7 +35,7 @@ pub struct Metrics {
 }
 
 /// The counts of the record queue.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct RecordCounts {
     /// Violations handed to the queue.
     pub seen: u64,
@@ -45,6 +45,12 @@ pub struct RecordCounts {
     pub dropped: u64,
     /// Violations waiting to be written.
     pub queued: u64,
+    /// Violations counted but not kept, by destination and cause.
+    pub drops: Vec<(&'static str, &'static str, u64)>,
+    /// Whether a destination is not written at present.
+    pub degraded: Vec<(&'static str, bool)>,
+    /// Editions, fetches and quarantined files that were lost, by kind.
+    pub history_lost: Vec<(&'static str, u64)>,
 }
 
 impl Metrics {
@@ -103,6 +109,11 @@ impl Metrics {
     /// Counts a fetch of evidence: a list or a key directory.
     pub fn evidence_fetch(&self, evidence: &str, outcome: &str) {
         self.families.evidence_fetches.with_label_values(&[evidence, outcome]).inc();
+    }
+
+    /// Counts a finding in fetched evidence.
+    pub fn evidence_finding(&self, evidence: &str, finding: &str) {
+        self.families.evidence_findings.with_label_values(&[evidence, finding]).inc();
     }
 
     /// Counts a signature: `verified`, or the reason why it is not.
@@ -217,6 +228,16 @@ impl Metrics {
         set(&self.families.records_stored, records.stored);
         set(&self.families.records_dropped, records.dropped);
         set(&self.families.records_queued, records.queued);
+        for (destination, cause, count) in records.drops {
+            set(&self.families.record_drops.with_label_values(&[destination, cause]), count);
+        }
+        for (destination, is_degraded) in records.degraded {
+            let gauge = self.families.records_degraded.with_label_values(&[destination]);
+            gauge.set(i64::from(is_degraded));
+        }
+        for (kind, count) in records.history_lost {
+            set(&self.families.history_lost.with_label_values(&[kind]), count);
+        }
         let mut text = Vec::new();
         match TextEncoder::new().encode(&self.registry.gather(), &mut text) {
             Ok(()) => String::from_utf8_lossy(&text).into_owned(),

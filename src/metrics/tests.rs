@@ -13,7 +13,15 @@ fn the_exposition_names_what_was_counted() {
     metrics.breaker_opened("a.example", "share");
     metrics.policy("aaa");
     metrics.policy("bbb");
-    let text = metrics.exposition(RecordCounts { seen: 3, stored: 2, dropped: 1, queued: 0 });
+    let text = metrics.exposition(RecordCounts {
+        seen: 3,
+        stored: 2,
+        dropped: 1,
+        queued: 0,
+        drops: vec![("log", "store.stalled", 4)],
+        degraded: vec![("log", true), ("database", false)],
+        history_lost: vec![("edition", 5)],
+    });
     for line in [
         r#"beadle_requests_total{action="block",class="crawler",site="a.example"} 1"#,
         r#"beadle_policy_info{fingerprint="bbb"} 1"#,

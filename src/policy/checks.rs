@@ -21,8 +21,7 @@ pub(super) fn refuse_loop(site: &Site, server: &Server, at: &At<'_>, findings: &
         listener.port() == site.origin.port
             && (listener.ip() == origin || (listener.ip().is_unspecified() && origin.is_loopback()))
     };
-    let sockets = server.listen.iter().map(|listener| listener.address).chain(server.admin);
-    if let Some(listener) = sockets.into_iter().find(|socket| is_ours(*socket)) {
+    if let Some(listener) = server.addresses().find(|address| is_ours(*address)) {
         findings.refuse_as(
             "policy.loop",
             at,

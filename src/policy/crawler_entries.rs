@@ -1,7 +1,9 @@
 //! The `crawlers` section: the operator's own entries of the catalogue.
 
 use crate::{
-    crawlers::{Catalogue, Entry, Kind, check_pattern, ranges::Format, signature::AgentUrl},
+    crawlers::{
+        Catalogue, Entry, Kind, check_pattern, is_shared, ranges::Format, signature::AgentUrl,
+    },
     diagnostic::Diagnostic,
     escape::shown,
     product_token::ProductToken,
@@ -71,7 +73,8 @@ fn entry(at: &At<'_>, findings: &mut Findings) -> Option<Entry> {
         items.iter().filter_map(|item| item.text(findings).map(str::to_owned)).collect()
     };
     let (aliases, falls_back_to) = (words("aliases"), words("falls_back_to"));
-    let reverse_dns = words("reverse_dns");
+    let suffixes = fields.list("reverse_dns", findings);
+    let reverse_dns = suffixes.iter().filter_map(|at| suffix(at, findings)).collect();
     let mut text = |key: &str| fields.take(key).and_then(|at| at.text(findings).map(str::to_owned));
     let (operator, documentation) = (text("operator"), text("documentation"));
     let user_agent_pattern = text("user_agent_pattern");
@@ -117,12 +120,35 @@ fn list_url(at: &At<'_>, findings: &mut Findings) -> Option<String> {
         findings.refuse(at, message, "write for example https://bots.example/ranges.json");
         return None;
     }
+    let authority = host.and_then(|rest| rest.split(['/', '?', '#']).next()).unwrap_or_default();
+    if let Some((_, host)) = authority.rsplit_once('@') {
+        // The message does not repeat the password.
+        let message = format!("the URL at '{}' has a user or a password", shown(host));
+        findings.refuse(at, message, "write the URL without them: it is written to logs");
+        return None;
+    }
     if text.starts_with("http://") {
         let message = "a list fetched over plain HTTP can be changed on its way";
         findings.add(
             at,
             Diagnostic::warning("policy.plain_http", message)
                 .help("write https://; http:// works only for evidence.allow_addresses"),
+        );
+    }
+    Some(text.to_owned())
+}
+
+/// Reads a suffix of the names of a crawler's addresses. A suffix of many owners is only a warning:
+/// the crawler may have no better one.
+fn suffix(at: &At<'_>, findings: &mut Findings) -> Option<String> {
+    let text = at.text(findings)?;
+    if is_shared(text) {
+        let message =
+            format!("many owners have names under '{}', so it confirms any of them", shown(text));
+        findings.add(
+            at,
+            Diagnostic::warning("policy.shared_suffix", message)
+                .help("name a domain of the operator that contains no machines of customers"),
         );
     }
     Some(text.to_owned())

@@ -28,13 +28,13 @@ pub use self::{
     reader::{read, read_with},
     robots_txt::{DEFAULT_CACHE_WINDOW, DEFAULT_ROBOTS_MAX_AGE, MAX_CACHE_WINDOW, RobotsTxt},
     sections::Policy,
-    server::{DEFAULT_ADMIN, DEFAULT_LISTEN, Listener, Server, Tls},
+    server::{Admin, DEFAULT_ADMIN, DEFAULT_LISTEN, Listener, Server, Tls},
     share::Share,
     sites::Site,
     source::Source,
     tag_rules::{MediaRange, StatusRange, TagRule},
     timeouts::Timeouts,
-    violations::{ClientIp, DEFAULT_RETENTION, Log, Violations},
+    violations::{ClientIp, DEFAULT_RETENTION, Log, OnDamage, Violations},
     yaml::MAX_BYTES,
 };
 

@@ -4,7 +4,12 @@ use std::{path::PathBuf, sync::Arc};
 
 use crate::crawlers::Catalogue;
 
-use super::{evidence::Evidence, server::Server, sites::Site, violations::Violations};
+use super::{
+    evidence::Evidence,
+    server::{Listener, Server, Tls},
+    sites::Site,
+    violations::{Log, Violations},
+};
 
 /// A validated policy.
 #[derive(Clone, Debug)]
@@ -24,4 +29,30 @@ pub struct Policy {
     /// The first 12 hexadecimal digits of a SHA-256, over the bytes of the policy and of the
     /// catalogue file, if there is one.
     pub fingerprint: String,
+}
+
+impl Policy {
+    /// The files and folders that the policy names, each with its key. A relative name starts at
+    /// the folder of the policy file, which only the caller knows.
+    pub fn files_mut(&mut self) -> Vec<(&'static str, &mut PathBuf)> {
+        let Self { server, violations, evidence, catalogue_file, .. } = self;
+        let mut files = Vec::new();
+        for Listener { tls, .. } in &mut server.listen {
+            if let Some(Tls { certificate, key }) = tls {
+                files.push(("server.listen.tls.certificate", certificate));
+                files.push(("server.listen.tls.key", key));
+            }
+        }
+        files.extend(violations.database.as_mut().map(|file| ("violations.database", file)));
+        if let Some(Log::File(file)) = &mut violations.log {
+            files.push(("violations.log", file));
+        }
+        if let Some(Evidence { folder, certificate_authorities, .. }) = evidence {
+            files.extend(folder.as_mut().map(|folder| ("evidence.folder", folder)));
+            let file = certificate_authorities.as_mut();
+            files.extend(file.map(|file| ("evidence.certificate_authorities", file)));
+        }
+        files.extend(catalogue_file.as_mut().map(|file| ("catalogue", file)));
+        files
+    }
 }

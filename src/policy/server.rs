@@ -8,6 +8,7 @@ use crate::diagnostic::Diagnostic;
 
 use super::{
     findings::Findings,
+    host::{self, Host},
     scalar::{network, path, socket},
     shape::{At, Fields},
     timeouts::{self, Timeouts},
@@ -24,8 +25,8 @@ pub const DEFAULT_ADMIN: &str = "127.0.0.1:9090";
 pub struct Server {
     /// Sockets that take requests; at least one (default `0.0.0.0:8080`).
     pub listen: Vec<Listener>,
-    /// Socket of metrics and health; `None` is `off` (default `127.0.0.1:9090`).
-    pub admin: Option<SocketAddr>,
+    /// Metrics and health; `None` is `off` (default `127.0.0.1:9090`).
+    pub admin: Option<Admin>,
     /// Proxies in front whose `Forwarded` and `X-Forwarded-*` fields are trusted (default none).
     pub trusted_proxies: Vec<IpNet>,
     /// Time limits.
@@ -41,6 +42,21 @@ pub struct Listener {
     pub address: SocketAddr,
     /// Certificate and key of a TLS listener; `None` is plain HTTP.
     pub tls: Option<Tls>,
+}
+
+/// The admin listener.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Admin {
+    /// Address and port.
+    pub address: SocketAddr,
+    /// Hosts in requests that it answers, beside `localhost` and its own addresses (default none).
+    pub hosts: Vec<Host>,
+}
+
+impl Admin {
+    fn at(address: SocketAddr) -> Self {
+        Self { address, hosts: Vec::new() }
+    }
 }
 
 /// PEM files of a TLS listener.
@@ -59,7 +75,7 @@ pub(super) fn read(at: Option<&At<'_>>, findings: &mut Findings) -> Server {
     let Some(fields) = fields else {
         return Server {
             listen: vec![Listener { address: known(DEFAULT_LISTEN), tls: None }],
-            admin: Some(known(DEFAULT_ADMIN)),
+            admin: Some(Admin::at(known(DEFAULT_ADMIN))),
             trusted_proxies: Vec::new(),
             timeouts: Timeouts::default(),
             threads: None,
@@ -118,31 +134,55 @@ fn tls(at: &At<'_>, findings: &mut Findings) -> Option<Tls> {
     Some(Tls { certificate: path(&certificate?, findings)?, key: path(&key?, findings)? })
 }
 
-fn admin(fields: &Fields<'_>, listen: &[Listener], findings: &mut Findings) -> Option<SocketAddr> {
-    let with_listeners = |address| -> Vec<SocketAddr> {
-        listen.iter().map(|listener| listener.address).chain([address]).collect()
+/// `127.0.0.1:9090`, `off`, or a mapping with `address` and `hosts`.
+fn admin(fields: &Fields<'_>, listen: &[Listener], findings: &mut Findings) -> Option<Admin> {
+    let clashes = |address| {
+        let listeners = listen.iter().map(|listener| listener.address);
+        clash(&listeners.chain([address]).collect::<Vec<_>>()) == Some(address)
     };
-    let at = match fields.take("admin") {
-        None => {
-            let address = known(DEFAULT_ADMIN);
-            if clash(&with_listeners(address)) == Some(address) {
-                let at = fields.at().child("listen");
-                let help = "choose another port, or set 'admin' to another";
-                findings.refuse(&at, format!("{address} is the admin listener's"), help);
-            }
-            return Some(address);
+    let refuse_default = |findings: &mut Findings| {
+        let address = known(DEFAULT_ADMIN);
+        if clashes(address) {
+            let at = fields.at().child("listen");
+            let help = "choose another port, or set 'admin' to another";
+            findings.refuse(&at, format!("{address} is the admin listener's"), help);
         }
-        Some(at) if at.node.is_text("off") => return None,
-        Some(at) => at,
+        address
+    };
+    let Some(at) = fields.take("admin") else {
+        return Some(Admin::at(refuse_default(findings)));
+    };
+    if at.node.is_text("off") {
+        return None;
+    }
+    let (at, hosts) = match at.node.value {
+        Value::Map(_) => {
+            let fields = at.fields(&["address", "hosts"], findings)?;
+            let hosts = fields.list("hosts", findings);
+            let hosts = hosts.iter().filter_map(|at| host::read(at, findings)).collect();
+            match fields.take("address") {
+                None => return Some(Admin { address: refuse_default(findings), hosts }),
+                Some(at) => (at, hosts),
+            }
+        }
+        _ => (at, Vec::new()),
     };
     let address = socket(&at, findings)?;
-    if clash(&with_listeners(address)) == Some(address) {
+    if clashes(address) {
         findings.refuse(&at, "a listener has this address", "choose another port");
     } else if !address.ip().is_loopback() {
         let finding = Diagnostic::note("policy.open_admin", "not on loopback");
         findings.add(&at, finding.help("keep the port from the public: it has no login"));
     }
-    Some(address)
+    Some(Admin { address, hosts })
+}
+
+impl Server {
+    /// The addresses of all listeners.
+    pub fn addresses(&self) -> impl Iterator<Item = SocketAddr> + '_ {
+        let admin = self.admin.iter().map(|admin| admin.address);
+        self.listen.iter().map(|listener| listener.address).chain(admin)
+    }
 }
 
 /// The first socket that needs the port of an earlier one. An unspecified address needs it on all
@@ -160,4 +200,54 @@ fn clash(sockets: &[SocketAddr]) -> Option<SocketAddr> {
 /// A default address.
 fn known(address: &str) -> SocketAddr {
     address.parse().expect("the default addresses are well-formed")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy;
+
+    /// The admin listener, or the refusals.
+    fn admin(server: &str) -> Result<Option<Admin>, Vec<String>> {
+        let text = format!(
+            "server: {{ {server} }}\nsites: [{{ hosts: [a.example], origin: \"http://127.0.0.1:3\" }}]"
+        );
+        let (policy, findings) = policy::read("test.yaml", text.as_bytes());
+        policy.map(|policy| policy.server.admin).ok_or_else(|| {
+            let refusals = findings.into_iter().filter(|one| one.code.starts_with("policy.bad"));
+            refusals.map(|one| one.message).collect()
+        })
+    }
+
+    #[test]
+    fn an_admin_listener_is_an_address_a_mapping_or_off() {
+        let exact = |host: &str| Host::Exact(host.to_owned());
+        let at = |address: &str, hosts| Ok(Some(Admin { address: known(address), hosts }));
+        let beadle = || vec![exact("beadle"), Host::Below(".ops.example".to_owned())];
+        let refused = |text: &str| Err(vec![text.to_owned()]);
+        for (server, expected) in [
+            ("", at(DEFAULT_ADMIN, Vec::new())),
+            ("admin: \"off\"", Ok(None)),
+            ("admin: \"[::1]:1\"", at("[::1]:1", Vec::new())),
+            ("admin: { address: 127.0.0.1:1 }", at("127.0.0.1:1", Vec::new())),
+            ("admin: { hosts: [beadle, \"*.Ops.example\"] }", at(DEFAULT_ADMIN, beadle())),
+            ("admin: { address: 127.0.0.1:1, hosts: [Beadle] }", {
+                at("127.0.0.1:1", vec![exact("beadle")])
+            }),
+            (
+                "admin: { hosts: [\"beadle:9090\"] }",
+                refused("server.admin.hosts[0]: 'beadle:9090' is not a host"),
+            ),
+            (
+                "admin: { address: 0.0.0.0:8080 }",
+                refused("server.admin.address: a listener has this address"),
+            ),
+            (
+                "listen: [127.0.0.1:9090], admin: { hosts: [beadle] }",
+                refused("server.listen: 127.0.0.1:9090 is the admin listener's"),
+            ),
+        ] {
+            assert_eq!(admin(server), expected, "{server}");
+        }
+    }
 }

@@ -21,6 +21,16 @@ impl Share {
         part as u128 * 1_000 >= whole as u128 * self.0 as u128
     }
 
+    /// The least number that is this share of itself and `rest` together.
+    pub fn least_beside(self, rest: u64) -> u64 {
+        let (rest, share) = (u128::from(rest), u128::from(self.0));
+        match 1_000 - share {
+            0 if rest > 0 => u64::MAX,
+            0 => 0,
+            others => u64::try_from((rest * share).div_ceil(others)).unwrap_or(u64::MAX),
+        }
+    }
+
     /// Reads `10%`, `2.5%` or `100%`.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let (whole, part) = match text.strip_suffix('%')?.trim_end().split_once('.') {

@@ -24,6 +24,8 @@ pub struct Site {
     pub origin: Origin,
     /// How that server reads a path.
     pub reading: Reading,
+    /// Whether request fields whose names have an underscore go on to it (default false).
+    pub underscore_fields: bool,
     /// The robots.txt to publish.
     pub robots_txt: RobotsTxt,
     /// The tags to set, in the policy's order.
@@ -41,8 +43,16 @@ impl Site {
     }
 }
 
-const KEYS: [&str; 7] =
-    ["hosts", "default", "origin", "robots_txt", "robots_tag", "robots_tag_legacy", "enforcement"];
+const KEYS: [&str; 8] = [
+    "hosts",
+    "default",
+    "origin",
+    "underscore_fields",
+    "robots_txt",
+    "robots_tag",
+    "robots_tag_legacy",
+    "enforcement",
+];
 
 /// Reads all sites. A site with an error is left out; its findings stay.
 pub(super) fn read<'n>(
@@ -69,6 +79,8 @@ fn site(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> Option<Site>
     let origin = fields
         .require("origin", "write 'origin: http://127.0.0.1:3000'", findings)
         .and_then(|at| origin::read(&at, findings));
+    let underscore_fields =
+        fields.take("underscore_fields").and_then(|at| at.boolean(findings)).unwrap_or(false);
     let robots_txt = match fields.take("robots_txt") {
         Some(at) => robots_txt::read(&at, names, findings),
         None => {
@@ -87,6 +99,7 @@ fn site(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> Option<Site>
         default,
         origin,
         reading,
+        underscore_fields,
         robots_txt,
         robots_tag,
         robots_tag_legacy,

@@ -16,6 +16,8 @@ const DAY: Duration = Duration::from_secs(86_400);
 pub struct Violations {
     /// The SQLite file (default none).
     pub database: Option<PathBuf>,
+    /// What happens to a damaged database (default `keep`).
+    pub on_damage: OnDamage,
     /// The JSON lines (default none; standard output if the section is missing).
     pub log: Option<Log>,
     /// How long records stay in the database (default 90 days).
@@ -39,6 +41,15 @@ pub enum ClientIp {
     Hash,
 }
 
+/// What happens to a damaged database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnDamage {
+    /// It stays as it is; records wait in memory.
+    Keep,
+    /// It is moved aside, and a new one is started.
+    Rotate,
+}
+
 /// The destination of JSON lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Log {
@@ -50,11 +61,15 @@ pub enum Log {
 
 /// Reads the `violations` section; without one, JSON lines go to standard output.
 pub(super) fn read(at: Option<&At<'_>>, findings: &mut Findings) -> Violations {
-    const KEYS: [&str; 6] = ["database", "log", "retention", "queue", "redact_query", "client_ip"];
+    const KEYS: [&str; 7] =
+        ["database", "on_damage", "log", "retention", "queue", "redact_query", "client_ip"];
+    const ON_DAMAGE: [(&str, OnDamage); 2] =
+        [("keep", OnDamage::Keep), ("rotate", OnDamage::Rotate)];
     const CLIENT_IPS: [(&str, ClientIp); 3] =
         [("full", ClientIp::Full), ("network", ClientIp::Network), ("hash", ClientIp::Hash)];
     let mut violations = Violations {
         database: None,
+        on_damage: OnDamage::Keep,
         log: None,
         retention: DEFAULT_RETENTION,
         queue: 8_192,
@@ -66,6 +81,9 @@ pub(super) fn read(at: Option<&At<'_>>, findings: &mut Findings) -> Violations {
         return violations;
     };
     violations.database = fields.take("database").and_then(|at| database(&at, findings));
+    if let Some(at) = fields.take("on_damage") {
+        violations.on_damage = at.choice(&ON_DAMAGE, findings).unwrap_or(OnDamage::Keep);
+    }
     violations.log = fields
         .take("log")
         .and_then(|at| path(&at, findings))

@@ -2,20 +2,15 @@
 
 use std::{io::Write, net::IpAddr};
 
-use http::{HeaderMap, HeaderName, HeaderValue, Version, header, request::Parts};
+use http::{HeaderName, HeaderValue, StatusCode, Version, header, request::Parts};
 use pingora::{
-    ErrorType::InternalError,
+    Error,
+    ErrorType::{InternalError, InvalidHTTPHeader},
     OrErr,
     http::{RequestHeader, ResponseHeader},
 };
 
-/// Fields that replace the request target on some servers. The origin would serve another path than
-/// the judged one. Trusted proxies may pass them on from clients, so Beadle always removes them.
-const TARGET_OVERRIDES: [&str; 2] = ["x-original-url", "x-rewrite-url"];
-
-/// Prefixes of the fields with which proxies report about clients and their requests.
-const REPORTS: [&str; 6] =
-    ["forwarded", "x-forwarded-", "x-original-", "x-rewrite-", "x-real-ip", "true-client-ip"];
+use crate::gate;
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const X_FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
@@ -24,13 +19,13 @@ const X_FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto
 /// The client's side of the connection, as reported to the origin.
 pub(super) struct ClientSide {
     pub(super) peer: IpAddr,
-    /// Whether the peer is one of `trusted_proxies`.
-    pub(super) is_trusted: bool,
     pub(super) is_tls: bool,
+    /// The rules for its fields.
+    pub(super) forwarding: gate::Forwarding,
 }
 
-/// Prepares the request for the origin: sets `X-Forwarded-For`, `-Host`, `-Proto` and `Via`. The
-/// report of a trusted proxy stays. Reports of other clients go.
+/// Prepares the request for the origin: sets `X-Forwarded-For`, `-Host`, `-Proto` and `Via`, and
+/// leaves out the fields that the origin may take for something else.
 ///
 /// All field names become lower case. pingora's record of the client's spelling costs more than the
 /// rest of this function, in every copy of the header.
@@ -51,7 +46,7 @@ fn set_fields(parts: &mut Parts, client: &ClientSide) -> pingora::Result<()> {
     fields.reserve(4);
     let mut chain = Vec::with_capacity(64);
     let (mut keeps_proto, mut keeps_host) = (false, false);
-    if client.is_trusted {
+    if client.forwarding.is_trusted {
         for reported in fields.get_all(&X_FORWARDED_FOR) {
             chain.extend_from_slice(reported.as_bytes());
             chain.extend_from_slice(b", ");
@@ -59,7 +54,7 @@ fn set_fields(parts: &mut Parts, client: &ClientSide) -> pingora::Result<()> {
         keeps_proto = fields.contains_key(&X_FORWARDED_PROTO);
         keeps_host = fields.contains_key(&X_FORWARDED_HOST);
     }
-    remove_reports(fields, client.is_trusted);
+    client.forwarding.apply(fields);
     write!(chain, "{}", client.peer.to_canonical()).or_err(InternalError, "a full memory")?;
     let chain = HeaderValue::try_from(chain).or_err(InternalError, "a chain of field values")?;
     fields.insert(X_FORWARDED_FOR, chain);
@@ -79,29 +74,32 @@ fn set_fields(parts: &mut Parts, client: &ClientSide) -> pingora::Result<()> {
     Ok(())
 }
 
-/// Removes fields that would mislead the origin. Usually there are none, and one pass over the
-/// names shows that.
-fn remove_reports(fields: &mut HeaderMap, is_trusted: bool) {
-    let misleads = |name: &HeaderName| {
-        let name = name.as_str();
-        let is_report = matches!(name.as_bytes().first(), Some(b'f' | b't' | b'x'));
-        is_report
-            && (has_prefix(name, &TARGET_OVERRIDES) || (!is_trusted && has_prefix(name, &REPORTS)))
-    };
-    if fields.keys().any(misleads) {
-        let names: Vec<HeaderName> = fields.keys().filter(|name| misleads(name)).cloned().collect();
-        for name in names {
-            fields.remove(name);
+/// Frames a response in one way. A response without content loses its framing (RFC 9112 §6.1,
+/// RFC 9110 §8.6), and equal lengths become one.
+///
+/// # Errors
+/// The lengths are not numbers or differ.
+pub(super) fn set_framing(response: &mut ResponseHeader) -> pingora::Result<()> {
+    if response.status.is_informational() || response.status == StatusCode::NO_CONTENT {
+        response.remove_header(&header::TRANSFER_ENCODING);
+        response.remove_header(&header::CONTENT_LENGTH);
+        return Ok(());
+    }
+    match gate::one_length(&response.headers) {
+        Ok(None) => Ok(()),
+        Ok(Some(length)) => response.insert_header(header::CONTENT_LENGTH, length),
+        Err(_) => {
+            Error::e_explain(InvalidHTTPHeader, "lengths that differ").map_err(Error::into_up)
         }
     }
 }
 
-/// Whether a name has one of these prefixes. CGI treats `_` and `-` as equal.
-fn has_prefix(name: &str, prefixes: &[&str]) -> bool {
-    prefixes.iter().any(|prefix| {
-        name.get(..prefix.len()).is_some_and(|start| {
-            start.bytes().zip(prefix.bytes()).all(|(a, b)| a == b || (a == b'_' && b == b'-'))
-        })
+/// Whether a 101 switches to a protocol that the request asked for (RFC 9110 §7.8).
+pub(super) fn is_asked_switch(request: &RequestHeader, response: &ResponseHeader) -> bool {
+    let asked = request.headers.get_all(header::UPGRADE).iter();
+    let mut asked = asked.flat_map(|line| line.as_bytes().split(|&b| b == b','));
+    response.headers.get(header::UPGRADE).is_some_and(|protocol| {
+        asked.any(|one| one.trim_ascii().eq_ignore_ascii_case(protocol.as_bytes().trim_ascii()))
     })
 }
 
@@ -147,7 +145,8 @@ mod tests {
     use super::*;
 
     fn client(is_trusted: bool) -> ClientSide {
-        ClientSide { peer: "10.1.1.1".parse().unwrap(), is_trusted, is_tls: true }
+        let forwarding = gate::Forwarding { is_trusted, underscore_fields: false };
+        ClientSide { peer: "10.1.1.1".parse().unwrap(), is_tls: true, forwarding }
     }
 
     fn request() -> RequestHeader {
@@ -213,6 +212,56 @@ mod tests {
             assert_eq!(request.raw_path(), target);
             assert_eq!(request.method, "OPTIONS");
         }
+    }
+
+    #[test]
+    fn rfc9110_7_8_a_switch_is_to_a_protocol_that_was_asked_for() {
+        for (asked, protocol, is_asked) in [
+            (&["websocket"][..], Some("WebSocket"), true),
+            (&["h2c, websocket"], Some("websocket"), true),
+            (&["h2c", "websocket"], Some("websocket"), true),
+            (&["h2c"], Some("websocket"), false),
+            (&["websocket"], None, false),
+            (&[], Some("websocket"), false),
+        ] {
+            let mut request = RequestHeader::build("GET", b"/", None).unwrap();
+            for line in asked {
+                request.append_header("Upgrade", *line).unwrap();
+            }
+            let mut response = ResponseHeader::build(101, None).unwrap();
+            if let Some(protocol) = protocol {
+                response.insert_header("Upgrade", protocol).unwrap();
+            }
+            assert_eq!(is_asked_switch(&request, &response), is_asked, "{asked:?} {protocol:?}");
+        }
+    }
+
+    #[test]
+    fn rfc9112_6_3_a_response_has_one_framing() {
+        for (status, fields, framing) in [
+            (200, &[("content-length", "5")][..], Some("content-length: 5")),
+            (200, &[("content-length", "5"), ("content-length", "5")], Some("content-length: 5")),
+            (200, &[("content-length", "5, 5")], Some("content-length: 5")),
+            (200, &[("transfer-encoding", "chunked")], Some("transfer-encoding: chunked")),
+            (304, &[("content-length", "5")], Some("content-length: 5")),
+            (204, &[("transfer-encoding", "chunked")], None),
+            (204, &[("content-length", "0")], None),
+            (103, &[("content-length", "0"), ("transfer-encoding", "chunked")], None),
+        ] {
+            let mut response = ResponseHeader::build(status, None).unwrap();
+            for (name, value) in fields {
+                response.append_header(*name, *value).unwrap();
+            }
+            set_framing(&mut response).unwrap();
+            let lines = response.headers.iter();
+            let lines: Vec<String> =
+                lines.map(|(name, value)| format!("{name}: {}", value.to_str().unwrap())).collect();
+            assert_eq!(lines.first().map(String::as_str), framing, "{status} {fields:?}");
+            assert!(lines.len() <= 1, "{lines:?}");
+        }
+        let mut response = ResponseHeader::build(200, None).unwrap();
+        response.append_header("content-length", "5, 6").unwrap();
+        assert!(set_framing(&mut response).is_err());
     }
 
     #[test]

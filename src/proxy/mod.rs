@@ -1,10 +1,12 @@
 //! The edge on pingora: it receives requests, passes them to the gate, and forwards.
 //!
 //! ```text
-//! request_filter    limits, admission ─▶ gate::Request ─▶ Gate::receive ─▶ answer, or forward
-//! upstream_peer     an address of the site's origin, every timeout set
-//! response_filter   hop-by-hop fields out, tags in
-//! logging           Gate::finish: counted and recorded with the final status
+//! Edge                 heads and chunks are screened before pingora parses them
+//! request_filter       limits, admission ─▶ gate::Request ─▶ Gate::receive ─▶ answer, or forward
+//! upstream_peer        an address of the site's origin, every timeout set
+//! request_body_filter  after the last part: how long the origin may take for the head
+//! response_filter      one framing, hop-by-hop fields out, tags in
+//! logging              Gate::finish: counted and recorded with the final status
 //! ```
 //!
 //! May use: gate, publication, policy, enforce, metrics, diagnostic, escape. Must not know: admin,
@@ -20,6 +22,7 @@ use std::{
 };
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use http::{StatusCode, Version, header};
 use ipnet::IpNet;
 use pingora::{
@@ -38,8 +41,10 @@ use crate::{
     publication::{Clock, Handles},
 };
 
+use self::edge::Phase;
 pub use self::server::{Running, bind_check, start};
 
+mod edge; // the connection before pingora's parser
 mod fields; // header fields of one hop
 mod send; // answers and tags written to the client
 mod server; // listeners, start and drain
@@ -53,6 +58,7 @@ pub struct Proxy {
     metrics: Arc<Metrics>,
     trusted: Vec<IpNet>,
     timeouts: policy::Timeouts,
+    connections: Arc<edge::Connections>,
     /// The time of the last warning about a failing origin, in seconds.
     warned_at: AtomicI64,
 }
@@ -83,6 +89,7 @@ impl Proxy {
             metrics: Arc::clone(&handles.metrics),
             trusted: policy.server.trusted_proxies.clone(),
             timeouts: policy.server.timeouts,
+            connections: Arc::default(),
             warned_at: AtomicI64::new(0),
         }
     }
@@ -115,22 +122,32 @@ impl Proxy {
         reception
     }
 
-    /// Warns of a failing origin, at most once a second. The metric counts each failure.
-    fn warn_of_origin(&self, exchange: &Exchange, status: u16, error: &Error) {
+    /// Warns of a failing origin, at most once a second.
+    fn warn_of_origin(&self, exchange: &Exchange, status: u16, error: &Error, fault: &str) {
         let now = self.clock.moment().now.as_second();
         if self.warned_at.swap(now, Ordering::Relaxed) != now {
             let origin = exchange.passage.served().map(|site| site.origin.to_string());
             let error = escape::bounded(error.to_string().as_bytes(), 300);
-            tracing::warn!(origin, status, error, "the origin gave no response");
+            tracing::warn!(origin, status, error, "{fault}");
         }
     }
 
     /// Prepares the request for the origin. Its judged target stays unchanged.
-    fn forward(&self, session: &mut Session) -> pingora::Result<()> {
+    fn forward(&self, session: &mut Session, exchange: &Exchange) -> pingora::Result<()> {
         let peer = peer(session);
-        let is_trusted = gate::is_trusted(peer, &self.trusted);
-        let client = fields::ClientSide { peer, is_trusted, is_tls: is_tls(session) };
+        let forwarding = gate::Forwarding {
+            is_trusted: gate::is_trusted(peer, &self.trusted),
+            underscore_fields: exchange.passage.served().is_some_and(|site| site.underscore_fields),
+        };
+        let client = fields::ClientSide { peer, is_tls: is_tls(session), forwarding };
         fields::forward(session.req_header_mut(), &client)
+    }
+
+    /// Ends the connection with the present answer, if the proxy is draining.
+    fn close_if_draining(&self, session: &mut Session) {
+        if self.connections.is_draining() {
+            session.set_keepalive(None);
+        }
     }
 
     /// Sets the timeouts of the client's connection.
@@ -142,6 +159,7 @@ impl Proxy {
         }
         session.set_read_timeout(Some(self.timeouts.client_read));
         session.set_write_timeout(Some(self.timeouts.client_write));
+        self.close_if_draining(session);
     }
 }
 
@@ -151,6 +169,7 @@ impl ProxyHttp for Proxy {
 
     fn new_ctx(&self) -> Exchange {
         self.metrics.in_flight.inc();
+        self.connections.note_request();
         let _in_flight = InFlight(self.metrics.in_flight.clone());
         Exchange { _in_flight, passage: Passage::default() }
     }
@@ -168,7 +187,7 @@ impl ProxyHttp for Proxy {
                 let now = self.clock.moment().now;
                 send::answer(session, answer, now).await.map(|()| true)
             }
-            None => self.forward(session).map(|()| false),
+            None => self.forward(session, exchange).map(|()| false),
         }
     }
 
@@ -200,15 +219,43 @@ impl ProxyHttp for Proxy {
         Ok(Box::new(peer))
     }
 
+    async fn request_body_filter(
+        &self,
+        session: &mut Session,
+        _body: &mut Option<Bytes>,
+        is_last: bool,
+        _exchange: &mut Exchange,
+    ) -> pingora::Result<()> {
+        // A tunnel has no head to wait for.
+        if is_last && status_of(session).is_none() {
+            let limit = self.timeouts.origin_read;
+            edge::phase(session).into_iter().for_each(|phase| phase.wait_for_head(limit));
+        }
+        Ok(())
+    }
+
     async fn response_filter(
         &self,
         session: &mut Session,
         response: &mut ResponseHeader,
         exchange: &mut Exchange,
     ) -> pingora::Result<()> {
-        if response.status.is_informational() {
+        fields::set_framing(response)?;
+        let phase = edge::phase(session);
+        if response.status == StatusCode::SWITCHING_PROTOCOLS {
+            if !fields::is_asked_switch(session.req_header(), response) {
+                return Err(unasked_switch());
+            }
+            phase.into_iter().for_each(Phase::switch);
             return Ok(());
         }
+        if response.status.is_informational() {
+            // The origin is still at work.
+            phase.into_iter().for_each(|phase| phase.wait_on(self.timeouts.origin_read));
+            return Ok(());
+        }
+        phase.into_iter().for_each(Phase::end_wait);
+        self.close_if_draining(session);
         fields::remove_hop_by_hop(response);
         let target = session.req_header().raw_path();
         let status = response.status.as_u16();
@@ -227,13 +274,27 @@ impl ProxyHttp for Proxy {
         error: &Error,
         exchange: &mut Exchange,
     ) -> FailToProxy {
-        let status = send::failure_status(error);
+        let phase = edge::phase(session);
+        phase.into_iter().for_each(Phase::end_wait);
+        let status = match phase {
+            Some(phase) if phase.is_refused() => 400,
+            Some(phase) if phase.is_late() => 504,
+            _ => send::failure_status(error),
+        };
+        if let Some(answered) = status_of(session) {
+            let is_tunnel = answered == StatusCode::SWITCHING_PROTOCOLS;
+            if !is_tunnel && matches!(status, 502..=504) {
+                let fault = "the origin's response ended early";
+                self.warn_of_origin(exchange, answered.as_u16(), error, fault);
+            }
+            return FailToProxy { error_code: answered.as_u16(), can_reuse_downstream: false };
+        }
         let of_origin = StatusCode::from_u16(status).ok().filter(|_| matches!(status, 502..=504));
         if of_origin.is_some() {
             self.metrics.origin_failures.inc();
-            self.warn_of_origin(exchange, status, error);
+            self.warn_of_origin(exchange, status, error, "the origin gave no response");
         }
-        if status > 0 && session.response_written().is_none() {
+        if status > 0 {
             session.set_keepalive(None);
             let sent = match of_origin {
                 Some(status) => {
@@ -255,8 +316,11 @@ impl ProxyHttp for Proxy {
         _error: Option<&Error>,
         exchange: &mut Exchange,
     ) {
-        let status = session.response_written().map_or(0, |response| response.status.as_u16());
+        let status = status_of(session).map_or(0, |status| status.as_u16());
         self.gate.finish(std::mem::take(&mut exchange.passage), status);
+        if let Some(phase) = edge::phase(session) {
+            phase.end_request();
+        }
     }
 }
 
@@ -268,6 +332,17 @@ fn apply(admission: gate::Admission, header: &mut RequestHeader) -> Result<(), R
     let Some(target) = admission.target else { return Ok(()) };
     header.set_raw_path(&target).map_err(|_| Refusal::AmbiguousTarget)?;
     if header.raw_path() == target { Ok(()) } else { Err(Refusal::AmbiguousTarget) }
+}
+
+/// The status of the answer that the client has; `None` if it only has interim responses.
+fn status_of(session: &Session) -> Option<StatusCode> {
+    let status = session.response_written()?.status;
+    let is_final = !status.is_informational() || status == StatusCode::SWITCHING_PROTOCOLS;
+    is_final.then_some(status)
+}
+
+fn unasked_switch() -> Box<Error> {
+    Error::explain(ErrorType::InvalidHTTPHeader, "a 101 that the client did not ask for").into_up()
 }
 
 /// The address at the other end of the connection.

@@ -13,19 +13,30 @@ use std::{
 
 use async_trait::async_trait;
 use pingora::{
-    listeners::tls::TlsSettings,
-    proxy::http_proxy_service,
+    listeners::{L4BufferSettings, ListenerConfig, tls::TlsSettings},
+    proxy::http_proxy,
     server::{RunArgs, Server, ShutdownSignal, ShutdownSignalWatch, configuration::ServerConf},
+    services::listening::Service,
 };
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
 use tokio::sync::watch;
 
 use crate::{diagnostic::Diagnostic, metrics::Metrics, policy};
 
-use super::Proxy;
+use super::{
+    Proxy,
+    edge::{Connections, Edge},
+};
 
-/// The idle time after which a draining server ends.
+/// The idle time after which a draining server without connections ends.
 const QUIET: Duration = Duration::from_millis(100);
+/// The idle time after which a draining server with kept-alive connections ends. In this time, a
+/// client that is busy sends its next request, and learns from the answer to connect anew.
+const LAST_REQUESTS: Duration = Duration::from_secs(1);
+
+/// The read buffer of each client connection. pingora's default of 64 KiB costs up to that much for
+/// each idle connection, depending on the allocator.
+const READ_BUFFER: usize = 8 << 10;
 
 /// A started proxy.
 #[derive(Debug)]
@@ -33,6 +44,7 @@ pub struct Running {
     thread: JoinHandle<()>,
     stop: watch::Sender<bool>,
     metrics: Arc<Metrics>,
+    connections: Arc<Connections>,
 }
 
 /// Checks every socket and certificate of the policy.
@@ -40,9 +52,9 @@ pub struct Running {
 /// # Errors
 /// A finding for each unusable one.
 pub fn bind_check(server: &policy::Server) -> Result<(), Vec<Diagnostic>> {
-    let sockets = server.listen.iter().map(|listener| listener.address).chain(server.admin);
     // All sockets stay open until the last check, so that two overlapping ones fail.
-    let tried: Vec<_> = sockets.map(|address| (address, TcpListener::bind(address))).collect();
+    let tried: Vec<_> =
+        server.addresses().map(|address| (address, TcpListener::bind(address))).collect();
     let mut findings: Vec<Diagnostic> = tried
         .iter()
         .filter_map(|(address, tried)| Some(socket_finding(*address, tried.as_ref().err()?)))
@@ -64,11 +76,21 @@ fn socket_finding(address: SocketAddr, error: &std::io::Error) -> Diagnostic {
     Diagnostic::error("server.listen", message).help(help)
 }
 
+/// The largest PEM file, in octets.
+const MAX_PEM: u64 = 4 << 20;
+
 fn certificate_finding(tls: &policy::Tls) -> Result<(), Diagnostic> {
     let refused = |file: &std::path::Path, error: &dyn std::fmt::Display| {
         Diagnostic::error("server.tls", format!("{}: {error}", file.display()))
             .help("name PEM files of a certificate chain and its private key")
     };
+    for file in [&tls.certificate, &tls.key] {
+        // A device may have no end, and a pipe no writer.
+        let found = std::fs::metadata(file).map_err(|error| refused(file, &error))?;
+        if !found.is_file() || found.len() > MAX_PEM {
+            return Err(refused(file, &"not a regular file of 4 MiB at most"));
+        }
+    }
     let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_file_iter(&tls.certificate)
         .and_then(Iterator::collect)
         .map_err(|error| refused(&tls.certificate, &error))?;
@@ -107,19 +129,12 @@ pub fn start(
     };
     let mut pingora = Server::new_with_opt_and_conf(None, conf);
     pingora.bootstrap();
-    let mut service = http_proxy_service(&pingora.configuration, proxy);
+    let connections = Arc::clone(&proxy.connections);
+    let proxy = http_proxy(&pingora.configuration, proxy);
+    let edge = Edge::new(proxy, Arc::clone(&metrics), Arc::clone(&connections));
+    let mut service = Service::new("proxy".to_owned(), edge);
     for listener in &server.listen {
-        let address = listener.address.to_string();
-        match &listener.tls {
-            None => service.add_tcp(&address),
-            Some(tls) => {
-                let (certificate, key) =
-                    (tls.certificate.to_string_lossy(), tls.key.to_string_lossy());
-                let settings = TlsSettings::intermediate(&certificate, &key)
-                    .map_err(|error| Diagnostic::error("server.tls", error.to_string()))?;
-                service.add_tls_with_settings(&address, None, settings);
-            }
-        }
+        service.add_listener(endpoint(listener)?);
     }
     pingora.add_service(service);
     let (stop, stopped) = watch::channel(false);
@@ -130,23 +145,38 @@ pub fn start(
         std::thread::Builder::new().name("proxy".to_owned()).spawn(run).map_err(|error| {
             Diagnostic::error("server.thread", error.to_string()).help("raise the limit of threads")
         })?;
-    Ok(Running { thread, stop, metrics })
+    Ok(Running { thread, stop, metrics, connections })
+}
+
+/// A socket as pingora takes it.
+fn endpoint(listener: &policy::Listener) -> Result<ListenerConfig, Diagnostic> {
+    let buffer = L4BufferSettings::default().read(READ_BUFFER);
+    let endpoint = ListenerConfig::tcp(listener.address.to_string()).l4_buffer(buffer);
+    let Some(tls) = &listener.tls else { return Ok(endpoint) };
+    let (certificate, key) = (tls.certificate.to_string_lossy(), tls.key.to_string_lossy());
+    let settings = TlsSettings::intermediate(&certificate, &key)
+        .map_err(|error| Diagnostic::error("server.tls", error.to_string()))?;
+    Ok(endpoint.tls(settings))
 }
 
 impl Running {
-    /// Accepts no more connections and waits until no request is in progress, for at most `limit`.
-    /// Returns the number of requests still in progress.
+    /// Accepts no more connections, ends the others with their next answer, and waits until no
+    /// request is in progress, for at most `limit`. Returns the number of requests still in
+    /// progress.
     pub async fn drain(self, limit: Duration) -> i64 {
+        self.connections.drain();
         // The thread may have ended already; then there is no receiver.
         let _ = self.stop.send(true);
         let deadline = Instant::now() + limit;
-        let mut quiet_since = Instant::now();
+        let (mut quiet_since, mut requests) = (Instant::now(), 0);
         loop {
             let in_flight = self.metrics.in_flight.get();
-            if in_flight > 0 {
+            let before = std::mem::replace(&mut requests, self.connections.late_requests());
+            if in_flight > 0 || requests > before {
                 quiet_since = Instant::now();
             }
-            if quiet_since.elapsed() >= QUIET
+            let patience = if self.connections.is_empty() { QUIET } else { LAST_REQUESTS };
+            if quiet_since.elapsed() >= patience
                 || self.thread.is_finished()
                 || Instant::now() >= deadline
             {

@@ -3,12 +3,11 @@
 use std::{collections::HashMap, sync::Arc};
 
 use bytes::Bytes;
-use jiff::Timestamp;
 
 use crate::{
     diagnostic::Diagnostic,
-    enforce::{History, Moment, Period, Rulebook, Timeline},
-    policy::{self, Policy},
+    enforce::{Chronicle, History, Moment, Rulebook},
+    policy::Policy,
     robots::OriginFile,
 };
 
@@ -24,17 +23,8 @@ pub struct InForce {
     pub rulebook: Arc<Rulebook>,
     /// The files of the origins, for sites that publish them.
     origin_files: FilesBySite,
-    /// The editions of removed sites, by name, in case the sites come back.
-    gone: HashMap<String, RemovedSite>,
     /// The reasons why an edition was not published.
     pub findings: Vec<Diagnostic>,
-}
-
-/// The editions of a removed site.
-#[derive(Clone, Debug)]
-struct RemovedSite {
-    timeline: Timeline,
-    since: Timestamp,
 }
 
 /// A change of the state in force.
@@ -48,27 +38,20 @@ pub enum Change {
     Accepted(String, Bytes),
     /// A clock that was set back: later times count as now.
     ClockSetBack,
-    /// The passage of time.
-    Tick,
+    /// Editions of earlier runs that were read after the start.
+    Recalled(Chronicle),
 }
 
 impl InForce {
-    /// The state at the start. A site without stored `periods` counts as published at `since`.
+    /// The state at the start, after the `chronicle` of earlier runs.
     pub fn first(
         policy: Arc<Policy>,
         origin_files: FilesBySite,
-        periods: HashMap<String, Vec<Period>>,
-        since: Timestamp,
+        chronicle: Chronicle,
         moment: Moment,
     ) -> Self {
-        let history = History { moment, since, periods, ..History::after(None, moment.now) };
-        Self::compile(policy, origin_files, HashMap::new(), history)
-    }
-
-    /// The timeline that a site of `policy` continues, if there is one.
-    pub fn timeline_before(&self, site: &policy::Site, now: Timestamp) -> Option<Timeline> {
-        let history = self.history(Moment::at(now));
-        history.before(site).first().map(|timeline| (*timeline).clone())
+        let history = History { moment, chronicle, ..History::after(None, moment.now) };
+        Self::compile(policy, origin_files, history)
     }
 
     /// The names of the sites that `next` does not have.
@@ -77,51 +60,36 @@ impl InForce {
         names.filter(|name| !is_served(&next.policy, name))
     }
 
-    fn history(&self, moment: Moment) -> History<'_> {
-        let gone = self.gone.iter().map(|(name, gone)| (name.clone(), gone.timeline.clone()));
-        let history = History::after(Some(&self.rulebook), moment.now);
-        History { moment, gone: gone.collect(), ..history }
-    }
-
-    fn compile(
-        policy: Arc<Policy>,
-        origin_files: FilesBySite,
-        gone: HashMap<String, RemovedSite>,
-        history: History<'_>,
-    ) -> Self {
+    fn compile(policy: Arc<Policy>, origin_files: FilesBySite, history: History<'_>) -> Self {
         let mut history = History { origins: origin_files.clone(), ..history };
         let rulebook = Arc::new(Rulebook::compile_with(&policy, &mut history));
         let findings = history.findings;
-        Self { policy, rulebook, origin_files, gone, findings }
+        Self { policy, rulebook, origin_files, findings }
     }
 }
 
 /// The state after a change. The rulebook stays the same object if its inputs do not change.
 pub fn next(in_force: &InForce, change: Change, moment: Moment) -> InForce {
     let now = in_force.clone();
-    let is_set_back = matches!(change, Change::ClockSetBack);
+    let mut history = History { moment, ..History::after(Some(&in_force.rulebook), moment.now) };
+    let is_other_past = matches!(change, Change::ClockSetBack | Change::Recalled(_));
     let (policy, origin_files) = match change {
         Change::Policy(policy, files) => (policy, files),
         Change::Origin(files) => (now.policy, files),
         Change::Accepted(site, file) => (now.policy, with(now.origin_files, site, file)),
         Change::ClockSetBack => (now.policy, now.origin_files),
-        Change::Tick => {
-            return InForce { gone: still_relevant(now.gone, &in_force.policy, moment), ..now };
+        Change::Recalled(older) => {
+            history.chronicle.recall(older, moment.now);
+            (now.policy, now.origin_files)
         }
     };
     let is_same = Arc::ptr_eq(&policy, &in_force.policy)
         && origin_files == in_force.origin_files
-        && !is_set_back;
+        && !is_other_past;
     if is_same {
         return in_force.clone();
     }
-    let mut gone = now.gone;
-    for site in in_force.rulebook.sites() {
-        let one = RemovedSite { timeline: site.timeline.clone(), since: moment.now };
-        gone.insert(site.name.clone(), one);
-    }
-    let gone = still_relevant(gone, &policy, moment);
-    InForce::compile(policy, origin_files, gone, in_force.history(moment))
+    InForce::compile(policy, origin_files, history)
 }
 
 /// The files, with a new one for a site that publishes its origin's file.
@@ -130,17 +98,6 @@ fn with(mut files: FilesBySite, site: String, file: Bytes) -> FilesBySite {
         *known = OriginFile::Present(file);
     }
     files
-}
-
-/// The removed sites whose editions a crawler may still use.
-fn still_relevant(
-    mut gone: HashMap<String, RemovedSite>,
-    policy: &Policy,
-    moment: Moment,
-) -> HashMap<String, RemovedSite> {
-    let start = moment.start_of(policy::MAX_CACHE_WINDOW);
-    gone.retain(|name, one| !is_served(policy, name) && one.since > start);
-    gone
 }
 
 fn is_served(policy: &Policy, name: &str) -> bool {

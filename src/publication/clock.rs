@@ -5,7 +5,8 @@
 //! monotonic clock, and windows reach back by the leap until it is past. A suspended machine looks
 //! the same; crawlers then get a little more time. If the wall clock is set back, stored times lie
 //! ahead of it and would not expire. The publisher watches [`Clock::set_backs`] and moves these
-//! times to now.
+//! times to now. It stores the leaps ([`Clock::take_leaps`]), so that a restart does not take them
+//! for time that went by.
 
 use std::{
     sync::Arc,
@@ -16,7 +17,10 @@ use arc_swap::ArcSwap;
 use jiff::Timestamp;
 use parking_lot::Mutex;
 
-use crate::enforce::{Leap, Moment};
+use crate::{
+    enforce::{Leap, Moment},
+    violations::ClockLeap,
+};
 
 /// The least difference that counts as a leap. Time synchronisation causes smaller ones.
 const LEAST_LEAP: Duration = Duration::from_secs(60);
@@ -34,8 +38,8 @@ pub struct Clock {
     start: Instant,
     /// The last comparison.
     last: ArcSwap<State>,
-    /// Serialises comparisons after a change.
-    changing: Mutex<()>,
+    /// The jumps that nobody took yet. Its lock serialises comparisons after a change.
+    fresh: Mutex<Vec<ClockLeap>>,
 }
 
 /// One comparison.
@@ -52,19 +56,43 @@ struct State {
 #[derive(Clone, Copy, Debug)]
 struct Leaps {
     total: Duration,
-    /// The time of the last one.
+    /// The time at which the last one was `ago`.
     at: Instant,
+    ago: Duration,
 }
 
 impl Default for Clock {
     fn default() -> Self {
-        let (start, wall) = (Instant::now(), Timestamp::now());
-        let state = State { steady: start, wall, leaps: None, set_backs: 0 };
-        Self { start, last: ArcSwap::from_pointee(state), changing: Mutex::new(()) }
+        Self::after(&[], Timestamp::now())
     }
 }
 
 impl Clock {
+    /// A clock that starts at `now`, after these jumps. They count as long as without a restart.
+    pub fn after(leaps: &[ClockLeap], now: Timestamp) -> Self {
+        let start = Instant::now();
+        let age = |leap: &ClockLeap| Duration::try_from(now.duration_since(leap.at)).ok();
+        let ages = leaps.iter().map(|leap| (age(leap).unwrap_or_default(), leap.by));
+        let recent = ages.filter(|(ago, _)| *ago < LEAP_LIFETIME);
+        let leaps = recent.fold(None, |sum: Option<Leaps>, (ago, by)| {
+            let sum = sum.unwrap_or(Leaps { total: Duration::ZERO, at: start, ago });
+            let total = sum.total.saturating_add(by);
+            Some(Leaps { total, ago: sum.ago.min(ago), ..sum })
+        });
+        let state = State { steady: start, wall: now, leaps, set_backs: 0 };
+        Self { start, last: ArcSwap::from_pointee(state), fresh: Mutex::default() }
+    }
+
+    /// The moment of a given time. For explanations, which compare no clocks.
+    pub fn moment_at(&self, now: Timestamp) -> Moment {
+        Moment { leap: self.last.load().leap_at(self.start), ..Moment::at(now) }
+    }
+
+    /// The jumps since the last call.
+    pub fn take_leaps(&self) -> Vec<ClockLeap> {
+        std::mem::take(&mut self.fresh.lock())
+    }
+
     /// The present moment. Takes no lock while both clocks agree.
     pub fn moment(&self) -> Moment {
         let (steady, wall) = (Instant::now(), Timestamp::now());
@@ -84,11 +112,12 @@ impl Clock {
 
     /// Compares both clocks and stores the result.
     fn compare(&self, steady: Instant, wall: Timestamp) -> Option<Leap> {
-        let _one = self.changing.lock();
+        let mut fresh = self.fresh.lock();
         let mut state = **self.last.load();
         let leapt = state.compare(steady, wall);
         self.last.store(Arc::new(state));
         if let Some(leapt) = leapt {
+            fresh.push(ClockLeap { at: wall, by: leapt });
             let seconds = leapt.as_secs();
             tracing::warn!(
                 code = "clock.leapt",
@@ -112,7 +141,7 @@ impl State {
     /// The leap that counts at this time.
     fn leap_at(&self, steady: Instant) -> Option<Leap> {
         let leaps = self.leaps?;
-        let ago = steady.saturating_duration_since(leaps.at);
+        let ago = leaps.ago(steady);
         (ago < LEAP_LIFETIME).then_some(Leap { by: leaps.total, ago })
     }
 
@@ -124,13 +153,24 @@ impl State {
         self.set_backs += u64::from(is_back);
         let leapt = shown.checked_sub(elapsed).filter(|leapt| *leapt >= LEAST_LEAP);
         (self.steady, self.wall) = (steady, wall);
-        let is_recent = |leaps: &Leaps| steady.saturating_duration_since(leaps.at) < LEAP_LIFETIME;
+        let is_recent = |leaps: &Leaps| leaps.ago(steady) < LEAP_LIFETIME;
         self.leaps = self.leaps.filter(is_recent);
         if let Some(leapt) = leapt {
             let before = self.leaps.map_or(Duration::ZERO, |leaps| leaps.total);
-            self.leaps = Some(Leaps { total: before.saturating_add(leapt), at: steady });
+            self.leaps = Some(Leaps {
+                total: before.saturating_add(leapt),
+                at: steady,
+                ago: Duration::ZERO,
+            });
         }
         leapt
+    }
+}
+
+impl Leaps {
+    /// The time since the last one.
+    fn ago(&self, steady: Instant) -> Duration {
+        self.ago.saturating_add(steady.saturating_duration_since(self.at))
     }
 }
 
@@ -162,5 +202,25 @@ mod tests {
         let back = start(&mut state, steady + DAY + HOUR, wall + DAY + HOUR);
         assert_eq!(back, wall + HOUR);
         assert_eq!(state.set_backs, 1);
+    }
+
+    #[test]
+    fn a_restart_keeps_the_leaps() {
+        let now = Timestamp::UNIX_EPOCH + 20_000 * DAY;
+        let leap = |hours: u32, by: Duration| ClockLeap { at: now - hours * HOUR, by };
+        for (leaps, start) in [
+            (vec![], now - DAY),
+            (vec![leap(1, 2 * DAY)], now - 3 * DAY),
+            (vec![leap(30, DAY), leap(1, 2 * DAY)], now - 4 * DAY),
+            (vec![leap(25, DAY)], now - DAY),
+            (vec![leap(9 * 24, DAY)], now - DAY),
+        ] {
+            let clock = Clock::after(&leaps, now);
+            assert_eq!(clock.moment_at(now).start_of(DAY), start, "{leaps:?}");
+            assert_eq!(clock.take_leaps(), []);
+        }
+        // The clock was set back since.
+        let ahead = ClockLeap { at: now + DAY, by: DAY };
+        assert_eq!(Clock::after(&[ahead], now).moment_at(now).start_of(DAY), now - 2 * DAY);
     }
 }

@@ -6,12 +6,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use jiff::Timestamp;
-
 use crate::{
     diagnostic::Diagnostic,
+    escape,
     policy::{self, Policy},
 };
+
+/// The code of the warning about a file that is in the working directory, not beside the policy.
+pub const OLD_PLACE: &str = "policy.old_place";
 
 /// A policy file after reading.
 #[derive(Debug)]
@@ -40,23 +42,20 @@ pub fn read_policy_with(
     file: &Path,
     open: impl Fn(&Path) -> io::Result<Vec<u8>>,
 ) -> io::Result<PolicyRead> {
-    let bytes = read_up_to(file, policy::MAX_BYTES)?;
+    let bytes = read_file(file, policy::MAX_BYTES)?;
     let mut catalogue_file = None;
-    let mut open = |path: &Path| {
-        catalogue_file = Some(path.to_owned());
-        open(path)
+    let mut open = |name: &Path| {
+        let Place { path, .. } = Place::find(name, file);
+        open(catalogue_file.insert(path))
     };
-    let (policy, findings) = policy::read_with(&file.display().to_string(), &bytes, &mut open);
+    let shown = file.display().to_string();
+    let (mut policy, mut findings) = policy::read_with(&shown, &bytes, &mut open);
+    for (key, name) in policy.iter_mut().flat_map(Policy::files_mut) {
+        let Place { path, is_old } = Place::find(name, file);
+        findings.extend(is_old.then(|| old_place(key, name, file).in_file(&shown)));
+        *name = path;
+    }
     Ok(PolicyRead { policy, findings, catalogue_file })
-}
-
-/// The time at which a policy was saved. Its robots.txt counts as published since then, so a
-/// restart does not make it new.
-pub fn saved_at(file: &Path) -> Timestamp {
-    let modified = std::fs::metadata(file).and_then(|metadata| metadata.modified());
-    let saved = modified.ok().and_then(|time| Timestamp::try_from(time).ok());
-    let now = Timestamp::now();
-    saved.filter(|saved| *saved <= now).unwrap_or(now)
 }
 
 /// The bytes of a catalogue file, up to one byte beyond the limit.
@@ -64,19 +63,64 @@ pub fn saved_at(file: &Path) -> Timestamp {
 /// # Errors
 /// The file is unreadable.
 pub fn read_catalogue_file(file: &Path) -> io::Result<Vec<u8>> {
-    read_up_to(file, policy::MAX_CATALOGUE_BYTES)
+    read_file(file, policy::MAX_CATALOGUE_BYTES)
 }
 
 /// The bytes of a file, up to one byte more than `most`.
-fn read_up_to(file: &Path, most: usize) -> io::Result<Vec<u8>> {
-    // Opening a named pipe would wait for a writer. A pipe that the shell passes is fine.
-    let is_passed = ["/dev/fd/", "/dev/stdin", "/proc/self/fd/"]
-        .iter()
-        .any(|folder| file.as_os_str().as_encoded_bytes().starts_with(folder.as_bytes()));
-    if !is_passed && !std::fs::metadata(file)?.is_file() {
+///
+/// # Errors
+/// The file is unreadable.
+pub fn read_file(file: &Path, most: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open_file(file)?.take(most as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Opens a file to read it. Opening a named pipe would wait for a writer, and a device may have no
+/// end. A pipe that the shell passes is fine.
+///
+/// # Errors
+/// The file is unreadable or not regular.
+pub fn open_file(file: &Path) -> io::Result<File> {
+    if !is_passed(file) && !std::fs::metadata(file)?.is_file() {
         return Err(io::Error::other("not a regular file"));
     }
-    let mut bytes = Vec::new();
-    File::open(file)?.take(most as u64 + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
+    File::open(file)
+}
+
+/// Whether the shell passes the file as an open one: `/dev/stdin`, or `<(…)`.
+fn is_passed(file: &Path) -> bool {
+    let name = file.as_os_str().as_encoded_bytes();
+    let passed = ["/dev/fd/", "/dev/stdin", "/proc/self/fd/"];
+    passed.iter().any(|folder| name.starts_with(folder.as_bytes()))
+}
+
+/// Where a file is that a policy names.
+#[derive(Debug)]
+struct Place {
+    path: PathBuf,
+    /// Whether it is in the working directory, where relative names once started.
+    is_old: bool,
+}
+
+impl Place {
+    /// The place of a file by its `name` in the policy `file`. A relative name starts at the folder
+    /// of the policy; if there is a file in the working directory alone, that one counts.
+    fn find(name: &Path, file: &Path) -> Self {
+        let folder = file.parent().filter(|_| !is_passed(file)).unwrap_or_else(|| Path::new(""));
+        let path = folder.join(name);
+        let is_missing = |path: &Path| path.try_exists().is_ok_and(|is_there| !is_there);
+        let is_old = path != name && is_missing(&path) && name.exists();
+        Self { path: if is_old { name.to_owned() } else { path }, is_old }
+    }
+}
+
+/// The warning about a file in the working directory.
+fn old_place(key: &str, name: &Path, file: &Path) -> Diagnostic {
+    let place = file.parent().unwrap_or_else(|| Path::new("")).join(name);
+    let shown = |path: &Path| escape::text(path.as_os_str().as_encoded_bytes());
+    let message =
+        format!("{key}: '{}' is in the working directory, not beside the policy", shown(name));
+    let help = format!("move it to '{}', or write its absolute name", shown(&place));
+    Diagnostic::warning(OLD_PLACE, message).help(help)
 }

@@ -56,7 +56,7 @@ impl Handles {
         Ok(Self {
             published: Arc::new(ArcSwap::from_pointee(published)),
             conduct: Arc::new(Conduct::of(memory.ledger())),
-            clock: Arc::new(Clock::default()),
+            clock: Arc::new(memory.clock(now)),
             sink: Arc::new(Sink::start(Settings::default())?),
             metrics,
         })
@@ -72,7 +72,9 @@ impl Handles {
         addresses: &AddressBook,
     ) {
         memory::store_provisional(&self.sink, &before.rulebook, &after.rulebook);
-        memory::store(&self.sink, &after.rulebook);
+        let now = self.clock.moment().now;
+        memory::store(&self.sink, &after.rulebook, now);
+        before.removed_sites(after).for_each(|site| memory::store_removal(&self.sink, site, now));
         let previous = self.published.load_full();
         let rulebook = Arc::clone(&after.rulebook);
         let next = Snapshot::new(rulebook, Some(&previous), verifier, addresses, &self.metrics);

@@ -1,22 +1,23 @@
 //! The log lines of the publisher about rulebooks.
 
-use crate::enforce::{self, Moment, Rulebook};
+use crate::enforce::Rulebook;
 
 use super::change::InForce;
 
 /// Logs the problems of a rulebook.
-pub(super) fn log_problems(in_force: &InForce, moment: Moment) {
+pub(super) fn log_problems(in_force: &InForce) {
     for finding in &in_force.findings {
         let finding = format!("{finding:#}");
         tracing::error!(finding, "robots.txt not published: the last good one stays in force");
     }
-    let start = |site: &enforce::Site| moment.start_of(site.cache_window);
     for site in in_force.rulebook.sites() {
-        if site.timeline.forgotten().is_some_and(|until| until > start(site)) {
-            tracing::warn!(
+        let editions = site.timeline.summed_up();
+        if editions > 0 {
+            tracing::info!(
                 site = site.name,
-                "robots.txt changes too often: rules are not enforced for crawlers that may use a \
-                 forgotten edition"
+                editions,
+                "robots.txt changes often: a path that any of its older editions allows is allowed \
+                 to crawlers that may use one of them"
             );
         }
     }
@@ -29,14 +30,24 @@ pub(super) fn log_problems(in_force: &InForce, moment: Moment) {
     }
 }
 
-/// Logs the sites with a changed robots.txt.
-pub(super) fn log_changes(before: &Rulebook, after: &Rulebook) {
-    let pairs = after.sites().iter().zip(before.sites());
-    let changed = pairs.filter(|(now, before)| now.edition().id() != before.edition().id());
-    let sites: Vec<&str> = changed.map(|(now, _)| now.name.as_str()).collect();
-    if !sites.is_empty() {
-        let sites = sites.join(", ");
-        tracing::info!(sites, "robots.txt changed");
+/// Logs the edition of each site that had another one `before`.
+pub(super) fn log_editions(before: Option<&Rulebook>, after: &Rulebook) {
+    for site in after.sites() {
+        let of_name = |book: &Rulebook| {
+            let same = book.sites().iter().find(|other| other.name == site.name);
+            same.map(|other| other.edition().id())
+        };
+        let edition = site.edition().id();
+        if before.and_then(of_name) != Some(edition) {
+            let (source, is_provisional) = (site.source.as_str(), site.edition().is_provisional());
+            tracing::info!(
+                site = site.name,
+                %edition,
+                source,
+                is_provisional,
+                "robots.txt in force"
+            );
+        }
     }
 }
 
@@ -51,7 +62,11 @@ mod tests {
     use jiff::Timestamp;
 
     use super::*;
-    use crate::{diagnostic::Diagnostic, policy::Policy};
+    use crate::{
+        diagnostic::Diagnostic,
+        enforce::{Chronicle, Moment},
+        policy::Policy,
+    };
 
     #[derive(Clone, Default)]
     struct Lines(Arc<Mutex<Vec<u8>>>);
@@ -71,14 +86,13 @@ mod tests {
         let text = "sites: [{ hosts: [a.example], origin: \"http://127.0.0.1:1\" }]";
         let policy = Arc::new(text.parse::<Policy>().unwrap());
         let moment = Moment::at(Timestamp::UNIX_EPOCH);
-        let mut in_force =
-            InForce::first(policy, HashMap::new(), HashMap::new(), moment.now, moment);
+        let mut in_force = InForce::first(policy, HashMap::new(), Chronicle::default(), moment);
         in_force.findings.push(Diagnostic::error("robots.too_large", "it has 600 KiB"));
         let lines = Lines::default();
         let writer = lines.clone();
         let subscriber =
             tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
-        tracing::subscriber::with_default(subscriber, || log_problems(&in_force, moment));
+        tracing::subscriber::with_default(subscriber, || log_problems(&in_force));
         let text = String::from_utf8(lines.0.lock().expect("no writer panics").clone());
         let text = text.expect("UTF-8");
         for part in ["ERROR", "robots.txt not published", "it has 600 KiB"] {

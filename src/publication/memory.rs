@@ -1,29 +1,40 @@
-//! The memory of earlier runs in the database: editions, fetches and quarantined files.
+//! The memory of earlier runs in the database: editions, hosts, fetches, quarantined files, and
+//! jumps of the clock.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{collections::HashMap, path::Path, sync::Arc, time::Duration};
 
 use jiff::Timestamp;
 
 use crate::{
     conduct::{Fetches, Ledger, Network},
     crawlers::Outcome,
-    enforce::{self, EditionId, History, Moment, Period, Rulebook},
-    policy::{Policy, Source},
+    enforce::{self, Chronicle, EditionId, History, HostPeriod, Moment, Period, Rulebook},
+    policy::{self, Policy, Source},
     robots::{self, OriginFile, closes_everything},
-    violations::{self, Fetch, Obstacle, Quarantined, Sink, Store},
+    violations::{self, ClockLeap, Fetch, Obstacle, Quarantined, Sink, SiteHosts, Store, Unread},
 };
 
-use super::origin_files::KnownFile;
+use super::{clock::Clock, origin_files::KnownFile};
 
-/// The least time to read back. Recent editions affect the dates of later ones, even outside every
-/// window.
-const LEAST_WINDOW: Duration = Duration::from_secs(60);
+/// How long the database keeps replaced editions, hosts, fetches and clock changes at least: the
+/// longest `cache_window`, which a reload may set, and a day for changes of the clock.
+pub const KEPT: Duration = policy::MAX_CACHE_WINDOW.saturating_add(Duration::from_secs(86_400));
+
+/// The most bytes of robots.txt files that a start reads before it serves. The rest is read in the
+/// background, in parts of this size.
+const AT_START: usize = 4 << 20;
 
 /// The rows of the database that still matter.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     /// The editions that were in force, by time.
     pub editions: Vec<violations::Edition>,
+    /// The older editions that are not among them yet.
+    pub unread: Option<Unread>,
+    /// The sites of hosts.
+    pub hosts: Vec<violations::HostPeriod>,
+    /// The jumps of the clock.
+    pub leaps: Vec<ClockLeap>,
     /// The fetches of robots.txt.
     pub fetches: Vec<Fetch>,
     /// The files of origins in quarantine.
@@ -36,9 +47,20 @@ impl Memory {
     /// # Errors
     /// The database is unreadable.
     pub fn read(policy: &Policy, now: Timestamp) -> Result<Self, violations::Error> {
+        Self::read_up_to(policy, now, usize::MAX)
+    }
+
+    /// The rows that a start needs: of many editions, the latest ones. [`recall`] reads the rest.
+    ///
+    /// # Errors
+    /// The database is unreadable.
+    pub fn read_latest(policy: &Policy, now: Timestamp) -> Result<Self, violations::Error> {
+        Self::read_up_to(policy, now, AT_START)
+    }
+
+    fn read_up_to(policy: &Policy, now: Timestamp, most: usize) -> Result<Self, violations::Error> {
         let Some(file) = &policy.violations.database else { return Ok(Self::default()) };
-        let start = Moment::at(now).start_of(longest_window(policy).max(LEAST_WINDOW));
-        match Store::open_read_only(file).and_then(|store| Self::of(&store, start)) {
+        match Store::open_read_only(file).and_then(|store| Self::of(&store, now, most)) {
             Err(error) if matches!(error.obstacle, Obstacle::NoFile | Obstacle::NoFolder) => {
                 Ok(Self::default())
             }
@@ -46,9 +68,15 @@ impl Memory {
         }
     }
 
-    fn of(store: &Store, start: Timestamp) -> Result<Self, violations::Error> {
+    fn of(store: &Store, now: Timestamp, most: usize) -> Result<Self, violations::Error> {
+        let leaps = store.clock_leaps(Moment::at(now).start_of(KEPT))?;
+        let start = start(&leaps, now);
+        let (editions, unread) = store.latest_editions(start, None, most)?;
         Ok(Self {
-            editions: store.editions(None, Some(start))?,
+            editions,
+            unread,
+            hosts: store.hosts(start)?,
+            leaps,
             fetches: store.fetches()?,
             quarantine: store.quarantine()?,
         })
@@ -56,23 +84,26 @@ impl Memory {
 
     /// The policy as a server would publish it at `now`, without any fetch from an origin.
     pub fn rulebook(&self, policy: &Policy, now: Timestamp) -> Rulebook {
-        let mut history = History::after(None, now);
-        history.periods = self.periods();
+        let (moment, chronicle) = (self.clock(now).moment_at(now), self.chronicle(now));
+        let mut history = History { moment, chronicle, ..History::after(None, now) };
         Rulebook::compile_with(policy, &mut history)
     }
 
-    /// The periods of each site, by name. Sites with the same edition share it.
-    pub fn periods(&self) -> HashMap<String, Vec<Period>> {
-        let mut compiled: HashMap<&str, Arc<enforce::Edition>> = HashMap::new();
-        let mut periods: HashMap<String, Vec<Period>> = HashMap::new();
-        for row in &self.editions {
-            let edition = compiled
-                .entry(&row.sha256)
-                .or_insert_with(|| Arc::new(enforce::Edition::of_bytes(row.bytes.clone())));
-            let period = Period { edition: Arc::clone(edition), from: row.from, until: row.until };
-            periods.entry(row.site.to_string()).or_default().push(period);
-        }
-        periods
+    /// The clock at `now`, with its jumps before.
+    pub fn clock(&self, now: Timestamp) -> Clock {
+        Clock::after(&self.leaps, now)
+    }
+
+    /// The editions of all sites and the sites of all hosts. Sites with the same edition share it.
+    pub fn chronicle(&self, now: Timestamp) -> Chronicle {
+        let hosts = self.hosts.iter().map(|row| HostPeriod {
+            host: row.host.to_string(),
+            site: row.site.to_string(),
+            from: row.from,
+            until: row.until,
+        });
+        let unread = self.unread.map(|unread| unread.until);
+        Chronicle::of(periods(&self.editions), hosts.collect(), unread, now)
     }
 
     /// The ledger of fetches.
@@ -107,16 +138,59 @@ impl Memory {
     }
 }
 
-/// The longest cache window of all sites.
-pub fn longest_window(policy: &Policy) -> Duration {
-    let windows = policy.sites.iter().map(|site| site.robots_txt.cache_window);
-    windows.max().unwrap_or_default()
+/// The stored periods of each site, by name. Sites with the same edition share it.
+fn periods(rows: &[violations::Edition]) -> HashMap<String, Vec<Period>> {
+    let mut known: HashMap<&str, Arc<enforce::Edition>> = HashMap::new();
+    let mut periods: HashMap<String, Vec<Period>> = HashMap::new();
+    for row in rows {
+        let edition = known
+            .entry(&row.sha256)
+            .or_insert_with(|| Arc::new(enforce::Edition::of_bytes(row.bytes.clone())));
+        let period = Period { edition: Arc::clone(edition), from: row.from, until: row.until };
+        periods.entry(row.site.to_string()).or_default().push(period);
+    }
+    periods
 }
 
-/// Stores the editions in force. A stored edition is not written again.
-pub(super) fn store(sink: &Sink, rulebook: &Rulebook) {
+/// The start of the time whose editions matter.
+fn start(leaps: &[ClockLeap], now: Timestamp) -> Timestamp {
+    Clock::after(leaps, now).moment_at(now).start_of(policy::MAX_CACHE_WINDOW)
+}
+
+/// Reads the editions that a start left `unread`, a part at a time. It can take long.
+///
+/// # Errors
+/// The database is unreadable.
+pub(super) fn recall(
+    database: &Path,
+    mut unread: Option<Unread>,
+    now: Timestamp,
+) -> Result<Chronicle, violations::Error> {
+    let store = Store::open_read_only(database)?;
+    let start = start(&store.clock_leaps(Moment::at(now).start_of(KEPT))?, now);
+    let mut all = Chronicle::default();
+    while unread.is_some() {
+        let (rows, rest) = store.latest_editions(start, unread, AT_START)?;
+        all.recall(Chronicle::of(periods(&rows), Vec::new(), None, now), now);
+        unread = rest;
+    }
+    Ok(all)
+}
+
+/// Stores the editions in force and the hosts of their sites. What is stored is not written again.
+pub(super) fn store(sink: &Sink, rulebook: &Rulebook, now: Timestamp) {
     let known = rulebook.sites().iter().filter(|site| !site.edition().is_provisional());
     known.for_each(|site| sink.published(row(site)));
+    for site in rulebook.sites() {
+        let hosts = rulebook.chronicle().hosts(&site.name);
+        let hosts = hosts.map(|(host, since)| (host.into(), since)).collect();
+        sink.served(SiteHosts { site: site.name.as_str().into(), hosts, at: now });
+    }
+}
+
+/// Stores that a removed site has no hosts any more.
+pub(super) fn store_removal(sink: &Sink, site: &str, now: Timestamp) {
+    sink.served(SiteHosts { site: site.into(), hosts: Vec::new(), at: now });
 }
 
 /// Stores the provisional editions that a client fetched, before `next` replaces them.

@@ -9,14 +9,15 @@
 //! policy_file: poll, SIGHUP ─▶ files: read ─▶ publisher: evidence, names, fetches ─┐ Policy
 //! sources ─▶ origin_files: fetch, quarantine ─▶ News ──────────────────────────────┤ Origin
 //! memory: accepted in the database ────────────────────────────────────────────────┤ Accepted
-//! clock: set back, ticks ──────────────────────────────────────────────────────────┤ ClockSetBack, Tick
+//! clock: set back ─────────────────────────────────────────────────────────────────┤ ClockSetBack
+//! memory: older editions that the start left out ──────────────────────────────────┤ Recalled
 //!                                                                                  ▼
 //!            task: one change at a time ─▶ next(InForce, Change): compile, no I/O ─▶ editions stored
 //!                                                                                 ─▶ Snapshot swapped
 //! ```
 //! A refused policy changes nothing: whatever can fail is set up before anything ends. At a start,
-//! `memory` gives the editions, fetches and quarantined files of earlier runs; ladder, breaker and
-//! pace continue through a reload by the site's name.
+//! `memory` gives the editions, hosts, fetches and quarantined files of earlier runs; ladder, breaker
+//! and pace continue through a reload by the site's name.
 //!
 //! An origin's robots.txt, from the fetch to a crawler:
 //!
@@ -54,9 +55,12 @@ pub use self::{
     addresses::{AddressBook, Addresses},
     change::{Change, FilesBySite, InForce, next},
     clock::Clock,
-    files::{PolicyRead, read_catalogue_file, read_policy, read_policy_with, saved_at},
+    files::{
+        OLD_PLACE, PolicyRead, open_file, read_catalogue_file, read_file, read_policy,
+        read_policy_with,
+    },
     handles::Handles,
-    memory::{Memory, longest_window},
+    memory::{KEPT, Memory},
     publisher::{Outcome, Publisher},
     snapshot::{ServedSite, Snapshot},
 };

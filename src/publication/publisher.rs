@@ -4,7 +4,7 @@
 //! SIGHUP, a changed file ─┐
 //! news of the origins    ─┤  build the new parts   ─▶ next(in force, change) ─▶ editions stored
 //! an accepted file       ─┤                                                  ─▶ swapped whole
-//! a clock set back, ticks ┘
+//! a clock set back       ─┘
 //! ```
 //! The publisher first does everything that can fail. So a refused policy changes nothing.
 
@@ -21,13 +21,12 @@ use crate::{
     fetch::Client,
     metrics::Metrics,
     policy::Policy,
-    violations::{Quarantined, Sink},
+    violations::{Quarantined, Sink, Unread},
 };
 
 use super::{
     addresses::AddressBook,
     change::{Change, InForce, next},
-    clock::Clock,
     handles::Handles,
     log,
     memory::{self, Memory},
@@ -46,6 +45,8 @@ pub struct Publisher {
     pub(super) in_force: InForce,
     pub(super) origins: Option<OriginFiles>,
     pub(super) news: mpsc::UnboundedReceiver<News>,
+    /// The editions of earlier runs that the start left out.
+    pub(super) unread: Option<Unread>,
     sender: mpsc::UnboundedSender<News>,
     client: Client,
     verifier: Option<Arc<Verifier>>,
@@ -64,14 +65,13 @@ pub enum Outcome {
 
 impl Publisher {
     /// Publishes a policy, after a short wait for the files of the origins and the look-up of their
-    /// names. `file` is the policy's file, `since` the time at which it was saved.
+    /// names. `file` is the policy's file.
     ///
     /// # Errors
     /// The policy's evidence settings are unusable, or the HTTP client can't be set up.
     pub async fn start(
         policy: Policy,
         file: PathBuf,
-        since: Timestamp,
         memory: Memory,
         sink: Arc<Sink>,
         metrics: Arc<Metrics>,
@@ -81,16 +81,18 @@ impl Publisher {
         let client = origin_files::client()
             .map_err(|error| Diagnostic::error("origin_robots.client", error))?;
         let (sender, news) = mpsc::unbounded_channel();
-        let clock = Arc::new(Clock::default());
+        let clock = Arc::new(memory.clock(Timestamp::now()));
         let policy = Arc::new(policy);
         let known = |site: &str| memory.origin_file(site);
         let origins = sources::start(&client, &policy, known, &sender, &metrics);
-        sources::wait_for_first_files(origins.as_ref(), false).await;
+        sources::wait_at_start(origins.as_ref()).await;
         let files = sources::files(&policy, origins.as_ref());
         let moment = clock.moment();
-        let in_force = InForce::first(Arc::clone(&policy), files, memory.periods(), since, moment);
-        log::log_problems(&in_force, moment);
-        memory::store(&sink, &in_force.rulebook);
+        let chronicle = memory.chronicle(moment.now);
+        let in_force = InForce::first(Arc::clone(&policy), files, chronicle, moment);
+        log::log_problems(&in_force);
+        log::log_editions(None, &in_force.rulebook);
+        memory::store(&sink, &in_force.rulebook, moment.now);
         let idle = |one: &&Quarantined| !sources::is_watched(&policy, &one.site);
         memory.quarantine.iter().filter(idle).for_each(|one| sink.released(one.site.clone()));
         let addresses = Arc::new(AddressBook::default());
@@ -103,7 +105,19 @@ impl Publisher {
         let conduct = Arc::new(conduct);
         let file = PolicyFile::new(file, &policy);
         let handles = Handles { published, conduct, clock, sink, metrics };
-        Ok(Self { handles, addresses, file, in_force, origins, news, sender, client, verifier })
+        let unread = memory.unread;
+        Ok(Self {
+            handles,
+            addresses,
+            file,
+            in_force,
+            origins,
+            news,
+            unread,
+            sender,
+            client,
+            verifier,
+        })
     }
 
     /// The handles that requests need.
@@ -138,12 +152,14 @@ impl Publisher {
         // Then the fetches: the old ones end first, because both write the same time series.
         let before = self.origins.take();
         before.iter().for_each(OriginFiles::retire);
-        let known = |site: &str| sources::known(&self.in_force, &policy, before.as_ref(), site);
+        let now = self.handles.clock.moment().now;
+        let known =
+            |site: &str| sources::known(&self.in_force, &policy, before.as_ref(), site, now);
         let (sender, metrics) = (&self.sender, &self.handles.metrics);
         self.origins = sources::start(&self.client, &policy, known, sender, metrics);
         let was_failing =
             before.as_ref().is_some_and(|before| sources::any_failing(&policy, before));
-        sources::wait_for_first_files(self.origins.as_ref(), was_failing).await;
+        sources::wait_at_reload(self.origins.as_ref(), was_failing).await;
         // Without fetches for a site, its quarantined file can't be accepted any more.
         let quarantine = before.as_ref().map(OriginFiles::quarantine).unwrap_or_default();
         let idle = quarantine.into_iter().filter(|site| !sources::is_watched(&policy, site));
@@ -159,7 +175,6 @@ impl Publisher {
 
     /// Puts the state after a change in force. Only this function compiles, stores and swaps.
     pub(super) fn publish(&mut self, change: Change) {
-        let is_policy = matches!(change, Change::Policy(..));
         let moment = self.handles.clock.moment();
         let after = next(&self.in_force, change, moment);
         let before = std::mem::replace(&mut self.in_force, after);
@@ -167,10 +182,8 @@ impl Publisher {
         if Arc::ptr_eq(&before.rulebook, &after.rulebook) {
             return;
         }
-        log::log_problems(after, moment);
-        if !is_policy {
-            log::log_changes(&before.rulebook, &after.rulebook);
-        }
+        log::log_problems(after);
+        log::log_editions(Some(&before.rulebook), &after.rulebook);
         self.handles.publish(&before, after, self.verifier.clone(), &self.addresses);
     }
 

@@ -29,6 +29,8 @@ pub struct Snapshot {
 pub struct ServedSite {
     /// The server behind the site.
     pub origin: policy::Origin,
+    /// Whether fields whose names have an underscore go on to it.
+    pub underscore_fields: bool,
     /// Its addresses.
     pub addresses: Arc<Addresses>,
     /// The conduct of the site's clients.
@@ -104,6 +106,7 @@ impl ServedSite {
             }),
             conduct: SiteConduct::following(before.map(|one| &one.conduct), site, metrics),
             origin: site.origin.clone(),
+            underscore_fields: site.underscore_fields,
             addresses: addresses.of(&site.origin),
             requests: CLASSES.map(|class| {
                 Action::ALL

@@ -17,9 +17,11 @@ use super::{
     origin_files::{KnownFile, KnownHosts, News, OriginFiles, WatchedSite},
 };
 
-/// The most time that a start or a reload waits for the first files of the origins.
+/// The most time that a start waits for the first files of the origins.
 const FIRST_FILES: Duration = Duration::from_secs(3);
-/// The most time if an origin failed before.
+/// The most time that a reload waits: it takes effect within a second.
+const FIRST_FILES_OF_RELOAD: Duration = Duration::from_millis(600);
+/// The most time that a reload waits if an origin failed before.
 const FIRST_FILES_AFTER_FAILURE: Duration = Duration::from_millis(300);
 
 /// Starts to fetch from the origins of the sites that publish their files. Returns `None` if no
@@ -38,9 +40,17 @@ pub(super) fn start(
     (!sites.is_empty()).then(start)
 }
 
-/// Waits for the first files, for a shorter time if an origin `was_failing` before.
-pub(super) async fn wait_for_first_files(origins: Option<&OriginFiles>, was_failing: bool) {
-    let most = if was_failing { FIRST_FILES_AFTER_FAILURE } else { FIRST_FILES };
+/// Waits at a start for the first files.
+pub(super) async fn wait_at_start(origins: Option<&OriginFiles>) {
+    if let Some(origins) = origins {
+        origins.wait_for_first_results(FIRST_FILES).await;
+    }
+}
+
+/// Waits at a reload for the files, for a shorter time if an origin `was_failing` before. A file that
+/// comes later takes effect when it comes.
+pub(super) async fn wait_at_reload(origins: Option<&OriginFiles>, was_failing: bool) {
+    let most = if was_failing { FIRST_FILES_AFTER_FAILURE } else { FIRST_FILES_OF_RELOAD };
     if let Some(origins) = origins {
         origins.wait_for_first_results(most).await;
     }
@@ -59,13 +69,14 @@ pub(super) fn known(
     policy: &Policy,
     before: Option<&OriginFiles>,
     site: &str,
+    now: Timestamp,
 ) -> KnownFile {
     if let Some(known) = before.and_then(|before| before.known(site)) {
         return known;
     }
     let site = policy.sites.iter().find(|one| one.name() == site);
-    let timeline = site.and_then(|site| in_force.timeline_before(site, Timestamp::UNIX_EPOCH));
-    let edition = timeline.as_ref().map(|timeline| timeline.current());
+    let chronicle = in_force.rulebook.chronicle();
+    let edition = site.and_then(|site| chronicle.edition_before(site, now));
     let known = edition.filter(|edition| !edition.is_provisional());
     let was_open = known.is_some_and(|edition| !closes_everything(edition.file()));
     KnownFile::new(OriginFile::Unknown, None, was_open)

@@ -3,11 +3,14 @@
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use tokio::{
-    sync::mpsc,
+    sync::{mpsc, oneshot},
     time::{interval, sleep},
 };
 
-use crate::violations::{Quarantined, Store};
+use crate::{
+    enforce::Chronicle,
+    violations::{Quarantined, Store},
+};
 
 use super::{
     change::Change,
@@ -28,12 +31,16 @@ const CONDUCT: Duration = Duration::from_secs(10);
 const STORE: Duration = Duration::from_secs(3_600);
 
 impl Publisher {
-    /// Publishes each change until `hangups` ends. Each message in it requests a reload.
+    /// Publishes each change until `hangups` ends. Each message in it requests a reload, and the
+    /// files of the origins.
     pub async fn run(mut self, mut hangups: mpsc::Receiver<()>) {
         let names = tokio::spawn(look_up(&self)).abort_handle();
         let (mut files, mut acceptance) = (interval(FILES), interval(ACCEPTANCE));
         let (mut conduct, mut store) = (interval(CONDUCT), interval(STORE));
         let mut set_backs = self.handles.clock.set_backs();
+        let (older, mut recalled) = oneshot::channel();
+        self.recall(older);
+        let mut is_recalled = false;
         loop {
             tokio::select! {
                 hangup = hangups.recv() => {
@@ -41,12 +48,20 @@ impl Publisher {
                         break;
                     }
                     self.file.mark_as_read();
-                    if self.reload().await == Outcome::Unchanged {
+                    let outcome = self.reload().await;
+                    if outcome == Outcome::Unchanged {
                         self.handles.metrics.reload("unchanged");
                         tracing::info!("policy unchanged");
                     }
+                    // An applied policy has fetched them already.
+                    let origins = self.origins.as_mut().filter(|_| outcome != Outcome::Applied);
+                    origins.into_iter().for_each(|origins| origins.fetch_now());
                 }
                 Some(news) = self.news.recv() => self.take(news),
+                older = &mut recalled, if !is_recalled => {
+                    is_recalled = true;
+                    older.into_iter().for_each(|older| self.publish(Change::Recalled(older)));
+                }
                 _ = files.tick() => {
                     if self.file.has_changed() {
                         self.reload().await;
@@ -57,16 +72,41 @@ impl Publisher {
                     if std::mem::replace(&mut set_backs, so_far) != so_far {
                         self.set_back();
                     }
+                    let leaps = self.handles.clock.take_leaps();
+                    leaps.into_iter().for_each(|leap| self.handles.sink.leapt(leap));
                     self.publish_accepted().await;
                 }
                 _ = conduct.tick() => self.settle_conduct(),
                 _ = store.tick() => {
-                    self.publish(Change::Tick);
-                    memory::store(&self.handles.sink, &self.in_force.rulebook);
+                    let now = self.handles.clock.moment().now;
+                    memory::store(&self.handles.sink, &self.in_force.rulebook, now);
                 }
             }
         }
         names.abort();
+    }
+
+    /// Reads the editions that the start left out, in the background.
+    fn recall(&mut self, done: oneshot::Sender<Chronicle>) {
+        let database = self.in_force.policy.violations.database.clone();
+        let (Some(unread), Some(database)) = (self.unread.take(), database) else { return };
+        let now = self.handles.clock.moment().now;
+        tracing::info!(
+            until = %unread.until,
+            "older editions of robots.txt are read in the background: until then, they excuse \
+             crawlers that may use them"
+        );
+        tokio::task::spawn_blocking(move || {
+            match memory::recall(&database, Some(unread), now) {
+                // The server may have ended.
+                Ok(older) => drop(done.send(older)),
+                Err(error) => tracing::error!(
+                    code = error.code(),
+                    %error,
+                    "older editions of robots.txt can't be read: they excuse crawlers"
+                ),
+            }
+        });
     }
 
     fn take(&mut self, news: News) {
@@ -111,12 +151,8 @@ impl Publisher {
         for one in accepted.unwrap_or_default() {
             let origins = self.origins.as_ref();
             if origins.is_some_and(|origins| origins.accept(&one.site, &one.id)) {
-                let (site, edition) = (one.site.to_string(), one.id.as_str());
-                tracing::warn!(
-                    site,
-                    edition,
-                    "quarantined robots.txt accepted: it closes the site"
-                );
+                let (site, file) = (one.site.to_string(), one.id.as_str());
+                tracing::warn!(site, file, "quarantined robots.txt accepted: it closes the site");
                 self.publish(Change::Accepted(site, one.bytes));
             }
         }

@@ -123,6 +123,11 @@ impl Matcher {
         PaceRecord::strictest(self.sets_of(scope).flat_map(|set| &set.paces), minute_of_day)
     }
 
+    /// Whether any group sets a pace.
+    pub fn sets_pace(&self) -> bool {
+        self.sets.iter().any(|set| !set.paces.is_empty())
+    }
+
     /// Judges `target` as sent and, if that is allowed, in each form that an origin may see. The
     /// strictest answer counts.
     pub fn verdict(&self, scope: Scope, target: &Target<'_>) -> Verdict<'_> {

@@ -15,6 +15,7 @@
 //! - Names with the same groups share one. The order is that of the own file, then of the base.
 //! - Rules of the own file come first, each rule once. An own record replaces those of its name.
 //! - Records of the whole site are those of both files, each once.
+//! - A comment above a group tells how many of its crawlers the merged group has.
 //! - The own file's header stays, with a line about the merge. A line that names no crawler is left
 //!   out.
 //!
@@ -209,7 +210,7 @@ impl Sides<'_> {
     ) -> Result<(Group, Vec<Source>), Diagnostic> {
         let (mut group, mut sources) = (Group { user_agents, ..Group::default() }, Vec::new());
         let mut rules: HashSet<(Directive, String)> = HashSet::new();
-        let mut comments: HashSet<&str> = HashSet::new();
+        let mut comments: HashSet<String> = HashSet::new();
         let mut own_records = HashSet::new();
         let mut records = HashSet::new();
         for user_agent in &group.user_agents {
@@ -218,10 +219,10 @@ impl Sides<'_> {
         for (side, number) in self.members(parts) {
             let groups = if side == Side::Own { &self.own.groups } else { &self.base.groups };
             let Some(part) = groups.get(number) else { continue };
-            for line in &part.comment {
-                if comments.insert(line) {
+            for line in heading(part, side, &group.user_agents, parts) {
+                if comments.insert(line.clone()) {
                     room.take(line.len())?;
-                    group.comment.push(line.clone());
+                    group.comment.push(line);
                 }
             }
             for (place, rule) in part.rules.iter().enumerate() {
@@ -246,6 +247,29 @@ impl Sides<'_> {
         }
         Ok((group, sources))
     }
+}
+
+/// The comment of a part above a group with these names. A part that gives the group some of its
+/// names says so. An origin's comment on more names may say what is not true of these, and is left
+/// out.
+fn heading(part: &Group, side: Side, names: &[UserAgent], parts: Parts) -> Vec<String> {
+    let lower = |names: &[UserAgent]| -> BTreeSet<String> {
+        let values = names.iter().map(|one| one.name.trim_matches(name::SPACE));
+        values.map(str::to_ascii_lowercase).collect()
+    };
+    let (all, own) = (lower(&part.user_agents), lower(names));
+    let shared = all.intersection(&own).count();
+    let is_whole = shared == all.len() && shared == own.len();
+    let with = match parts.base {
+        Some(_) if side == Side::Own => "; with the origin's rules",
+        _ => "",
+    };
+    let written = |line: &String| match (is_whole, side) {
+        (true, _) => Some(format!("{line}{with}")),
+        (false, Side::Own) => Some(format!("{shared} of: {line}{with}")),
+        (false, Side::Base) => None,
+    };
+    part.comment.iter().filter_map(written).collect()
 }
 
 /// The groups of the merged file so far, in their order.

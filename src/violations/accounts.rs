@@ -1,17 +1,20 @@
 //! The state of a queue: its records, its notes, and exact counts of both.
 
 use std::{
-    collections::VecDeque,
+    collections::{BTreeMap, VecDeque},
     sync::Arc,
     time::{Duration, Instant},
 };
 
-use crate::violations::{Error, Overflow, Violation, notes::Notes, overflow::Tally};
+use crate::violations::{Error, NoteCounts, Overflow, Violation, notes::Notes, overflow::Tally};
 
 /// The most bytes of waiting records.
 pub(super) const BYTES: usize = 32 << 20;
 /// The shortest time between two log lines about a full queue.
 const WARNING_INTERVAL: Duration = Duration::from_secs(60);
+/// The longest that a write usually takes. A longer one stalls: the disk hangs, or the
+/// reader of the output has stopped.
+const STALL: Duration = Duration::from_secs(5);
 
 /// The records of a queue, counted by state. At every moment `seen == stored + dropped + queued`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,6 +27,19 @@ pub struct Counts {
     pub dropped: u64,
     /// Records that wait or are being written.
     pub queued: u64,
+}
+
+/// The records that one destination dropped for one cause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Drops {
+    /// `database`, `log`, or `nothing` where the policy keeps no records.
+    pub destination: &'static str,
+    /// The code of the failure that stopped the writing ([`Error::code`]); `store.stalled` where a
+    /// write did not end, `store.stopped` at the end of the process, `store.overflow` where records
+    /// came faster than they could be written.
+    pub cause: &'static str,
+    /// The number of records.
+    pub count: u64,
 }
 
 /// Whether records are written.
@@ -44,23 +60,31 @@ pub(super) struct State {
     /// The records that the writer took and has not acknowledged.
     pub(super) taken: Arc<[Arc<Violation>]>,
     pub(super) notes: Notes,
-    /// The number of editions that the writer took and has not acknowledged.
-    pub(super) taken_editions: usize,
-    /// The number of editions that found no room or were abandoned.
-    pub(super) lost_editions: usize,
+    /// The notes that the writer took and has not acknowledged.
+    pub(super) taken_notes: NoteCounts,
+    /// The notes that found no room or were abandoned.
+    pub(super) lost: NoteCounts,
+    /// The start of the write in progress.
+    pub(super) writing_since: Option<Instant>,
     pub(super) seen: u64,
     pub(super) stored: u64,
     pub(super) dropped: u64,
+    /// The dropped records by cause.
+    pub(super) drops: BTreeMap<&'static str, u64>,
     pub(super) overflow: Tally,
     /// The part of the overflow that is not yet written.
     pub(super) owed: Tally,
     pub(super) owed_since: Option<Instant>,
+    /// The number of dropped records that the writer took to write their counts.
+    pub(super) taken_owed: u64,
     /// The time of the last log line about a full queue.
     pub(super) warned: Option<Instant>,
     /// The queue length that wakes the writer.
     pub(super) wake_at: usize,
     /// The failure that stops the writing at present.
     pub(super) trouble: Option<Error>,
+    /// The time of the last log line about it.
+    pub(super) complained: Option<Instant>,
     pub(super) phase: Phase,
 }
 
@@ -84,11 +108,29 @@ impl State {
 
     /// Whether it is time for another log line about a full queue.
     pub(super) fn may_warn(&mut self) -> bool {
-        let is_old = self.warned.is_none_or(|at| at.elapsed() >= WARNING_INTERVAL);
-        if is_old {
-            self.warned = Some(Instant::now());
+        is_due(&mut self.warned)
+    }
+
+    /// Whether it is time for another log line about the failure that stops the writing.
+    pub(super) fn may_complain(&mut self) -> bool {
+        is_due(&mut self.complained)
+    }
+
+    /// How long the write in progress has stalled, if it does.
+    pub(super) fn stalled_for(&self) -> Option<Duration> {
+        let writing = self.writing_since.map(|since| since.elapsed());
+        // The pauses between retries count as writing; their failure is known.
+        writing.filter(|writing| self.trouble.is_none() && *writing >= STALL)
+    }
+
+    /// Why a record finds no room at present.
+    pub(super) fn cause(&self) -> &'static str {
+        match &self.trouble {
+            Some(error) => error.code(),
+            None if self.phase != Phase::Open => "store.stopped",
+            None if self.stalled_for().is_some() => "store.stalled",
+            None => "store.overflow",
         }
-        is_old
     }
 
     pub(super) fn counts(&self) -> Counts {
@@ -97,8 +139,9 @@ impl State {
     }
 
     /// Counts the record as dropped.
-    pub(super) fn drop_record(&mut self, violation: &Violation) {
+    pub(super) fn drop_record(&mut self, violation: &Violation, cause: &'static str) {
         self.dropped += 1;
+        *self.drops.entry(cause).or_default() += 1;
         self.overflow.add(violation);
         self.owed.add(violation);
         self.owed_since.get_or_insert_with(Instant::now);
@@ -110,16 +153,41 @@ impl State {
         self.owed.drain()
     }
 
-    /// Drops and counts all records that are not written.
+    /// Drops and counts all records and notes that are not written.
     pub(super) fn abandon(&mut self) {
         let taken = std::mem::take(&mut self.taken);
         let waiting = std::mem::take(&mut self.waiting);
+        let is_stalled = self.stalled_for().is_some();
+        self.phase = Phase::Abandoned;
+        let cause = if is_stalled { "store.stalled" } else { self.cause() };
         for violation in taken.iter().chain(&waiting) {
-            self.drop_record(violation);
+            self.drop_record(violation, cause);
         }
         self.bytes = 0;
-        self.lost_editions += std::mem::take(&mut self.taken_editions);
-        self.lost_editions += std::mem::take(&mut self.notes).editions().len();
-        self.phase = Phase::Abandoned;
+        self.lost += std::mem::take(&mut self.taken_notes);
+        self.lost += std::mem::take(&mut self.notes).counts();
+    }
+}
+
+/// Whether the time of the last log line is long enough ago; if so, it becomes now.
+fn is_due(last: &mut Option<Instant>) -> bool {
+    let is_due = last.is_none_or(|at| at.elapsed() >= WARNING_INTERVAL);
+    if is_due {
+        *last = Some(Instant::now());
+    }
+    is_due
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lasting_failure_is_said_once_a_minute() {
+        let mut state = State::default();
+        assert!(state.may_complain());
+        assert!(!state.may_complain());
+        state.complained = Instant::now().checked_sub(WARNING_INTERVAL);
+        assert!(state.may_complain());
     }
 }

@@ -1,7 +1,7 @@
-//! The history of a site's robots.txt: published editions, quarantined files and fetches.
+//! The history of a site's robots.txt: published editions, hosts, quarantined files and fetches.
 //!
 //! A crawler may use a robots.txt for a day after it changed (RFC 9309 §2.4), and a restart does
-//! not end that day; so the database keeps all three. Nothing is judged here.
+//! not end that day; so the database keeps them all. Nothing is judged here.
 
 use std::time::Duration;
 
@@ -49,6 +49,49 @@ pub struct Quarantined {
     pub accepted: Option<Timestamp>,
 }
 
+/// The hosts of a site, from a time on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SiteHosts {
+    /// The site, by the name that the policy gives it.
+    pub site: Text,
+    /// Each host with the time since when it belongs to the site; none if the site was removed. A
+    /// wildcard is `.example.com`; `*` is every host that no site names.
+    pub hosts: Vec<(Text, Timestamp)>,
+    /// The time at which all others left it.
+    pub at: Timestamp,
+}
+
+/// The older rows of a history that were not read yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unread {
+    /// The end of the latest period among them.
+    pub until: Timestamp,
+    /// The row before which they stand.
+    pub(super) before: i64,
+}
+
+/// A time in which a host belonged to a site, kept to the millisecond.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostPeriod {
+    /// The host, as in [`SiteHosts::hosts`].
+    pub host: Text,
+    /// The site.
+    pub site: Text,
+    /// The start.
+    pub from: Timestamp,
+    /// The end; `None` if it still belongs to the site.
+    pub until: Option<Timestamp>,
+}
+
+/// A jump of the clock: by it, what just happened lies far in the past.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClockLeap {
+    /// The time after the jump, kept to the millisecond.
+    pub at: Timestamp,
+    /// How far the clock was put forward.
+    pub by: Duration,
+}
+
 /// One crawler's fetches of one site's robots.txt from one network. The database keeps the latest
 /// state of each, so that [`RobotsRead`](super::RobotsRead) survives a restart.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,7 +101,7 @@ pub struct Fetch {
     /// The crawler.
     pub product_token: Text,
     /// The client's network: `192.0.2.0/24`, `2001:db8::/48` or a hash, as the policy says; `-`
-    /// where it is not known.
+    /// where it is not known. `former` and an edition: networks that fetched another one later.
     pub network: Text,
     /// The standing of the claim, as in a record.
     pub standing: Text,

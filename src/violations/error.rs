@@ -1,6 +1,7 @@
 //! Failures of a database or a log, each with its repair.
 //!
-//! Beadle never overwrites or moves a file that it finds; the operator does.
+//! Beadle never overwrites a file that it finds. It moves a damaged database aside only if the policy
+//! says so.
 
 use std::{
     fmt, io,
@@ -47,6 +48,8 @@ pub enum Obstacle {
     Closed,
     /// Occurs when the file was moved or deleted while it was in use.
     Displaced,
+    /// Occurs when the database or its write-ahead log was truncated while it was in use.
+    Truncated,
     /// Occurs when the system fails in another way; holds its message.
     Failed(String),
 }
@@ -90,8 +93,14 @@ impl Error {
             Obstacle::Full => "store.full",
             Obstacle::Closed => "store.closed",
             Obstacle::Displaced => "store.displaced",
+            Obstacle::Truncated => "store.truncated",
             Obstacle::Failed(_) => "store.failed",
         }
+    }
+
+    /// Whether the file is damaged. No retry helps; the operator repairs or replaces it.
+    pub(super) fn is_damage(&self) -> bool {
+        matches!(self.obstacle, Obstacle::Corrupt(_))
     }
 }
 
@@ -133,7 +142,8 @@ impl fmt::Display for Error {
             Obstacle::Corrupt(detail) => write!(
                 f,
                 "'{path}' is damaged: {} (restore a copy, or move it away together with its -wal \
-                 and -shm files; 'sqlite3 FILE .recover' may save records)",
+                 and -shm files, as 'violations.on_damage: rotate' does; 'sqlite3 FILE .recover' \
+                 may save records)",
                 escape::text(detail.as_bytes())
             ),
             Obstacle::Denied => write!(
@@ -149,6 +159,11 @@ impl fmt::Display for Error {
             Obstacle::Displaced => {
                 write!(f, "'{path}' was moved or deleted while in use (a new file is started)")
             }
+            Obstacle::Truncated => write!(
+                f,
+                "'{path}' or its -wal file was truncated while in use: records may be missing (it \
+                 is checked and opened again; keep other programs off these files)"
+            ),
             Obstacle::Failed(detail) => write!(
                 f,
                 "'{path}' cannot be used: {} (check the path and the disk)",

@@ -112,8 +112,8 @@ impl Target for Log {
         Ok(())
     }
 
-    fn tend(&mut self) -> Duration {
-        REST
+    fn tend(&mut self) -> Result<Duration, Error> {
+        Ok(REST)
     }
 }
 

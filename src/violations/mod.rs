@@ -7,17 +7,19 @@
 //! type ([`Text`]), so that no caller can forget it. This room judges nothing.
 //!
 //! The database also keeps the facts that the judgement needs after a restart: every [`Edition`] of
-//! a site's robots.txt, byte for byte, [`Quarantined`] files, and each crawler's fetches
-//! ([`Fetch`]).
+//! a site's robots.txt, byte for byte, the site of each host ([`HostPeriod`]), [`Quarantined`] files,
+//! each crawler's fetches ([`Fetch`]), and jumps of the clock ([`ClockLeap`]).
 //!
 //! May use: diagnostic, escape, product_token, robots. Must not know: policy, enforce, proxy,
 //! admin, cli.
 
 pub use self::{
-    accounts::{Counts, Health},
-    edition::{Edition, Fetch, Quarantined},
+    accounts::{Counts, Drops, Health},
+    damage::OnDamage,
+    edition::{ClockLeap, Edition, Fetch, HostPeriod, Quarantined, SiteHosts, Unread},
     error::{Error, Obstacle},
     filter::{Filter, Listing},
+    notes::NoteCounts,
     overflow::Overflow,
     record::{ReadState, Robots, RobotsRead, SCHEMA, Violation},
     redaction::redact_query,
@@ -27,7 +29,8 @@ pub use self::{
 };
 
 mod accounts; // the state of a queue, with exact counts
-mod edition; // the history of a site's robots.txt: editions, quarantine, fetches
+mod damage; // what happens to a damaged database
+mod edition; // the history of a site's robots.txt: editions, hosts, quarantine, fetches
 mod error; // failures of a database or a log, with the repair
 mod file; // rules for files: mode, folder, identity
 mod filter; // the selection of records, the same for database and lines

@@ -1,13 +1,17 @@
-//! Notes that wait for the database beside records: fetches, published editions, quarantined files.
+//! Notes that wait for the database beside records: fetches, published editions, hosts, quarantined
+//! files, jumps of the clock.
 //!
-//! Each kind is bounded. Of fetches and quarantined files only the latest state counts; of editions
-//! every one does.
+//! Each kind is bounded; hosts and quarantined files are as many as the sites. Of fetches, hosts and
+//! quarantined files only the latest state counts; of editions every one does.
 
-use std::collections::{HashMap, VecDeque};
+use std::{
+    collections::{HashMap, VecDeque},
+    ops::AddAssign,
+};
 
 use bytes::Bytes;
 
-use crate::violations::{Edition, Fetch, Quarantined, Text};
+use crate::violations::{ClockLeap, Edition, Fetch, Quarantined, SiteHosts, Text};
 
 /// The most waiting fetches, one for each site, product token and network.
 const FETCHES: usize = 16_384;
@@ -16,12 +20,41 @@ const EDITIONS: usize = 16_384;
 /// The most bytes of waiting editions.
 const EDITION_BYTES: usize = 64 << 20;
 
+/// The most waiting jumps of the clock.
+const LEAPS: usize = 1_024;
+/// Notes by kind, counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NoteCounts {
+    /// Published editions.
+    pub editions: u64,
+    /// States of fetches.
+    pub fetches: u64,
+    /// Hosts of sites.
+    pub hosts: u64,
+    /// Jumps of the clock.
+    pub clock_leaps: u64,
+    /// Changes of the quarantine.
+    pub quarantine: u64,
+}
+
+impl AddAssign for NoteCounts {
+    fn add_assign(&mut self, other: Self) {
+        self.editions += other.editions;
+        self.fetches += other.fetches;
+        self.hosts += other.hosts;
+        self.clock_leaps += other.clock_leaps;
+        self.quarantine += other.quarantine;
+    }
+}
+
 /// The waiting notes; within a kind, they are written in the order of arrival.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
     fetches: HashMap<[Text; 3], Fetch>,
     editions: VecDeque<Edition>,
     edition_bytes: usize,
+    hosts: HashMap<Text, SiteHosts>,
+    leaps: Vec<ClockLeap>,
     quarantine: HashMap<Text, QuarantineNote>,
 }
 
@@ -37,11 +70,27 @@ pub(super) struct QuarantineNote {
 
 impl Notes {
     pub(super) fn is_empty(&self) -> bool {
-        self.fetches.is_empty() && self.editions.is_empty() && self.quarantine.is_empty()
+        self.fetches.is_empty()
+            && self.editions.is_empty()
+            && self.hosts.is_empty()
+            && self.leaps.is_empty()
+            && self.quarantine.is_empty()
     }
 
-    /// Takes the fetch in place of an earlier one of the same crawler and network.
-    pub(super) fn fetched(&mut self, mut fetch: Fetch) {
+    /// The number of notes of each kind.
+    pub(super) fn counts(&self) -> NoteCounts {
+        NoteCounts {
+            editions: self.editions.len() as u64,
+            fetches: self.fetches.len() as u64,
+            hosts: self.hosts.len() as u64,
+            clock_leaps: self.leaps.len() as u64,
+            quarantine: self.quarantine.len() as u64,
+        }
+    }
+
+    /// Takes the fetch in place of an earlier one of the same crawler and network, and returns the
+    /// number of fetches that found no room.
+    pub(super) fn fetched(&mut self, mut fetch: Fetch) -> u64 {
         let name = [&fetch.site, &fetch.product_token, &fetch.network].map(Text::clone);
         if let Some(known) = self.fetches.get_mut(&name) {
             fetch.first = fetch.first.min(known.first);
@@ -52,13 +101,16 @@ impl Notes {
             }
         } else if self.fetches.len() < FETCHES {
             self.fetches.insert(name, fetch);
+        } else {
+            // A lost fetch makes the judgement after a restart milder, never harder: without a
+            // known fetch, a crawler may use any edition of the cache window.
+            return 1;
         }
-        // A lost fetch makes the judgement after a restart milder, never harder: without a known
-        // fetch, a crawler may use any edition of the cache window.
+        0
     }
 
     /// Takes the edition and returns the number of earlier ones that it displaced.
-    pub(super) fn published(&mut self, edition: Edition) -> usize {
+    pub(super) fn published(&mut self, edition: Edition) -> u64 {
         self.edition_bytes += size(&edition);
         self.editions.push_back(edition);
         let mut lost = 0;
@@ -71,6 +123,20 @@ impl Notes {
             lost += 1;
         }
         lost
+    }
+
+    /// Takes the hosts of a site in place of earlier ones.
+    pub(super) fn served(&mut self, hosts: SiteHosts) {
+        self.hosts.insert(hosts.site.clone(), hosts);
+    }
+
+    /// Takes a jump of the clock, and returns the number of jumps that found no room.
+    pub(super) fn leapt(&mut self, leap: ClockLeap) -> u64 {
+        let has_room = self.leaps.len() < LEAPS;
+        if has_room {
+            self.leaps.push(leap);
+        }
+        u64::from(!has_room)
     }
 
     /// Takes the quarantined file. Each site has one at most.
@@ -91,6 +157,14 @@ impl Notes {
     /// The editions in the order in which they were published.
     pub(super) fn editions(&self) -> impl ExactSizeIterator<Item = &Edition> {
         self.editions.iter()
+    }
+
+    pub(super) fn hosts(&self) -> impl Iterator<Item = &SiteHosts> {
+        self.hosts.values()
+    }
+
+    pub(super) fn leaps(&self) -> &[ClockLeap] {
+        &self.leaps
     }
 
     pub(super) fn quarantine(&self) -> impl Iterator<Item = (&Text, &QuarantineNote)> {
@@ -131,9 +205,10 @@ mod tests {
         let mut notes = Notes::default();
         for number in 0..FETCHES + 100 {
             let network = Text::from(number.to_string());
-            notes.fetched(Fetch { network, ..fetch("s", "GPTBot", "-", "a", 1) });
+            let lost = notes.fetched(Fetch { network, ..fetch("s", "GPTBot", "-", "a", 1) });
+            assert_eq!(lost, u64::from(number >= FETCHES));
         }
-        notes.fetched(fetch("s", "GPTBot", "0", "b", 2));
+        assert_eq!(notes.fetched(fetch("s", "GPTBot", "0", "b", 2)), 0);
         assert_eq!(notes.fetches().count(), FETCHES);
         assert_eq!(notes.fetches().filter(|fetch| fetch.edition == "b").count(), 1);
     }
@@ -143,7 +218,7 @@ mod tests {
         let blank = |length| Bytes::from(vec![b'#'; length]);
         let mut notes = Notes::default();
         let large = |number| Edition { bytes: blank(1 << 20), ..edition("s", "x", number) };
-        let lost: usize = (0..70).map(|number| notes.published(large(number))).sum();
+        let lost: u64 = (0..70).map(|number| notes.published(large(number))).sum();
         assert_eq!((lost, notes.editions().len()), (6, 64));
         assert_eq!(notes.editions().next().map(|e| e.from), Some(large(6).from));
         let huge = Edition { bytes: blank(EDITION_BYTES + 1), ..edition("s", "x", 99) };
@@ -154,6 +229,6 @@ mod tests {
 
         let mut notes = Notes::default();
         let small = |number| notes.published(edition("s", "x", number));
-        assert_eq!((0..EDITIONS as i64 + 5).map(small).sum::<usize>(), 5);
+        assert_eq!((0..EDITIONS as i64 + 5).map(small).sum::<u64>(), 5);
     }
 }

@@ -13,7 +13,7 @@ use std::{
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::violations::{
-    Counts, Error, Health, Overflow, Violation,
+    Counts, Drops, Error, Health, NoteCounts, Overflow, Violation,
     accounts::{BYTES, Phase, State},
     notes::Notes,
 };
@@ -36,7 +36,7 @@ pub(super) struct Batch {
 /// The next step of the writer.
 #[derive(Debug)]
 pub(super) enum Order {
-    Write(Batch),
+    Write(Box<Batch>),
     /// Nothing came in for a while.
     Rest,
     /// Everything is written and the queue is closed.
@@ -80,26 +80,31 @@ impl Queue {
             return;
         }
         let is_news = self.capacity > 0 && state.owed.is_empty() && state.may_warn();
-        state.drop_record(&violation);
+        let cause = if self.capacity > 0 { state.cause() } else { "store.no_destination" };
+        state.drop_record(&violation, cause);
         drop(state);
         if is_news {
             tracing::error!(
                 code = "store.overflow",
                 lane = self.target,
+                cause,
                 "the queue of violations is full: further violations are only counted"
             );
         }
     }
 
-    /// Takes a note; `note` returns the number of editions that it displaced.
-    pub(super) fn push_note(&self, note: impl FnOnce(&mut Notes) -> usize) {
+    /// Takes a note; `note` returns the notes that found no room.
+    pub(super) fn push_note(&self, note: impl FnOnce(&mut Notes) -> NoteCounts) {
         let mut state = self.lock();
         if state.phase != Phase::Open {
+            let mut late = Notes::default();
+            note(&mut late);
+            state.lost += late.counts();
             return;
         }
         let lost = note(&mut state.notes);
-        let is_news = lost > 0 && state.lost_editions == 0;
-        state.lost_editions += lost;
+        let is_news = lost != NoteCounts::default() && state.lost == NoteCounts::default();
+        state.lost += lost;
         let is_awaited = state.wake_at == 1;
         drop(state);
         if is_awaited {
@@ -107,9 +112,12 @@ impl Queue {
         }
         if is_news {
             tracing::error!(
-                code = "store.editions_lost",
+                code = "store.history_lost",
                 lane = self.target,
-                "too many editions of robots.txt wait for the database: the oldest are lost"
+                editions = lost.editions,
+                fetches = lost.fetches,
+                "too many editions or fetches of robots.txt wait for the database: further ones \
+                 are only counted"
             );
         }
     }
@@ -133,9 +141,11 @@ impl Queue {
         let is_due = state.waiting.is_empty()
             || state.owed_since.is_some_and(|since| since.elapsed() >= OVERFLOW_INTERVAL);
         let overflow = if is_due { state.settle() } else { Vec::new() };
+        state.taken_owed = overflow.iter().map(|one| one.count).sum();
         let notes = std::mem::take(&mut state.notes);
-        state.taken_editions = notes.editions().len();
-        Order::Write(Batch { records: Arc::clone(&state.taken), notes, overflow })
+        state.taken_notes = notes.counts();
+        state.writing_since = Some(Instant::now());
+        Order::Write(Box::new(Batch { records: Arc::clone(&state.taken), notes, overflow }))
     }
 
     /// Counts the taken records as stored.
@@ -144,19 +154,23 @@ impl Queue {
         // Empty if the queue was abandoned meanwhile, so no record counts twice.
         let taken = std::mem::take(&mut state.taken);
         state.stored += taken.len() as u64;
-        state.taken_editions = 0;
+        state.taken_notes = NoteCounts::default();
+        state.taken_owed = 0;
+        state.writing_since = None;
         drop(state);
         let weight: usize = taken.iter().map(|violation| violation.weight()).sum();
         let mut state = self.lock();
         state.bytes = state.bytes.saturating_sub(weight);
     }
 
-    /// Sets or clears the failure that stops the writing; logs each change.
+    /// Sets or clears the failure that stops the writing. Logs each change, and a lasting failure
+    /// once a minute.
     pub(super) fn report(&self, trouble: Option<Error>) {
         let mut state = self.lock();
-        if state.trouble == trouble {
+        if state.trouble == trouble && (trouble.is_none() || !state.may_complain()) {
             return;
         }
+        state.complained = Some(Instant::now());
         state.trouble.clone_from(&trouble);
         let queued = state.counts().queued;
         drop(state);
@@ -202,35 +216,39 @@ impl Queue {
         self.finished.wait_while_for(&mut state, is_running, patience);
         let is_finished = state.phase == Phase::Finished;
         if !is_finished {
-            state.abandon();
+            // Said here: a writer that is stuck in a write says nothing before the process ends.
+            self.abandon(&mut state);
             self.wake.notify_all();
         }
         is_finished
     }
 
-    /// Marks the writer as stopped, for whatever reason; records that are left count as dropped.
+    /// Marks the writer as stopped, for whatever reason; what is left counts as lost.
     pub(super) fn finish(&self) {
         let mut state = self.lock();
-        state.abandon();
+        if state.phase != Phase::Abandoned {
+            self.abandon(&mut state);
+        }
         state.phase = Phase::Finished;
-        let dropped = state.owed.sum();
-        let editions = std::mem::take(&mut state.lost_editions);
         drop(state);
         self.finished.notify_all();
-        if dropped > 0 {
+    }
+
+    /// Drops what is not written, and says how much was lost since the start.
+    fn abandon(&self, state: &mut State) {
+        state.abandon();
+        let (violations, lost) = (state.owed.sum() + state.taken_owed, state.lost);
+        if violations > 0 || lost != NoteCounts::default() {
             tracing::error!(
                 code = "store.lost",
                 lane = self.target,
-                dropped,
-                "violations were lost"
-            );
-        }
-        if editions > 0 {
-            tracing::error!(
-                code = "store.editions_lost",
-                lane = self.target,
-                editions,
-                "editions of robots.txt were lost: the history lacks them"
+                violations,
+                editions = lost.editions,
+                fetches = lost.fetches,
+                hosts = lost.hosts,
+                clock_leaps = lost.clock_leaps,
+                quarantine = lost.quarantine,
+                "records were lost: the destination lacks them"
             );
         }
     }
@@ -244,8 +262,27 @@ impl Queue {
         self.lock().overflow.ranked()
     }
 
+    /// The dropped records since the start, by cause.
+    pub(super) fn drops(&self) -> Vec<Drops> {
+        let drops = |(&cause, &count)| Drops { destination: self.target, cause, count };
+        self.lock().drops.iter().map(drops).collect()
+    }
+
+    /// The notes that were lost since the start.
+    pub(super) fn lost(&self) -> NoteCounts {
+        self.lock().lost
+    }
+
     pub(super) fn health(&self) -> Health {
         let state = self.lock();
+        if let Some(stalled) = state.stalled_for() {
+            let seconds = stalled.as_secs();
+            return Health::Degraded(format!(
+                "a write to the {} has not ended for {seconds} s (see its disk, or the reader of \
+                 standard output)",
+                self.target
+            ));
+        }
         match &state.trouble {
             Some(error) => Health::Degraded(error.to_string()),
             None if state.owed_since.is_some() => {

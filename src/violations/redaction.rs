@@ -1,57 +1,98 @@
 //! Secrets in a query, replaced before the target is recorded.
+//!
+//! Servers read queries in many ways. Some split at `;` or at a second `?`, some decode before they
+//! split, some decode twice. PHP and Rails read `token[]` and `user[token]` as `token`, PHP also
+//! skips spaces and takes `.` for `_`. A parameter is secret if any server reads it so.
 
 use std::borrow::Cow;
 
-/// The target with the values of the query parameters `names` (in any case) replaced. Names are
-/// compared decoded, as a server reads them.
+/// The target with the values of the query parameters `names` (in any case) replaced. A value ends
+/// at the next `&`.
 ///
 /// Call it before [`Text::path`](super::Text::path). Borrowed where there is nothing to replace.
 pub fn redact_query<'a, T: AsRef<str>>(target: &'a [u8], names: &[T]) -> Cow<'a, [u8]> {
-    let Some(mark) = target.iter().position(|&b| b == b'?') else { return target.into() };
-    let (path, query) = target.split_at(mark + 1);
-    let is_secret = |name: &[u8]| {
-        let name = decode(name);
-        names.iter().any(|secret| name.eq_ignore_ascii_case(secret.as_ref().as_bytes()))
-    };
-    let name_of = |pair: &[u8]| pair.iter().position(|&b| b == b'=');
-    let hides = |pair: &[u8]| name_of(pair).is_some_and(|at| is_secret(&pair[..at]));
-    if names.is_empty() || !query.split(|&b| b == b'&').any(hides) {
+    if names.is_empty() {
         return target.into();
     }
-    let mut out = path.to_vec();
-    for (index, pair) in query.split(|&b| b == b'&').enumerate() {
-        if index > 0 {
-            out.push(b'&');
-        }
-        match name_of(pair) {
-            Some(at) if is_secret(&pair[..at]) => {
-                out.extend_from_slice(&pair[..=at]);
-                out.extend_from_slice(b"[redacted]");
+    let (mut out, mut copied, mut at) = (Vec::new(), 0, 0);
+    let mut place = Place::Path;
+    while let Some((octet, mut end)) = decode(target, at) {
+        place = match (octet, place) {
+            (b'?', _) | (b'&' | b';', Place::Name(_) | Place::Value) => Place::Name(end),
+            (b'=', Place::Name(start)) => {
+                if is_secret(target.get(start..at).unwrap_or_default(), names) {
+                    out.extend_from_slice(target.get(copied..end).unwrap_or_default());
+                    out.extend_from_slice(b"[redacted]");
+                    let value = target.get(end..).unwrap_or_default();
+                    end += value.iter().position(|&b| b == b'&').unwrap_or(value.len());
+                    copied = end;
+                }
+                Place::Value
             }
-            _ => out.extend_from_slice(pair),
-        }
+            _ => place,
+        };
+        at = end;
     }
+    if copied == 0 {
+        return target.into();
+    }
+    out.extend_from_slice(target.get(copied..).unwrap_or_default());
     out.into()
 }
 
-/// A parameter's name with its percent-encoded octets decoded, once.
-fn decode(name: &[u8]) -> Vec<u8> {
-    let digit = |b: Option<&u8>| b.and_then(|&b| char::from(b).to_digit(16));
-    let mut out = Vec::with_capacity(name.len());
-    let mut at = 0;
-    while let Some(&byte) = name.get(at) {
-        match (byte, digit(name.get(at + 1)), digit(name.get(at + 2))) {
-            (b'%', Some(high), Some(low)) => {
-                out.push((high * 16 + low) as u8);
-                at += 3;
-            }
-            _ => {
-                out.push(byte);
-                at += 1;
-            }
-        }
+/// The part of a target.
+#[derive(Clone, Copy)]
+enum Place {
+    Path,
+    /// The name that starts here.
+    Name(usize),
+    Value,
+}
+
+/// Whether the name of a parameter, or a part of it, is one of `names`.
+fn is_secret<T: AsRef<str>>(name: &[u8], names: &[T]) -> bool {
+    let (mut plain, mut at) = (Vec::with_capacity(name.len()), 0);
+    while let Some((octet, end)) = decode(name, at) {
+        plain.push(octet);
+        at = end;
     }
-    out
+    let parts = plain.split(|b| matches!(b, b'[' | b']' | b'.'));
+    parts.chain([&plain[..]]).any(|part| {
+        let part = trim(part);
+        !part.is_empty() && names.iter().any(|secret| is_same(part, secret.as_ref().as_bytes()))
+    })
+}
+
+/// Whether two names are the same parameter.
+fn is_same(one: &[u8], other: &[u8]) -> bool {
+    let fold = |octet: &u8| match octet {
+        b'+' | b' ' | b'.' => b'_',
+        other => other.to_ascii_lowercase(),
+    };
+    one.len() == other.len() && one.iter().map(fold).eq(other.iter().map(fold))
+}
+
+/// Without the spaces and control characters around it.
+fn trim(name: &[u8]) -> &[u8] {
+    let is_space = |b: &u8| *b <= b' ' || *b == b'+';
+    let start = name.iter().position(|b| !is_space(b)).unwrap_or(name.len());
+    let end = name.iter().rposition(|b| !is_space(b)).map_or(start, |last| last + 1);
+    name.get(start..end).unwrap_or_default()
+}
+
+/// The octet at `at`, decoded as often as it was percent-encoded, and its end.
+fn decode(bytes: &[u8], at: usize) -> Option<(u8, usize)> {
+    let digit = |at: usize| char::from(*bytes.get(at)?).to_digit(16);
+    let pair = |at: usize| Some((digit(at)? * 16 + digit(at + 1)?) as u8);
+    let first = *bytes.get(at)?;
+    if first != b'%' {
+        return Some((first, at + 1));
+    }
+    let mut digits = at + 1;
+    while pair(digits) == Some(b'%') && pair(digits + 2).is_some() {
+        digits += 2;
+    }
+    Some(pair(digits).map_or((first, at + 1), |octet| (octet, digits + 2)))
 }
 
 #[cfg(test)]
@@ -69,9 +110,53 @@ mod tests {
             ("/token=1", "/token=1"),
             ("/a?%", "/a?%"),
             ("/a?&&sid=&", "/a?&&sid=[redacted]&"),
+            ("/a?a=token", "/a?a=token"),
+            ("/a?a=1&a=sid=2&b=3", "/a?a=1&a=sid=2&b=3"),
         ] {
-            assert_eq!(redact_query(target.as_bytes(), &["token", "sid"]), kept.as_bytes());
+            assert_eq!(redacted(target), kept);
             assert_eq!(redact_query::<&str>(target.as_bytes(), &[]), target.as_bytes());
         }
+    }
+
+    #[test]
+    fn a_parameter_is_secret_if_any_server_reads_it_so() {
+        for (target, kept) in [
+            ("/a?token[]=x&b", "/a?token[]=[redacted]&b"),
+            ("/a?token%5B%5D=x", "/a?token%5B%5D=[redacted]"),
+            ("/a?user[token]=x", "/a?user[token]=[redacted]"),
+            ("/a?user.token=x", "/a?user.token=[redacted]"),
+            ("/a?token%3dx&b", "/a?token%3d[redacted]&b"),
+            ("/a?token%3Dx=y", "/a?token%3D[redacted]"),
+            ("/a?token%253dx", "/a?token%253d[redacted]"),
+            ("/a?%2574oken=x", "/a?%2574oken=[redacted]"),
+            ("/a?+token=x", "/a?+token=[redacted]"),
+            ("/a?%20token%00=x", "/a?%20token%00=[redacted]"),
+            ("/a?x?token=x", "/a?x?token=[redacted]"),
+            ("/a?x%3Ftoken=x", "/a?x%3Ftoken=[redacted]"),
+            ("/a?next=/b?token=x", "/a?next=/b?token=[redacted]"),
+            ("/a%3Ftoken=x", "/a%3Ftoken=[redacted]"),
+            ("/a?b=1;token=x;c&d", "/a?b=1;token=[redacted]&d"),
+            ("/a?b=1;token=;x&d", "/a?b=1;token=[redacted]&d"),
+            ("/a?;token=", "/a?;token=[redacted]"),
+            ("/a?b=1%26token=x", "/a?b=1%26token=[redacted]"),
+            ("/a?token=x%26y&d", "/a?token=[redacted]&d"),
+            ("/a?API.Key=x&api+key=y", "/a?API.Key=[redacted]&api+key=[redacted]"),
+            ("/a?TOKEN%5b0%5d%3dx", "/a?TOKEN%5b0%5d%3d[redacted]"),
+        ] {
+            assert_eq!(redacted(target), kept);
+        }
+    }
+
+    #[test]
+    fn a_target_of_any_length_takes_time_by_its_length() {
+        for part in ["%", "%25", "&", "=", "token=", "[", "?token[]="] {
+            let target = ["/?", &part.repeat(100_000)].concat();
+            redact_query(target.as_bytes(), &["token"]);
+        }
+    }
+
+    fn redacted(target: &str) -> String {
+        let names = ["Token", "sid", "api_key"];
+        String::from_utf8(redact_query(target.as_bytes(), &names).into_owned()).unwrap()
     }
 }

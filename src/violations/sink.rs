@@ -12,8 +12,9 @@ use std::{
 use jiff::Timestamp;
 
 use crate::violations::{
-    Counts, Edition, Error, Fetch, Health, Overflow, Quarantined, Text, Violation, lane::Lane,
-    log::Log, notes::Notes, retention::Retention, store::Appender,
+    ClockLeap, Counts, Drops, Edition, Error, Fetch, Health, NoteCounts, OnDamage, Overflow,
+    Quarantined, SiteHosts, Text, Violation, lane::Lane, log::Log, notes::Notes,
+    retention::Retention, store::Appender,
 };
 
 /// The targets of records, and how long records are kept.
@@ -21,6 +22,8 @@ use crate::violations::{
 pub struct Settings {
     /// The SQLite database, created where there is none.
     pub database: Option<PathBuf>,
+    /// What happens to a damaged database.
+    pub on_damage: OnDamage,
     /// The target of JSON lines.
     pub log: Option<LogTarget>,
     /// The most records that may wait for each target. Their bytes are bounded too (32 MiB).
@@ -56,6 +59,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             database: None,
+            on_damage: OnDamage::default(),
             log: None,
             queue: Self::QUEUE,
             retention: None,
@@ -73,13 +77,14 @@ impl Settings {
 
 impl Sink {
     /// Opens the targets and starts their writers. Never overwrites a file. Without a database and
-    /// a log, records are only counted.
+    /// a log, records are only counted. A database of Beadle that is damaged or cannot be written
+    /// stops nothing: its records wait, and [`Self::health`] names the reason.
     ///
     /// # Errors
-    /// Where a file cannot be opened and written, or belongs to another program; the error names
-    /// the repair.
+    /// Where the database is none of Beadle's and none can be created, or the log cannot be opened;
+    /// the error names the repair.
     pub fn start(settings: Settings) -> Result<Self, Error> {
-        let Settings { database, log, queue, retention, editions } = settings;
+        let Settings { database, on_damage, log, queue, retention, editions } = settings;
         let log = match log {
             Some(LogTarget::File(path)) => Some(Log::open(&path)?),
             Some(LogTarget::Stdout) => Some(Log::stdout()?),
@@ -87,11 +92,16 @@ impl Sink {
         };
         let (now, wall) = (Instant::now(), Timestamp::now());
         let retention = retention.map(|keep| Retention::new(keep, editions, now, wall));
-        let database = database.map(|path| Appender::open(&path, retention)).transpose()?;
+        let database =
+            database.map(|path| Appender::open(&path, on_damage, retention)).transpose()?;
         let has_database = database.is_some();
         let log = log.map(|log| Lane::start("log", queue, log)).transpose()?;
         let (main, log) = match (database, log) {
-            (Some(database), log) => (Lane::start("database", queue, database)?, log),
+            (Some((database, trouble)), log) => {
+                let lane = Lane::start("database", queue, database)?;
+                trouble.into_iter().for_each(|trouble| lane.queue.report(Some(trouble)));
+                (lane, log)
+            }
             (None, Some(log)) => (log, None),
             (None, None) => (Lane::closed(), None),
         };
@@ -110,17 +120,31 @@ impl Sink {
     /// Notes the state of a crawler's fetches of a robots.txt. Kept where there is a database.
     /// Never waits.
     pub fn fetched(&self, fetch: Fetch) {
-        self.note(|notes| {
-            notes.fetched(fetch);
-            0
-        });
+        self.note(|notes| NoteCounts { fetches: notes.fetched(fetch), ..NoteCounts::default() });
     }
 
     /// Notes that a site publishes the edition from [`Edition::from`] on, which ends the edition
     /// before it. [`Edition::until`] is ignored. Publishing the edition in force again changes
     /// nothing, even if another instance published it. Kept where there is a database. Never waits.
     pub fn published(&self, edition: Edition) {
-        self.note(|notes| notes.published(edition));
+        self.note(|notes| NoteCounts {
+            editions: notes.published(edition),
+            ..NoteCounts::default()
+        });
+    }
+
+    /// Notes the hosts of a site. A host that another site had leaves that one. Kept where there is
+    /// a database. Never waits.
+    pub fn served(&self, hosts: SiteHosts) {
+        self.note(|notes| {
+            notes.served(hosts);
+            NoteCounts::default()
+        });
+    }
+
+    /// Notes a jump of the clock. Kept where there is a database. Never waits.
+    pub fn leapt(&self, leap: ClockLeap) {
+        self.note(|notes| NoteCounts { clock_leaps: notes.leapt(leap), ..NoteCounts::default() });
     }
 
     /// Notes that a file is in quarantine, in place of the site's former one. An acceptance of the
@@ -129,7 +153,7 @@ impl Sink {
     pub fn quarantined(&self, file: Quarantined) {
         self.note(|notes| {
             notes.quarantined(file);
-            0
+            NoteCounts::default()
         });
     }
 
@@ -137,11 +161,11 @@ impl Sink {
     pub fn released(&self, site: Text) {
         self.note(|notes| {
             notes.released(site);
-            0
+            NoteCounts::default()
         });
     }
 
-    fn note(&self, note: impl FnOnce(&mut Notes) -> usize) {
+    fn note(&self, note: impl FnOnce(&mut Notes) -> NoteCounts) {
         if self.has_database {
             self.main.queue.push_note(note);
         }
@@ -163,20 +187,37 @@ impl Sink {
         self.main.queue.overflow()
     }
 
-    /// Whether records are written; names the first failure.
-    pub fn health(&self) -> Health {
-        let lanes = [Some(&self.main), self.log.as_ref()];
-        let health = lanes.into_iter().flatten().map(Lane::health);
-        health.into_iter().find(|health| *health != Health::Ok).unwrap_or(Health::Ok)
+    /// The dropped records of every destination, by cause.
+    pub fn drops(&self) -> Vec<Drops> {
+        self.lanes().flat_map(|lane| lane.queue.drops()).collect()
     }
 
-    /// Takes nothing more and writes the waiting records, for `deadline` at most. Drops and counts
-    /// the rest, and returns the counts.
+    /// The notes for the database that were lost.
+    pub fn lost(&self) -> NoteCounts {
+        self.main.queue.lost()
+    }
+
+    /// Whether records are written; names the first failure.
+    pub fn health(&self) -> Health {
+        let mut health = self.lanes().map(Lane::health);
+        health.find(|health| *health != Health::Ok).unwrap_or(Health::Ok)
+    }
+
+    /// The health of each destination.
+    pub fn destinations(&self) -> Vec<(&'static str, Health)> {
+        self.lanes().map(|lane| (lane.queue.target, lane.health())).collect()
+    }
+
+    fn lanes(&self) -> impl Iterator<Item = &Lane> {
+        [Some(&self.main), self.log.as_ref()].into_iter().flatten()
+    }
+
+    /// Takes nothing more and writes the waiting records and notes, for `deadline` at most. Drops
+    /// and counts the rest ([`Self::lost`]), and returns the counts of records.
     pub fn close(&self, deadline: Duration) -> Counts {
         let deadline = Instant::now() + deadline;
-        let lanes = || [Some(&self.main), self.log.as_ref()].into_iter().flatten();
-        lanes().for_each(|lane| lane.queue.close());
-        lanes().for_each(|lane| lane.join(deadline));
+        self.lanes().for_each(|lane| lane.queue.close());
+        self.lanes().for_each(|lane| lane.join(deadline));
         self.counts()
     }
 }
@@ -230,10 +271,19 @@ mod tests {
         let sink = beside(folder.path().join("beadle.db"), log);
         (0..2000).for_each(|number| sink.record(violation(number)));
         eventually("stored", || sink.counts().stored == 2000);
+        eventually(
+            "noticed",
+            || matches!(sink.health(), Health::Degraded(why) if why.contains("has not ended")),
+        );
+        assert_eq!(sink.destinations()[0], ("database", Health::Ok));
         let closed = sink.close(Duration::from_millis(50));
         assert_eq!((closed.stored, closed.queued), (2000, 0));
         let log = sink.log_counts().expect("a log");
         assert_eq!((log.stored + log.dropped, log.queued), (2000, 0));
+        let drops = sink.drops();
+        let causes: Vec<_> =
+            drops.iter().map(|one| (one.destination, one.cause, one.count)).collect();
+        assert_eq!(causes, [("log", "store.stalled", log.dropped)]);
         drop(sink);
         // The writer is stuck in the pipe until the pipe is read, and then ends.
         let mut lines = Vec::new();

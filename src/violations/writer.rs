@@ -15,14 +15,17 @@ const SHORTEST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// The pause while the process shuts down.
 const CLOSING_PAUSE: Duration = Duration::from_millis(100);
+/// The time to the next upkeep after one that failed.
+const REST_AFTER_FAILURE: Duration = Duration::from_secs(1);
 
 /// A place that keeps records.
 pub(super) trait Target: Send {
     /// Writes the whole batch durably, or fails; after a failure the same batch comes again.
     fn append(&mut self, batch: &Batch) -> Result<(), Error>;
 
-    /// Does a bounded piece of regular upkeep, and returns the time until the next call.
-    fn tend(&mut self) -> Duration;
+    /// Does a bounded piece of regular upkeep, and returns the time until the next call. Fails where
+    /// nothing could be written at present.
+    fn tend(&mut self) -> Result<Duration, Error>;
 }
 
 /// Writes until the queue is closed and empty, or abandoned.
@@ -30,7 +33,11 @@ pub(super) fn run(queue: &Queue, target: &mut dyn Target) {
     // Runs even when a target panics, so that no thread waits for it and the counts stay exact.
     let _finish = Finish(queue);
     loop {
-        let patience = target.tend();
+        let (patience, trouble) = match target.tend() {
+            Ok(patience) => (patience, None),
+            Err(error) => (REST_AFTER_FAILURE, Some(error)),
+        };
+        queue.report(trouble);
         match queue.take(patience) {
             Order::Rest => {}
             Order::Stop => break,
@@ -52,8 +59,9 @@ fn write(queue: &Queue, target: &mut dyn Target, batch: &Batch) -> bool {
             queue.report(None);
             return true;
         };
-        // A reader that has gone does not return during shutdown.
-        let is_final = error.obstacle == Obstacle::Closed && !queue.is_open();
+        // A reader that has gone does not return during shutdown, and no damage heals.
+        let is_lasting = error.obstacle == Obstacle::Closed || error.is_damage();
+        let is_final = is_lasting && !queue.is_open();
         queue.report(Some(error));
         if is_final || !queue.pause(if queue.is_open() { pause } else { CLOSING_PAUSE }) {
             return false;

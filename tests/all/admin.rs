@@ -20,6 +20,7 @@ beadle_breaker_openings_total counter
 beadle_claims_total counter
 beadle_crawl_delay_requests_total counter
 beadle_decision_duration_seconds histogram
+beadle_history_lost gauge
 beadle_ladder_rung gauge
 beadle_ladder_steps_total counter
 beadle_origin_failures_total counter
@@ -28,6 +29,7 @@ beadle_origin_robots_fetches_total counter
 beadle_origin_robots_held gauge
 beadle_policy_info gauge
 beadle_policy_reloads_total counter
+beadle_records_degraded gauge
 beadle_records_dropped gauge
 beadle_records_queued gauge
 beadle_records_seen gauge
@@ -143,7 +145,8 @@ fn health_and_readiness_have_a_page_each() {
         let answer = beadle.admin_page(path);
         assert_eq!((answer.status, answer.text().as_str()), (status, text), "{path}");
     }
-    assert_eq!(Request::new("POST", "/metrics").send(beadle.admin).status, 405);
+    let post = Request::new("POST", "/metrics").host("localhost");
+    assert_eq!(post.send(beadle.admin).status, 405);
     assert!(beadle.admin_page("/").text().contains("/metrics"));
     assert_eq!(beadle.get("/metrics", "x").text(), "origin: /metrics", "that path is the origin's");
 }
@@ -160,4 +163,94 @@ fn s146_trouble_at_the_admin_listener_does_not_reach_the_proxy() {
     beadle.assert_healthy("garbage at the admin listener");
     assert_eq!(beadle.admin_page("/readyz").status, 200);
     drop(idle);
+}
+
+#[test]
+fn s146_another_host_gets_nothing_but_health() {
+    let origin = Origin::plain();
+    let admin = "{ address: $ADMIN, hosts: [beadle.internal, \"*.ops.example\"] }";
+    let beadle = Setup::site(origin.port, "").admin(admin).start();
+    let port = beadle.admin;
+    let own = format!("127.0.0.1:{port}");
+    for (host, status) in [
+        ("localhost", 200),
+        ("LocalHost:1", 200),
+        ("127.0.0.1", 200),
+        (own.as_str(), 200),
+        ("[::1]", 200),
+        ("beadle.internal", 200),
+        ("Beadle.Internal.:9090", 200),
+        ("prometheus.ops.example", 200),
+        ("ops.example", 421),
+        ("site.example", 421),
+        ("evil.example:9090", 421),
+        ("localhost.evil.example", 421),
+        ("192.0.2.1", 421),
+        ("", 421),
+    ] {
+        for path in ["/", "/metrics", "/nothing"] {
+            let found = if path == "/nothing" && status == 200 { 404 } else { status };
+            let answer = Request::get(path).host(host).send(port);
+            assert_eq!(answer.status, found, "{host:?} {path}");
+            assert!(status == 200 || !answer.text().contains("beadle_"), "{host:?} {path}");
+        }
+        for path in ["/healthz", "/readyz"] {
+            assert_eq!(Request::get(path).host(host).send(port).status, 200, "{host:?} {path}");
+        }
+    }
+    for (bytes, status) in [
+        (&b"GET /metrics HTTP/1.0\r\n\r\n"[..], 421),
+        (b"GET /readyz HTTP/1.0\r\n\r\n", 200),
+        (b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n", 421),
+        (b"GET http://evil.example/metrics HTTP/1.1\r\nHost: localhost\r\n\r\n", 421),
+        (b"GET http://localhost/metrics HTTP/1.1\r\nHost: localhost\r\n\r\n", 200),
+        (b"GET http://localhost/metrics HTTP/1.1\r\nHost: evil.example\r\n\r\n", 200),
+        (b"GET /metrics HTTP/1.1\r\nHost: \xff\r\n\r\n", 421),
+        (b"GET /metrics?limit=-1&since=9999 HTTP/1.1\r\nHost: localhost\r\n\r\n", 200),
+        (b"POST /metrics HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 0\r\n\r\n", 421),
+    ] {
+        let mut client = Client::connect(port);
+        client.write(bytes);
+        let answer = client.head().expect("an answer").status;
+        assert_eq!(answer, status, "{}", bytes.escape_ascii());
+    }
+    let mut client = Client::connect(port);
+    let _ = client.try_write(&Request::get("/").field("X", "y".repeat(1 << 20)).bytes());
+    let status = client.head().map_or(431, |answer| answer.status);
+    assert_eq!(status, 431, "a large header");
+}
+
+#[test]
+fn s146_slow_clients_of_the_admin_listener_are_few_and_short() {
+    let origin = Origin::plain();
+    let beadle = Setup::site(origin.port, "").start();
+    let descriptors = || {
+        let folder = format!("/proc/{}/fd", beadle.pid());
+        std::fs::read_dir(folder).map_or(0, Iterator::count)
+    };
+    let before = descriptors();
+    // Silent ones, and ones with half a request.
+    let mut slow: Vec<Client> = (0..150).map(|_| Client::connect(beadle.admin)).collect();
+    for client in slow.iter_mut().step_by(2) {
+        client.write(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n");
+    }
+    beadle.assert_healthy("150 slow clients");
+    assert!(descriptors() < before + 100, "{before}, then {}", descriptors());
+    // The first ones are closed at their deadline, and the place is the next one's.
+    for client in &mut slow[..64] {
+        drop(client.rest());
+    }
+    drop(slow);
+    assert_eq!(beadle.admin_page("/metrics").status, 200);
+    // A connection that is used stays open meanwhile.
+    let mut client = Client::connect(beadle.admin);
+    for _ in 0..3 {
+        let answer = Request::get("/readyz").host("localhost").send_over(&mut client);
+        assert_eq!(answer.status, 200);
+        assert!(answer.keeps_alive());
+    }
+    let mut off = Setup::site(origin.port, "").admin("\"off\"").spawn();
+    off.wait_for_stderr("listening");
+    assert!(!off.stderr().contains("admin listening"));
+    off.stop();
 }

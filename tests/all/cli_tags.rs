@@ -149,7 +149,7 @@ fn unreadable_input_is_refused() {
     for (args, sentence) in [
         (&["-t", "a:b"][..], "'a:b' is not a product token"),
         (&["-t", "a", "--html", "none.html"], "beadle: none.html: No such file"),
-        (&["-t", "a", "--html", "."], "beadle: .: Is a directory"),
+        (&["-t", "a", "--html", "."], "beadle: .: not a regular file"),
         (&["--rules", "--html"], "cannot be used with"),
     ] {
         let output = tags(args, b"");

@@ -200,15 +200,22 @@ fn redacted_parameters_are_in_no_record() {
             "  database: $DIR/beadle.db\n  log: $DIR/violations.jsonl\n  redact_query: [token]\n",
         )
         .start();
-    request(&beadle, "b.example", "/x?token=c2VjcmV0&a=1&To%6ben=c2VjcmV0", "GPTBot");
-    let record = beadle.records(1).remove(0).to_string();
-    assert!(!record.contains("c2VjcmV0") && record.contains("a=1"), "{record}");
-    assert_eq!(
-        origin.last().target,
-        b"/x?token=c2VjcmV0&a=1&To%6ben=c2VjcmV0",
-        "forwarded as sent"
-    );
-    beadle.wait_for_metric("beadle_records_stored", 1.0);
+    let targets = [
+        "/x?token=c2VjcmV0&a=1&To%6ben=c2VjcmV0",
+        "/x?a=1&token[]=c2VjcmV0",
+        "/x?a=1&token%3dc2VjcmV0",
+        "/x?a=1&+token=c2VjcmV0",
+        "/x?a=1?token=c2VjcmV0",
+        "/x?a=1;token=;c2VjcmV0",
+        "/x?a=1&TOKEN%5B%5D%3D=c2VjcmV0",
+    ];
+    for (number, target) in targets.into_iter().enumerate() {
+        request(&beadle, "b.example", target, "GPTBot");
+        let record = beadle.records(number + 1).remove(number).to_string();
+        assert!(!record.contains("c2VjcmV0") && record.contains("a=1"), "{record}");
+        assert_eq!(origin.last().target, target.as_bytes(), "forwarded as sent");
+    }
+    beadle.wait_for_metric("beadle_records_stored", targets.len() as f64);
     let listed = beadle.verb(&["violations", "--format", "json"]);
     assert!(!String::from_utf8_lossy(&listed.stdout).contains("c2VjcmV0"));
 }

@@ -4,6 +4,7 @@
 use serde_json::json;
 
 use crate::support::{
+    BROWSER,
     client::{Client, Request},
     origin::Origin,
     program::{Beadle, Setup},
@@ -126,21 +127,15 @@ fn u62_to_u67_bytes_queries_and_fragments() {
         (b"GET /a?u=1 HTTP/1.1", Fate::Letter),
         (b"GET /a?v=/private/ HTTP/1.1", Fate::Goes),
         (b"GET /a?v=//private/../private/ HTTP/1.1", Fate::Goes),
-        ("GET /ツ?ü HTTP/1.1".as_bytes(), Fate::Goes),
+        ("GET /ツ?ü HTTP/1.1".as_bytes(), Fate::GoesAs("/%E3%83%84?%C3%BC")),
+        (b"GET /private\0/x HTTP/1.1", Fate::Refused),
+        (b"GET /private/\n HTTP/1.1", Fate::Refused),
+        (b"GET /public\x01 HTTP/1.1", Fate::Refused),
+        (b"GET /priv\xe4te HTTP/1.1", Fate::Letter),
+        (b"GET /publ\xe4c HTTP/1.1", Fate::GoesAs("/publ%E4c")),
+        (b"GET /private/\"x\" HTTP/1.1", Fate::Letter),
         (b"GET /a//b/../c;d/%2f%7E%e3?x=%2f&y=..//z HTTP/1.1", Fate::Goes),
     ]);
-}
-
-#[test]
-fn u64_bytes_that_are_no_utf8_are_refused_or_judged_as_they_are() {
-    let origin = Origin::plain();
-    let beadle = start(&origin);
-    let mut client = Client::connect(beadle.port);
-    client.write(&bytes(b"GET /priv\xe4te HTTP/1.1", ""));
-    let status = client.response("GET").map_or(400, |answer| answer.status);
-    assert!(matches!(status, 400 | 403), "{status}");
-    assert!(origin.received().is_empty());
-    beadle.assert_healthy("bytes that are no UTF-8");
 }
 
 #[test]
@@ -370,9 +365,47 @@ fn a85_to_a93_disguised_names_are_found() {
         assert_eq!(answer.status, status, "{}", shown(user_agent));
         beadle.assert_healthy(&shown(user_agent));
     }
-    // A name behind the searched part may be missed, but costs no time.
+    // A name behind much else is found, and costs no time.
     let started = std::time::Instant::now();
     let request = Request::get("/private/x").field("User-Agent", &late);
-    assert!(matches!(request.send(beadle.port).status, 200 | 403));
+    assert_eq!(request.send(beadle.port).status, 403);
     assert!(started.elapsed().as_secs() < 3);
+}
+
+#[test]
+fn a92_a_crawler_hides_in_no_long_user_agent() {
+    let origin = Origin::plain();
+    let beadle = start(&origin);
+    let padding = "x ".repeat(100 * 1024);
+    let half = "x ".repeat(50 * 1024);
+    // The lines of User-Agent, and whether a name is in the part that is read.
+    let cases: [(Vec<String>, bool); 9] = [
+        (vec![format!("{padding}BadBot/1.0")], false),
+        (vec![format!("BadBot/1.0 {padding}")], true),
+        (vec![format!("{half}BadBot/1.0 {padding}")], true),
+        (vec![format!("{padding}BadBot/1.0 {half}")], false),
+        (vec![format!("{BROWSER} {padding}(compatible; BadBot/1.0)")], false),
+        (vec![BROWSER.to_owned(), format!("{padding}BadBot/1.0")], false),
+        (vec![padding.clone(), "BadBot/1.0".to_owned()], true),
+        (vec!["BadBot/1.0".to_owned(), padding], true),
+        (vec![half.clone(), half.clone(), half.clone(), "BadBot/1.0".to_owned()], true),
+    ];
+    for (number, (lines, is_named)) in cases.iter().enumerate() {
+        let add = |request: Request, line: &String| request.field("User-Agent", line);
+        let send =
+            |target: &str| lines.iter().fold(Request::get(target), add).send(beadle.port).status;
+        assert_eq!(send("/private/x"), 403, "{number}");
+        assert_eq!((send("/x"), send("/robots.txt")), (200, 200), "{number}");
+        let record = beadle.records(number + 1).remove(number);
+        let expected = match is_named {
+            true => ("BadBot", "robots.disallow"),
+            false => ("-", "robots.disallow.hidden"),
+        };
+        let found = (record["product_token"].as_str(), record["reason"].as_str());
+        assert_eq!(found, (Some(expected.0), Some(expected.1)), "{number}");
+    }
+    // As much as is read, without a name: a person.
+    let request = Request::get("/private/x");
+    let person = format!("{BROWSER} {half}");
+    assert_eq!(request.field("User-Agent", person).send(beadle.port).status, 200);
 }

@@ -16,13 +16,16 @@ mod support;
 mod traffic;
 
 // === answers
+mod edge; // the octets of a connection before they are parsed
 mod hosts; // each host is its own site
+mod origin_answers; // answers of an origin that break the protocol
 mod robots_tags; // the policy's tags, merged with the origin's
 mod serve_robots; // robots.txt, whatever else fails
 mod transparent; // everything else, byte for byte
 
 // === rules
 mod editions; // each crawler is judged by a robots.txt that it can know
+mod fairness; // what a crawler could know counts, across restarts and moves
 mod origin_robots; // the origin's own robots.txt
 mod quarantine; // a file of the origin that suddenly closes the site
 
@@ -31,6 +34,7 @@ mod breaker; // a limit for refusals
 mod catalogue; // the known crawlers
 mod enforcement; // log or block, and the record
 mod evasion; // other spellings of a path
+mod forwarded_fields; // request fields that an origin may take for something else
 mod origins; // the same, with real origins behind the program
 mod pace; // a crawler's speed and its place on the ladder
 mod signatures; // signatures as evidence for a claim
@@ -41,8 +45,10 @@ mod standing; // addresses and names as evidence for a claim
 mod admin;
 mod cli_check;
 mod cli_crawlers;
+mod cli_input;
 mod cli_tags;
 mod cli_violations;
+mod record_store;
 mod reload;
 mod shutdown;
 

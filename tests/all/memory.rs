@@ -1,17 +1,28 @@
-//! Memory: none on the usual request path, a bounded multiple of the size of a robots.txt, and a
-//! limit for the ledger of fetches.
+//! Memory: none on the usual request path, a bounded multiple of the size of a robots.txt, a limit
+//! for the ledger of fetches, and the share of one connection.
 
 use allocation_counter::{AllocationInfo, measure};
 use beadle::{
     conduct::{Fetches, Ledger, Network, Reader},
     crawlers::{Name, Outcome},
     enforce::{self, EditionId, Moment, Rulebook, Site},
+    gate::Forwarding,
     policy::Policy,
     robots::{self, Matcher, Target},
 };
+use http::{HeaderMap, HeaderName};
 use jiff::Timestamp;
 
-use crate::{support::conditions, traffic};
+use crate::{
+    support::{
+        client::{Client, Request},
+        conditions,
+        origin::Origin,
+        program::{Beadle, Setup},
+        wait_for,
+    },
+    traffic,
+};
 
 #[allow(dead_code, reason = "the benchmark needs more of it")]
 #[path = "../../benches/matching/inputs.rs"]
@@ -56,6 +67,31 @@ fn judge_usual_traffic(rulebook: &Rulebook, site: &Site) {
             site.tags.select(target.letter(), 200, Some(b"text/html"));
         });
         assert_eq!(count, 0, "{} {target}", user_agent.escape_ascii());
+    }
+}
+
+#[test]
+fn the_fields_of_a_usual_request_go_on_without_allocating() {
+    let mut fields = HeaderMap::new();
+    for name in [
+        "host",
+        "connection",
+        "user-agent",
+        "accept",
+        "accept-language",
+        "accept-encoding",
+        "referer",
+        "cookie",
+        "sec-fetch-site",
+        "upgrade-insecure-requests",
+        "x-requested-with",
+    ] {
+        fields.append(HeaderName::from_static(name), "keep-alive".parse().expect("a value"));
+    }
+    for is_trusted in [false, true] {
+        let forwarding = Forwarding { is_trusted, underscore_fields: false };
+        let AllocationInfo { count_total, .. } = measure(|| forwarding.apply(&mut fields));
+        assert_eq!((count_total, fields.len()), (0, 11));
     }
 }
 
@@ -166,4 +202,60 @@ fn the_ledger_of_100_000_pairs_takes_at_most_32_mib() {
         eprintln!("{case}: {bytes} octets, {} of them for made-up names", more.bytes_current);
         assert!(bytes <= LIMIT, "{case}: {bytes}");
     }
+}
+
+/// The memory of the program in octets, when it no longer changes.
+fn settled(beadle: &Beadle) -> u64 {
+    let resident = || {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", beadle.pid()));
+        let status = status.expect("the program runs");
+        let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
+        let size = line.map(|line| line.trim().trim_end_matches(" kB").parse::<u64>());
+        size.expect("Linux has this line").expect("a number of KiB") << 10
+    };
+    let (mut last, mut same) = (0, 0);
+    wait_for("a program at rest", || {
+        let now = resident();
+        same = if now == last { same + 1 } else { 0 };
+        last = now;
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        (same > 20).then_some(now)
+    })
+}
+
+/// What each of `count` connections takes, after `begin`.
+fn share(beadle: &Beadle, count: usize, begin: impl Fn(&mut Client)) -> u64 {
+    let before = settled(beadle);
+    let clients: Vec<Client> = (0..count)
+        .map(|_| {
+            let mut client = Client::connect(beadle.port);
+            begin(&mut client);
+            client
+        })
+        .collect();
+    let taken = settled(beadle).saturating_sub(before);
+    drop(clients);
+    taken / count as u64
+}
+
+#[test]
+fn a_connection_takes_no_more_than_the_limits_say() {
+    let origin = Origin::plain();
+    let start = || {
+        let beadle = Setup::site(origin.port, "").start();
+        beadle.assert_healthy("the start");
+        beadle
+    };
+    let silent = share(&start(), 400, |_| ());
+    let idle = share(&start(), 400, |client| {
+        assert_eq!(Request::get("/").send_over(client).status, 200);
+    });
+    let unfinished = share(&start(), 16, |client| {
+        client.write(b"GET / HTTP/1.1\r\nHost: site.example\r\nX: ");
+        client.write(&vec![b'x'; (1 << 20) - 1_000]);
+    });
+    eprintln!("octets for each: silent {silent}, idle {idle}, unfinished header {unfinished}");
+    assert!(silent <= 64 << 10, "a silent connection takes {silent}");
+    assert!(idle <= 64 << 10, "an idle connection takes {idle}");
+    assert!(unfinished <= 1_536 << 10, "an unfinished header of 1 MiB takes {unfinished}");
 }

@@ -49,13 +49,13 @@ fn measured(beadle: &Beadle, outcome: &str) -> f64 {
 // === the pace
 
 #[test]
-fn a_crawler_that_is_too_fast_gets_429_over_all_its_addresses() {
+fn a_crawler_that_is_too_fast_gets_429_over_all_addresses_of_a_network() {
     let origin = Origin::plain();
     let beadle = start(&origin, "mode: throttle");
     let began = Instant::now();
     let mut refused = Vec::new();
     for number in 0_u32..15 {
-        let address = ["192.0.2.7", "198.51.100.9"][number as usize % 2];
+        let address = ["192.0.2.7", "192.0.2.99"][number as usize % 2];
         let answer = get_from(&beadle, address, "/page", BINGBOT);
         match answer.status {
             200 => {}
@@ -107,6 +107,36 @@ fn a_crawler_that_is_too_fast_gets_429_over_all_its_addresses() {
     beadle.wait_for_metric(&format!("beadle_requests_total{throttled}"), refused.len() as f64);
     let listed = beadle.verb(&["violations", "--action", "throttle", "--format", "json"]);
     assert_eq!(json_lines(&listed).len(), refused.len());
+}
+
+#[test]
+fn a_polite_crawler_behind_five_redirects_never_gets_429() {
+    let moved = "HTTP/1.1 301 Moved Permanently\r\nLocation: /next\r\nContent-Length: 0\r\n\r\n";
+    let origin = Origin::answering(moved);
+    let beadle = start(&origin, "mode: throttle");
+    // One page each second, and five more requests that follow its redirects.
+    for _ in 0..4 {
+        assert_eq!(statuses(&beadle, "/page", BINGBOT, 6), [301; 6]);
+        sleep(Duration::from_secs(1));
+    }
+    assert_eq!(measured(&beadle, "broken"), 0.0);
+    // A stranger under its name uses up its own pace.
+    let stranger = || get_from(&beadle, "198.51.100.9", "/page", BINGBOT).status;
+    let refused = (0..120).filter(|_| stranger() == 429).count();
+    assert!(refused > 0, "it is much too fast");
+    assert_eq!(get_from(&beadle, "192.0.2.7", "/page", BINGBOT).status, 301);
+}
+
+#[test]
+fn fresh_invented_names_are_refused_together() {
+    let origin = Origin::plain();
+    let beadle = start(&origin, "mode: ladder, ladder: { throttle: 1/1s }");
+    let fresh = |number: u32| format!("Fresh{number}Bot/1.0 (+https://fresh.example)");
+    let refused =
+        (0..300).filter(|number| beadle.get("/private/x", &fresh(*number)).status == 403).count();
+    assert_eq!(refused, 280, "twenty climb to block");
+    assert_eq!(get_from(&beadle, "192.0.2.7", "/private/x", &fresh(1)).status, 200);
+    assert_eq!(beadle.metric("beadle_breaker_open{site=\"site.example\"}"), 0.0);
 }
 
 #[test]

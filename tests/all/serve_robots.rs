@@ -1,5 +1,7 @@
 //! robots.txt from the policy: served to all clients, whatever else fails (RFC 9309 §2.3).
 
+use std::time::{Duration, SystemTime};
+
 use crate::support::{
     client::{Client, Request, Response},
     origin::Origin,
@@ -113,6 +115,27 @@ fn rfc9110_13_a_client_with_a_good_copy_gets_304() {
             }
         }
         assert_is_the_file(&Request::get("/robots.txt").send_over(&mut client));
+    }
+}
+
+#[test]
+fn rfc9110_8_8_2_1_last_modified_is_never_later_than_date() {
+    let origin = Origin::plain();
+    let tomorrow = SystemTime::now() + Duration::from_secs(86_400);
+    let beadle = Setup::site(origin.port, BLOCKING).modified(tomorrow).start();
+    // Each edition has a later time than the one before, also within one second.
+    for number in 0..4 {
+        let group = format!("      groups: [{{ user_agents: [BadBot], disallow: [/{number}/] }}]");
+        beadle.reload(&Setup::site(origin.port, &format!("    robots_txt:\n{group}\n")));
+    }
+    for method in ["GET", "HEAD"] {
+        let answer = Request::new(method, "/robots.txt").send(beadle.port);
+        let time = |name| {
+            let text = answer.header(name).unwrap_or_else(|| panic!("no {name}"));
+            let parser = jiff::fmt::rfc2822::DateTimeParser::new();
+            parser.parse_timestamp(text).expect("an HTTP date")
+        };
+        assert!(time("last-modified") <= time("date"), "{:?}", answer.headers);
     }
 }
 

@@ -53,6 +53,60 @@ fn sigterm_waits_for_requests_in_flight_and_then_ends() {
 }
 
 #[test]
+fn kept_alive_connections_get_their_next_answer_during_the_drain() {
+    let gate = Arc::new(AtomicBool::new(false));
+    let open = Arc::clone(&gate);
+    let origin = Origin::playing(move |exchange| {
+        if exchange.request.target == b"/slow" {
+            wait_for("the gate", || open.load(Ordering::Acquire).then_some(()));
+        }
+        exchange.answer("200 OK", &[], b"served");
+        After::Keep
+    });
+    let mut beadle = Setup::site(origin.port, "").start();
+    let mut idle: Vec<Client> = (0..60).map(|_| Client::connect(beadle.port)).collect();
+    for client in &mut idle {
+        assert!(Request::get("/").send_over(client).keeps_alive());
+    }
+    let mut slow = Client::connect(beadle.port);
+    slow.write(&Request::get("/slow").bytes());
+    origin.wait_for_requests(61);
+    beadle.signal("TERM");
+    wait_for("an end of listening", || {
+        std::net::TcpStream::connect(("127.0.0.1", beadle.port)).is_err().then_some(())
+    });
+    for (number, client) in idle.iter_mut().enumerate() {
+        // The answers of the origin and of Beadle itself.
+        let target = if number % 2 == 0 { "/next" } else { "/robots.txt" };
+        let answer = Request::get(target).send_over(client);
+        assert_eq!(answer.status, 200, "connection {number}");
+        assert!(!answer.keeps_alive(), "connection {number} must open a new connection next");
+    }
+    gate.store(true, Ordering::Release);
+    let answer = slow.response("GET").expect("an answer");
+    assert_eq!((answer.status, answer.keeps_alive()), (200, false), "it began before the signal");
+    let (status, took) = beadle.wait();
+    assert_eq!(status.code(), Some(0));
+    assert!(took < SOON, "without connections nothing is waited for: {took:?}");
+}
+
+#[test]
+fn a_drain_without_requests_waits_for_the_next_one_of_kept_alive_connections() {
+    let origin = Origin::plain();
+    let beadle = Setup::site(origin.port, "").start();
+    let mut idle: Vec<Client> = (0..60).map(|_| Client::connect(beadle.port)).collect();
+    for client in &mut idle {
+        assert!(Request::get("/").send_over(client).keeps_alive());
+    }
+    beadle.signal("TERM");
+    beadle.wait_for_stderr("completing requests in progress");
+    for (number, client) in idle.iter_mut().enumerate() {
+        let answer = Request::get("/next").send_over(client);
+        assert_eq!((answer.status, answer.keeps_alive()), (200, false), "connection {number}");
+    }
+}
+
+#[test]
 fn an_idle_server_ends_at_once() {
     let origin = Origin::plain();
     for signal in ["TERM", "INT", "QUIT"] {

@@ -97,7 +97,8 @@ fn a_signature_of_the_operator_confirms_and_another_contradicts() {
         ("ListBot/1.0", none(), "unverifiable", None),
         ("ListBot/1.0", tampered(), "unverifiable", None),
         ("ListBot/1.0", own.fields(OWN, "elsewhere.example").to_vec(), "unverifiable", None),
-        ("ListBot/1.0", other.fields(OWN, host).to_vec(), "unverifiable", None),
+        // The directory may have a new key.
+        ("ListBot/1.0", other.fields(OWN, host).to_vec(), "unknown", None),
         ("ListBot/1.0", own.fields("https://third.invalid", host).to_vec(), "unverifiable", None),
         // Missing keys leave open whose signature it is, but prove no other.
         ("AbsentBot/1.0", own.fields(ABSENT, host).to_vec(), "unknown", None),
@@ -163,4 +164,38 @@ fn evidence_that_the_policy_turns_off_contradicts_no_claim() {
     request.field("X-Forwarded-For", "8.8.8.8").send(beadle.port);
     let record = beadle.records(before + 1).pop().expect("it is recorded");
     assert_eq!((&record["standing"], &record["evidence"]), (&json!("unknown"), &Value::Null));
+}
+
+#[test]
+fn a_signature_that_is_none_keeps_no_list_from_its_decision() {
+    const AGENT: &str = "https://lists.invalid";
+    for evidence in ["", "  signatures: false\n"] {
+        let (origin, list, own) = (Origin::plain(), list(GOOD), Signer::new());
+        // The key directory of the crawler can't be fetched.
+        let crawler = format!("{}, signature_agent: \"{AGENT}\"", crawler(&list));
+        let beadle = setup(&origin, &crawler, evidence).start();
+        assert_eq!(standing(&beadle, "8.8.8.8"), json!(["contradicted", "ip-range"]));
+        let with = |at: usize, value: &str| {
+            let mut fields = own.fields(AGENT, "site.example").to_vec();
+            fields[at].1 = value.to_owned();
+            fields
+        };
+        for (fields, standing) in [
+            (vec![("Signature", "x".to_owned())], "contradicted"),
+            (with(2, "s=:AAAA:"), "contradicted"),
+            (with(1, "s=()"), "contradicted"),
+            // No key verifies it, but only the directory of the operator could tell.
+            (own.fields(AGENT, "site.example").to_vec(), "unknown"),
+        ] {
+            let before = beadle.metric("beadle_records_seen") as usize;
+            let mut request =
+                Request::get("/private/x").host("site.example").user_agent("ListBot/1.0");
+            for (name, value) in &fields {
+                request = request.field(name, value);
+            }
+            request.field("X-Forwarded-For", "8.8.8.8").send(beadle.port);
+            let record = beadle.records(before + 1).pop().expect("it is recorded");
+            assert_eq!(record["standing"], standing, "{evidence} {fields:?}");
+        }
+    }
 }

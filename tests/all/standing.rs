@@ -315,8 +315,7 @@ fn a_name_that_resolves_back_confirms_and_another_contradicts() {
         _ => Reply::Code(ResponseCode::NXDomain),
     });
     let origin = Origin::plain();
-    let evidence = format!("  name_servers: [\"{}\"]\n", server.address);
-    let beadle = setup(&origin, "reverse_dns: [.lists.example]", &evidence).start();
+    let beadle = setup(&origin, "reverse_dns: [.lists.example]", &resolved_by(&server)).start();
     // Before an answer requests are not delayed and the standing is unknown.
     assert_eq!(record(&beadle, "66.249.64.3")["standing"], "unknown");
     assert_eq!(standing(&beadle, "66.249.64.3"), json!(["confirmed", "reverse-dns"]));
@@ -326,15 +325,147 @@ fn a_name_that_resolves_back_confirms_and_another_contradicts() {
 
 #[test]
 fn a_claim_that_a_list_confirms_needs_no_name_server() {
-    let server = NameServer::start(|_, _| Reply::Code(ResponseCode::NXDomain));
+    let server = NameServer::start(|name, _| match name {
+        "lists.example." => name_server::addresses(&["66.249.64.3"]),
+        _ => Reply::Code(ResponseCode::NXDomain),
+    });
     let (origin, list) = (Origin::plain(), list(GOOD));
     let crawler = format!("{}, reverse_dns: [.lists.example]", crawler(&list));
-    let evidence = format!("  name_servers: [\"{}\"]\n", server.address);
-    let beadle = setup(&origin, &crawler, &evidence).start();
+    let beadle = setup(&origin, &crawler, &resolved_by(&server)).start();
     wait_for_fetch(&beadle, "fresh");
     assert_eq!(standing(&beadle, "66.249.64.3"), json!(["confirmed", "ip-range"]));
+    assert_eq!(server.asked(), [""; 0]);
     assert_eq!(standing(&beadle, "8.8.8.8"), json!(["contradicted", "ip-range"]));
-    assert_eq!(server.asked(), ["PTR 8.8.8.8.in-addr.arpa."]);
+    let asked = server.asked();
+    let of_addresses: Vec<_> = asked.iter().filter(|query| query.starts_with("PTR")).collect();
+    assert_eq!(of_addresses, ["PTR 8.8.8.8.in-addr.arpa."]);
+}
+
+/// The setting of a name server.
+fn resolved_by(server: &NameServer) -> String {
+    format!("  name_servers: [\"{}\"]\n", server.address)
+}
+
+/// Asks until the look-ups had this outcome so many times. Returns all standings.
+fn standings_until(beadle: &Beadle, address: &str, outcomes: &[&str]) -> Vec<Value> {
+    let mut standings = Vec::new();
+    wait_for("a look-up", || {
+        standings.push(record(beadle, address)["standing"].clone());
+        let text = Request::get("/metrics").host("localhost").send(beadle.admin).text();
+        let has = |outcome: &&str| {
+            let series = format!("evidence=\"reverse-dns\",outcome=\"{outcome}\"}} 1");
+            text.contains(&series)
+        };
+        outcomes.iter().any(has).then_some(())
+    });
+    standings.extend((0..3).map(|_| record(beadle, address)["standing"].clone()));
+    standings
+}
+
+#[test]
+fn name_servers_that_resolve_nothing_make_no_impostor() {
+    for (case, reply) in [
+        ("no name exists", Reply::Code(ResponseCode::NXDomain)),
+        ("no name has records", Reply::Code(ResponseCode::NoError)),
+        ("every name has the same address", name_server::addresses(&["198.51.100.1"])),
+    ] {
+        let server = NameServer::start(move |_, _| reply.clone());
+        let origin = Origin::plain();
+        let beadle = setup(&origin, "reverse_dns: [.lists.example]", &resolved_by(&server)).start();
+        let standings = standings_until(&beadle, "66.249.64.3", &["unproven", "failed"]);
+        assert!(standings.iter().all(|standing| standing == "unknown"), "{case}: {standings:?}");
+    }
+}
+
+#[test]
+fn a_client_cannot_withhold_its_name_from_a_list_that_speaks_against_it() {
+    let server = NameServer::start(|name, kind| match (name, kind) {
+        ("lists.example.", RecordType::NS | RecordType::A) => {
+            name_server::addresses(&["66.249.64.3"])
+        }
+        // The zones of the clients.
+        ("8.8.8.8.in-addr.arpa.", _) => Reply::Code(ResponseCode::ServFail),
+        ("9.9.9.9.in-addr.arpa.", _) => Reply::Silence,
+        ("4.4.4.4.in-addr.arpa.", RecordType::PTR) => {
+            let names: Vec<String> = (0..9).map(|n| format!("n{n}.lists.example")).collect();
+            name_server::names(&names.iter().map(String::as_str).collect::<Vec<_>>())
+        }
+        // The zone of the operator.
+        ("1.1.1.1.in-addr.arpa.", RecordType::PTR) => name_server::names(&["bad.lists.example"]),
+        ("bad.lists.example.", _) => Reply::Code(ResponseCode::ServFail),
+        _ => Reply::Code(ResponseCode::NXDomain),
+    });
+    let (origin, list) = (Origin::plain(), list(GOOD));
+    let crawler = format!("{}, reverse_dns: [.lists.example]", crawler(&list));
+    let beadle = setup(&origin, &crawler, &resolved_by(&server)).start();
+    wait_for_fetch(&beadle, "fresh");
+    let standings = standings_until(&beadle, "1.1.1.1", &["failed"]);
+    assert!(standings.iter().all(|standing| standing == "unknown"), "{standings:?}");
+    for address in ["8.8.8.8", "9.9.9.9", "4.4.4.4"] {
+        assert_eq!(standing(&beadle, address), json!(["contradicted", "ip-range"]), "{address}");
+    }
+    // Without a list, nothing speaks against them.
+    let beadle = setup(&origin, "reverse_dns: [.lists.example]", &resolved_by(&server)).start();
+    let standings = standings_until(&beadle, "8.8.8.8", &["failed"]);
+    assert!(standings.iter().all(|standing| standing == "unknown"), "{standings:?}");
+}
+
+#[test]
+fn an_error_message_with_an_address_never_becomes_the_list() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let evidence = format!("  folder: {}\n", folder.path().display());
+    let origin = Origin::plain();
+    let good = list(GOOD);
+    let port = good.port;
+    let crawler = crawler(&good);
+    let beadle = setup(&origin, &crawler, &evidence).start();
+    assert_eq!(standing(&beadle, "66.249.64.3"), json!(["confirmed", "ip-range"]));
+    drop((beadle, good));
+    for (body, outcome) in [
+        (r#"{"error":{"code":403,"client":{"ip":"8.8.9.9"}}}"#, "ranges.empty"),
+        ("Access denied\n8.8.9.9", "ranges.mostly_unread"),
+        (r#"{"errors":[{"ip":"8.8.9.9"}]}"#, "ranges.unrelated"),
+        ("8.8.9.9", "ranges.unrelated"),
+    ] {
+        let _list = Origin::playing_on(port, move |exchange| {
+            exchange.answer("200 OK", &[], body.as_bytes());
+            After::Keep
+        });
+        // With the last good copy the real crawler stays confirmed.
+        let beadle = setup(&origin, &crawler, &evidence).start();
+        wait_for_fetch(&beadle, outcome);
+        assert_eq!(standing(&beadle, "66.249.66.7"), json!(["confirmed", "ip-range"]), "{body}");
+        drop(beadle);
+        // At the first fetch it contradicts nobody.
+        let beadle = setup(&origin, &crawler, "").start();
+        wait_for("the fetch", || {
+            let text = Request::get("/metrics").host("localhost").send(beadle.admin).text();
+            text.contains("beadle_evidence_fetches_total{evidence=\"ip-range\"").then_some(())
+        });
+        assert_eq!(record(&beadle, "66.249.66.7")["standing"], "unknown", "{body}");
+    }
+}
+
+#[test]
+fn a_list_that_is_read_in_part_contradicts_nobody() {
+    let text = "66.249.64.0/27\n66.249.65.0/27\n66.249.66.0/27\n66.249.67.0/27\n66.249.68.0/33\n";
+    let folder = tempfile::tempdir().expect("a folder");
+    let evidence = format!("  folder: {}\n", folder.path().display());
+    let (origin, list) = (Origin::plain(), list(text));
+    let crawler = crawler(&list);
+    let beadle = setup(&origin, &crawler, &evidence).start();
+    assert_eq!(standing(&beadle, "66.249.64.3"), json!(["confirmed", "ip-range"]));
+    assert_eq!(record(&beadle, "66.249.68.3")["standing"], "unknown");
+    let metrics = Request::get("/metrics").host("localhost").send(beadle.admin).text();
+    let series =
+        "beadle_evidence_findings_total{evidence=\"ip-range\",finding=\"ranges.unread_entry\"} 1";
+    assert!(metrics.contains(series), "{metrics}");
+    beadle.wait_for_stderr("1 of the list's entries are not addresses");
+    drop((beadle, list));
+    // Nor does its saved copy.
+    let beadle = setup(&origin, &crawler, &evidence).start();
+    assert_eq!(standing(&beadle, "66.249.64.3"), json!(["confirmed", "ip-range"]));
+    assert_eq!(record(&beadle, "66.249.68.3")["standing"], "unknown");
 }
 
 #[test]

@@ -54,13 +54,22 @@ pub(crate) const USES: [(&str, &[&str]); 14] = [
 ];
 
 /// The places of each direct dependency; it is unknown everywhere else.
-pub(crate) const CRATES: [(&str, &[&str]); 33] = [
+pub(crate) const CRATES: [(&str, &[&str]); 35] = [
     ("pingora", &["proxy/"]),
     ("async_trait", &["proxy/"]),
     ("http", &["fetch/", "evidence/", "gate/", "proxy/", "admin/", "cli/"]),
     (
         "bytes",
-        &["fetch/", "robots/", "enforce/", "violations/", "evidence/", "publication/", "gate/"],
+        &[
+            "fetch/",
+            "robots/",
+            "enforce/",
+            "violations/",
+            "evidence/",
+            "publication/",
+            "gate/",
+            "proxy/",
+        ],
     ),
     ("tokio", &["fetch/", "evidence/", "publication/", "proxy/", "admin/", "cli/"]),
     ("parking_lot", &["violations/", "evidence/", "conduct/", "publication/", "gate/"]),
@@ -96,6 +105,8 @@ pub(crate) const CRATES: [(&str, &[&str]); 33] = [
     ("rusqlite", &["violations/store/"]),
     ("prometheus", &["metrics/"]),
     ("axum", &["admin/", "cli/demo.rs"]),
+    ("hyper", &["admin/"]),
+    ("hyper_util", &["admin/"]),
     ("clap", &["cli/"]),
     (
         "tracing",

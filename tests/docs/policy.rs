@@ -26,6 +26,7 @@ fn probes() -> Vec<(&'static str, String)> {
         ("Top level", top(ODD)),
         ("`server`", top(&format!("server: {{ {ODD} }}"))),
         ("`server.listen[]`", top(&format!("server: {{ listen: [{{ {ODD} }}] }}"))),
+        ("`server.admin`", top(&format!("server: {{ admin: {{ {ODD} }} }}"))),
         ("`server.listen[].tls`", top(&format!("server: {{ listen: [{{ tls: {{ {ODD} }} }}] }}"))),
         ("`server.timeouts`", top(&format!("server: {{ timeouts: {{ {ODD} }} }}"))),
         ("`violations`", top(&format!("violations: {{ {ODD} }}"))),
@@ -160,7 +161,7 @@ fn the_defaults_of_the_reference_are_those_of_the_program() {
     let window = policy::DEFAULT_CACHE_WINDOW.as_secs() / 3_600;
     for row in [
         format!("(#serverlisten) | `{}` |", policy::DEFAULT_LISTEN),
-        format!("| `admin` | `address:port` or `\"off\"` | `{}` |", policy::DEFAULT_ADMIN),
+        format!("(#serveradmin) | `{}` |", policy::DEFAULT_ADMIN),
         format!("| `retention` | time, `1h` to `3650d` | `{days}d` |"),
         format!("| `max_age` | time, `1s` to `1d` | `{hours}h` |"),
         format!("| `cache_window` | time, `0s` to `7d` | `{window}h` |"),

@@ -5,13 +5,22 @@ use std::{
     net::{Ipv4Addr, Shutdown, TcpStream},
 };
 
-use super::{PATIENCE, shown};
+use super::{
+    PATIENCE, shown,
+    tls::{self, TlsStream},
+};
 
 /// One connection.
 #[derive(Debug)]
 pub(crate) struct Client {
-    stream: TcpStream,
+    stream: Stream,
     read: Vec<u8>,
+}
+
+#[derive(Debug)]
+enum Stream {
+    Plain(TcpStream),
+    Tls(Box<TlsStream>),
 }
 
 /// An answer.
@@ -107,11 +116,13 @@ impl Client {
 
     /// Connects to a program that may not listen yet.
     pub(crate) fn try_connect(port: u16) -> io::Result<Self> {
-        let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
-        stream.set_read_timeout(Some(PATIENCE))?;
-        stream.set_write_timeout(Some(PATIENCE))?;
-        stream.set_nodelay(true)?;
-        Ok(Self { stream, read: Vec::new() })
+        Ok(Self { stream: Stream::Plain(connected(port)?), read: Vec::new() })
+    }
+
+    /// Connects to a TLS listener.
+    pub(crate) fn connect_tls(port: u16) -> Self {
+        let stream = tls::over(connected(port).expect("the port is open"));
+        Self { stream: Stream::Tls(Box::new(stream)), read: Vec::new() }
     }
 
     pub(crate) fn write(&mut self, bytes: &[u8]) {
@@ -120,12 +131,19 @@ impl Client {
 
     /// Writes a request that may be refused before it is read whole.
     pub(crate) fn try_write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.stream.write_all(bytes)
+        match &mut self.stream {
+            Stream::Plain(stream) => stream.write_all(bytes),
+            Stream::Tls(stream) => stream.write_all(bytes),
+        }
     }
 
     /// Closes the sending side.
     pub(crate) fn finish(&self) {
-        self.stream.shutdown(Shutdown::Write).expect("the connection is open");
+        let socket = match &self.stream {
+            Stream::Plain(socket) => socket,
+            Stream::Tls(stream) => stream.get_ref(),
+        };
+        socket.shutdown(Shutdown::Write).expect("the connection is open");
     }
 
     /// Reads a whole answer.
@@ -141,8 +159,8 @@ impl Client {
             let length = length.parse().map_err(io::Error::other)?;
             response.body = self.take(length)?;
         } else {
+            while self.fills()? {}
             response.body = std::mem::take(&mut self.read);
-            self.stream.read_to_end(&mut response.body)?;
         }
         Ok(response)
     }
@@ -184,10 +202,7 @@ impl Client {
     /// Reads what is there, at least one byte; nothing at the end of the connection.
     pub(crate) fn some(&mut self) -> io::Result<Vec<u8>> {
         if self.read.is_empty() {
-            match self.fill() {
-                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {}
-                other => other?,
-            }
+            self.fills()?;
         }
         Ok(std::mem::take(&mut self.read))
     }
@@ -215,14 +230,27 @@ impl Client {
     }
 
     fn fill(&mut self) -> io::Result<()> {
-        let mut buffer = [0; 64 << 10];
-        let length = self.stream.read(&mut buffer)?;
-        if length == 0 {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        self.read.extend_from_slice(&buffer[..length]);
-        Ok(())
+        if self.fills()? { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
     }
+
+    /// Reads what is there; `false` at the end of the connection.
+    fn fills(&mut self) -> io::Result<bool> {
+        let mut buffer = [0; 64 << 10];
+        let length = match &mut self.stream {
+            Stream::Plain(stream) => stream.read(&mut buffer)?,
+            Stream::Tls(stream) => stream.read(&mut buffer)?,
+        };
+        self.read.extend_from_slice(&buffer[..length]);
+        Ok(length > 0)
+    }
+}
+
+fn connected(port: u16) -> io::Result<TcpStream> {
+    let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    stream.set_nodelay(true)?;
+    Ok(stream)
 }
 
 impl Response {

@@ -21,6 +21,7 @@ pub(crate) mod origin;
 pub(crate) mod origin_models;
 mod ports;
 pub(crate) mod program;
+pub(crate) mod tls;
 
 pub(crate) use self::{conditions::need, ports::free_port};
 

@@ -21,6 +21,8 @@ pub(crate) enum Reply {
     Records(Vec<RData>),
     /// No records, with this response code.
     Code(ResponseCode),
+    /// There is no such name, by this zone.
+    NoSuchName(Name),
     /// A referral to other servers.
     Referral,
     /// Truncated over UDP; these records over TCP.
@@ -160,6 +162,13 @@ fn answer(
         }
         Reply::Code(code) => {
             message.metadata.response_code = code;
+            Vec::new()
+        }
+        Reply::NoSuchName(zone) => {
+            message.metadata.response_code = ResponseCode::NXDomain;
+            let name = || Name::from_ascii("a.servers.example.").expect("it is well-formed");
+            let soa = RData::SOA(rdata::SOA::new(name(), name(), 1, 3_600, 600, 86_400, 60));
+            message.add_authority(Record::from_rdata(zone, 60, soa));
             Vec::new()
         }
         Reply::Referral => {

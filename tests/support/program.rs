@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Output, Stdio},
     sync::Arc,
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
 use parking_lot::Mutex;
@@ -25,10 +25,15 @@ pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_beadle");
 pub(crate) struct Setup {
     /// Sections besides those below.
     sections: String,
+    /// Listeners after `$LISTEN`.
+    listeners: String,
+    admin: String,
     server: String,
     violations: String,
     sites: String,
     environment: Vec<(&'static str, PathBuf)>,
+    /// The date of the policy file, if not the time at which it is written.
+    modified: Option<SystemTime>,
 }
 
 /// A running program; dropping it kills the process.
@@ -49,10 +54,13 @@ impl Setup {
         Self {
             // Test crawlers are in no catalogue, and some names are close to one that is.
             sections: "strict: false\n".to_owned(),
+            listeners: String::new(),
+            admin: "$ADMIN".to_owned(),
             server: String::new(),
             violations: "  database: $DIR/beadle.db\n  log: $DIR/violations.jsonl\n".to_owned(),
             sites: sites.to_owned(),
             environment: Vec::new(),
+            modified: None,
         }
     }
 
@@ -75,9 +83,34 @@ impl Setup {
         self
     }
 
+    /// Adds a listener, in flow style.
+    pub(crate) fn listener(mut self, listener: &str) -> Self {
+        self.listeners.push_str(", ");
+        self.listeners.push_str(listener);
+        self
+    }
+
+    /// Replaces the value of `admin`.
+    pub(crate) fn admin(mut self, value: &str) -> Self {
+        value.clone_into(&mut self.admin);
+        self
+    }
+
+    /// Sets the date of the policy file.
+    pub(crate) fn modified(mut self, at: SystemTime) -> Self {
+        self.modified = Some(at);
+        self
+    }
+
     /// Adds lines to the `server` section.
     pub(crate) fn server(mut self, lines: &str) -> Self {
         self.server.push_str(lines);
+        self
+    }
+
+    /// Replaces a text in the sites.
+    pub(crate) fn replaced(mut self, from: &str, to: &str) -> Self {
+        self.sites = self.sites.replace(from, to);
         self
     }
 
@@ -88,10 +121,10 @@ impl Setup {
     }
 
     pub(crate) fn text(&self, port: u16, admin: u16, folder: &Path) -> String {
-        let Self { sections, server, violations, sites, .. } = self;
+        let Self { sections, listeners, admin: value, server, violations, sites, .. } = self;
         format!(
-            "{sections}server:\n  listen: [$LISTEN]\n  admin: $ADMIN\n{server}violations:\n{violations}\
-             sites:\n{sites}"
+            "{sections}server:\n  listen: [$LISTEN{listeners}]\n  admin: {value}\n{server}\
+             violations:\n{violations}sites:\n{sites}"
         )
         .replace("$LISTEN", &format!("\"127.0.0.1:{port}\""))
         .replace("$ADMIN", &format!("\"127.0.0.1:{admin}\""))
@@ -118,7 +151,12 @@ impl Setup {
 
     fn spawn_in(self, folder: tempfile::TempDir, port: u16, admin: u16) -> Beadle {
         let text = self.text(port, admin, folder.path());
-        std::fs::write(folder.path().join("beadle.yaml"), text).expect("the folder is ours");
+        let file = folder.path().join("beadle.yaml");
+        std::fs::write(&file, text).expect("the folder is ours");
+        if let Some(at) = self.modified {
+            let file = std::fs::File::options().write(true).open(file).expect("it is there");
+            file.set_modified(at).expect("the file is ours");
+        }
         let mut child = Command::new(PROGRAM)
             .args(["serve", "--config"])
             .arg(folder.path().join("beadle.yaml"))
@@ -169,6 +207,11 @@ impl Beadle {
             assert!(!stat.contains(") Z "), "it ended at the start:\n{}", self.stderr());
             (try_status(self.admin, "/readyz") == Some(200)).then_some(())
         });
+    }
+
+    /// Waits until any process answers on the admin port.
+    pub(crate) fn wait_until_answering(&self) {
+        wait_for("/readyz", || (try_status(self.admin, "/readyz") == Some(200)).then_some(()));
     }
 
     pub(crate) fn pid(&self) -> u32 {

@@ -1,13 +1,13 @@
 //! `beadle crawlers identify`: the claims of User-Agents.
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use serde::Serialize;
 
 use crate::{
     cli::{
         exit::{Error, Exit},
-        input::input_lines,
+        input::{STANDARD_INPUT, lines},
         output::{Format, json},
     },
     crawlers::{Catalogue, Class, Name, SiteNames},
@@ -29,7 +29,7 @@ pub(super) fn identify(
     out: &mut dyn Write,
 ) -> Result<Exit, Error> {
     let no_names = SiteNames::new(catalogue, []);
-    for line in input_lines() {
+    for line in lines(io::stdin().lock(), STANDARD_INPUT) {
         let line = line?;
         let claim = catalogue.identify(&line, &no_names);
         let row = ClaimRow {

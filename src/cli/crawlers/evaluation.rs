@@ -2,8 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    fs::File,
-    io::{BufRead, BufReader, Read, Write},
+    io::{BufReader, Write},
     path::{Path, PathBuf},
 };
 
@@ -12,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     cli::{
         exit::{Error, Exit},
+        input::{lines, name, open},
         output::{Format, json},
     },
     crawlers::{Catalogue, Name, SiteNames},
@@ -20,8 +20,6 @@ use crate::{
 
 use super::source::Source;
 
-/// The longest line, in octets; every User-Agent that a server accepts fits, escaped.
-const MAX_LINE: u64 = 1 << 20;
 /// The most kinds of confusion with a count of their own; others are counted together.
 const MAX_KINDS: usize = 10_000;
 
@@ -116,31 +114,18 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
 impl Evaluation {
     /// Reads line by line, because a file may have any length.
     fn read(&mut self, file: &Path, catalogue: &Catalogue) -> Result<(), Error> {
-        let name = file.display();
-        let refused = |line: usize, what: &str| {
-            let place = if line > 0 { format!("{name}:{line}") } else { name.to_string() };
-            Error::Refused(format!("{place}: {what}"))
-        };
-        let mut input =
-            BufReader::new(File::open(file).map_err(|error| refused(0, &error.to_string()))?);
-        let mut line = Vec::new();
-        for number in 1.. {
-            line.clear();
-            let read = input.by_ref().take(MAX_LINE + 1).read_until(b'\n', &mut line);
-            if read.map_err(|error| refused(number, &error.to_string()))? == 0 {
-                break;
-            }
-            if line.len() as u64 > MAX_LINE {
-                return Err(refused(number, "a line of more than 1 MiB (write one object a line)"));
-            }
+        let name = name(file);
+        for (number, line) in (1..).zip(lines(BufReader::new(open(file)?), &name)) {
+            let line = line?;
             if line.iter().all(u8::is_ascii_whitespace) {
                 continue;
             }
             let row: Row = serde_json::from_slice(&line).map_err(|error| {
                 let error = escape::shown(error.to_string());
-                let what =
-                    format!("{error} (write {{\"user_agent\": \"…\", \"product_tokens\": […]}})");
-                refused(number, &what)
+                Error::Refused(format!(
+                    "{name}:{number}: {error} (write {{\"user_agent\": \"…\", \"product_tokens\": \
+                     […]}})"
+                ))
             })?;
             self.add(&row, catalogue);
         }

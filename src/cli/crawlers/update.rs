@@ -83,6 +83,10 @@ enum Outcome {
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     let destination = Destination::find(args.to.as_deref(), &args.config.config)?;
+    if std::fs::metadata(&destination.to).is_ok_and(|found| !found.is_file()) {
+        let to = escape::text(destination.to.as_os_str().as_encoded_bytes());
+        return Err(Error::Refused(format!("{to}: not a regular file (name a file with --to)")));
+    }
     let bytes = read(&args.from, destination.evidence.as_ref())?;
     let in_use = destination.in_use();
     let name = escape::shown(&args.from);
@@ -106,7 +110,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     let mut findings = if args.force { Vec::new() } else { doubts(&in_use, &newer, &changes) };
     findings = findings.into_iter().map(|finding| finding.in_file(&name)).collect();
     findings.extend(destination.objections(&bytes)?);
-    let is_there = std::fs::read(&destination.to).is_ok_and(|old| old == bytes);
+    let is_there = publication::read_catalogue_file(&destination.to).is_ok_and(|old| old == bytes);
     let outcome = match () {
         () if findings.iter().any(|one| one.severity == Severity::Error) => Outcome::Refused,
         () if is_there => Outcome::Unchanged,

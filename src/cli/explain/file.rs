@@ -5,6 +5,7 @@ use std::{io::Write, path::Path};
 use crate::{
     cli::{
         exit::{Error, Exit},
+        input,
         output::{Format, json},
     },
     crawlers::{Catalogue, Class, Name},
@@ -16,6 +17,10 @@ use super::{
     args::Args,
     output::{RuleRow, VerdictRow, group_lines, line},
 };
+
+/// The largest file, in octets. It is far more than any crawler reads, so that an author sees
+/// where crawlers stop.
+const MAX_FILE: usize = 16 << 20;
 
 /// Every class of client. RFC 9309 §2.2.1 binds each crawler without a group of its own by `*`.
 const ALL_CLASSES: [Class; 5] =
@@ -59,8 +64,7 @@ pub(super) fn explain(
     token: &str,
     out: &mut dyn Write,
 ) -> Result<Exit, Error> {
-    let bytes = std::fs::read(file)
-        .map_err(|error| Error::Refused(format!("{}: {error}", file.display())))?;
+    let bytes = input::read_file(file, MAX_FILE)?;
     let options = ReadOptions { lenient: args.lenient };
     let (robots_txt, findings) = robots::parse_with(&bytes, options);
     let matcher = Matcher::new(&robots_txt);

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::{
     cli::{
-        config::load,
+        config::load_with_database,
         exit::{Error, Exit},
         memory,
         output::{Format, json},
@@ -64,6 +64,9 @@ struct EditionRow {
     /// Whether the client may still use it.
     #[serde(rename = "held")]
     is_known: bool,
+    /// The number of editions that are judged as one, if there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    count: Option<usize>,
 }
 
 #[derive(Serialize)]
@@ -82,7 +85,7 @@ struct Explanation<'a, 'v> {
 }
 
 pub(super) fn explain(args: &Args, user_agent: &str, out: &mut dyn Write) -> Result<Exit, Error> {
-    let (policy, _) = load(&args.config.config)?;
+    let policy = load_with_database(&args.config.config)?;
     let now = Timestamp::now();
     let memory = memory::read(&policy)?;
     let handles = Handles::at_rest(&policy, &memory, args.client_ip.is_some(), now);
@@ -161,6 +164,7 @@ impl From<enforce::EditionVerdict> for EditionRow {
             until: one.until.map(time),
             verdict: one.access.as_str(),
             is_known: one.is_known,
+            count: Some(one.count).filter(|count| *count > 1),
         }
     }
 }
@@ -310,13 +314,15 @@ fn editions(
             Some(until) => format!("in force from {} to {until}", one.from),
         };
         let note = if one.is_known { "" } else { ", which it does not go by" };
-        let text = format!("{} {period}: {}{note}", one.edition, one.verdict);
+        let others = one.count.map(|count| format!(" and {} older ones", count - 1));
+        let others = others.unwrap_or_default();
+        let text = format!("{}{others} {period}: {}{note}", one.edition, one.verdict);
         line(out, if number == 0 { "editions" } else { "" }, &text)?;
     }
     let Some(excuse) = decision.excuse else { return Ok(()) };
     let mut text = match excuse {
         Excuse::By(past) => {
-            format!("it may be going by {}, which allows this", past.edition.id())
+            format!("it may be going by {}, which allows this", past.id())
         }
         Excuse::Forgotten => "it may be going by an edition that is not kept any more".to_owned(),
     };

@@ -26,7 +26,7 @@ pub(super) fn accept(
     };
     writeln!(
         out,
-        "{}: accepted edition {} ({} bytes, in quarantine since {:.0})",
+        "{}: accepted the origin's file {} ({} bytes, in quarantine since {:.0})",
         site.name,
         file.id,
         file.bytes.len(),

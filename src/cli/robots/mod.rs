@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use crate::cli::{
-    config::{ConfigFile, load},
+    config::{ConfigFile, load_with_database},
     exit::{Error, Exit},
     memory,
     output::Format,
@@ -59,10 +59,10 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
             let message = "'accept' takes neither --history nor --diff (run them separately)";
             return Err(Error::Refused(message.to_owned()));
         }
-        let (policy, _) = load(&args.config.config)?;
+        let policy = load_with_database(&args.config.config)?;
         return acceptance::accept(&policy, host, out);
     }
-    let (policy, _) = load(&args.config.config)?;
+    let policy = load_with_database(&args.config.config)?;
     let memory = memory::read(&policy)?;
     let rulebook = memory::rulebook(&policy, &memory);
     let site = site::find(&rulebook, host);

@@ -1,7 +1,6 @@
 //! `beadle tags`: the rules that response headers and an HTML document give a crawler.
 
 use std::{
-    fs::File,
     io::{self, BufReader, Write},
     path::{Path, PathBuf},
 };
@@ -10,6 +9,7 @@ use self::{report::Report, response::Response};
 use crate::{
     cli::{
         exit::{Error, Exit},
+        input::{STANDARD_INPUT, name as name_of, open},
         output::{Format, json},
     },
     escape,
@@ -61,14 +61,11 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
         Some(ProductToken::new(name).ok_or_else(refused)?)
     };
     let file = args.html.as_ref().and_then(Option::as_deref).filter(|file| *file != Path::new("-"));
-    let response =
-        match (&args.html, file) {
-            (None, _) => Response::read_headers()?,
-            (_, None) => Response::read(io::stdin().lock())?,
-            (_, Some(file)) => File::open(file)
-                .and_then(|open| Response::read(BufReader::new(open)))
-                .map_err(|error| Error::Refused(format!("{}: {error}", file.display())))?,
-        };
+    let response = match (&args.html, file) {
+        (None, _) => Response::read_headers(io::stdin().lock())?,
+        (_, None) => Response::read(io::stdin().lock(), STANDARD_INPUT)?,
+        (_, Some(file)) => Response::read(BufReader::new(open(file)?), &name_of(file))?,
+    };
     let report = Report::of(response, name, token.as_ref(), file);
     match args.format {
         Format::Json => json(out, &report)?,

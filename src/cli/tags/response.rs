@@ -2,7 +2,16 @@
 
 use std::io::{self, BufRead, Read};
 
-use crate::{cli::input::input_lines, robots_tag::DocumentReader};
+use crate::{
+    cli::{
+        exit::Error,
+        input::{STANDARD_INPUT, lines, refusal, too_large},
+    },
+    robots_tag::DocumentReader,
+};
+
+/// The largest response, in octets; crawlers read less of a document.
+const MAX_RESPONSE: usize = 16 << 20;
 
 /// The longest header line, in octets; the rest of a longer line counts as another line.
 const MAX_LINE: u64 = 1 << 16;
@@ -22,17 +31,24 @@ pub(super) struct Response {
 
 impl Response {
     /// All lines of standard input as headers, also of several responses.
-    pub(super) fn read_headers() -> io::Result<Self> {
+    pub(super) fn read_headers(input: impl BufRead) -> Result<Self, Error> {
         let mut response = Self::default();
-        for line in input_lines() {
+        let mut input = input.take(MAX_RESPONSE as u64 + 1);
+        for line in lines(&mut input, STANDARD_INPUT) {
             response.header(&line?);
         }
-        Ok(response)
+        complete(response, &input, STANDARD_INPUT)
     }
 
     /// Headers, an empty line, and a document; or a document alone. Of several responses (`curl
     /// -L`) the last one counts, because it has the document.
-    pub(super) fn read(mut input: impl BufRead) -> io::Result<Self> {
+    pub(super) fn read(input: impl BufRead, name: &str) -> Result<Self, Error> {
+        let mut input = input.take(MAX_RESPONSE as u64 + 1);
+        let response = Self::read_all(&mut input).map_err(|error| refusal(name, &error))?;
+        complete(response, &input, name)
+    }
+
+    fn read_all(input: &mut impl BufRead) -> io::Result<Self> {
         let mut response = Self::default();
         let mut line = Vec::new();
         let mut is_first = true;
@@ -76,6 +92,11 @@ impl Response {
             self.older_field.push(value.to_vec());
         }
     }
+}
+
+/// The response, unless it is larger than the limit.
+fn complete<R>(response: Response, input: &io::Take<R>, name: &str) -> Result<Response, Error> {
+    if input.limit() == 0 { Err(too_large(name, MAX_RESPONSE)) } else { Ok(response) }
 }
 
 /// The name and the value of a header line.

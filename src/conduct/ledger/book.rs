@@ -24,6 +24,8 @@ pub(super) struct Book {
     text: usize,
     pairs: usize,
     max: usize,
+    /// The time until which fetches were forgotten; the least number if none was.
+    forgotten: i64,
 }
 
 /// The fetches of one crawler at one site.
@@ -58,13 +60,18 @@ pub(super) struct Latest {
 
 impl Book {
     pub(super) const fn new(max: usize) -> Self {
-        Self { crawlers: BTreeMap::new(), text: 0, pairs: 0, max }
+        Self { crawlers: BTreeMap::new(), text: 0, pairs: 0, max, forgotten: i64::MIN }
     }
 
     /// The pairs of crawler and network.
     #[cfg(test)]
     pub(super) const fn pairs(&self) -> usize {
         self.pairs
+    }
+
+    /// The time until which fetches were forgotten.
+    pub(super) const fn forgotten(&self) -> i64 {
+        self.forgotten
     }
 
     pub(super) fn fetches(&self, site: &str, name: &str) -> Option<&CrawlerFetches> {
@@ -81,7 +88,7 @@ impl Book {
             && (self.pairs < self.max || !fetches.has_room_for(network))
         {
             let before = fetches.networks.len();
-            fetches.put(network, entry);
+            self.forgotten = self.forgotten.max(fetches.put(network, entry));
             self.pairs = self.pairs - before + fetches.networks.len();
             return;
         }
@@ -92,7 +99,7 @@ impl Book {
         match self.crawlers.get_mut(key.as_str()) {
             Some(fetches) => {
                 let before = fetches.networks.len();
-                fetches.put(network, entry);
+                self.forgotten = self.forgotten.max(fetches.put(network, entry));
                 self.pairs = self.pairs - before + fetches.networks.len();
             }
             None => {
@@ -105,6 +112,7 @@ impl Book {
 
     /// Moves times after `now` to `now`.
     pub(super) fn set_back(&mut self, now: i64) {
+        self.forgotten = self.forgotten.min(now);
         for fetches in self.crawlers.values_mut() {
             for (_, entry) in &mut fetches.networks {
                 entry.last = entry.last.min(now);
@@ -122,6 +130,7 @@ impl Book {
         if quarter < times.len() {
             let (_, &mut cutoff, _) = times.select_nth_unstable(quarter);
             self.crawlers.retain(|_, fetches| fetches.forget_until(cutoff));
+            self.forgotten = self.forgotten.max(cutoff);
         }
         self.text = self.crawlers.keys().map(|key| key.len()).sum();
         self.pairs = self.crawlers.values().map(|fetches| fetches.networks.len()).sum();
@@ -148,12 +157,15 @@ impl CrawlerFetches {
         self.networks.len() < MAX_NETWORKS && self.of(network).is_none()
     }
 
-    /// Adds a fetch. At the limit, the quarter of the networks with the oldest fetches goes.
-    fn put(&mut self, network: Network, entry: Entry) {
+    /// Adds a fetch. At the limit, the quarter of the networks with the oldest fetches goes. Returns
+    /// the time until which it forgot; the least number if it forgot nothing.
+    fn put(&mut self, network: Network, entry: Entry) -> i64 {
+        let mut forgotten = i64::MIN;
         if self.networks.len() >= MAX_NETWORKS && self.of(network).is_none() {
             let mut times: Vec<i64> = self.networks.iter().map(|(_, entry)| entry.last).collect();
             let (_, &mut cutoff, _) = times.select_nth_unstable(MAX_NETWORKS / 4);
             self.forget_until(cutoff);
+            forgotten = cutoff;
         }
         let replaced = match self.networks.binary_search_by_key(&network, |(network, _)| *network) {
             Ok(at) => self.networks.get_mut(at).map(|(_, old)| std::mem::replace(old, entry)),
@@ -169,6 +181,7 @@ impl CrawlerFetches {
             }
             _ => self.add_latest(Latest::of(&entry)),
         }
+        forgotten
     }
 
     fn add_latest(&mut self, one: Latest) {
@@ -244,6 +257,32 @@ impl Entry {
         Self { outcome, ..self }
     }
 
+    /// The edition of the last fetch.
+    pub(super) const fn edition(&self) -> EditionId {
+        self.edition
+    }
+
+    /// Whether the claim of the last fetch was confirmed.
+    pub(super) const fn is_confirmed(&self) -> bool {
+        matches!(self.outcome, Outcome::Confirmed)
+    }
+
+    /// The network under which it stays after another fetch of the same network.
+    pub(super) const fn former(&self) -> Network {
+        Network::Former { edition: self.edition, is_confirmed: self.is_confirmed() }
+    }
+
+    /// The last fetch without those before it.
+    pub(super) const fn alone(self) -> Self {
+        Self { first: self.last, count: 1, interval: 0, ..self }
+    }
+
+    /// The fetches of both.
+    pub(super) fn joined(self, other: Self) -> Self {
+        let (first, last) = (self.first.min(other.first), self.last.max(other.last));
+        Self { first, last, count: self.count.saturating_add(other.count), ..self }
+    }
+
     /// The last fetch.
     pub(super) const fn reading(&self) -> Reading {
         Reading { at: self.last, edition: self.edition }
@@ -268,8 +307,7 @@ impl Entry {
 
 impl Latest {
     fn of(entry: &Entry) -> Self {
-        let is_confirmed = entry.outcome == Outcome::Confirmed;
-        let confirmed_at = if is_confirmed { entry.last } else { i64::MIN };
+        let confirmed_at = if entry.is_confirmed() { entry.last } else { i64::MIN };
         Self { edition: entry.edition, at: entry.last, confirmed_at }
     }
 

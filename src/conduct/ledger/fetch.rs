@@ -22,7 +22,7 @@ pub struct Fetches {
     pub site: String,
     /// The name in the client's User-Agent.
     pub product_token: String,
-    /// The client's network.
+    /// The client's network, or former networks.
     pub network: Network,
     /// The outcome of the evidence at the last fetch.
     pub outcome: Outcome,

@@ -2,9 +2,13 @@
 //!
 //! The ledger is in memory and bounded. The caller stores the rows that [`Ledger::note`] returns,
 //! so they survive a restart. A fetch counts for the crawler that its User-Agent names, unless
-//! evidence contradicts the claim. For a confirmed crawler, only confirmed fetches and fetches of
-//! its own network count. Names that only User-Agents declare have their own book, so they can't
-//! evict known crawlers. That book is never stored.
+//! evidence contradicts the claim. A client's own fetches are those of its network; for a confirmed
+//! client, also confirmed ones of other networks. Of each network, the ledger keeps the last fetch.
+//! If it was of another edition than the one before, the earlier one stays as that of a former
+//! network, because another client may have the copy.
+//!
+//! Names that only User-Agents declare have their own book, so they can't evict known crawlers.
+//! That book is never stored.
 
 use std::iter;
 
@@ -50,6 +54,8 @@ pub struct Readings {
     own: Option<Reading>,
     /// The last fetch of each edition, by any network.
     latest: Vec<Latest>,
+    /// The time until which fetches were forgotten, because there were too many.
+    forgotten: i64,
 }
 
 impl Default for Ledger {
@@ -77,25 +83,28 @@ impl Ledger {
         ledger
     }
 
-    /// Notes a fetch of a site's robots.txt. Returns all fetches of this client as a row to store;
-    /// `None` for a declared name.
-    pub fn note(
-        &self,
-        site: &Site,
-        name: Name<'_>,
-        reader: Reader,
-        at: Timestamp,
-    ) -> Option<Fetches> {
+    /// Notes a fetch of a site's robots.txt. Returns rows to store: all fetches of this client, and
+    /// the fetch that this one replaced, if that was of another edition. None for a declared name.
+    pub fn note(&self, site: &Site, name: Name<'_>, reader: Reader, at: Timestamp) -> Vec<Fetches> {
         let edition = site.edition().id();
         let mut book = self.book(name).write();
         let known = book.entry(&site.name, name.as_str(), reader.network);
         let at = at.as_millisecond();
         let entry = known.map_or_else(|| Entry::new(edition, at), |known| known.again(edition, at));
         let entry = entry.with_outcome(reader.outcome);
+        let replaced = known.filter(|known| is_worth_keeping(site, known, &entry)).map(|known| {
+            let network = known.former();
+            let before = book.entry(&site.name, name.as_str(), network);
+            let alone = known.alone();
+            let former = before.map_or(alone, |before| before.joined(alone));
+            book.put(&site.name, name.as_str(), network, former);
+            (network, former)
+        });
         book.put(&site.name, name.as_str(), reader.network, entry);
         drop(book);
         let is_stored = !matches!(name, Name::Declared(_));
-        is_stored.then(|| entry.fetches(&site.name, name.as_str(), reader.network))
+        let rows = replaced.into_iter().chain([(reader.network, entry)]).filter(|_| is_stored);
+        rows.map(|(network, entry)| entry.fetches(&site.name, name.as_str(), network)).collect()
     }
 
     /// The fetches that count for a client with this name. A crawler family fetches the file under
@@ -103,15 +112,16 @@ impl Ledger {
     pub fn readings(&self, site: &Site, name: Name<'_>, reader: Reader) -> Readings {
         #[cfg(test)]
         self.look_ups.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        let (mut own, mut latest) = (None, Vec::new());
+        let (mut own, mut latest, mut forgotten) = (None, Vec::new(), i64::MIN);
         for book in self.books(name) {
             let book = book.read();
+            forgotten = forgotten.max(book.forgotten());
             for fetches in names(name).filter_map(|name| book.fetches(&site.name, name)) {
                 own = own.max(fetches.of(reader.network).map(Entry::reading));
                 latest.extend_from_slice(fetches.latest());
             }
         }
-        Readings { outcome: reader.outcome, own, latest }
+        Readings { outcome: reader.outcome, own, latest, forgotten }
     }
 
     /// Moves fetches that lie ahead of `now` to `now`: the clock was set back.
@@ -134,29 +144,42 @@ impl Ledger {
 }
 
 impl Readings {
-    /// The editions that the client may know, from fetches after `start`: the last one of its own
-    /// network, and all later ones of other networks under its name. Without a fetch of its own
-    /// network, other fetches count only if they and the client are confirmed. So another client's
-    /// fetch never shortens a crawler's window.
+    /// The editions that the client may know, from fetches after `start`: that of its own last
+    /// fetch, and those of all later fetches under its name. So another client's fetch never
+    /// shortens a crawler's window.
     pub fn known_editions(&self, start: Timestamp) -> KnownEditions {
         let start = start.as_millisecond();
-        let own = self.own.filter(|own| own.at > start);
-        let has_confirmed = self.latest.iter().any(|latest| latest.confirmed_at > start);
-        if own.is_none() && !(has_confirmed && self.outcome == Outcome::Confirmed) {
-            return KnownEditions::Any;
-        }
-        let since = own.map_or(start, |own| own.at);
-        let later = self.latest.iter().filter(|latest| latest.at > since);
-        let own = own.map(|own| own.edition);
-        KnownEditions::Of(own.into_iter().chain(later.map(|latest| latest.edition)).collect())
+        let own = self.own().filter(|own| own.at > start && own.at > self.forgotten);
+        let Some(own) = own else { return KnownEditions::Any };
+        let later = self.latest.iter().filter(|latest| latest.at > own.at);
+        KnownEditions::Of(
+            iter::once(own.edition).chain(later.map(|latest| latest.edition)).collect(),
+        )
     }
 
-    /// The last fetch that counts for the client: the last one of its own network. Without one, the
-    /// latest under its name; for a confirmed crawler, the latest confirmed one.
+    /// The last fetch that counts for the client: its own last one. Without one, the latest under
+    /// its name.
     pub fn last(&self) -> Option<Reading> {
         let others = self.latest.iter().filter_map(|latest| latest.reading(self.outcome));
-        self.own.or_else(|| others.max())
+        self.own().or_else(|| others.max())
     }
+
+    /// The client's own last fetch: by its network, or, if the client is confirmed, a confirmed one
+    /// by any network.
+    fn own(&self) -> Option<Reading> {
+        let is_confirmed = self.outcome == Outcome::Confirmed;
+        let confirmed = self.latest.iter().filter(|_| is_confirmed);
+        self.own.max(confirmed.filter_map(|latest| latest.reading(self.outcome)).max())
+    }
+}
+
+/// Whether the fetch that another one of the same network replaces may still excuse other clients.
+/// Equivalent editions excuse them equally, and the later fetch counts for longer.
+fn is_worth_keeping(site: &Site, replaced: &Entry, by: &Entry) -> bool {
+    let is_equivalent =
+        || site.timeline.may_know_current(&KnownEditions::Of(vec![replaced.edition()]));
+    let was_confirmed = replaced.is_confirmed() && !by.is_confirmed();
+    was_confirmed || (replaced.edition() != by.edition() && !is_equivalent())
 }
 
 /// The names under which a crawler may fetch the file.

@@ -1,6 +1,6 @@
 //! Tests of judgement in time: examples of three days, and a naive implementation of the rule.
 
-use std::{sync::LazyLock, time::Duration};
+use std::{collections::HashMap, sync::LazyLock, time::Duration};
 
 use proptest::prelude::*;
 
@@ -64,7 +64,8 @@ impl Client<'_> {
         format!("{} {} {state}", decision.action.as_str(), decision.reason.as_str())
     }
 
-    fn fetch(&self, book: &Rulebook, token: &str) -> Option<Fetches> {
+    /// Fetches the file; returns the rows to store.
+    fn fetch(&self, book: &Rulebook, token: &str) -> Vec<Fetches> {
         let user_agent = format!("{token}/1.0 (+https://bot.example)");
         let claim = book.catalogue().identify(user_agent.as_bytes(), &self.site.names);
         let name = claim.primary().expect("a name");
@@ -180,19 +181,38 @@ fn rfc9309_2_4_six_crawlers_and_two_editions_through_72_hours() {
 enum Event {
     /// The file disallows some of `/0` to `/3`, a bit for each.
     Publish(u8),
-    /// A network of the crawler fetches it.
-    Fetch(u8),
-    /// It requests a page.
-    Request(u8, u8),
+    /// A network of the crawler fetches it, confirmed or not.
+    Fetch(u8, bool),
+    /// It requests a page, confirmed or not.
+    Request(u8, bool, u8),
+    /// Beadle starts again, with the fetches that it stored.
+    Restart,
 }
 
 fn events() -> impl Strategy<Value = Vec<Event>> {
+    let client = || (0_u8..3, any::<bool>());
     let event = prop_oneof![
-        2 => (0_u8..16).prop_map(Event::Publish),
-        2 => (0_u8..3).prop_map(Event::Fetch),
-        4 => (0_u8..3, 0_u8..4).prop_map(|(network, page)| Event::Request(network, page)),
+        4 => (0_u8..16).prop_map(Event::Publish),
+        6 => client().prop_map(|(network, is_confirmed)| Event::Fetch(network, is_confirmed)),
+        8 => (client(), 0_u8..4)
+            .prop_map(|((network, is_confirmed), page)| Event::Request(network, is_confirmed, page)),
+        1 => Just(Event::Restart),
     ];
     prop::collection::vec(event, 1..90)
+}
+
+/// A fetch in the list of all events: the hour, the network, whether it was confirmed, the mask.
+type Fetched = (i64, u8, bool, u8);
+
+/// The editions that a client may be using, by its fetches after `start`: the last one of its own,
+/// and those of all later fetches. `None` if it fetched nothing.
+fn known_masks(fetched: &[Fetched], start: i64, number: u8, is_confirmed: bool) -> Option<Vec<u8>> {
+    let is_own = |(when, by, was_confirmed, _): &&Fetched| {
+        *when > start && (*by == number || (*was_confirmed && is_confirmed))
+    };
+    let own = fetched.iter().rev().find(is_own)?;
+    let is_later = |one: &&Fetched| one.0 >= own.0;
+    Some(fetched.iter().filter(is_later).map(|one| one.3).collect())
 }
 
 /// The policies that disallow the pages of each mask. Parsing them takes most of the time.
@@ -203,21 +223,26 @@ static POLICIES: LazyLock<Vec<policy::Policy>> = LazyLock::new(|| {
 });
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
+    #![proptest_config(ProptestConfig::with_cases(256))]
 
     /// The rule, applied literally to a list of all events.
     #[test]
     fn only_a_request_that_every_known_edition_disallows_is_a_violation(
         events in events(),
     ) {
-        let ledger = Ledger::default();
+        let mut ledger = Ledger::default();
+        let mut rows: HashMap<String, Fetches> = HashMap::new();
         let mut book = Rulebook::compile(&POLICIES[0], at(0.0), None);
-        // (from, mask), and (time, network, mask).
-        let (mut published, mut fetched) = (vec![(0, 0)], Vec::new());
+        // (from, mask)
+        let (mut published, mut fetched) = (vec![(0, 0)], Vec::<Fetched>::new());
         for (hour, event) in (1_i64..).zip(events) {
             let now = at(hour as f64);
             let current = published.last().expect("one at least").1;
             let start = hour - 24;
+            let client = |number, is_confirmed: bool| {
+                let outcome = if is_confirmed { Outcome::Confirmed } else { Outcome::Unknown };
+                Client { outcome, ..client(&ledger, &book, number, now) }
+            };
             match event {
                 Event::Publish(mask) => {
                     book = Rulebook::compile(&POLICIES[usize::from(mask)], now, Some(&book));
@@ -225,23 +250,26 @@ proptest! {
                         published.push((hour, mask));
                     }
                 }
-                Event::Fetch(number) => {
-                    client(&ledger, &book, number, now).fetch(&book, "GPTBot");
-                    fetched.push((hour, number, current));
+                Event::Fetch(number, is_confirmed) => {
+                    // The database has one row for each network, by its text.
+                    for row in client(number, is_confirmed).fetch(&book, "GPTBot") {
+                        rows.insert(row.network.to_string(), row);
+                    }
+                    fetched.push((hour, number, is_confirmed, current));
                 }
-                Event::Request(number, page) => {
-                    // A network uses its last fetch, if that is fresh. It may also know of later
-                    // fetches by other networks.
-                    let last = |of: u8| fetched.iter().rev().find(|(_, by, _)| *by == of);
-                    let own = last(number).filter(|(when, ..)| *when > start);
-                    let since = own.map_or(start, |(when, ..)| *when);
-                    let others = (0..3).filter_map(last).filter(|(when, ..)| *when > since);
-                    let mut known: Vec<u8> = own.into_iter().chain(others).map(|one| one.2).collect();
-                    if own.is_none() {
+                Event::Restart => {
+                    let stored = rows.iter().map(|(network, row)| {
+                        Fetches { network: Network::parse(network), ..row.clone() }
+                    });
+                    ledger = Ledger::of(stored);
+                }
+                Event::Request(number, is_confirmed, page) => {
+                    let known = known_masks(&fetched, start, number, is_confirmed);
+                    let mut known = known.unwrap_or_else(|| {
                         let ends = published.iter().skip(1).map(|(from, _)| *from).chain([i64::MAX]);
                         let periods = published.iter().zip(ends);
-                        known.extend(periods.filter(|(_, end)| *end > start).map(|((_, m), _)| *m));
-                    }
+                        periods.filter(|(_, end)| *end > start).map(|((_, mask), _)| *mask).collect()
+                    });
                     known.push(current);
                     let disallows = |mask: &u8| mask & 1 << page != 0;
                     let expected = match (disallows(&current), known.iter().all(disallows)) {
@@ -250,7 +278,7 @@ proptest! {
                         (true, false) => "pass robots.disallow.grace",
                     };
                     let path = format!("/{page}");
-                    let found = client(&ledger, &book, number, now).request(&book, "GPTBot", &path);
+                    let found = client(number, is_confirmed).request(&book, "GPTBot", &path);
                     let (found, _) = found.rsplit_once(' ').expect("three words");
                     prop_assert_eq!(found, expected, "at {} by {} for {}", hour, number, path);
                 }
@@ -290,9 +318,9 @@ fn fetches_survive_a_restart() {
     let book = rulebook("/a, /b", at(9.0), Some(&first));
     let ledger = Ledger::default();
     let rows = [(1.0, &first), (3.0, &first), (9.5, &book)]
-        .map(|(hour, book)| client(&ledger, book, 1, at(hour)).fetch(book, "GPTBot"))
-        .map(|fetch| fetch.expect("a row"));
-    let last = rows.last().expect("three");
+        .map(|(hour, book)| client(&ledger, book, 1, at(hour)).fetch(book, "GPTBot"));
+    assert_eq!(rows.each_ref().map(Vec::len), [1, 1, 2], "the last one is of another edition");
+    let last = rows.last().and_then(|rows| rows.last()).expect("a row");
     assert_eq!((last.first, last.last, last.count), (at(1.0), at(9.5), 3));
     assert_eq!(last.interval, Some(Duration::from_secs(5_400 + 23_400 / 4)));
     let again = Ledger::of([last.clone()]);
@@ -335,12 +363,12 @@ fn declared_names_and_many_networks_evict_no_known_crawler() {
         network: Network::of(number.to_be_bytes().into()),
         outcome: Outcome::Unknown,
     };
-    let note = |name, number, hour| ledger.note(site, name, reader(number), at(hour));
-    assert!(note(known("GPTBot"), 1, 1.0).is_some());
+    let note = |name, number, hour| ledger.note(site, name, reader(number), at(hour)).len();
+    assert_eq!(note(known("GPTBot"), 1, 1.0), 1);
     for number in 0..2 * MAX_DECLARED {
         let name = format!("x{number}bot");
         let fetch = ledger.note(site, Name::Declared(&name), reader(1), at(2.0));
-        assert!(fetch.is_none());
+        assert_eq!(fetch, []);
     }
     assert!(ledger.declared.read().pairs() <= MAX_DECLARED);
     for number in 0..2 * MAX_NETWORKS as u32 {

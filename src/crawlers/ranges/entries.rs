@@ -5,7 +5,8 @@ use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use crate::{diagnostic::Diagnostic, escape};
 
 use super::{
-    limits::{MAX_PREFIXES, MAX_V4_ADDRESSES},
+    family::Family,
+    limits::{MAX_PREFIXES, MAX_V4_ADDRESSES, MAX_V6_ADDRESSES, READ_FOR_EACH_UNREAD},
     list::List,
     prefix::{self, Worth},
     refusal::Refusal,
@@ -24,6 +25,8 @@ pub(super) struct Entries {
     unread: Tally,
     ignored: Tally,
     masked: Tally,
+    /// Whether an ignored prefix contains addresses of clients.
+    has_gap: bool,
 }
 
 /// A count of entries, and the first of them.
@@ -48,8 +51,9 @@ impl Entries {
                     let prefix = escape::bounded(text.trim().as_bytes(), SHOWN);
                     return Err(Refusal::TooWide { prefix });
                 }
-                Worth::Ignore => {
+                worth @ (Worth::Ignore | Worth::IgnoreMixed) => {
                     self.ignored.add(text);
+                    self.has_gap |= worth == Worth::IgnoreMixed;
                     continue;
                 }
                 Worth::Use => {}
@@ -70,19 +74,29 @@ impl Entries {
         self.unread.add(text);
     }
 
+    /// Whether no text was an entry, or should have been one, so far.
+    pub(super) fn is_untouched(&self) -> bool {
+        self.seen == 0 && self.unread.count == 0
+    }
+
     /// The list of all entries.
     pub(super) fn into_list(self) -> Result<List, Refusal> {
-        if self.unread.count > self.seen {
+        // An error message has few addresses or one; a list has few lines that are not entries.
+        if self.unread.count.saturating_mul(READ_FOR_EACH_UNREAD) > self.seen {
             let Tally { count: unread, first } = self.unread;
             return Err(Refusal::MostlyUnread { read: self.seen, unread, first });
         }
         let findings = self.findings();
-        let list = List::new(self.v4, self.v6, findings);
+        let is_complete = self.unread.count == 0 && !self.has_gap;
+        let list = List::new(self.v4, self.v6, is_complete, findings);
         if list.is_empty() {
             return Err(Refusal::Empty);
         }
         if list.v4_addresses() > MAX_V4_ADDRESSES {
-            return Err(Refusal::CoversTooMuch);
+            return Err(Refusal::CoversTooMuch(Family::V4));
+        }
+        if list.v6_addresses() > MAX_V6_ADDRESSES {
+            return Err(Refusal::CoversTooMuch(Family::V6));
         }
         Ok(list)
     }

@@ -6,7 +6,7 @@
 //! first column counts.
 //!
 //! The limits: [`MAX_OCTETS`], [`MAX_PREFIXES`](super::MAX_PREFIXES), no prefix wider than /8 (IPv4)
-//! or /16 (IPv6), and two /8 for all IPv4 prefixes together. Addresses that no Internet client has
+//! or /16 (IPv6), and two such prefixes for all of a family together. Addresses that no Internet client has
 //! (private, loopback, link-local, multicast, documentation, …) are ignored with a warning. Host
 //! bits are cleared with a note.
 

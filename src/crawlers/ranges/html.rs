@@ -6,14 +6,12 @@
 //!
 //! - A prefix with its length counts everywhere.
 //! - A single address may be a version number or the reader's own address. It counts after a key of
-//!   the common JSON ([`PREFIX_KEYS`]), and on a line that is not a sentence: at most two other words
-//!   for each address, none of them in [`NOT_A_LIST`].
+//!   the common JSON (unlike `ip`, such a key is no word of a sentence), and on a line that is not a
+//!   sentence: at most two other words for each address, none of them in [`NOT_A_LIST`].
 //! - In scripts, only the values of such keys count.
 
-use super::{entries::Entries, prefix, refusal::Refusal};
+use super::{entries::Entries, keys, prefix, refusal::Refusal};
 
-/// Keys of lists in JSON. Unlike `ip`, they are no words of a sentence.
-const PREFIX_KEYS: [&str; 4] = ["ipv4Prefix", "ipv6Prefix", "ip_prefix", "ipv6_prefix"];
 /// Words that mark a line as no list.
 const NOT_A_LIST: [&str; 7] = ["version", "release", "build", "your", "you", "client", "example"];
 /// Elements that do not end a line.
@@ -84,7 +82,7 @@ fn add_line(line: &mut String, entries: &mut Entries) -> Result<(), Refusal> {
         if prefix::parse(word).is_none() {
             other_words += usize::from(word.contains(|c: char| c.is_alphabetic()));
             is_other |= NOT_A_LIST.iter().any(|one| word.eq_ignore_ascii_case(one));
-            after_key = is_prefix_key(word);
+            after_key = keys::is_of_prefixes(word);
             continue;
         }
         if after_key || word.contains('/') {
@@ -110,13 +108,9 @@ fn add_values(script: &str, entries: &mut Entries) -> Result<(), Refusal> {
         if after_key {
             entries.add(word)?;
         }
-        after_key = is_prefix_key(word);
+        after_key = keys::is_of_prefixes(word);
     }
     Ok(())
-}
-
-fn is_prefix_key(word: &str) -> bool {
-    PREFIX_KEYS.iter().any(|key| word.eq_ignore_ascii_case(key))
 }
 
 /// The words of a text. An address, a name or a URL is one word.

@@ -17,6 +17,7 @@ use super::{
 pub struct List {
     v4: Box<[Ipv4Net]>,
     v6: Box<[Ipv6Net]>,
+    is_complete: bool,
     findings: Vec<Diagnostic>,
 }
 
@@ -31,13 +32,15 @@ pub(super) struct Span {
 ///
 /// It may not if it has lost a whole family of addresses. It may not if, in one family, it contains
 /// fewer than half of the old prefixes *and* has fewer than half as many prefixes. So an operator may
-/// join, split or move all prefixes, but a truncated list is refused. The caller decides when to
-/// accept a list that stays short.
+/// join, split or move all prefixes, but a truncated list is refused. It may not if it contains no
+/// address of the old list: an error message may quote an address, and short lists are easily lost.
+/// The caller decides when to accept a list that stays as it is.
 ///
 /// # Errors
 ///
-/// [`Refusal::FamilyGone`] and [`Refusal::Shrunk`].
+/// [`Refusal::FamilyGone`], [`Refusal::Shrunk`] and [`Refusal::Unrelated`].
 pub fn sane_successor(old: &List, new: &List) -> Result<(), Refusal> {
+    let mut is_related = false;
     for family in [Family::V4, Family::V6] {
         let (before, after) = (old.spans(family), new.spans(family));
         if before.is_empty() {
@@ -46,6 +49,10 @@ pub fn sane_successor(old: &List, new: &List) -> Result<(), Refusal> {
         if after.is_empty() {
             return Err(Refusal::FamilyGone(family));
         }
+        is_related |= before.iter().any(|span| {
+            let next = after.partition_point(|other| other.last < span.first);
+            after.get(next).is_some_and(|other| other.first <= span.last)
+        });
         let is_kept = |span: &Span| {
             let next = after.partition_point(|other| other.first <= span.first);
             let nearest = next.checked_sub(1).and_then(|at| after.get(at));
@@ -56,13 +63,19 @@ pub fn sane_successor(old: &List, new: &List) -> Result<(), Refusal> {
             return Err(Refusal::Shrunk { family, old: before.len(), new: after.len() });
         }
     }
-    Ok(())
+    if is_related { Ok(()) } else { Err(Refusal::Unrelated) }
 }
 
 impl List {
     /// Merges the prefixes.
-    pub(super) fn new(v4: Vec<Ipv4Net>, v6: Vec<Ipv6Net>, findings: Vec<Diagnostic>) -> Self {
-        Self { v4: Ipv4Net::aggregate(&v4).into(), v6: Ipv6Net::aggregate(&v6).into(), findings }
+    pub(super) fn new(
+        v4: Vec<Ipv4Net>,
+        v6: Vec<Ipv6Net>,
+        is_complete: bool,
+        findings: Vec<Diagnostic>,
+    ) -> Self {
+        let (v4, v6) = (Ipv4Net::aggregate(&v4).into(), Ipv6Net::aggregate(&v6).into());
+        Self { v4, v6, is_complete, findings }
     }
 
     /// The prefixes, IPv4 first, in ascending order.
@@ -86,6 +99,17 @@ impl List {
         Families { v4: !self.v4.is_empty(), v6: !self.v6.is_empty() }
     }
 
+    /// Whether every entry was read. If not, an address that is not in the list may be in an entry
+    /// that was not read.
+    pub fn is_complete(&self) -> bool {
+        self.is_complete
+    }
+
+    /// Whether it has one or two single addresses, as many as an error message may quote.
+    pub fn is_slight(&self) -> bool {
+        u128::from(self.v4_addresses()).saturating_add(self.v6_addresses()) <= 2
+    }
+
     /// Findings about ignored or repaired entries: at most one of each kind, with the number and the
     /// first of the entries.
     pub fn findings(&self) -> &[Diagnostic] {
@@ -95,6 +119,13 @@ impl List {
     /// The number of IPv4 addresses.
     pub(super) fn v4_addresses(&self) -> u64 {
         self.v4.iter().map(|prefix| 1_u64 << (32 - prefix.prefix_len())).sum()
+    }
+
+    /// The number of IPv6 addresses.
+    pub(super) fn v6_addresses(&self) -> u128 {
+        let counts =
+            self.v6.iter().map(|prefix| 1_u128.checked_shl(128 - u32::from(prefix.prefix_len())));
+        counts.fold(0, |sum, count| sum.saturating_add(count.unwrap_or(u128::MAX)))
     }
 
     /// The spans of the prefixes of a family, ascending.

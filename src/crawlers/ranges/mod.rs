@@ -11,6 +11,7 @@
 //! prefix            one entry: text -> prefixes
 //! refusal, list     the reasons to refuse a list; a list that was accepted
 //! entries           the entries of a list while it is read
+//! keys              names of members and columns that contain addresses
 //! html, json, rows  one format each: text -> entries
 //! format            the choice of the format: octets -> list
 //! table             many lists: address -> lists
@@ -21,6 +22,7 @@ mod family;
 mod format;
 mod html;
 mod json;
+mod keys;
 mod limits;
 mod list;
 mod prefix;

@@ -13,6 +13,8 @@ pub(super) enum Worth {
     Use,
     /// Ignore the prefix: no Internet client has such an address.
     Ignore,
+    /// Ignore the prefix: it contains special addresses beside those of clients.
+    IgnoreMixed,
     /// Refuse the whole list: it is implausible.
     Refuse,
 }
@@ -50,7 +52,7 @@ pub(super) fn worth(prefix: IpNet) -> Worth {
             } else if prefix.prefix_len() < WIDEST_V4 {
                 Worth::Refuse
             } else if special.iter().any(|special| prefix.contains(special)) {
-                Worth::Ignore
+                Worth::IgnoreMixed
             } else {
                 Worth::Use
             }
@@ -64,7 +66,7 @@ pub(super) fn worth(prefix: IpNet) -> Worth {
             } else if prefix.prefix_len() < WIDEST_V6 {
                 Worth::Refuse
             } else if special.iter().any(|special| prefix.contains(special)) {
-                Worth::Ignore
+                Worth::IgnoreMixed
             } else {
                 Worth::Use
             }

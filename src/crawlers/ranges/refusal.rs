@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{
     family::Family,
-    limits::{MAX_OCTETS, MAX_PREFIXES, WIDEST_V4, WIDEST_V6},
+    limits::{MAX_OCTETS, MAX_PREFIXES, READ_FOR_EACH_UNREAD, WIDEST_V4, WIDEST_V6},
 };
 
 /// The reason to refuse a list. The copy in use, if any, stays in use.
@@ -32,7 +32,7 @@ pub enum Refusal {
         /// The column of the error in octets, from 1; 0 before the line's first.
         column: usize,
     },
-    /// Occurs when fewer than half of the entries are addresses.
+    /// Occurs when there are fewer than four addresses for each entry that is none.
     MostlyUnread {
         /// The number of addresses.
         read: usize,
@@ -47,8 +47,11 @@ pub enum Refusal {
         /// The entry as written.
         prefix: String,
     },
-    /// Occurs when all IPv4 prefixes together contain more than two /8.
-    CoversTooMuch,
+    /// Occurs when all prefixes of a family together contain more than two /8 (IPv4) or two /16
+    /// (IPv6).
+    CoversTooMuch(Family),
+    /// Occurs when a fresh copy contains no address of the copy in use.
+    Unrelated,
     /// Occurs when a fresh copy has lost all addresses of a family.
     FamilyGone(Family),
     /// Occurs when a fresh copy has lost more than half of the copy in use, without as many new
@@ -75,7 +78,8 @@ impl Refusal {
             Self::NotJson { .. } => "ranges.not_json",
             Self::MostlyUnread { .. } => "ranges.mostly_unread",
             Self::TooWide { .. } => "ranges.too_wide",
-            Self::CoversTooMuch => "ranges.covers_too_much",
+            Self::CoversTooMuch(_) => "ranges.covers_too_much",
+            Self::Unrelated => "ranges.unrelated",
             Self::FamilyGone(_) => "ranges.family_gone",
             Self::Shrunk { .. } => "ranges.shrunk",
         }
@@ -105,16 +109,22 @@ impl fmt::Display for Refusal {
             }
             Self::MostlyUnread { read, unread, first } => write!(
                 f,
-                "{unread} entries are not addresses and only {read} are; the first is '{first}'"
+                "{unread} entries are not addresses and only {read} are (at least \
+                 {READ_FOR_EACH_UNREAD} for each of the others); the first is '{first}'"
             ),
             Self::TooWide { prefix } => write!(
                 f,
                 "'{prefix}' is too wide for a crawler's addresses (at most /{WIDEST_V4} in IPv4, \
                  /{WIDEST_V6} in IPv6)"
             ),
-            Self::CoversTooMuch => {
-                f.write_str("all IPv4 prefixes together contain more than two /8")
+            Self::CoversTooMuch(family) => {
+                let widest = if *family == Family::V4 { WIDEST_V4 } else { WIDEST_V6 };
+                write!(f, "all {family} prefixes together contain more than two /{widest}")
             }
+            Self::Unrelated => f.write_str(
+                "the fresh copy contains no address of the copy in use (it is accepted if the \
+                 source still has it an hour later)",
+            ),
             Self::FamilyGone(family) => {
                 write!(f, "the fresh copy has lost all {family} addresses")
             }

@@ -1,10 +1,10 @@
 //! Lists with entries on lines, and comma-separated lists with the prefix first.
 
-use super::{entries::Entries, prefix, refusal::Refusal};
+use super::{entries::Entries, keys, prefix, refusal::Refusal};
 
 /// Reads lines. A line contains only entries, separated by blanks, commas or semicolons; or it has
 /// columns, the first of which is an entry. Of a geofeed only the first column counts
-/// (RFC 8805 §2.1.1.1). Empty lines and comments are ignored.
+/// (RFC 8805 §2.1.1.1). Empty lines and comments are ignored, and a first line that names the columns.
 pub(super) fn read(text: &str, is_geofeed: bool, entries: &mut Entries) -> Result<(), Refusal> {
     for line in text.split(['\n', '\r']) {
         let line = without_comment(line).trim();
@@ -14,8 +14,9 @@ pub(super) fn read(text: &str, is_geofeed: bool, entries: &mut Entries) -> Resul
         if !is_geofeed && (entries.add(line)? || add_each(line, entries)?) {
             continue;
         }
-        let column = line.split([',', ';', '\t']).next().unwrap_or_default();
-        if !entries.add(unquoted(column))? {
+        let column = unquoted(line.split([',', ';', '\t']).next().unwrap_or_default());
+        let is_heading = entries.is_untouched() && keys::is_of_addresses(column);
+        if !entries.add(column)? && !is_heading {
             entries.note_unread(line);
         }
     }

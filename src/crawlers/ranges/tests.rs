@@ -72,6 +72,15 @@ fn json_of_every_published_shape_is_read() {
                     r#"{"syncToken":"1","prefixes":[{"ip_prefix":"15.177.0.0/18","region":"GLOBAL","service":"ROUTE53_HEALTHCHECKS"},{"service":"EC2","ip_prefix":"3.5.140.0/22"},{"ip_prefix":"15.177.0.0/16","service":"AMAZON"}],"ipv6_prefixes":[{"ipv6_prefix":"2600:1f14::/35","service":"EC2"}]}"#,
                     "15.177.0.0/18",
                 ),
+                // A key that only lists of prefixes use counts in every object, a generic one in arrays.
+                (
+                    r#"{"ranges":{"ipv4Prefix":"8.8.8.0/24","ip":"8.8.9.9"},"all":[{"of":{"cidr":"9.9.9.0/24"}}]}"#,
+                    "8.8.8.0/24 9.9.9.0/24",
+                ),
+                (
+                    r#"{"data":{"7":{"ip":"8.8.8.8"},"9":{"ip":"9.9.9.9"}}}"#,
+                    "8.8.8.8/32 9.9.9.9/32",
+                ),
                 ("\u{feff} \r\n[\"66.249.79.1\"]\n", "66.249.79.1/32"),
                 (
                     r#"{"prefixes":[{"ipv4Prefix":"66.249.64.9-66.249.64.10"}]}"#,
@@ -97,6 +106,11 @@ fn json_without_a_list_is_refused() {
             // A service that returns the client's own address, or an error with it.
             (r#"{"ip":"8.8.8.8"}"#, "ranges.empty"),
             (r#"{"error":{"code":429,"client_ip":"8.8.8.8"}}"#, "ranges.empty"),
+            (r#"{"error":{"code":403,"client":{"ip":"8.8.9.9"}}}"#, "ranges.empty"),
+            (r#"{"error":{"network":"8.8.9.0/24","address":"8.8.9.9"}}"#, "ranges.empty"),
+            // One number is the code of an error, not a list of one.
+            (r#"{"429":{"ip":"8.8.9.9","message":"slow down"}}"#, "ranges.empty"),
+            (r#"{"data":{"429":{"client":{"ip":"8.8.9.9"}}}}"#, "ranges.empty"),
             (r#"{"prefixes":[{"ipv4Prefix":"66.249.64.0/27"}"#, "ranges.not_json"),
             (r#"{"prefixes":["66.249.64.0/27"]} x"#, "ranges.not_json"),
             ("{\"prefixes\":[\"66.249.64.0/27\",\"\u{0}\"]}", "ranges.not_json"),
@@ -128,11 +142,15 @@ fn rows_have_comments_and_any_line_ends() {
                 ("8.8.8.8, 1.1.1.1;9.9.9.9 4.4.4.4", "1.1.1.1/32 4.4.4.4/32 8.8.8.8/32 9.9.9.9/32"),
                 ("\"8.8.8.8\"\n\"1.1.1.1\",\"9.9.9.9\"", "1.1.1.1/32 8.8.8.8/32 9.9.9.9/32"),
                 ("ip,place\n8.8.8.8,London\n", "8.8.8.8/32"),
+                ("# ours\n\"IP_Prefix\";\"place\"\n8.8.8.0/24;London\n", "8.8.8.0/24"),
                 ("8.8.8.8\tLondon\n", "8.8.8.8/32"),
                 ("8.8.8.8", "8.8.8.8/32"),
                 ("[\"8.8.8.8\"]", "8.8.8.8/32"),
                 ("Rate limited, 8.8.8.8\nTry again", "ranges.mostly_unread"),
                 ("your address is 8.8.8.8", "ranges.mostly_unread"),
+                ("Access denied\n8.8.9.9", "ranges.mostly_unread"),
+                ("Access denied\n8.8.9.9\n8.8.9.10\n8.8.9.11", "ranges.mostly_unread"),
+                ("8.8.9.9\nip,place", "ranges.mostly_unread"),
                 ("# nothing yet", "ranges.empty"),
                 ("<html>8.8.8.0/24</html>", "ranges.error_page"),
             ],
@@ -298,6 +316,36 @@ fn rfc6890_special_purpose_addresses_are_ignored() {
 }
 
 #[test]
+fn a_list_is_complete_if_each_of_its_entries_was_read() {
+    for (text, is_complete) in [
+        ("8.8.8.8", true),
+        ("ip,place\n8.8.8.8,London", true),
+        ("8.8.8.8/24\n10.0.0.1\nfe80::/10", true),
+        ("8.8.8.8\n1.1.1.1\n9.9.9.9\n4.4.4.4\nand more", false),
+        ("8.8.8.8\n1.1.1.1\n9.9.9.9\n4.4.4.4\n5.5.5.0/33", false),
+        (r#"["8.8.8.8","1.1.1.1","9.9.9.9","4.4.4.4","5.5.5.0/33"]"#, false),
+        // Most of it are addresses of clients.
+        ("8.8.8.8\n192.0.0.0/8", false),
+    ] {
+        assert_eq!(list(text).is_complete(), is_complete, "{text}");
+    }
+}
+
+#[test]
+fn a_list_of_one_or_two_addresses_is_slight() {
+    for (text, is_slight) in [
+        ("8.8.8.8", true),
+        ("8.8.8.8\n8.8.8.9", true),
+        ("8.8.8.8\n2a02:6b8::1", true),
+        ("8.8.8.8\n1.1.1.1\n9.9.9.9", false),
+        ("8.8.8.0/29", false),
+        ("2a02::/16", false),
+    ] {
+        assert_eq!(list(text).is_slight(), is_slight, "{text}");
+    }
+}
+
+#[test]
 fn a_list_that_is_too_wide_or_too_long_is_refused() {
     check(
         None,
@@ -313,6 +361,9 @@ fn a_list_that_is_too_wide_or_too_long_is_refused() {
             ("[\"0.0.0.0/0\"]", "ranges.too_wide"),
             ("3.0.0.0/8\n4.0.0.0/8", "3.0.0.0/8 4.0.0.0/8"),
             ("3.0.0.0/8\n4.0.0.0/8\n6.0.0.0/32", "ranges.covers_too_much"),
+            ("2a02::/16\n2a04::/16", "2a02::/16 2a04::/16"),
+            ("2a02::/16\n2a04::/16\n2a06::1", "ranges.covers_too_much"),
+            ("2a02::/16\n2a03::/16\n2a06::/16", "ranges.covers_too_much"),
             (
                 "8.8.8.8/33\n8.8.8.8/-1\n8.8.8.8/+1\n8.8.8.8/\n8.8.8.8/024\nfe80::1%eth0",
                 "ranges.mostly_unread",
@@ -363,7 +414,16 @@ fn a_fresh_copy_that_lost_too_much_is_refused() {
         ("two to one", many(2), many(1), ""),
         ("joined", split.clone(), whole.clone(), ""),
         ("narrowed", whole, split, ""),
-        ("moved", many(3), list("9.9.9.1\n9.9.9.3"), ""),
+        ("moved", many(3), list("9.9.9.1\n9.9.9.3"), "ranges.unrelated"),
+        (
+            "one address instead of two",
+            list("8.8.8.8\n9.9.9.9"),
+            list("8.8.9.9"),
+            "ranges.unrelated",
+        ),
+        ("another address", list("8.8.8.8"), list("8.8.9.9"), "ranges.unrelated"),
+        ("all but one moved", many(3), list("8.0.0.0/24\n9.9.9.3"), ""),
+        ("in another family", list("8.8.8.8"), list("8.8.8.8/31\n2a02::1"), ""),
         ("IPv6 gone", both.clone(), list("8.8.8.8\n8.8.8.10\n8.8.8.12"), "ranges.family_gone"),
         ("IPv4 gone", both.clone(), list("2a02:6b8::/32"), "ranges.family_gone"),
         ("IPv6 shrunk alone", both.clone(), list("8.8.8.8\n2a02:6b8::1"), "ranges.shrunk"),

@@ -16,7 +16,7 @@ fn shown(claim: &Claim<'_>) -> String {
     };
     let (tokens, programs) = (claim.tokens().map(kind), claim.programs().map(kind));
     let names: Vec<String> = tokens.chain(["|".to_owned()]).chain(programs).collect();
-    let flags = (claim.len(), claim.is_crowded(), claim.truncated());
+    let flags = (claim.len(), claim.is_crowded(), claim.is_truncated());
     format!("{} {names:?} {flags:?}", claim.class())
 }
 

@@ -5,7 +5,7 @@ use sfv::{ListEntry, ListSerializer};
 use super::{
     component::{Component, Source},
     fields,
-    message::Message,
+    message::{Fields, Message},
     reason::Reason,
 };
 
@@ -13,9 +13,16 @@ use super::{
 /// signature can cover a long dictionary member by member. Honest signatures need a few hundred.
 const MAX_WORK: usize = 16 * 1024;
 
+/// A message that is signed: a request, or a response to one.
+#[derive(Clone, Copy)]
+pub(super) struct Signed<'a> {
+    pub(super) request: &'a Message<'a>,
+    pub(super) response: Option<&'a dyn Fields>,
+}
+
 /// The octets of a signature over these components with these parameters.
 pub(super) fn write(
-    message: &Message<'_>,
+    signed: Signed<'_>,
     components: &[Component],
     parameters: &str,
 ) -> Result<Vec<u8>, Reason> {
@@ -25,7 +32,7 @@ pub(super) fn write(
         base.extend_from_slice(component.identifier.as_bytes());
         base.extend_from_slice(b": ");
         let start = base.len();
-        read += push_value(message, component, &mut base)?;
+        read += push_value(signed, component, &mut base)?;
         // A line break would make two lines of one value; the base is ASCII (§2.5).
         let is_printable = |octet: &u8| matches!(octet, b'\t' | b' '..=b'~');
         if !base.get(start..).is_some_and(|value| value.iter().all(is_printable)) {
@@ -43,22 +50,33 @@ pub(super) fn write(
 
 /// Writes the value. Returns the number of octets that were read in addition.
 fn push_value(
-    message: &Message<'_>,
+    signed: Signed<'_>,
     component: &Component,
     base: &mut Vec<u8>,
 ) -> Result<usize, Reason> {
+    let message = signed.request;
     let mut read = 0;
+    let fields = match (signed.response, component.of_request) {
+        (None, false) | (Some(_), true) => message.fields,
+        (Some(fields), false) => fields,
+        // A request answers nothing (§2.4).
+        (None, true) => return Err(Reason::UnsupportedComponent),
+    };
     match &component.source {
         Source::Field(name) => {
-            let value = fields::value(message.fields, name)?.ok_or(Reason::ComponentAbsent)?;
+            let value = fields::value(fields, name)?.ok_or(Reason::ComponentAbsent)?;
             base.extend_from_slice(&value);
         }
         Source::Member { field, key } => {
-            let value = fields::value(message.fields, field)?.ok_or(Reason::ComponentAbsent)?;
+            let value = fields::value(fields, field)?.ok_or(Reason::ComponentAbsent)?;
             read = value.len();
             let members = fields::dictionary(&value, Reason::ComponentUnreadable)?;
             let member = members.get(key.as_str()).ok_or(Reason::ComponentAbsent)?;
             base.extend_from_slice(member_value(member).as_bytes());
+        }
+        // A response has none of the components derived from a request (§2.2).
+        _ if signed.response.is_some() && !component.of_request => {
+            return Err(Reason::UnsupportedComponent);
         }
         Source::Method => base.extend_from_slice(message.method.as_bytes()),
         Source::Scheme => base.extend_from_slice(message.scheme.as_str().as_bytes()),

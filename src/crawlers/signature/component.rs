@@ -13,6 +13,8 @@ pub(super) struct Component {
     /// The identifier as written in the signature base.
     pub(super) identifier: String,
     pub(super) source: Source,
+    /// `;req`: in a response, a component of the request that it answers (§2.4).
+    pub(super) of_request: bool,
 }
 
 /// The source of a component's value.
@@ -45,7 +47,10 @@ pub(super) fn all(list: &InnerList) -> Result<Vec<Component>, Reason> {
     for item in &list.items {
         let component = Component::read(item)?;
         // The order of its parameters does not distinguish a component.
-        if components.iter().any(|other| other.source == component.source) {
+        let is_same = |other: &Component| {
+            other.source == component.source && other.of_request == component.of_request
+        };
+        if components.iter().any(is_same) {
             return Err(Reason::DuplicateComponent);
         }
         components.push(component);
@@ -66,12 +71,12 @@ impl Component {
         let BareItem::String(name) = &item.bare_item else {
             return Err(Reason::UnsupportedComponent);
         };
-        let (mut key, mut parameter) = (None, None);
+        let (mut key, mut parameter, mut of_request) = (None, None, false);
         for (name, value) in &item.params {
             match (name.as_str(), value) {
                 ("key", BareItem::String(value)) => key = Some(value.as_str().to_owned()),
                 ("name", BareItem::String(value)) => parameter = Some(value.as_str().to_owned()),
-                // Among them `req`, which is for responses only (§2.4).
+                ("req", BareItem::Boolean(true)) => of_request = true,
                 _ => return Err(Reason::UnsupportedComponent),
             }
         }
@@ -90,7 +95,7 @@ impl Component {
             }
             _ => return Err(Reason::UnsupportedComponent),
         };
-        Ok(Self { identifier: item.serialize(), source })
+        Ok(Self { identifier: item.serialize(), source, of_request })
     }
 }
 

@@ -18,13 +18,13 @@ const TEST_KEYS: [&str; 2] =
 const FIRST_MILLISECONDS: i64 = 100_000_000_000;
 
 /// The usable keys of a directory.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeySet {
     keys: Vec<Key>,
 }
 
 /// A public key.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Key {
     thumbprint: String,
     material: Material,
@@ -32,7 +32,7 @@ pub(super) struct Key {
     expires: Option<i64>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Material {
     Ed25519([u8; 32]),
     Rsa { modulus: Vec<u8>, exponent: Vec<u8> },
@@ -64,6 +64,36 @@ impl KeySet {
             return Err(Reason::DirectoryTooLarge);
         }
         Ok(Self { keys: keys.iter().filter_map(Key::read).collect() })
+    }
+
+    /// Checks that `fresh` may replace these keys. It may not if it is empty, has lost more than half of
+    /// them without as many new ones, or has none of them.
+    ///
+    /// # Errors
+    /// [`Reason::DirectoryEmpty`], [`Reason::DirectoryShrunk`] and [`Reason::DirectoryReplaced`].
+    pub fn check_successor(&self, fresh: &Self) -> Result<(), Reason> {
+        let kept = self.thumbprints().filter(|name| fresh.has(name)).count();
+        if fresh.is_empty() {
+            Err(Reason::DirectoryEmpty)
+        } else if fresh.len().max(kept) * 2 < self.len() {
+            Err(Reason::DirectoryShrunk)
+        } else if kept == 0 && !self.is_empty() {
+            Err(Reason::DirectoryReplaced)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// These keys and the further keys of `other`.
+    #[must_use]
+    pub fn with(&self, other: &Self) -> Self {
+        let further = other.keys.iter().filter(|key| !self.has(&key.thumbprint));
+        Self { keys: self.keys.iter().chain(further).cloned().collect() }
+    }
+
+    /// Whether there is a key with this thumbprint.
+    pub fn has(&self, thumbprint: &str) -> bool {
+        self.thumbprints().any(|own| own == thumbprint)
     }
 
     /// The number of usable keys.
@@ -140,6 +170,11 @@ impl Key {
             not_before: time(jwk, "nbf")?,
             expires: time(jwk, "exp")?,
         })
+    }
+
+    /// The id of the key.
+    pub(super) fn thumbprint(&self) -> &str {
+        &self.thumbprint
     }
 
     pub(super) fn is_test_key(&self) -> bool {

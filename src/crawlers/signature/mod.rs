@@ -17,12 +17,14 @@
 //! base          the octets that are signed (RFC 9421 §2.5)
 //! keys          a JWK Set -> keys, by thumbprint
 //! verification  the octets, the value, the key -> verified, invalid or unverified
-//! reason        the reasons for the last two
+//! directory     a key directory that its keys sign -> these keys
+//! reason        the reasons for the last two of a verification, and for a refused directory
 //! ```
 
 mod agent;
 mod base;
 mod component;
+mod directory;
 mod fields;
 mod keys;
 mod message;
@@ -31,6 +33,7 @@ mod signatures;
 mod verification;
 
 pub use agent::AgentUrl;
+pub use directory::{DirectoryResponse, proven_keys};
 pub use keys::KeySet;
 pub use message::{Fields, Message, Scheme};
 pub use reason::Reason;

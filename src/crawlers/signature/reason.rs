@@ -75,11 +75,19 @@ pub enum Reason {
     DirectoryTooLarge,
     /// Occurs when a directory is not a JWK Set.
     DirectoryMalformed,
+    /// Occurs when a directory has no usable key.
+    DirectoryEmpty,
+    /// Occurs when a fresh directory has lost more than half of the keys in use.
+    DirectoryShrunk,
+    /// Occurs when a fresh directory has none of the keys in use.
+    DirectoryReplaced,
+    /// Occurs when the content of a directory differs from its signed digest.
+    DigestMismatch,
 }
 
 impl Reason {
     /// All reasons, in the order of their declaration.
-    pub const ALL: [Self; 35] = [
+    pub const ALL: [Self; 39] = [
         Self::FieldTooLarge,
         Self::SignatureInputUnreadable,
         Self::SignatureValueUnreadable,
@@ -115,6 +123,10 @@ impl Reason {
         Self::KeyExpired,
         Self::DirectoryTooLarge,
         Self::DirectoryMalformed,
+        Self::DirectoryEmpty,
+        Self::DirectoryShrunk,
+        Self::DirectoryReplaced,
+        Self::DigestMismatch,
     ];
 
     /// The code: stable and low in number, so that it can be a metric label.
@@ -155,6 +167,10 @@ impl Reason {
             Self::KeyExpired => "key-expired",
             Self::DirectoryTooLarge => "directory-too-large",
             Self::DirectoryMalformed => "directory-malformed",
+            Self::DirectoryEmpty => "directory-empty",
+            Self::DirectoryShrunk => "directory-shrunk",
+            Self::DirectoryReplaced => "directory-replaced",
+            Self::DigestMismatch => "digest-mismatch",
         }
     }
 }
@@ -198,6 +214,10 @@ impl fmt::Display for Reason {
             Self::KeyExpired => "the key has expired, by its directory",
             Self::DirectoryTooLarge => "the directory has more than 64 KiB or 100 keys",
             Self::DirectoryMalformed => "the directory is not a JWK Set",
+            Self::DirectoryEmpty => "the directory has no usable key",
+            Self::DirectoryShrunk => "the directory has lost more than half of the keys in use (it is accepted if it stays so)",
+            Self::DirectoryReplaced => "the directory has none of the keys in use (it is accepted if it says the same an hour later)",
+            Self::DigestMismatch => "the digest is not that of the content (sign the response as it is sent)",
         })
     }
 }

@@ -43,14 +43,14 @@ pub struct Signature {
 }
 
 /// A member of `Signature-Input`.
-struct Input {
+pub(super) struct Input {
     label: String,
     list: InnerList,
 }
 
 /// Reads the signatures of a request. A request without `Signature-Input` costs one lookup.
 pub fn read(message: &Message<'_>) -> Signatures {
-    let inputs = match inputs(message.fields) {
+    let inputs = match inputs(message.fields, TAG) {
         Ok(inputs) if inputs.is_empty() => return Signatures::Unsigned,
         Ok(inputs) => inputs,
         Err(reason) => return Signatures::Invalid(reason),
@@ -62,9 +62,7 @@ pub fn read(message: &Message<'_>) -> Signatures {
 }
 
 fn read_all(message: &Message<'_>, inputs: &[Input]) -> Result<Vec<Signature>, Reason> {
-    let value = fields::value(message.fields, "signature")?;
-    let value = value.ok_or(Reason::SignatureValueUnreadable)?;
-    let values = fields::dictionary(&value, Reason::SignatureValueUnreadable)?;
+    let values = values(message.fields)?;
     let agents = fields::value(message.fields, agent::FIELD)?;
     let agents = agents.map(|value| agent::Field::read(&value)).transpose();
     let mut signatures = Vec::with_capacity(inputs.len());
@@ -85,8 +83,8 @@ fn read_all(message: &Message<'_>, inputs: &[Input]) -> Result<Vec<Signature>, R
     }
 }
 
-/// The members of `Signature-Input` with the tag of Web Bot Auth.
-fn inputs(fields: &dyn Fields) -> Result<Vec<Input>, Reason> {
+/// The members of `Signature-Input` with this tag.
+pub(super) fn inputs(fields: &dyn Fields, tag: &str) -> Result<Vec<Input>, Reason> {
     let Some(value) = fields::value(fields, "signature-input")? else { return Ok(Vec::new()) };
     let members = fields::dictionary(&value, Reason::SignatureInputUnreadable)?;
     if members.len() > MAX_SIGNATURES {
@@ -95,7 +93,7 @@ fn inputs(fields: &dyn Fields) -> Result<Vec<Input>, Reason> {
     let mut inputs = Vec::new();
     for (label, member) in members {
         match member {
-            ListEntry::InnerList(list) if string(&list.params, "tag") == Some(TAG) => {
+            ListEntry::InnerList(list) if string(&list.params, "tag") == Some(tag) => {
                 inputs.push(Input { label: label.as_str().to_owned(), list });
             }
             ListEntry::InnerList(_) => {}
@@ -105,9 +103,15 @@ fn inputs(fields: &dyn Fields) -> Result<Vec<Input>, Reason> {
     Ok(inputs)
 }
 
+/// The members of `Signature`.
+pub(super) fn values(fields: &dyn Fields) -> Result<Dictionary, Reason> {
+    let value = fields::value(fields, "signature")?.ok_or(Reason::SignatureValueUnreadable)?;
+    fields::dictionary(&value, Reason::SignatureValueUnreadable)
+}
+
 impl Signature {
     /// Reads a signature without its agent.
-    fn read(Input { label, list }: &Input, values: &Dictionary) -> Result<Self, Reason> {
+    pub(super) fn read(Input { label, list }: &Input, values: &Dictionary) -> Result<Self, Reason> {
         let value = match values.get(label.as_str()) {
             Some(ListEntry::Item(item)) => item.bare_item.as_byte_sequence(),
             _ => None,
@@ -154,6 +158,22 @@ impl Signature {
             agent => agent,
         };
         Ok(())
+    }
+
+    /// Whether some key could verify it: its key id is a thumbprint, and its value is as long as those
+    /// of a supported algorithm. No key could verify any other.
+    pub fn is_plausible(&self) -> bool {
+        let (is_ed25519, is_rsa) =
+            (self.value.len() == 64, (256..=1024).contains(&self.value.len()));
+        let is_thumbprint = self.key_id.len() == 43
+            && self.key_id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
+        is_thumbprint
+            && match self.alg.as_deref() {
+                None => is_ed25519 || is_rsa,
+                Some("ed25519") => is_ed25519,
+                Some("rsa-pss-sha512") => is_rsa,
+                Some(_) => false,
+            }
     }
 
     /// The time of its creation, in seconds since 1970.

@@ -1,7 +1,7 @@
 //! The verification of a signature (RFC 9421 §3.2) with the signer's keys at a time.
 
 use super::{
-    base,
+    base::{self, Signed},
     keys::{Key, KeySet},
     message::Message,
     reason::Reason,
@@ -68,7 +68,8 @@ pub fn verify(
 /// # Errors
 /// The reason why the base has no line for a covered component.
 pub fn signature_base(signature: &Signature, message: &Message<'_>) -> Result<Vec<u8>, Reason> {
-    base::write(message, &signature.components, &signature.parameters)
+    let signed = Signed { request: message, response: None };
+    base::write(signed, &signature.components, &signature.parameters)
 }
 
 impl Reason {
@@ -84,7 +85,10 @@ impl Reason {
             | Self::KeyNotYetValid
             | Self::KeyExpired
             | Self::DirectoryTooLarge
-            | Self::DirectoryMalformed => Verification::Unverified(self),
+            | Self::DirectoryMalformed
+            | Self::DirectoryEmpty
+            | Self::DirectoryShrunk
+            | Self::DirectoryReplaced => Verification::Unverified(self),
             _ => Verification::Invalid(self),
         }
     }
@@ -120,7 +124,7 @@ impl Signature {
     ///
     /// # Errors
     /// [`Reason::ClockAhead`], [`Reason::Expired`] or [`Reason::LifetimeTooLong`].
-    fn check_time(&self, now: i64, limits: &Limits) -> Result<(), Reason> {
+    pub(super) fn check_time(&self, now: i64, limits: &Limits) -> Result<(), Reason> {
         if self.created() > now.saturating_add(limits.skew) {
             Err(Reason::ClockAhead)
         } else if self.expires() <= now {
@@ -134,7 +138,7 @@ impl Signature {
 }
 
 /// The key with the signature's key id, if it fits the signature's algorithm.
-fn find_key<'k>(
+pub(super) fn find_key<'k>(
     signature: &Signature,
     keys: &'k KeySet,
     now: i64,

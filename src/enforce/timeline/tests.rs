@@ -1,6 +1,7 @@
-//! Sequences of editions: which are kept, and for how long.
+//! The editions that count, and those that are equivalent.
 
 use super::*;
+use crate::{enforce::past::Period, robots};
 
 fn at(second: i64) -> Timestamp {
     Timestamp::from_second(second).expect("a time")
@@ -8,6 +9,10 @@ fn at(second: i64) -> Timestamp {
 
 fn edition(path: &str) -> Arc<Edition> {
     Arc::new(Edition::of_bytes(format!("User-agent: *\nDisallow: {path}\n").into()))
+}
+
+fn timeline(editions: &Editions, start: i64, now: i64) -> Timeline {
+    Timeline::of(editions, Vec::new(), (at(start), at(now)), None).expect("it is in force")
 }
 
 /// `name from until` of each, the one in force first.
@@ -25,21 +30,12 @@ fn shown(timeline: &Timeline) -> String {
 }
 
 #[test]
-fn editions_follow_each_other_and_the_same_bytes_are_the_same_edition() {
-    let one = Timeline::new(edition("/a"), at(0));
-    let same = one.followed_by(edition("/a"), at(5));
-    let two = same.followed_by(edition("/b"), at(10));
-    let three = two.followed_by(edition("/a"), at(20));
-    let four = three.followed_by(edition("/c"), at(30));
-    for (timeline, expected) in [
-        (&same, "/a 0"),
-        (&two, "/b 10, /a 0 10"),
-        (&three, "/a 20, /b 10 20"),
-        (&four, "/c 30, /a 20 30, /b 10 20"),
-        (&four.clone().without_before(at(20)), "/c 30, /a 20 30"),
-    ] {
-        assert_eq!(shown(timeline), expected);
-    }
+fn an_earlier_time_of_the_edition_in_force_excuses_no_client() {
+    let mut editions = Editions::first(edition("/a"), at(0));
+    editions.publish(edition("/b"), at(10));
+    editions.publish(edition("/a"), at(20));
+    assert_eq!(shown(&timeline(&editions, -1, 20)), "/a 20, /b 10 20");
+    assert_eq!(shown(&timeline(&editions, 20, 20)), "/a 20");
 }
 
 #[test]
@@ -48,78 +44,83 @@ fn equivalent_editions_are_one() {
         let text = format!("# made at {number}\nUser-agent: *\nDisallow: /x # {number}\n");
         Arc::new(Edition::of_bytes(text.into()))
     };
-    let mut timeline = Timeline::new(edition("/"), at(0));
+    let mut editions = Editions::first(edition("/"), at(0));
     for number in 1..=300 {
-        timeline = timeline.followed_by(commented(number), at(number));
+        editions.publish(commented(number), at(number));
     }
-    assert_eq!(shown(&timeline), "/x 300, / 0 1");
-    assert!(timeline.keeps(commented(7).id()) && timeline.forgotten().is_none());
+    let before = timeline(&editions, -1, 300);
+    assert_eq!(shown(&before), "/x 300, / 0 1");
+    assert!(before.keeps(commented(7).id()) && before.summed_up() == 0);
     // After the next edition, each of them was in force until now.
-    let next = timeline.followed_by(edition("/y"), at(400));
+    editions.publish(edition("/y"), at(400));
+    let next = timeline(&editions, -1, 400);
     assert_eq!(shown(&next), "/y 400, /x 300 400, / 0 1");
     let known = [commented(7).id()];
     assert!(next.past.first().is_some_and(|past| past.is_one_of(&known)));
-    assert!(!next.without_before(at(8)).past.iter().any(|past| past.is_one_of(&known)));
+    let later = timeline(&editions, 8, 400);
+    assert!(!later.past.iter().any(|past| past.is_one_of(&known)));
 }
 
 #[test]
-fn a_site_that_takes_over_hosts_takes_over_their_editions() {
-    let one = Timeline::new(edition("/a"), at(0)).followed_by(edition("/b"), at(10));
-    let other = Timeline::new(edition("/c"), at(5));
-    let after = one.followed_by(edition("/d"), at(20)).after(&other, at(20));
-    assert_eq!(shown(&after), "/d 20, /b 10 20, /c 5 20, /a 0 10");
+fn editions_of_other_sites_count_like_its_own() {
+    let mut own = Editions::first(edition("/a"), at(0));
+    own.publish(edition("/b"), at(10));
+    own.publish(edition("/d"), at(20));
+    let other = Editions::first(edition("/c"), at(5));
+    let inherited = other.between(at(5), at(20)).collect();
+    let timeline = Timeline::of(&own, inherited, (at(-1), at(20)), None).expect("in force");
+    assert_eq!(shown(&timeline), "/d 20, /b 10 20, /c 5 20, /a 0 10");
 }
 
 #[test]
-fn r6_stored_periods_go_on() {
-    let period = |path: &str, from, until: Option<i64>| Period {
-        edition: edition(path),
-        from: at(from),
-        until: until.map(at),
+fn the_comparison_is_made_again_only_for_other_editions() {
+    let mut editions = Editions::first(edition("/a"), at(0));
+    editions.publish(edition("/b"), at(10));
+    let first = timeline(&editions, -1, 10);
+    let again = Timeline::of(&editions, Vec::new(), (at(-1), at(15)), Some(&first));
+    assert!(again.is_some_and(|again| Arc::ptr_eq(&again.common, &first.common)));
+    editions.publish(edition("/c"), at(20));
+    let next = Timeline::of(&editions, Vec::new(), (at(-1), at(20)), Some(&first));
+    assert!(next.is_some_and(|next| !Arc::ptr_eq(&next.common, &first.common)));
+}
+
+#[test]
+fn many_changes_excuse_no_crawler_from_what_all_editions_disallow() {
+    let text = |number: i64| format!("User-agent: *\nDisallow: /both/\nDisallow: /{number}/\n");
+    let numbered = |number| Arc::new(Edition::of_bytes(text(number).into()));
+    let period = |number: i64| Period {
+        edition: numbered(number),
+        from: at(number),
+        until: (number < 200).then(|| at(number + 1)),
     };
-    let periods =
-        || vec![period("/a", 0, Some(10)), period("/b", 10, Some(20)), period("/a", 20, None)];
-    for (path, now, expected, modified) in [
-        ("/a", 50, "/a 20, /b 10 20", 20),
-        ("/c", 50, "/c 50, /a 20 50, /b 10 20", 50),
-        // The clock stands before the stored times.
-        ("/a", 15, "/a 15, /b 10 15", 20),
-        ("/c", 5, "/c 5, /a 5 5, /b 5 5", 21),
+    let editions = Editions::of((0..=200).map(period).collect(), at(1_000)).expect("periods");
+    let timeline = timeline(&editions, -1, 1_000);
+    assert!(timeline.past.len() <= ROOM.editions && timeline.summed_up() > 100);
+    let excused = |path: &str, known: &KnownEditions, start: i64| {
+        let matcher = timeline.current.matcher();
+        let star = matcher.star().expect("a group");
+        let target = robots::Target::new(path.as_bytes());
+        let is_allowed = |matcher: &Matcher| {
+            let star = matcher.star().expect("a group");
+            matcher.verdict(star, &target).access == robots::Access::Allow
+        };
+        assert!(!is_allowed(matcher), "{path}");
+        let rule = matcher.verdict(star, &target).rule;
+        let doubt = timeline.doubt(star, rule, std::iter::empty());
+        let allows = |matcher: &Matcher, _| is_allowed(matcher);
+        timeline.excuse(doubt, at(start), allows, || known.clone()).is_some()
+    };
+    let of = |number| KnownEditions::Of(vec![numbered(number).id()]);
+    for (path, known, start, expected) in [
+        ("/both/x", KnownEditions::Any, -1, false),
+        ("/both/x", of(3), -1, false),
+        ("/both/x", of(200), -1, false),
+        ("/200/x", KnownEditions::Any, -1, true),
+        ("/200/x", KnownEditions::Any, 200, false),
+        ("/200/x", of(3), -1, true),
+        ("/200/x", of(199), -1, true),
+        ("/200/x", of(200), -1, false),
     ] {
-        let timeline = Timeline::resume(periods(), edition(path), at(now));
-        assert_eq!(shown(&timeline), expected, "{path} at {now}");
-        assert_eq!(timeline.last_modified(), at(modified), "{path} at {now}");
+        assert_eq!(excused(path, &known, start), expected, "{path} {known:?} {start}");
     }
-}
-
-#[test]
-fn rfc9110_8_8_2_each_edition_has_a_later_last_modified() {
-    let mut timeline = Timeline::new(edition("/a"), at(100));
-    let mut last = timeline.last_modified();
-    // Several in one second, then with the clock put back.
-    for (path, now) in [("/b", 100), ("/c", 100), ("/a", 101), ("/b", 7), ("/c", 200)] {
-        timeline = timeline.followed_by(edition(path), at(now));
-        assert!(timeline.last_modified().as_second() > last.as_second(), "{path} at {now}");
-        last = timeline.last_modified();
-    }
-    assert_eq!(last, at(200));
-}
-
-#[test]
-fn too_many_changes_excuse_crawlers_whose_fetch_is_unknown() {
-    let mut timeline = Timeline::new(edition("/x"), at(0));
-    for number in 1..=MAX_PAST as i64 + 2 {
-        timeline = timeline.followed_by(edition(&format!("/{number}")), at(number));
-    }
-    timeline = timeline.followed_by(edition("/"), at(100));
-    let excuse = |known: &KnownEditions, start| {
-        let star = timeline.current.matcher().star().expect("a group");
-        let doubt = timeline.doubt(star, None, std::iter::empty());
-        timeline.excuse(doubt, at(start), |_, _| false, || known.clone()).is_some()
-    };
-    let current = KnownEditions::Of(vec![timeline.current.id()]);
-    assert!(excuse(&KnownEditions::Any, 0) && !excuse(&KnownEditions::Any, 50));
-    assert!(!excuse(&current, 0));
-    let forgotten = KnownEditions::Of(vec![edition("/x").id()]);
-    assert!(excuse(&forgotten, 0));
 }

@@ -13,11 +13,16 @@
 //!   next request tries again.
 //! * A PTR record may name anything. Beadle resolves only names under the suffixes of crawlers, so
 //!   no client can make it query arbitrary names.
+//! * Networks take turns, so a network with many look-ups delays no other. If the queue is full, the
+//!   network with the most waiting look-ups loses one.
 //! * The cache evicts addresses with and without a confirmed name separately. Only operators of
 //!   crawlers can add the former, so a flood of other addresses evicts none of them.
 //!
-//! A client can still keep its standing unknown: its name server can fail every look-up, or it can
-//! use a new address for each request. Neither confirms a claim.
+//! A look-up without a name counts only while the name servers resolve names of the operator
+//! ([`Proofs`]). If the zone of an address fails while they do, the client withholds its name
+//! ([`Testimony::Withheld`]). A client can still keep its standing unknown if the operator has no
+//! list: its name server can fail every look-up, or it can use a new address for each request.
+//! Neither confirms a claim.
 //!
 //! May use: crawlers, diagnostic, escape, fetch, metrics. Must not know: the files beside this
 //! folder.
@@ -28,7 +33,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tokio::{sync::mpsc, task::JoinSet};
+use tokio::task::JoinSet;
 
 use crate::{
     crawlers::{Evidence, Testimony, ranges},
@@ -37,6 +42,7 @@ use crate::{
 };
 
 mod cache; // results until they expire
+mod proofs; // whether the name servers resolve the names of an operator
 mod queue; // addresses that wait for a look-up
 mod resolver; // one look-up
 mod suffixes; // the domains of crawlers
@@ -48,14 +54,16 @@ mod tests;
 
 pub(super) use self::resolver::Resolver;
 use self::{
-    cache::{Cache, LookUp},
-    queue::{Queue, Ticket},
+    cache::{Cache, End, LookUp},
+    proofs::Proofs,
+    queue::{Queue, Ticket, Tickets},
 };
 
 /// The names of addresses, and the background task that looks them up. The task ends on drop.
 #[derive(Debug)]
 pub(super) struct Names {
     cache: Arc<Cache>,
+    proofs: Arc<Proofs>,
     queue: Queue,
     dropped: Counter,
 }
@@ -80,7 +88,8 @@ struct Limits {
 impl Limits {
     const STANDARD: Self = Self {
         waiting: 1_024,
-        at_once: 32,
+        // Most of them wait for a dead name server.
+        at_once: 128,
         per_network: 8,
         deadline: Duration::from_secs(3),
         // Together at most about 20 MB.
@@ -94,7 +103,17 @@ impl Limits {
 struct Outcomes {
     confirmed: Counter,
     refuted: Counter,
+    unproven: Counter,
     failed: Counter,
+}
+
+/// The parts of the background task.
+#[derive(Clone)]
+struct Worker {
+    resolver: Resolver,
+    cache: Arc<Cache>,
+    proofs: Arc<Proofs>,
+    outcomes: Outcomes,
 }
 
 impl Names {
@@ -122,18 +141,23 @@ impl Names {
         let outcomes = Outcomes {
             confirmed: counter("confirmed"),
             refuted: counter("refuted"),
+            unproven: counter("unproven"),
             failed: counter("failed"),
         };
         let dropped = counter("dropped");
-        tokio::spawn(work(tickets, limits.at_once, resolver, Arc::clone(&cache), outcomes));
-        Ok(Self { cache, queue, dropped })
+        let proofs = Arc::<Proofs>::default();
+        let (own_cache, own_proofs) = (Arc::clone(&cache), Arc::clone(&proofs));
+        let worker = Worker { resolver, cache: own_cache, proofs: own_proofs, outcomes };
+        tokio::spawn(work(tickets, limits.at_once, worker));
+        Ok(Self { cache, proofs, queue, dropped })
     }
 
     /// Whether `address` has a confirmed name under one of `suffixes`. These are the suffixes of a
     /// crawler, each with its leading dot, in any case.
     ///
-    /// Reads only memory. [`Testimony::NotYet`] means that there is no result so far, or a failed
-    /// one; then this queues a look-up, after a failure once a minute. [`Testimony::Nothing`] means
+    /// Reads only memory. [`Testimony::NotYet`] means that there is no result so far, a failed one, or
+    /// no proof that the name servers know names of the crawler; then this queues a look-up, after a
+    /// failure once a minute. [`Testimony::Nothing`] means
     /// that there are no suffixes, or that the address is not public. A private address most likely
     /// belongs to a proxy in front that is missing in `trusted_proxies`.
     pub(super) fn answer(&self, address: IpAddr, suffixes: &[String]) -> Testimony {
@@ -141,7 +165,7 @@ impl Names {
         if suffixes.is_empty() || !is_public(address) {
             return Testimony::Nothing;
         }
-        let known = self.cache.answer(address, suffixes, Instant::now());
+        let known = self.cache.answer(address, suffixes, &self.proofs, Instant::now());
         if known.is_none_or(|known| known.is_due) && !self.queue.enqueue(address, suffixes) {
             self.dropped.inc();
         }
@@ -150,27 +174,14 @@ impl Names {
 }
 
 /// Runs waiting look-ups until the queue closes.
-async fn work(
-    mut tickets: mpsc::Receiver<Ticket>,
-    at_once: usize,
-    resolver: Resolver,
-    cache: Arc<Cache>,
-    outcomes: Outcomes,
-) {
+async fn work(tickets: Tickets, at_once: usize, worker: Worker) {
     let mut under_way = JoinSet::new();
     loop {
         tokio::select! {
-            ticket = tickets.recv(), if under_way.len() < at_once => {
+            ticket = tickets.receive(), if under_way.len() < at_once => {
                 let Some(ticket) = ticket else { break };
-                let (resolver, cache) = (resolver.clone(), Arc::clone(&cache));
-                let outcomes = outcomes.clone();
-                under_way.spawn(async move {
-                    let look_up = resolver.look_up(ticket.address(), ticket.suffixes()).await;
-                    outcomes.count(&look_up);
-                    // Stored before the ticket drops, or the next request would queue the address
-                    // again.
-                    cache.insert(ticket.address(), look_up, ticket.suffixes(), Instant::now());
-                });
+                let worker = worker.clone();
+                under_way.spawn(async move { worker.look_up(&ticket).await });
             }
             ended = under_way.join_next(), if !under_way.is_empty() => {
                 if let Some(Err(error)) = ended {
@@ -181,14 +192,55 @@ async fn work(
     }
 }
 
-impl Outcomes {
-    fn count(&self, look_up: &LookUp) {
-        let counter = if !look_up.names.is_empty() {
-            &self.confirmed
-        } else if look_up.is_complete {
-            &self.refuted
-        } else {
-            &self.failed
+impl Worker {
+    async fn look_up(&self, ticket: &Ticket) {
+        let start = Instant::now();
+        let (address, wanted) = (ticket.address(), ticket.wanted());
+        let mut look_up = self.resolver.look_up(address, ticket.suffixes()).await;
+        if look_up.names.is_empty() && look_up.end != End::Failed {
+            self.prove(wanted, &look_up.unresolved).await;
+            let suffix = wanted.first().map_or("", String::as_str);
+            if look_up.end == End::Withheld
+                && !self.resolver.has_answered_since(start, suffix).await
+            {
+                // The name servers fail, not the zone of the address.
+                look_up.end = End::Failed;
+            }
+        }
+        let now = Instant::now();
+        for name in &look_up.names {
+            self.proofs.note_name(name, ticket.suffixes().all(), now);
+        }
+        self.count(&look_up, self.proofs.hold(wanted, &look_up.unresolved, now));
+        // Stored before the ticket drops, or the next request would queue the address again.
+        self.cache.insert(address, look_up, ticket.suffixes(), now);
+    }
+
+    /// Probes the suffixes of a claim, until the name servers resolve one. Those of the `unresolved`
+    /// names need their own proof.
+    async fn prove(&self, suffixes: &[String], unresolved: &[String]) {
+        for suffix in suffixes {
+            if !self.proofs.begin_probe(suffix, suffixes, unresolved, Instant::now()) {
+                continue;
+            }
+            let is_proven = self.resolver.resolves(suffix).await;
+            if self.proofs.end_probe(suffix, is_proven, Instant::now()) {
+                tracing::warn!(
+                    suffix,
+                    "the name servers do not resolve the domain of a crawler; reverse DNS does not \
+                     contradict its claims"
+                );
+            }
+        }
+    }
+
+    fn count(&self, look_up: &LookUp, is_proven: bool) {
+        let Outcomes { confirmed, refuted, unproven, failed } = &self.outcomes;
+        let counter = match look_up.end {
+            _ if !look_up.names.is_empty() => confirmed,
+            End::Complete if is_proven => refuted,
+            End::Complete => unproven,
+            End::Withheld | End::Failed => failed,
         };
         counter.inc();
     }

@@ -1,9 +1,12 @@
-//! The resolver: one look-up of the names of an address, confirmed forward.
+//! The resolver: one look-up of the names of an address, confirmed forward, and the probe of a suffix.
 
 use std::{
+    collections::hash_map::RandomState,
+    hash::BuildHasher,
     net::{IpAddr, Ipv4Addr, SocketAddr},
     pin::Pin,
-    time::Duration,
+    sync::Arc,
+    time::{Duration, Instant},
 };
 
 use hickory_resolver::{
@@ -15,10 +18,14 @@ use hickory_resolver::{
         rr::{Name, RData, RecordType},
     },
 };
+use parking_lot::Mutex;
 
 use crate::{diagnostic::Diagnostic, escape, fetch};
 
-use super::{cache::LookUp, suffixes::Suffixes};
+use super::{
+    cache::{End, LookUp},
+    suffixes::Suffixes,
+};
 
 const RESOLV_CONF: &str = "/etc/resolv.conf";
 /// The most system servers in use (resolv.conf(5)).
@@ -26,16 +33,26 @@ const MOST_SYSTEM_SERVERS: usize = 3;
 const DNS_PORT: u16 = 53;
 /// The most names of one address to resolve. A crawler's address usually has one name.
 const MOST_NAMES: usize = 4;
+/// The queries for the names of an address: a name server may fail once.
+const ATTEMPTS: usize = 2;
 
 /// A client of name servers.
 #[derive(Clone, Debug)]
 pub(in crate::evidence) struct Resolver {
     resolver: TokioResolver,
     deadline: Duration,
+    /// The last answer of any kind.
+    answered: Arc<Mutex<Option<Instant>>>,
 }
 
 /// A query without an answer. An empty answer is no failure.
-struct NoAnswer;
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NoAnswer {
+    /// The query failed.
+    Failure,
+    /// The name servers say that a whole tree is empty, so they don't ask the zone of the name.
+    EmptyTree,
+}
 
 impl Resolver {
     /// A resolver that queries `servers`, or without any the system's, for at most `deadline` for
@@ -62,7 +79,7 @@ impl Resolver {
             Diagnostic::error("evidence.name_servers", error.to_string())
                 .help("name servers under evidence.name_servers")
         })?;
-        Ok(Self { resolver, deadline })
+        Ok(Self { resolver, deadline, answered: Arc::default() })
     }
 
     /// The addresses of a host; none if the look-up fails or takes too long.
@@ -75,7 +92,7 @@ impl Resolver {
             )
         };
         let found = tokio::time::timeout(self.deadline, both).await;
-        let (v4, v6) = found.unwrap_or((Err(NoAnswer), Err(NoAnswer)));
+        let (v4, v6) = found.unwrap_or((Err(NoAnswer::Failure), Err(NoAnswer::Failure)));
         let records = v4.into_iter().chain(v6).flatten();
         records.filter_map(|record| record.ip_addr()).collect()
     }
@@ -84,47 +101,110 @@ impl Resolver {
     /// count.
     pub(super) async fn look_up(&self, address: IpAddr, suffixes: &Suffixes) -> LookUp {
         let mut look_up = LookUp::default();
-        let confirmation = self.confirm(address, suffixes, &mut look_up.names);
-        let ended = tokio::time::timeout(self.deadline, confirmation).await;
-        look_up.is_complete = matches!(ended, Ok(Ok(())));
+        let confirmation = self.confirm(address, suffixes, &mut look_up);
+        let _ = tokio::time::timeout(self.deadline, confirmation).await;
         look_up
     }
 
-    async fn confirm(
-        &self,
-        address: IpAddr,
-        suffixes: &Suffixes,
-        confirmed: &mut Vec<String>,
-    ) -> Result<(), NoAnswer> {
+    /// The names. At any time, the end of the look-up is that of a query that never ends.
+    async fn confirm(&self, address: IpAddr, suffixes: &Suffixes, look_up: &mut LookUp) {
+        look_up.end = End::Withheld;
+        let mut pointers = Err(NoAnswer::Failure);
+        for _ in 0..ATTEMPTS {
+            pointers = self.records(Name::from(address), RecordType::PTR).await;
+            if pointers != Err(NoAnswer::Failure) {
+                break;
+            }
+        }
+        if pointers != Err(NoAnswer::Failure) {
+            look_up.end = End::Failed;
+        }
+        let Ok(pointers) = pointers else { return };
         let mut names: Vec<(String, Name)> = Vec::new();
-        for record in self.records(Name::from(address), RecordType::PTR).await? {
+        let mut are_all = true;
+        for record in pointers {
             let RData::PTR(name) = record else { continue };
             // Other names don't count towards the limit, so they can't hide a crawler's name.
             let text = host_name(&name).filter(|text| suffixes.match_name(text));
             let text = text.filter(|text| names.iter().all(|(other, _)| other != text));
-            if let Some(text) = text.filter(|_| names.len() < MOST_NAMES) {
+            let Some(text) = text else { continue };
+            if names.len() < MOST_NAMES {
                 names.push((text, name.0));
+            } else {
+                are_all = false;
             }
         }
-        let mut ended = Ok(());
+        let mut are_answered = true;
         for (text, name) in names {
-            match self.leads_to(name, address).await {
-                Ok(true) => confirmed.push(text),
-                Ok(false) => {}
-                Err(no_answer) => ended = Err(no_answer),
+            match self.addresses(name, address.is_ipv4()).await {
+                Ok(addresses) if addresses.contains(&address) => look_up.names.push(text),
+                Ok(addresses) if addresses.is_empty() => look_up.unresolved.push(text),
+                Ok(_) => {}
+                Err(_) => are_answered = false,
             }
         }
-        ended
+        look_up.end = match (are_answered, are_all) {
+            (false, _) => End::Failed,
+            (true, false) => End::Withheld,
+            (true, true) => End::Complete,
+        };
     }
 
-    async fn leads_to(&self, name: Name, address: IpAddr) -> Result<bool, NoAnswer> {
-        let kind = if address.is_ipv4() { RecordType::A } else { RecordType::AAAA };
+    /// Whether the name servers find the domain of a suffix, and no domain that does not exist. Some
+    /// answer every question with their own address.
+    pub(super) async fn resolves(&self, suffix: &str) -> bool {
+        let domain = suffix.strip_prefix('.').unwrap_or(suffix);
+        let probe = async {
+            if self.knows_an_absent_name(domain).await == Ok(true) {
+                return false;
+            }
+            let mut domains = vec![domain, parent(domain)];
+            domains.dedup();
+            for kind in [RecordType::NS, RecordType::SOA, RecordType::A, RecordType::AAAA] {
+                for domain in &domains {
+                    let Ok(name) = Name::from_utf8(domain) else { return false };
+                    if self.records(name, kind).await.is_ok_and(|records| !records.is_empty()) {
+                        return true;
+                    }
+                }
+            }
+            false
+        };
+        tokio::time::timeout(self.deadline, probe).await.unwrap_or(false)
+    }
+
+    /// Whether the name servers answered anything since `start`, or do so now.
+    pub(super) async fn has_answered_since(&self, start: Instant, suffix: &str) -> bool {
+        if self.answered.lock().is_some_and(|answered| answered > start) {
+            return true;
+        }
+        let probe = tokio::time::timeout(self.deadline, self.knows_an_absent_name(suffix)).await;
+        matches!(probe, Ok(Ok(_)))
+    }
+
+    /// Whether there is an address for a name beside `domain` that nobody can have registered.
+    async fn knows_an_absent_name(&self, domain: &str) -> Result<bool, NoAnswer> {
+        let top = domain.rsplit('.').next().unwrap_or_default();
+        let random = || RandomState::new().hash_one(top);
+        let name = format!("{:016x}{:016x}.{top}", random(), random());
+        let name = Name::from_utf8(name).map_err(|_| NoAnswer::Failure)?;
+        Ok(!self.addresses(name, true).await?.is_empty())
+    }
+
+    async fn addresses(&self, name: Name, are_v4: bool) -> Result<Vec<IpAddr>, NoAnswer> {
+        let kind = if are_v4 { RecordType::A } else { RecordType::AAAA };
         let records = self.records(name, kind).await?;
-        Ok(records.iter().any(|record| record.ip_addr() == Some(address)))
+        Ok(records.iter().filter_map(RData::ip_addr).collect())
     }
 
     /// The records of one type; none if the name servers say so.
-    async fn records(&self, mut name: Name, kind: RecordType) -> Result<Vec<RData>, NoAnswer> {
+    async fn records(&self, name: Name, kind: RecordType) -> Result<Vec<RData>, NoAnswer> {
+        let records = self.query(name, kind).await?;
+        *self.answered.lock() = Some(Instant::now());
+        Ok(records)
+    }
+
+    async fn query(&self, mut name: Name, kind: RecordType) -> Result<Vec<RData>, NoAnswer> {
         name.set_fqdn(true);
         let error = match self.resolver.lookup(name.clone(), kind).await {
             Ok(lookup) => {
@@ -135,6 +215,9 @@ impl Resolver {
             Err(error) => error,
         };
         if let NetError::Dns(DnsError::NoRecordsFound(none)) = &error {
+            if none.soa.as_ref().is_some_and(|soa| is_whole_tree(&soa.name)) {
+                return Err(NoAnswer::EmptyTree);
+            }
             match none.response_code {
                 ResponseCode::NXDomain => return Ok(Vec::new()),
                 // RFC 2308 §2.2: a referral instead of an answer. The server is lame.
@@ -148,7 +231,7 @@ impl Resolver {
         }
         let error = escape::shown(error.to_string());
         tracing::debug!(error, "DNS query failed");
-        Err(NoAnswer)
+        Err(NoAnswer::Failure)
     }
 
     async fn is_alias(&self, name: Name) -> bool {
@@ -163,6 +246,19 @@ impl fetch::Resolver for Resolver {
     ) -> Pin<Box<dyn Future<Output = Vec<IpAddr>> + Send + 'a>> {
         Box::pin(self.find(host))
     }
+}
+
+/// Whether a zone is one of those above the zones of all addresses. They delegate every network that
+/// clients have, so an answer from them is made up, as in a closed network.
+fn is_whole_tree(zone: &Name) -> bool {
+    let zone = zone.to_ascii();
+    [".", "arpa.", "in-addr.arpa.", "ip6.arpa."].iter().any(|tree| zone.eq_ignore_ascii_case(tree))
+}
+
+/// The two last labels of a domain. A suffix such as `.search.msn.com` may be no domain of its own.
+fn parent(domain: &str) -> &str {
+    let mut dots = domain.rmatch_indices('.');
+    dots.nth(1).map_or(domain, |(at, _)| &domain[at + 1..])
 }
 
 fn name_server(address: SocketAddr) -> NameServerConfig {

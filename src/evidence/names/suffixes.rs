@@ -21,6 +21,11 @@ impl Suffixes {
         all
     }
 
+    /// All of them.
+    pub(super) fn all(&self) -> &[String] {
+        &self.0
+    }
+
     /// Whether a name is under one of the suffixes.
     pub(super) fn match_name(&self, name: &str) -> bool {
         is_under(name, &self.0)

@@ -6,7 +6,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hickory_resolver::proto::{op::ResponseCode, rr::RecordType};
+use hickory_resolver::proto::{
+    op::ResponseCode,
+    rr::{Name, RData, RecordType, rdata},
+};
 
 use super::{
     test_server::{NameServer, Reply, addresses, alias, names, pointer},
@@ -15,6 +18,8 @@ use super::{
 
 const REVERSE: &str = "1.2.0.192.in-addr.arpa.";
 const CRAWLER: &str = "crawl.a.example.";
+/// The domain of the suffix of `CRAWLER`. It resolves, as those of real operators do.
+const DOMAIN: &str = "a.example.";
 const NO_SUCH_NAME: Reply = Reply::Code(ResponseCode::NXDomain);
 const NO_SUCH_RECORD: Reply = Reply::Code(ResponseCode::NoError);
 const SERVER_FAILURE: Reply = Reply::Code(ResponseCode::ServFail);
@@ -38,6 +43,12 @@ fn of_a() -> Vec<String> {
 
 fn ip(text: &str) -> IpAddr {
     text.parse().unwrap()
+}
+
+/// The name servers of a domain.
+fn servers() -> Reply {
+    let name = Name::from_ascii("ns.a.example.").expect("it is well-formed");
+    Reply::Records(vec![RData::NS(rdata::NS(name))])
 }
 
 /// Waits until no look-up is pending.
@@ -77,21 +88,21 @@ async fn a_name_counts_if_it_is_the_crawlers_and_has_the_address() {
         ("no record", NO_SUCH_RECORD, right(), Testimony::No),
         ("several", names(&["x.example.", CRAWLER, "y.example."]), right(), Testimony::Yes),
         ("a delegated range", alias("1.0-63.2.0.192.in-addr.arpa."), right(), Testimony::Yes),
-        ("a loop", alias(REVERSE), right(), Testimony::NotYet),
+        ("a loop", alias(REVERSE), right(), Testimony::Withheld),
         ("a loop of names", names(&[CRAWLER]), alias("loop.a.example."), Testimony::NotYet),
-        ("server failure", SERVER_FAILURE, right(), Testimony::NotYet),
+        ("server failure", SERVER_FAILURE, right(), Testimony::Withheld),
         ("failure of the name", names(&[CRAWLER]), SERVER_FAILURE, Testimony::NotYet),
-        ("refused", Reply::Code(ResponseCode::Refused), right(), Testimony::NotYet),
-        ("lame", Reply::Referral, right(), Testimony::NotYet),
+        ("refused", Reply::Code(ResponseCode::Refused), right(), Testimony::Withheld),
+        ("lame", Reply::Referral, right(), Testimony::Withheld),
         ("lame for the name", names(&[CRAWLER]), Reply::Referral, Testimony::NotYet),
-        ("garbage", Reply::Garbage, right(), Testimony::NotYet),
-        ("silence", Reply::Silence, right(), Testimony::NotYet),
+        ("garbage", Reply::Garbage, right(), Testimony::Withheld),
+        ("silence", Reply::Silence, right(), Testimony::Withheld),
         ("silence of the name", names(&[CRAWLER]), Reply::Silence, Testimony::NotYet),
         (
             "too slow",
             Reply::After(2 * LIMITS.deadline, vec![pointer(CRAWLER)]),
             right(),
-            Testimony::NotYet,
+            Testimony::Withheld,
         ),
         (
             "slow",
@@ -101,25 +112,132 @@ async fn a_name_counts_if_it_is_the_crawlers_and_has_the_address() {
         ),
         ("truncated", Reply::TooLong(vec![pointer(CRAWLER)]), right(), Testimony::Yes),
     ];
-    for (case, reverse, forward, expected) in cases {
+    let both = cases.into_iter().flat_map(|case| [(case.clone(), true), (case, false)]);
+    for ((case, reverse, forward, expected), knows_domain) in both {
         let server = NameServer::start(move |name, kind| match (name, kind) {
             (REVERSE, RecordType::PTR | RecordType::CNAME) => reverse.clone(),
             ("1.0-63.2.0.192.in-addr.arpa.", RecordType::PTR) => names(&[CRAWLER]),
             (CRAWLER, RecordType::A | RecordType::CNAME) => forward.clone(),
             ("loop.a.example.", _) => alias(CRAWLER),
+            (DOMAIN, RecordType::NS) if knows_domain => servers(),
             _ => NO_SUCH_NAME,
         });
         let (names, metrics) = start(LIMITS, server.address);
         let answer = answer_after_look_up(&names, "192.0.2.1", &of_a()).await;
-        assert_eq!(answer, expected, "{case}: {:?}", server.asked());
-        let outcome = match expected {
-            Testimony::Yes => "confirmed",
-            Testimony::No => "refuted",
-            Testimony::NotYet | Testimony::Nothing => "failed",
+        // A name server that does not know the domain of the crawler proves nothing.
+        let (expected, outcome) = match expected {
+            Testimony::Yes => (expected, "confirmed"),
+            Testimony::No if knows_domain => (expected, "refuted"),
+            Testimony::No => (Testimony::NotYet, "unproven"),
+            Testimony::Withheld if knows_domain => (expected, "failed"),
+            _ => (Testimony::NotYet, "failed"),
         };
+        assert_eq!(answer, expected, "{case}, {knows_domain}: {:?}", server.asked());
         assert_eq!(count(&metrics, outcome), 1, "{case}");
         assert_eq!(names.queue.pending(), 0, "{case}: a known address needs no second look-up");
     }
+}
+
+#[tokio::test]
+async fn name_servers_that_do_not_resolve_contradict_no_claim() {
+    let portal = || addresses(&["198.51.100.1"]);
+    for (case, other, reverse, domain) in [
+        ("no name exists", NO_SUCH_NAME, NO_SUCH_NAME, NO_SUCH_NAME),
+        ("no name has records", NO_SUCH_RECORD, NO_SUCH_RECORD, NO_SUCH_RECORD),
+        ("every query fails", SERVER_FAILURE, SERVER_FAILURE, SERVER_FAILURE),
+        ("every name has the same address", portal(), portal(), portal()),
+        (
+            "every name has the same address, others are right",
+            portal(),
+            names(&[CRAWLER]),
+            servers(),
+        ),
+        ("names of addresses fail too", SERVER_FAILURE, Reply::Silence, NO_SUCH_NAME),
+    ] {
+        let server = NameServer::start(move |name, kind| match (name, kind) {
+            (REVERSE, RecordType::PTR) => reverse.clone(),
+            (DOMAIN, RecordType::NS) => domain.clone(),
+            _ => other.clone(),
+        });
+        let (names, metrics) = start(LIMITS, server.address);
+        for address in ["192.0.2.1", "192.0.2.2"] {
+            let answer = answer_after_look_up(&names, address, &of_a()).await;
+            assert_eq!(answer, Testimony::NotYet, "{case}");
+        }
+        assert_eq!(count(&metrics, "refuted"), 0, "{case}");
+        let domains = server.asked().iter().filter(|query| *query == "NS a.example.").count();
+        assert!(domains <= 2, "{case}: one probe a minute, each query twice at most");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_for_a_whole_tree_of_addresses_says_nothing_about_one() {
+    let soa = |zone: &str| {
+        let zone = Name::from_ascii(zone).expect("it is well-formed");
+        Reply::NoSuchName(zone)
+    };
+    for (zone, expected) in [
+        ("in-addr.arpa.", Testimony::NotYet),
+        (".", Testimony::NotYet),
+        ("192.in-addr.arpa.", Testimony::No),
+        ("2.0.192.in-addr.arpa.", Testimony::No),
+    ] {
+        let reverse = soa(zone);
+        let server = NameServer::start(move |name, kind| match (name, kind) {
+            (REVERSE, RecordType::PTR) => reverse.clone(),
+            (DOMAIN, RecordType::NS) => servers(),
+            _ => NO_SUCH_NAME,
+        });
+        let (names, _) = start(LIMITS, server.address);
+        assert_eq!(answer_after_look_up(&names, "192.0.2.1", &of_a()).await, expected, "{zone}");
+    }
+}
+
+#[tokio::test]
+async fn a_confirmed_name_proves_that_names_resolve() {
+    let server = NameServer::start(|name, kind| match (name, kind) {
+        (REVERSE, RecordType::PTR) => names(&[CRAWLER]),
+        (CRAWLER, RecordType::A) => addresses(&["192.0.2.1"]),
+        _ => NO_SUCH_NAME,
+    });
+    let (names, metrics) = start(LIMITS, server.address);
+    assert_eq!(answer_after_look_up(&names, "192.0.2.2", &of_a()).await, Testimony::NotYet);
+    assert_eq!(answer_after_look_up(&names, "192.0.2.1", &of_a()).await, Testimony::Yes);
+    assert_eq!(names.answer(ip("192.0.2.2"), &of_a()), Testimony::No);
+    assert_eq!((count(&metrics, "unproven"), names.queue.pending()), (1, 0));
+}
+
+#[tokio::test]
+async fn a_flood_from_networks_with_dead_name_servers_delays_no_other_network() {
+    let server = NameServer::start(|name, kind| match (name, kind) {
+        (REVERSE, RecordType::PTR) => names(&[CRAWLER]),
+        (CRAWLER, RecordType::A) => addresses(&["192.0.2.1"]),
+        (_, RecordType::PTR) => Reply::Silence,
+        (DOMAIN, RecordType::NS) => servers(),
+        _ => NO_SUCH_NAME,
+    });
+    let (names, _) = start(LIMITS, server.address);
+    let flood = |names: &Names| {
+        for (network, host) in (0..160).flat_map(|network| (1..=8).map(move |host| (network, host)))
+        {
+            names.answer(IpAddr::from([198, 51, network, host]), &of_a());
+        }
+    };
+    flood(&names);
+    while server.asked().is_empty() {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    flood(&names);
+    let end = Instant::now() + Duration::from_secs(30);
+    while names.answer(ip("192.0.2.1"), &of_a()) != Testimony::Yes {
+        assert!(Instant::now() < end, "it waits too long");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let mut before: Vec<String> = server.asked();
+    before.truncate(before.iter().position(|query| query.contains(REVERSE)).expect("it was asked"));
+    let before: HashSet<String> = before.into_iter().filter(|one| one.starts_with("PTR")).collect();
+    // One of each network, and those that were running.
+    assert!(before.len() <= 160 + LIMITS.at_once, "{}", before.len());
 }
 
 #[tokio::test]
@@ -182,6 +300,21 @@ async fn at_most_four_names_of_an_address_are_resolved() {
 }
 
 #[tokio::test]
+async fn more_names_than_are_resolved_leave_the_claim_open() {
+    let server = NameServer::start(|name, kind| match (name, kind) {
+        (REVERSE, RecordType::PTR) => {
+            let own: Vec<String> = (0..6).map(|number| format!("n{number}.a.example.")).collect();
+            Reply::Records(own.iter().map(|name| pointer(name)).collect())
+        }
+        ("n5.a.example.", RecordType::A) => addresses(&["192.0.2.1"]),
+        (DOMAIN, RecordType::NS) => servers(),
+        _ => NO_SUCH_NAME,
+    });
+    let (names, _) = start(LIMITS, server.address);
+    assert_eq!(answer_after_look_up(&names, "192.0.2.1", &of_a()).await, Testimony::Withheld);
+}
+
+#[tokio::test]
 async fn ipv6_addresses_have_names_and_a_mapped_address_counts_as_ipv4() {
     let server = NameServer::start(|name, kind| match (name, kind) {
         (name, RecordType::PTR) if name.ends_with(".8.b.d.0.1.0.0.2.ip6.arpa.") => {
@@ -205,6 +338,7 @@ async fn one_look_up_serves_every_crawler_so_far() {
     let server = NameServer::start(|name, kind| match (name, kind) {
         (REVERSE, RecordType::PTR) => names(&[CRAWLER, "crawl.b.example."]),
         (CRAWLER | "crawl.b.example.", RecordType::A) => addresses(&["192.0.2.1"]),
+        ("c.example.", RecordType::SOA | RecordType::A) => addresses(&["198.51.100.9"]),
         _ => NO_SUCH_NAME,
     });
     let (names, metrics) = start(LIMITS, server.address);
@@ -266,7 +400,8 @@ async fn an_entry_near_its_end_answers_and_is_refreshed() {
         _ => NO_SUCH_NAME,
     });
     let (names, metrics) = start(LIMITS, server.address);
-    let look_up = LookUp { names: Vec::new(), is_complete: true };
+    let look_up = LookUp { end: End::Complete, ..LookUp::default() };
+    names.proofs.end_probe(".a.example", true, Instant::now());
     let covered = Arc::new(suffixes::Suffixes::default().with(&of_a()));
     let then = Instant::now() - Duration::from_secs(14 * 60);
     names.cache.insert(ip("192.0.2.1"), look_up, &covered, then);

@@ -1,12 +1,16 @@
 //! Which refusals open the breaker, and which ones it leaves in place.
 
-use std::{fs::File, time::SystemTime};
+use std::{
+    fs::File,
+    time::{Duration, SystemTime},
+};
 
+use http::Method;
 use sha2::{Digest, Sha256};
 
 use super::{
-    CLAUDEBOT, GPTBOT,
-    world::{World, start},
+    BROWSER, CLAUDEBOT, GPTBOT, ONE, TWO, WILDBOT,
+    world::{Message, World, start},
 };
 
 const LIST: &str = "https://lists.example/list.json";
@@ -66,9 +70,93 @@ fn overrides_and_impostors_neither_open_the_breaker_nor_pass_while_it_is_open() 
         assert_eq!(ordered(), (403, 403));
     }
     assert_eq!(open(), 0.0);
-    let others = world.statuses("/private/x", CLAUDEBOT, 25);
+    let others: Vec<u16> = (0..25).map(|number| refused_client(&world, number % 5)).collect();
     assert_eq!((others[18], others[19], open()), (403, 200, 1.0), "20 of 40: {others:?}");
     assert_eq!(ordered(), (403, 403));
+}
+
+/// The status of a request to a closed page, by one of many crawlers in many networks.
+fn refused_client(world: &World, number: u32) -> u16 {
+    let (address, user_agent) = (format!("203.0.{number}.7"), format!("Wild{number}Bot/1.0"));
+    world.status_from(&address, "/private/x", &user_agent)
+}
+
+#[test]
+fn no_single_crawler_and_no_single_network_ends_enforcement() {
+    let closed = "- { user_agents: [\"*\"], disallow: [/private/] }";
+    let open = |world: &World| world.metric("beadle_breaker_open{site=\"site.example\"}");
+    let address = |number: u32| format!("198.{}.{}.1", 18 + number / 256, number % 256);
+    let attack = |name: &str, client: &dyn Fn(u32) -> Message| {
+        let world = world_with_list(closed, "mode: block, breaker: {}");
+        for number in 0..1_200 {
+            assert_eq!(world.send(&client(number)).status, 403, "{name}: request {number}");
+        }
+        assert_eq!(open(&world), 0.0, "{name}");
+    };
+    let violation = |user_agent: &str| Message::get("/private/x").user_agent(user_agent);
+    attack("one crawler", &|_| violation(WILDBOT));
+    attack("HEAD", &|_| violation(WILDBOT).method(Method::HEAD));
+    attack("fresh names", &|number| violation(&format!("Fresh{number}Bot/1.0")));
+    attack("many networks", &|number| violation(GPTBOT).from(&address(number)));
+    // A wrong rule that hits many.
+    let world = world_with_list(closed, "mode: block, breaker: {}");
+    let statuses: Vec<u16> = (0..205).map(|number| refused_client(&world, number % 20)).collect();
+    assert_eq!((statuses[198], statuses[204], open(&world)), (403, 200, 1.0));
+}
+
+#[test]
+fn a_confirmed_search_engine_is_spared_alone_after_the_breaker_opened_for_it() {
+    let world = world_with_list(
+        "- { user_agents: [ListBot, GPTBot], disallow: [/private/] }",
+        "mode: block, breaker: { pause: 10s }",
+    );
+    assert_eq!(world.status_from(LISTED, "/private/x", LISTBOT), 200);
+    assert_eq!(world.status("/private/x", GPTBOT), 200, "the breaker is open");
+    world.pass(Duration::from_secs(11));
+    let message = Message::get("/private/x").user_agent(LISTBOT).from(LISTED);
+    let response = world.send(&message);
+    let record = response.violation.expect("a record");
+    assert_eq!((response.status, record.reason.as_str()), (200, "robots.disallow.spared"));
+    assert_eq!(world.status("/private/x", GPTBOT), 403, "the others are refused");
+}
+
+#[test]
+fn fresh_invented_names_climb_together() {
+    let world = World::of(
+        "    robots_txt: { groups: [{ user_agents: [\"*\"], disallow: [/private/] }] }\n    \
+         enforcement: { mode: ladder, ladder: { throttle: 1/1s } }\n",
+    );
+    let mut refused = 0;
+    for number in 0..2_000 {
+        let name = format!("Fresh{number}Bot/1.0");
+        let status = world.status_from(ONE, "/private/x", &name);
+        refused += u32::from(status == 403);
+    }
+    assert_eq!(refused, 1_980, "ten climb to throttle, ten more to block");
+    assert_eq!(world.status_from(TWO, "/private/x", "Fresh1Bot/1.0"), 200, "another network");
+    assert_eq!(world.status_from(ONE, "/page", BROWSER), 200);
+}
+
+#[test]
+fn head_requests_do_not_make_the_share_of_violations_smaller() {
+    let world = World::of(
+        "    robots_txt: { groups: [{ user_agents: [\"*\"], disallow: [/private/] }] }\n    \
+         enforcement: { mode: ladder, ladder: { throttle: 1/1s }, breaker: \"off\" }\n",
+    );
+    let mut statuses = Vec::new();
+    for _ in 0..30 {
+        let head = || Message::get("/").user_agent(GPTBOT).method(Method::HEAD);
+        (0..10).for_each(|_| drop(world.send(&head())));
+        world.pass(Duration::from_secs(12));
+        statuses.push(world.status("/private/x", GPTBOT));
+    }
+    assert_eq!((statuses[18], statuses[29]), (200, 403), "{statuses:?}");
+    // Pages do: a crawler that obeys most of the time is not blocked.
+    for number in 0..200 {
+        world.pass(Duration::from_secs(2));
+        let target = if number % 20 == 0 { "/private/x" } else { "/page" };
+        assert_eq!(world.status(target, CLAUDEBOT), 200);
+    }
 }
 
 #[test]

@@ -155,6 +155,25 @@ fn networks_of_a_crawler_read_the_file_separately() {
 }
 
 #[test]
+fn what_another_network_fetched_in_a_crawlers_name_still_excuses_it_after_that_network_refetched() {
+    let mut world = World::with_database(&new());
+    world.fetch_robots_txt(GPTBOT, ONE);
+    world.reload(&old());
+    // This may have been for the first network as well.
+    world.fetch_robots_txt(GPTBOT, TWO);
+    world.reload(&new());
+    assert_eq!(world.status_from(ONE, "/new/x", GPTBOT), 200);
+    world.fetch_robots_txt(GPTBOT, TWO);
+    assert_eq!(world.status_from(ONE, "/new/x", GPTBOT), 200, "it may have the copy of before");
+    assert_eq!(world.status_from(TWO, "/new/x", GPTBOT), 403, "this one has the new file");
+    let world = world.restarted(&new());
+    assert_eq!(world.status_from(ONE, "/new/x", GPTBOT), 200, "a restart changes nothing");
+    assert_eq!(world.status_from(TWO, "/new/x", GPTBOT), 403);
+    world.fetch_robots_txt(GPTBOT, ONE);
+    assert_eq!(world.status_from(ONE, "/new/x", GPTBOT), 403);
+}
+
+#[test]
 fn a_family_reads_the_file_under_one_of_its_names() {
     let site = |paths: &str| {
         format!(

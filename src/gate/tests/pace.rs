@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{
-    BINGBOT, GOOGLEBOT,
+    BINGBOT, GOOGLEBOT, ONE, TWO,
     world::{Message, World},
 };
 
@@ -62,10 +62,42 @@ fn following_a_redirect_at_once_does_not_count_against_the_pace() {
         assert_eq!(world.status("/there/", BINGBOT), 200, "after {second} s");
     }
     assert_eq!(measured(&world, "kept"), 10.0);
-    // A client that requests only redirects gets at most twice as many requests.
-    let statuses = world.statuses("/there", BINGBOT, 40);
+    // A client that requests only redirects gets at most six times as many requests.
+    let statuses = world.statuses("/there", BINGBOT, 60);
     let passed = statuses.iter().filter(|status| **status == 301).count();
-    assert!(passed <= 2 * (3 + 1), "{passed} passed: {statuses:?}");
+    assert!(passed <= 6 * (3 + 1), "{passed} passed: {statuses:?}");
+}
+
+#[test]
+fn a_chain_of_redirects_is_free_whether_or_not_a_hop_is_charged() {
+    for (hops, enforcement) in [(2, "mode: throttle"), (3, "mode: throttle"), (5, "mode: ladder")] {
+        let mut world = World::of(&site(enforcement));
+        world.origin = |target| if target.ends_with("/0") { 200 } else { 301 };
+        for second in 0..60 {
+            world.at(Duration::from_secs(second));
+            for hop in (1..=hops).rev() {
+                let status = world.status(&format!("/page/{hop}"), BINGBOT);
+                assert_eq!(status, 301, "hop {hop} of {hops} after {second} s");
+            }
+            assert_eq!(world.status("/page/0", BINGBOT), 200, "{hops} hops, after {second} s");
+        }
+        assert_eq!(measured(&world, "broken"), 0.0);
+    }
+}
+
+#[test]
+fn a_stranger_under_its_name_does_not_make_an_honest_crawler_pay() {
+    let world = World::of(&site("mode: throttle"));
+    let mut throttled = 0;
+    for tenth in 0..300 {
+        world.at(Duration::from_millis(100 * tenth));
+        throttled += u32::from(world.status_from(TWO, "/page", BINGBOT) == 429);
+        if tenth % 10 == 0 {
+            let status = world.status_from(ONE, "/page", BINGBOT);
+            assert_eq!(status, 200, "the honest one after {tenth}/10 s");
+        }
+    }
+    assert!((250..=270).contains(&throttled), "{throttled} of the stranger's");
 }
 
 #[test]

@@ -100,8 +100,8 @@ impl World {
         let policy = policy(&sections, sites);
         let moment = moment(since_start);
         let memory = Memory::read(&policy, moment.now).expect("the database can be read");
-        let periods = memory.periods();
-        let in_force = InForce::first(Arc::clone(&policy), files, periods, moment.now, moment);
+        let chronicle = memory.chronicle(moment.now);
+        let in_force = InForce::first(Arc::clone(&policy), files, chronicle, moment);
         let (metrics, addresses) = (Arc::new(Metrics::new()), AddressBook::default());
         let verifier = Verifier::at_rest(&policy).map(Arc::new);
         let rulebook = Arc::clone(&in_force.rulebook);

@@ -1,8 +1,9 @@
 //! What follows from each change.
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 
 use super::*;
+use crate::{enforce::Timeline, policy};
 
 const A: &str = "{ hosts: [a.example], origin: \"http://127.0.0.1:1\", robots_txt: \
                  { groups: [{ user_agents: [\"*\"], disallow: [/a/] }] } }";
@@ -29,7 +30,7 @@ fn files(text: &'static str) -> FilesBySite {
 }
 
 fn first(sites: &str, files: FilesBySite) -> InForce {
-    InForce::first(policy(sites), files, HashMap::new(), at(0).now, at(0))
+    InForce::first(policy(sites), files, Chronicle::default(), at(0))
 }
 
 fn timeline<'a>(in_force: &'a InForce, site: &str) -> &'a Timeline {
@@ -74,7 +75,6 @@ fn without_a_difference_the_rulebook_is_the_same_object() {
         Change::Accepted("a.example".to_owned(), Bytes::from_static(CLOSED.as_bytes())),
         Change::Accepted("b.example".to_owned(), Bytes::from_static(FILE.as_bytes())),
         Change::Accepted("unknown.example".to_owned(), Bytes::new()),
-        Change::Tick,
     ] {
         let after = next(&before, change.clone(), at(1));
         assert!(is_same_rulebook(&before, &after), "{change:?}");
@@ -117,14 +117,13 @@ fn a_site_that_goes_and_comes_back_keeps_its_editions() {
     let without = next(&both, Change::Policy(policy(B), files(FILE)), at(1));
     assert_eq!(both.removed_sites(&without).collect::<Vec<_>>(), ["a.example"]);
     let site = &policy(A).sites[0];
-    let known = without.timeline_before(site, at(2).now).expect("it is kept");
-    assert_eq!(known.since(), at(0).now);
+    let known = without.rulebook.chronicle().edition_before(site, at(2).now).expect("it is kept");
+    assert_eq!(known.id(), timeline(&both, "a.example").current().id());
     for (sites, since, earlier) in [(A, at(0).now, 0), (A_TOO, at(2).now, 1)] {
         let sites = policy(&format!("{sites}, {B}"));
         let back = next(&without, Change::Policy(sites, files(FILE)), at(2));
         assert_eq!(timeline(&back, "a.example").since(), since);
         assert_eq!(shown(&back, "a.example").1, earlier);
-        assert!(back.gone.is_empty());
     }
 }
 
@@ -134,14 +133,60 @@ fn editions_of_a_gone_site_expire_after_the_longest_window() {
     let both = first(&format!("{A}, {B}"), files(FILE));
     let without = next(&both, Change::Policy(policy(B), files(FILE)), at(1));
     for (hours, is_kept) in [(window, true), (window + 1, false)] {
-        let later = next(&without, Change::Tick, at(hours));
-        assert!(is_same_rulebook(&without, &later));
-        assert_eq!(later.gone.contains_key("a.example"), is_kept, "after {hours} h");
-        // Any other change that compiles forgets them as well.
+        // Any change that compiles forgets them.
         let later = next(&without, Change::Origin(files(CLOSED)), at(hours));
-        assert_eq!(later.gone.contains_key("a.example"), is_kept, "after {hours} h");
+        let site = &policy(A).sites[0];
+        let known = later.rulebook.chronicle().edition_before(site, at(hours).now);
+        assert_eq!(known.is_some(), is_kept, "after {hours} h");
         let back = Change::Policy(policy(&format!("{A}, {B}")), files(FILE));
         let since = timeline(&next(&later, back, at(hours)), "a.example").since();
         assert_eq!(since, if is_kept { at(0).now } else { at(hours).now });
     }
+}
+
+const C: &str = "{ hosts: [c.example], origin: \"http://127.0.0.1:1\", robots_txt: \
+                 { groups: [{ user_agents: [\"*\"], disallow: [/a/, /new/] }] } }";
+
+/// The chronicle that the database would give back.
+fn stored(steps: &[&str]) -> (InForce, Chronicle) {
+    let (first_sites, rest) = steps.split_first().expect("a first one");
+    let mut in_force = first(first_sites, FilesBySite::new());
+    for (sites, hours) in rest.iter().zip(1..) {
+        in_force = next(&in_force, Change::Policy(policy(sites), FilesBySite::new()), at(hours));
+    }
+    let chronicle = in_force.rulebook.chronicle().clone();
+    (in_force, chronicle)
+}
+
+#[test]
+fn a_host_that_moves_keeps_the_editions_of_its_sites() {
+    let moved = C.replace("[c.example]", "[c.example, a.example]");
+    for steps in [
+        // Between two served sites, at once and after a time without a site.
+        &[&format!("{A}, {C}")[..], &moved][..],
+        &[&format!("{A}, {C}"), C, &moved],
+        // A site that is new.
+        &[A, &C.replace("c.example", "a.example")],
+    ] {
+        let (in_force, _) = stored(steps);
+        assert_eq!(shown(&in_force, "a.example").1, 1, "{steps:?}");
+    }
+    // While the program is down: the next start finds another policy.
+    let (_, chronicle) = stored(&[&format!("{A}, {C}")]);
+    let start = InForce::first(policy(&moved), FilesBySite::new(), chronicle, at(1));
+    assert_eq!(shown(&start, "a.example").1, 1);
+    // A host that the site had all the time takes nothing from the others.
+    let (in_force, _) = stored(&[&format!("{A}, {C}"), &format!("{A_TOO}, {C}")]);
+    assert_eq!((shown(&in_force, "c.example").1, shown(&in_force, "a.example").1), (0, 1));
+}
+
+#[test]
+fn a_longer_window_uses_older_editions_at_once() {
+    let short = |site: &str| site.replace("robots_txt: {", "robots_txt: { cache_window: 1h,");
+    let (in_force, _) = stored(&[&short(A), &short(A_TOO)]);
+    let later = next(&in_force, Change::Policy(policy(&short(C)), FilesBySite::new()), at(4));
+    let later = next(&later, Change::Policy(policy(&short(A_TOO)), FilesBySite::new()), at(5));
+    assert_eq!(shown(&later, "a.example").1, 0);
+    let longer = Change::Policy(policy(A_TOO), FilesBySite::new());
+    assert_eq!(shown(&next(&later, longer, at(6)), "a.example").1, 1);
 }

@@ -54,6 +54,7 @@ use self::{
 #[derive(Debug)]
 pub(super) struct OriginFiles {
     watches: Arc<Mutex<Watches>>,
+    fetcher: Fetcher,
     /// The number of sites without a first result.
     pending: latest::Receiver<usize>,
     task: AbortHandle,
@@ -83,9 +84,17 @@ impl OriginFiles {
         let (watches, pending) = Watches::new(sites, news, Arc::clone(metrics));
         let watches = Arc::new(Mutex::new(watches));
         let fetcher = Fetcher::new(client, hosts);
-        let rounds = Rounds { watches: Arc::clone(&watches), fetcher };
-        let task = tokio::spawn(fetch::repeat(rounds)).abort_handle();
-        Self { watches, pending, task, is_retired: AtomicBool::new(false) }
+        let task = repeat(&watches, &fetcher);
+        Self { watches, fetcher, pending, task, is_retired: AtomicBool::new(false) }
+    }
+
+    /// Fetches from every origin at once, whatever the intervals say.
+    ///
+    /// # Panics
+    /// Outside a tokio runtime.
+    pub(super) fn fetch_now(&mut self) {
+        self.task.abort();
+        self.task = repeat(&self.watches, &self.fetcher);
     }
 
     /// Waits for the first result of every site, also a failure, for at most `most`. Returns
@@ -125,6 +134,12 @@ impl OriginFiles {
             self.watches.lock().close();
         }
     }
+}
+
+/// Fetches from every origin now, and then at their intervals.
+fn repeat(watches: &Arc<Mutex<Watches>>, fetcher: &Fetcher) -> AbortHandle {
+    let rounds = Rounds { watches: Arc::clone(watches), fetcher: fetcher.clone() };
+    tokio::spawn(fetch::repeat(rounds)).abort_handle()
 }
 
 impl Drop for OriginFiles {

@@ -28,7 +28,9 @@ const USUAL_WAIT: Duration = Duration::from_secs(300);
 /// The time until the first retry after a failure. Each further retry waits twice as long. It is
 /// short because an origin may just be starting up.
 const FIRST_RETRY: Duration = Duration::from_secs(5);
-/// The most time until a retry.
+/// The most time until a retry while the site has no file: its rules are not enforced.
+const LAST_RETRY_WITHOUT_FILE: Duration = Duration::from_secs(15);
+/// The most time until a retry while the last good file is in force.
 const LAST_RETRY: Duration = Duration::from_secs(300);
 /// 5 s doubled six times is 320 s.
 const MOST_DOUBLINGS: u32 = 6;
@@ -302,11 +304,14 @@ impl Watch {
         if is_news {
             events.push(Event::Failed { code, why, since: failures.since });
         }
-        wait.min(LAST_RETRY)
+        match self.file {
+            OriginFile::Unknown => wait.min(LAST_RETRY_WITHOUT_FILE),
+            OriginFile::Absent | OriginFile::Present(_) => wait.min(LAST_RETRY),
+        }
     }
 }
 
-/// The name of a file: the name of its edition.
+/// The name of a file: that of the edition that it is alone. A merged edition has another one.
 pub(super) fn id(file: &[u8]) -> String {
     EditionId::of(file).to_string()
 }

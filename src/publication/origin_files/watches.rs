@@ -158,16 +158,16 @@ impl SiteWatch {
         match event {
             Event::Changed => match self.watch.file() {
                 OriginFile::Present(file) if self.watch.is_closed() => {
-                    let edition = watch::id(file);
+                    let file = watch::id(file);
                     tracing::warn!(
                         site,
-                        edition,
+                        file,
                         "origin robots.txt in force: it closes the whole site to every crawler"
                     );
                 }
                 OriginFile::Present(file) => {
-                    let edition = watch::id(file);
-                    tracing::info!(site, edition, "origin robots.txt in force");
+                    let file = watch::id(file);
+                    tracing::info!(site, file, "origin robots.txt in force");
                 }
                 OriginFile::Absent | OriginFile::Unknown => {
                     tracing::info!(site, "the origin has no robots.txt: everything is allowed");

@@ -45,9 +45,10 @@ fn names_with_the_same_groups_share_one_and_others_are_separated() {
         "# theirs\nUser-agent: B\nUser-agent: C\nUser-agent: D\nDisallow: /base\n",
         "# mine\nUser-agent: A\nUser-agent: B\nUser-agent: C\nDisallow: /own\n",
         &[],
-        "\n# mine\nUser-agent: A\nDisallow: /own\n\n\
-         # mine\n# theirs\nUser-agent: B\nUser-agent: C\nDisallow: /own\nDisallow: /base\n\n\
-         # theirs\nUser-agent: D\nDisallow: /base\n",
+        // A heading is true of the names below it.
+        "\n# 1 of: mine\nUser-agent: A\nDisallow: /own\n\n\
+         # 2 of: mine; with the origin's rules\nUser-agent: B\nUser-agent: C\nDisallow: /own\n\
+         Disallow: /base\n\nUser-agent: D\nDisallow: /base\n",
     );
     // The groups of one file are joined as well.
     check(

@@ -1,6 +1,10 @@
 //! The database as a writer's target: one transaction for each batch, and removals between them.
+//!
+//! Each batch is copied into the database file before it is acknowledged. So a moved database takes
+//! along what was acknowledged, and a truncated write-ahead log loses none of it.
 
 use std::{
+    collections::BTreeMap,
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
@@ -8,47 +12,173 @@ use std::{
 use jiff::Timestamp;
 use rusqlite::TransactionBehavior;
 
-use super::{connection::Store, editions, fetches, overflow, quarantine, records};
+use super::{
+    connection::Store,
+    damage::{WHOLE, is_none_of_ours, move_aside},
+    editions, fetches,
+    files::{Checkpoint, Files},
+    hosts, leaps, overflow, quarantine, records,
+};
 use crate::violations::{
-    Error, Obstacle, Overflow, Violation, file::identity, notes::Notes, queue::Batch,
+    Edition, Error, Obstacle, OnDamage, Overflow, Text, Violation, notes::Notes, queue::Batch,
     retention::Retention, writer::Target,
 };
 
-/// The time between calls of [`Target::tend`] without a retention.
-const REST: Duration = Duration::from_secs(60);
+/// The time between calls of [`Target::tend`], which watches the files.
+const WATCH: Duration = Duration::from_secs(1);
+/// The shortest time between two databases that are moved aside. A disk that damages each new one
+/// must not fill itself with them.
+const ROTATION: Duration = Duration::from_secs(3600);
 
 /// The database of a writer; reopened after a failure.
 #[derive(Debug)]
 pub(in crate::violations) struct Appender {
     path: PathBuf,
+    on_damage: OnDamage,
     /// `None` after a failure that the connection may not recover from.
     pub(super) store: Option<Store>,
-    identity: Option<(u64, u64)>,
+    /// The files after the last write.
+    files: Files,
+    /// The damage that stops the writing, and the files in which it was found.
+    damage: Option<(Error, Files)>,
+    rotated: Option<Instant>,
+    /// The last edition of each site. A new database gets them again.
+    in_force: BTreeMap<Text, Edition>,
     retention: Option<Retention>,
 }
 
 impl Appender {
-    /// Opens the database; without a retention it keeps everything.
+    /// Opens the database; without a retention it keeps everything. A database of ours that cannot
+    /// be opened now comes with the failure, and is tried again at each write.
     pub(in crate::violations) fn open(
         path: &Path,
+        on_damage: OnDamage,
         retention: Option<Retention>,
-    ) -> Result<Self, Error> {
-        let store = Store::open(path)?;
-        Ok(Self { path: path.to_owned(), store: Some(store), identity: identity(path), retention })
+    ) -> Result<(Self, Option<Error>), Error> {
+        let mut appender = Self {
+            path: path.to_owned(),
+            on_damage,
+            store: None,
+            files: Files::default(),
+            damage: None,
+            rotated: None,
+            in_force: BTreeMap::new(),
+            retention,
+        };
+        match appender.store() {
+            Ok(_) => Ok((appender, None)),
+            Err(error) if is_none_of_ours(&error) => Err(error),
+            Err(error) => Ok((appender, Some(error))),
+        }
+    }
+
+    /// The open database.
+    fn store(&mut self) -> Result<&mut Store, Error> {
+        if self.store.is_none() {
+            let store = self.reopen()?;
+            self.files = Files::of(&self.path);
+            self.damage = None;
+            self.store = Some(store);
+        }
+        Ok(self.store.as_mut().expect("it was opened above"))
+    }
+
+    fn reopen(&mut self) -> Result<Store, Error> {
+        // Another check of the same files would find the same.
+        let damage = self.damage.take().filter(|(_, files)| *files == Files::of(&self.path));
+        let opened = damage.map_or_else(|| self.open_with_editions(), |(error, _)| Err(error));
+        let opened = match opened {
+            Err(error) if error.is_damage() && self.may_rotate() => {
+                self.rotate(&error)?;
+                self.open_with_editions()
+            }
+            opened => opened,
+        };
+        opened.inspect_err(|error| self.note_damage(error))
+    }
+
+    /// Opens the database and adds the editions in force, which a new one lacks.
+    fn open_with_editions(&self) -> Result<Store, Error> {
+        let mut store = Store::open(&self.path)?;
+        let mut in_force = Notes::default();
+        for edition in self.in_force.values() {
+            in_force.published(edition.clone());
+        }
+        if !in_force.is_empty() {
+            store.add([], &in_force, &[])?;
+        }
+        Ok(store)
+    }
+
+    fn may_rotate(&self) -> bool {
+        self.on_damage == OnDamage::Rotate && self.rotated.is_none_or(|at| at.elapsed() >= ROTATION)
+    }
+
+    fn rotate(&mut self, error: &Error) -> Result<(), Error> {
+        let aside = move_aside(&self.path, "damaged", &WHOLE)?;
+        self.rotated = Some(Instant::now());
+        tracing::error!(
+            code = error.code(), %error, aside = %aside.display(),
+            "damaged database moved aside: a new one is started"
+        );
+        Ok(())
+    }
+
+    fn note_damage(&mut self, error: &Error) {
+        if error.is_damage() {
+            self.damage = Some((error.clone(), Files::of(&self.path)));
+        }
     }
 
     fn write(&mut self, batch: &Batch) -> Result<(), Error> {
-        if self.store.is_none() {
-            self.store = Some(Store::open(&self.path)?);
-            self.identity = identity(&self.path);
-        }
-        let store = self.store.as_mut().expect("the store was opened above");
+        self.watch()?;
         let records = batch.records.iter().map(AsRef::as_ref);
-        // SQLite does not notice a deleted file, and records written to it are lost.
-        if identity(&self.path) != self.identity {
-            return Err(Error::new(&self.path, Obstacle::Displaced));
+        let store = self.store()?;
+        store.add(records, &batch.notes, &batch.overflow)?;
+        // The commit is durable, so a failure here loses nothing; the next write finds it again.
+        // What a reader delays now is copied then, too.
+        let _ = store.checkpoint(Checkpoint::Truncate);
+        self.files = Files::of(&self.path);
+        for edition in batch.notes.editions() {
+            self.in_force.insert(edition.site.clone(), edition.clone());
         }
-        store.add(records, &batch.notes, &batch.overflow)
+        Ok(())
+    }
+
+    /// Fails if the files were moved, deleted or truncated since the last write.
+    fn watch(&mut self) -> Result<(), Error> {
+        let Some(store) = &mut self.store else { return Ok(()) };
+        let now = Files::of(&self.path);
+        if !self.files.is_same_database(&now) {
+            // The open file still takes what only the log has. Without that, it would be lost: the
+            // log stays at the old place, and a new database there deletes it.
+            let copied = store.checkpoint(Checkpoint::Truncate);
+            let is_locked = match &copied {
+                Ok(copied) => !copied.is_complete(),
+                Err(error) => error.obstacle == Obstacle::Locked,
+            };
+            if let Some(error) = copied.err().filter(|_| !is_locked) {
+                tracing::error!(
+                    code = error.code(), %error,
+                    "the moved database may lack the latest records"
+                );
+            }
+            let obstacle = if is_locked { Obstacle::Locked } else { Obstacle::Displaced };
+            return Err(Error::new(&self.path, obstacle));
+        }
+        store.check_lengths(&self.files, &now)?;
+        self.files = now;
+        Ok(())
+    }
+
+    /// Closes the database after this failure, if another connection may help.
+    fn give_up(&mut self, error: &Error) {
+        if error.obstacle != Obstacle::Locked {
+            let is_broken = error.is_damage() || error.obstacle == Obstacle::Truncated;
+            let store = self.store.take();
+            store.into_iter().filter(|_| is_broken).for_each(|store| store.keep_as_it_is());
+            self.note_damage(error);
+        }
     }
 
     /// Removes a piece of the old rows.
@@ -64,6 +194,8 @@ impl Appender {
         if let Some(piece) = retention.piece(now, Timestamp::now(), store.extent()?) {
             let count = store.prune(piece)?;
             retention.removed(piece, count, now);
+            store.checkpoint(Checkpoint::Truncate)?;
+            self.files = Files::of(&self.path);
         }
         Ok(())
     }
@@ -85,6 +217,8 @@ impl Store {
             records::add(&transaction, &records)?;
             editions::publish(&transaction, notes.editions())?;
             editions::mention(&transaction, &records)?;
+            hosts::follow(&transaction, notes.hosts())?;
+            leaps::add(&transaction, notes.leaps())?;
             quarantine::add(&transaction, notes.quarantine())?;
             fetches::add(&transaction, notes.fetches())?;
             overflow::add(&transaction, overflow)?;
@@ -95,23 +229,24 @@ impl Store {
 
 impl Target for Appender {
     fn append(&mut self, batch: &Batch) -> Result<(), Error> {
-        let written = self.write(batch);
-        if let Err(error) = &written
-            && error.obstacle != Obstacle::Locked
-        {
-            self.store = None;
-        }
-        written
+        self.write(batch).inspect_err(|error| self.give_up(error))
     }
 
-    fn tend(&mut self) -> Duration {
+    fn tend(&mut self) -> Result<Duration, Error> {
+        let ready = self.watch().and_then(|()| self.store().map(drop));
+        ready.inspect_err(|error| self.give_up(error))?;
         if let Err(error) = self.prune() {
             tracing::warn!(
                 code = error.code(), %error,
                 "cannot remove old violations: retrying in some minutes"
             );
             self.retention.iter_mut().for_each(|retention| retention.put_off(Instant::now()));
+            if error.is_damage() {
+                self.give_up(&error);
+                return Err(error);
+            }
         }
-        self.retention.as_ref().map_or(REST, |retention| retention.rest(Instant::now()))
+        let rest = self.retention.as_ref().map_or(WATCH, |kept| kept.rest(Instant::now()));
+        Ok(rest.min(WATCH))
     }
 }

@@ -7,12 +7,15 @@ use std::{
     time::Duration,
 };
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, Params, Row};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Params, Row, config::DbConfig};
 
-use super::schema::{self, CURRENT, Version};
+use super::{
+    damage::{has_traces, log_of, move_aside},
+    schema::{self, CURRENT, Version},
+};
 use crate::violations::{
     Error, Obstacle,
-    file::{FILE_MODE, check_folder},
+    file::{FILE_MODE, Stamp, check_folder},
 };
 
 /// How long to wait for another process's lock.
@@ -21,6 +24,8 @@ const BUSY: Duration = Duration::from_millis(250);
 pub(super) const READER_BUSY: Duration = Duration::from_secs(5);
 /// The largest database that is checked whole when it is opened; that takes less than a second.
 const CHECKED_SIZE: u64 = 64 << 20;
+/// The tables that are checked in a larger one: a start needs them.
+const CHECKED_TABLES: [&str; 4] = ["editions", "edition_periods", "fetches", "held_robots"];
 
 /// An open database.
 #[derive(Debug)]
@@ -39,6 +44,7 @@ impl Store {
         if path.exists() && !path.is_file() {
             return Err(Error::new(path, Obstacle::NoRegularFile));
         }
+        save_orphaned_log(path)?;
         // Created here for its mode; SQLite takes an empty file for an empty database.
         match OpenOptions::new().write(true).create_new(true).mode(FILE_MODE).open(path) {
             Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
@@ -48,8 +54,11 @@ impl Store {
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut store = Self::connect(path, flags, BUSY)?;
+        // Until it is known to be whole, closing it must not write into it.
+        store.keep_as_it_is();
         store.check()?;
         store.attempt(|connection| {
+            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
             connection.pragma_update(None, "journal_mode", "wal")?;
             connection.pragma_update(None, "synchronous", "full")?;
             connection.pragma_update(None, "journal_size_limit", 64 << 20)
@@ -85,8 +94,13 @@ impl Store {
     fn open_found(path: &Path, access: OpenFlags) -> Result<Self, Error> {
         match std::fs::metadata(path) {
             Ok(found) if !found.is_file() => return Err(Error::new(path, Obstacle::NoRegularFile)),
-            Ok(found) if found.len() == 0 => return Err(Error::new(path, Obstacle::NoFile)),
-            Ok(_) => {}
+            Ok(found) if found.len() > 0 => {}
+            // A first start would find the same, unless there was a database once.
+            _ if Stamp::of(&log_of(path)).length > 0 => {
+                let message = "the file is gone or empty, but its -wal file is not".to_owned();
+                return Err(Error::new(path, Obstacle::Corrupt(message)));
+            }
+            Ok(_) => return Err(Error::new(path, Obstacle::NoFile)),
             Err(error) => return Err(Error::from_io(path, &error)),
         }
         let store = Self::connect(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX, READER_BUSY)?;
@@ -116,20 +130,40 @@ impl Store {
         }
     }
 
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Leaves the write-ahead log as it is when the database is closed.
+    pub(super) fn keep_as_it_is(&self) {
+        let option = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
+        // Every SQLite of the last ten years knows this option.
+        let _ = self.connection.set_db_config(option, true);
+    }
+
     /// Fails if the database belongs to another program or is damaged.
     fn check(&mut self) -> Result<(), Error> {
-        self.version()?;
-        let size = std::fs::metadata(&self.path).map_or(0, |found| found.len());
-        if size > CHECKED_SIZE {
-            return Ok(());
+        let version = match self.version() {
+            Err(Error { obstacle: Obstacle::NoDatabase, .. }) if has_traces(&self.path) => {
+                let message = "its header is lost".to_owned();
+                return Err(Error::new(&self.path, Obstacle::Corrupt(message)));
+            }
+            version => version?,
+        };
+        let checks: Vec<String> = match Stamp::of(&self.path).length {
+            ..=CHECKED_SIZE => vec!["PRAGMA quick_check(1)".to_owned()],
+            // An older version lacks some of the tables.
+            _ if version < CURRENT => Vec::new(),
+            _ => CHECKED_TABLES.map(|table| format!("PRAGMA quick_check({table})")).into(),
+        };
+        for check in checks {
+            let found: String =
+                self.attempt(|connection| connection.query_row(&check, [], |row| row.get(0)))?;
+            if found != "ok" {
+                return Err(Error::new(&self.path, Obstacle::Corrupt(found)));
+            }
         }
-        let found: String = self.attempt(|connection| {
-            connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
-        })?;
-        match found.as_str() {
-            "ok" => Ok(()),
-            _ => Err(Error::new(&self.path, Obstacle::Corrupt(found))),
-        }
+        Ok(())
     }
 
     /// Fails if the database cannot be written. SQLite silently falls back to reading, and
@@ -166,6 +200,25 @@ impl Store {
     pub(super) fn failure(&self, error: rusqlite::Error) -> Error {
         failure(&self.path, error)
     }
+}
+
+/// Saves the write-ahead log of a database that is gone, because SQLite deletes it when a new
+/// database is created there. Fails where the database is still there, and was emptied.
+fn save_orphaned_log(path: &Path) -> Result<(), Error> {
+    let (database, log) = (Stamp::of(path), Stamp::of(&log_of(path)));
+    if database.length > 0 || log.length == 0 {
+        return Ok(());
+    }
+    if database.identity.is_some() {
+        let message = "the file is empty, but its -wal file is not".to_owned();
+        return Err(Error::new(path, Obstacle::Corrupt(message)));
+    }
+    let aside = log_of(&move_aside(path, "left", &["-wal"])?);
+    tracing::warn!(
+        code = "store.log_left", log = %aside.display(),
+        "the write-ahead log of a database that is gone was moved aside"
+    );
+    Ok(())
 }
 
 /// The failure of a database that an error of SQLite stands for.

@@ -3,20 +3,21 @@
 //! Several instances may publish to one database, a batch may come twice, and a clock may go back.
 //! In all these cases a site has at most one period without an end, and periods never overlap.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
+use bytes::Bytes;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{columns::time, connection::Store};
 use crate::{
     robots::OriginFile,
-    violations::{Edition, Error, Text, Violation},
+    violations::{Edition, Error, Text, Unread, Violation},
 };
 
 /// The periods of editions; [`edition`] reads the columns in this order.
-const PERIODS: &str = "SELECT site, id, sha256, bytes, source, base, from_, until_ \
-    FROM edition_periods JOIN editions ON id = edition";
+const PERIODS: &str = "SELECT site, id, sha256, bytes, source, base, from_, until_";
+const PERIODS_FROM: &str = "edition_periods JOIN editions ON id = edition";
 
 /// The period that has no end yet.
 struct InForce {
@@ -37,10 +38,78 @@ impl Store {
         since: Option<Timestamp>,
     ) -> Result<Vec<Edition>, Error> {
         let sql = format!(
-            "{PERIODS} WHERE (?1 IS NULL OR site = ?1) \
+            "{PERIODS} FROM {PERIODS_FROM} WHERE (?1 IS NULL OR site = ?1) \
              AND (?2 IS NULL OR until_ IS NULL OR until_ >= ?2) ORDER BY from_, sequence"
         );
         self.all(&sql, params![site, since.map(Timestamp::as_millisecond)], edition)
+    }
+
+    /// The latest editions that were in force at `since` or later, in the order of their start: all
+    /// that are in force, and others up to `most` bytes of files. Periods with one file share its
+    /// bytes. The second value stands for the rest, of which a further call reads a part.
+    ///
+    /// # Errors
+    /// Where the database cannot be read.
+    pub fn latest_editions(
+        &self,
+        since: Timestamp,
+        rest: Option<Unread>,
+        most: usize,
+    ) -> Result<(Vec<Edition>, Option<Unread>), Error> {
+        let failed = |error| self.failure(error);
+        self.latest(since, rest, most).map_err(failed)
+    }
+
+    fn latest(
+        &self,
+        since: Timestamp,
+        rest: Option<Unread>,
+        most: usize,
+    ) -> rusqlite::Result<(Vec<Edition>, Option<Unread>)> {
+        let since = since.as_millisecond();
+        let before = rest.map(|rest| rest.before);
+        let sql = format!(
+            "{PERIODS}, sequence FROM {PERIODS_FROM} \
+             WHERE (until_ >= ?1 AND (?2 IS NULL OR sequence < ?2)) \
+             OR (until_ IS NULL AND ?2 IS NULL) ORDER BY until_ IS NULL DESC, sequence DESC"
+        );
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let mut rows = statement.query(params![since, before])?;
+        let mut files: HashMap<Text, Bytes> = HashMap::new();
+        let (mut found, mut read, mut last) = (Vec::new(), 0, i64::MAX);
+        let mut is_whole = true;
+        while let Some(row) = rows.next()? {
+            let is_open = row.get::<_, Option<i64>>(7)?.is_none();
+            let id: Text = row.get(1)?;
+            let bytes = match files.get(&id) {
+                Some(bytes) => bytes.clone(),
+                None if read >= most && !is_open => {
+                    is_whole = false;
+                    break;
+                }
+                None => {
+                    let bytes = Bytes::from(row.get::<_, Vec<u8>>(3)?);
+                    read += bytes.len();
+                    files.insert(id, bytes.clone());
+                    bytes
+                }
+            };
+            if !is_open {
+                last = row.get(8)?;
+            }
+            found.push(edition_of(row, bytes)?);
+        }
+        // Of equal starts, the last one written comes last.
+        found.reverse();
+        found.sort_by_key(|edition| edition.from);
+        if is_whole {
+            return Ok((found, None));
+        }
+        let sql = "SELECT max(until_) FROM edition_periods WHERE until_ >= ? AND sequence < ?";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let until: Option<i64> = statement.query_row([since, last], |row| row.get(0))?;
+        let until = until.map(|until| time(until, 0)).transpose()?;
+        Ok((found, until.map(|until| Unread { until, before: last })))
     }
 
     /// The editions whose hash begins with `prefix`, each once, in the order of their ids; only
@@ -56,7 +125,7 @@ impl Store {
         // The star is the only special character of GLOB in it.
         let pattern = format!("{}*", prefix.to_ascii_lowercase());
         let sql = format!(
-            "{PERIODS} WHERE sha256 GLOB ?1 AND (?2 IS NULL OR site = ?2) \
+            "{PERIODS} FROM {PERIODS_FROM} WHERE sha256 GLOB ?1 AND (?2 IS NULL OR site = ?2) \
              ORDER BY id, from_ DESC, sequence DESC"
         );
         let mut found: Vec<Edition> = self.all(&sql, params![pattern, site], edition)?;
@@ -188,11 +257,15 @@ fn origin_file(base: Option<Vec<u8>>) -> OriginFile {
 }
 
 fn edition(row: &Row<'_>) -> rusqlite::Result<Edition> {
+    edition_of(row, row.get::<_, Vec<u8>>(3)?.into())
+}
+
+fn edition_of(row: &Row<'_>, bytes: Bytes) -> rusqlite::Result<Edition> {
     Ok(Edition {
         site: row.get(0)?,
         id: row.get(1)?,
         sha256: row.get(2)?,
-        bytes: row.get::<_, Vec<u8>>(3)?.into(),
+        bytes,
         source: row.get(4)?,
         origin_file: origin_file(row.get(5)?),
         from: time(row.get(6)?, 6)?,

@@ -9,8 +9,12 @@ pub use self::connection::Store;
 mod appender; // the writer's target: one transaction for each batch
 mod columns; // the values of columns
 mod connection; // an open database: checks, errors
+mod damage; // a damaged database: traces of ours, moved aside
 mod editions; // editions of robots.txt and their periods
 mod fetches; // each crawler's fetches of robots.txt
+mod files; // the open files: moved, truncated, copied from the log
+mod hosts; // the site of each host
+mod leaps; // jumps of the clock
 mod overflow; // records that were not kept, counted
 mod quarantine; // files that wait for an acceptance
 mod query; // a filter as a question to the database

@@ -19,6 +19,10 @@ const DROP_EDITIONS: &str = "DELETE FROM editions WHERE id IN \
 
 const FORGET_FETCHES: &str = "DELETE FROM fetches WHERE rowid IN \
     (SELECT rowid FROM fetches WHERE last < ? LIMIT ?)";
+const FORGET_HOSTS: &str = "DELETE FROM host_periods WHERE sequence IN \
+    (SELECT sequence FROM host_periods WHERE until_ < ? ORDER BY until_ LIMIT ?)";
+const FORGET_LEAPS: &str = "DELETE FROM clock_leaps WHERE rowid IN \
+    (SELECT rowid FROM clock_leaps WHERE at < ? LIMIT ?)";
 /// The most fetches that are kept: a client can use any number of networks.
 const MOST_FETCHES: i64 = 131_072;
 const BOUND_FETCHES: &str = "DELETE FROM fetches WHERE rowid IN \
@@ -46,6 +50,8 @@ impl Store {
             let replaced_before = piece.replaced_before.as_millisecond();
             transaction.execute(FORGET_FETCHES, [replaced_before, limit])?;
             bound_fetches(&transaction, MOST_FETCHES, limit)?;
+            transaction.execute(FORGET_HOSTS, [replaced_before, limit])?;
+            transaction.execute(FORGET_LEAPS, [replaced_before, limit])?;
             transaction.execute(FORGET_MENTIONS, [limit])?;
             transaction.execute(END_PERIODS, [replaced_before, limit])?;
             transaction.execute(DROP_EDITIONS, [limit])?;

@@ -5,13 +5,16 @@ use rusqlite::Connection;
 
 use super::{Appender, Store, records};
 use crate::violations::{
-    Counts, Error, Fetch, Filter, Health, LogTarget, Obstacle, Settings, Sink, Text,
+    Counts, Error, Fetch, Filter, Health, LogTarget, NoteCounts, Obstacle, OnDamage, Settings,
+    Sink, Text,
     notes::Notes,
     queue::Batch,
     retention::Piece,
     tests::{edition, eventually, fetch, violation},
     writer::Target,
 };
+
+mod damage;
 
 fn batch(numbers: std::ops::Range<u64>) -> Batch {
     Batch {
@@ -107,17 +110,6 @@ fn a_file_that_is_no_database_of_beadle_is_refused_and_left_alone() {
         let connection = Connection::open(file(name)).expect("a file");
         connection.execute_batch(sql).expect("it runs");
     }
-    let mut store = Store::open(&file("damaged")).expect("a database");
-    store
-        .add((0..500).map(violation).collect::<Vec<_>>().iter(), &Notes::default(), &[])
-        .expect("added");
-    drop(store);
-    let mut bytes = fs::read(file("damaged")).expect("a file");
-    let half = bytes.len() / 2;
-    bytes[half..half + 20_000].fill(0xa5);
-    fs::write(file("damaged"), &bytes).expect("written");
-    fs::write(file("cut"), &bytes[..half]).expect("written");
-
     for (path, code, says) in [
         (file("none/beadle.db"), "store.no_folder", "mkdir -p '"),
         (folder.path().to_owned(), "store.no_regular_file", "name a file"),
@@ -125,8 +117,6 @@ fn a_file_that_is_no_database_of_beadle_is_refused_and_left_alone() {
         (file("foreign"), "store.foreign", "another program"),
         (file("foreign_version"), "store.foreign", "another program"),
         (file("newer"), "store.newer", "as schema 99"),
-        (file("damaged"), "store.corrupt", "restore a copy"),
-        (file("cut"), "store.corrupt", "restore a copy"),
         ("/proc/beadle.db".into(), "store.no_file", "correct the path"),
         ("/dev/null".into(), "store.no_regular_file", "name a file"),
     ] {
@@ -162,7 +152,17 @@ fn a_locked_database_delays_nothing_and_loses_nothing() {
     assert!(reason.contains("locked by another process"), "{reason}");
     assert_eq!(sink.counts(), Counts { seen: 1000, stored: 0, dropped: 0, queued: 1000 });
     eventually("logged", || sink.log_counts().expect("a log").stored == 1000);
+    sink.published(edition("shop.example", "00ff", 1));
+    sink.fetched(fetch("shop.example", "GPTBot", "-", "00ff", 1));
+    sink.released(Text::word("shop.example"));
     assert!(sink.close(Duration::ZERO).dropped == 1000, "the time was up");
+    assert_eq!(
+        sink.lost(),
+        NoteCounts { editions: 1, fetches: 1, quarantine: 1, ..NoteCounts::default() }
+    );
+    let drops = sink.drops();
+    let causes: Vec<_> = drops.iter().map(|one| (one.destination, one.cause, one.count)).collect();
+    assert_eq!(causes, [("database", "store.locked", 1000)]);
     drop(sink);
     assert_eq!(count(&path), 0);
 
@@ -254,11 +254,15 @@ fn a_fetch_that_a_wrong_clock_dated_ahead_gives_way_to_the_next() {
     assert_eq!(store.fetches().expect("rows")[0].last.as_second(), now);
 }
 
+fn appender(path: &Path) -> Appender {
+    Appender::open(path, OnDamage::Keep, None).expect("a database").0
+}
+
 #[test]
 fn a_batch_that_comes_again_is_kept_once() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("beadle.db");
-    let mut appender = Appender::open(&path, None).expect("a database");
+    let mut appender = appender(&path);
     appender.append(&batch(0..3)).expect("added");
     appender.append(&batch(0..5)).expect("added");
     assert_eq!(count(&path), 5);
@@ -268,7 +272,7 @@ fn a_batch_that_comes_again_is_kept_once() {
 fn a_full_database_takes_the_batch_when_there_is_room() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("beadle.db");
-    let mut appender = Appender::open(&path, None).expect("a database");
+    let mut appender = appender(&path);
     let store = appender.store.as_ref().expect("just opened");
     let pages = |count: i64| {
         store.connection.query_row(&format!("PRAGMA max_page_count = {count}"), [], |_| Ok(()))
@@ -285,7 +289,7 @@ fn a_full_database_takes_the_batch_when_there_is_room() {
 fn a_deleted_database_is_noticed_and_created_again() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("beadle.db");
-    let mut appender = Appender::open(&path, None).expect("a database");
+    let mut appender = appender(&path);
     appender.append(&batch(0..3)).expect("added");
     for name in ["beadle.db", "beadle.db-wal", "beadle.db-shm"] {
         fs::remove_file(folder.path().join(name)).expect("it was there");

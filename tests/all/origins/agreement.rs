@@ -36,8 +36,8 @@ fn compare(house: &House, origin: &Origin, count: usize) {
         let by_the_standard =
             || served(house, origin.shows, node_url_by_the_standard(&target)) == page;
         pages += usize::from(page.is_some());
-        let [page, expected] =
-            [&page, &expected].map(|path| path.as_deref().map_or("nothing".to_owned(), shown));
+        let [page, expected] = [&page, &expected]
+            .map(|path| path.as_deref().map_or_else(|| "nothing".to_owned(), shown));
         assert!(
             page == expected || is_node && by_the_standard(),
             "{name} serves {page} for {}, its model {expected}",

@@ -41,7 +41,10 @@ const QUERY: Rules = rules("disallow: ['/*?filter[secret]=', '/*?q=admin/']");
 const PDF: Rules = rules("disallow: ['/*.pdf$']");
 const EXACT: Rules = rules("disallow: ['/private/x$']");
 const LATIN: Rules = rules("disallow: [/%C3%A9]");
-const SPELT: Rules = rules("disallow: [/a], allow: [/a%2Bb/]");
+const SPELT: Rules = rules("disallow: [/a, /private/], allow: ['/a%2Bb/']");
+const LAST_PARAMETER: Rules = rules("disallow: ['/x;y$']");
+const BACKSLASH: Rules = rules("disallow: ['/a%5Cb/']");
+const EMPTY_SEGMENT: Rules = rules("disallow: [/a//]");
 const TWICE: Rules = Rules { origin: "decode_depth: 2", ..PRIVATE };
 const TWICE_EXACT: Rules = Rules { origin: "decode_depth: 2", ..EXACT };
 const ANY_CASE: Rules = Rules { origin: "case_insensitive: true", ..PRIVATE };
@@ -145,6 +148,9 @@ const ROWS: &[Row] = &[
     (PRIVATE, "/private\\x", "/private/x", "node new URL", Evasion),
     (PRIVATE, "/a\\..\\private\\x", "/private/x", "node new URL", Evasion),
     (PRIVATE, "/a/..\\private/x", "/private/x", "node new URL", Evasion),
+    (PRIVATE, "/a%5cb\\../private/x", "/private/x", "node new URL", Evasion),
+    (PRIVATE, "/a%5cb\\..%2fprivate/x", "/private/x", "node new URL", Evasion),
+    (PRIVATE, "/a%5cb\\..\\private\\x", "/private/x", "node new URL", Evasion),
     (PRIVATE, "/.\\private/x", "/private/x", "node new URL", Evasion),
     (PRIVATE, "/../private/x", "/private/x", "http.server", Evasion),
     (PRIVATE, "/%2e%2e/private/x", "/private/x", "http.server", Evasion),
@@ -241,6 +247,19 @@ const ROWS: &[Row] = &[
     (QUERY, "/a/x?q=b", "/a/x", "nginx", Goes),
     (QUERY, "/a/x?p=1%26q=admin/", "/a/x", "nginx", Goes),
     (SPELT, "/a%2Bb/x", "/a+b/x", "nginx", Goes),
+    (SPELT, "/a%2Bb//x", "/a+b/x", "nginx", Goes),
+    (SPELT, "/a%2Bb/../private/x", "/private/x", "nginx", Evasion),
+    (SPELT, "/a%2Bb/..%2fprivate/x", "/private/x", "nginx", Evasion),
+    (SPELT, "/a%2Bb/%2e%2e/a/x", "/a/x", "nginx", Evasion),
+    (SPELT, "//q/a%2Bb/../private/x", "/private/x", "node new URL", Evasion),
+    (LAST_PARAMETER, "/x;y;", "/x;y", "jetty files", Evasion),
+    (LAST_PARAMETER, "/x;y;a=b", "/x;y", "jetty files", Evasion),
+    (BACKSLASH, "/a%5Cb/x", "/a\\b/x", "nginx", Letter),
+    (BACKSLASH, "/\\q/a%5cb/x", "/a\\b/x", "node new URL", Evasion),
+    (BACKSLASH, "/a%2f..%2fa%5cb/x", "/a\\b/x", "nginx", Evasion),
+    (EMPTY_SEGMENT, "/a//x", "/a//x", "waitress", Letter),
+    (EMPTY_SEGMENT, "///a//x", "/a//x", "waitress", Evasion),
+    (EMPTY_SEGMENT, "/%2fa%2f%2fx", "/a//x", "waitress", Evasion),
     (LATIN, "/x", "/x", "nginx", Goes),
 ];
 
@@ -259,7 +278,6 @@ const TOLD: &[Row] = &[
     (TWICE, "/private%2f%252e/x", "/private/x", "nginx proxy_pass $uri", Evasion),
     (TWICE_EXACT, "/private/x%3fy", "/private/x", "nginx proxy_pass $uri", Evasion),
     (TWICE_EXACT, "/private/x%3f", "/private/x", "nginx proxy_pass $uri", Evasion),
-    (TWICE_EXACT, "/private/x%253f", "/private/x", "nginx proxy_pass $uri", Evasion),
     (TWICE_EXACT, "/private/x%23y", "/private/x", "nginx proxy_pass $uri", Evasion),
     (TWICE_EXACT, "/private/x%20", "/private/x", "nginx proxy_pass $uri", Evasion),
     (TWICE_EXACT, "/private/x%20HTTP/1.1%0d%0aX:y", "/private/x", "nginx proxy_pass $uri", Evasion),

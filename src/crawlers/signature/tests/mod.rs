@@ -3,6 +3,7 @@
 
 mod agents;
 mod bases;
+mod directories;
 mod keys;
 mod laws;
 mod requests;

@@ -3,6 +3,10 @@
 
 pub(super) const ED25519_X: &str = "6kpsY-KcUgq-9VB7Ey7F-ZVHdq6-vnuSQh7qaRRG0iw";
 pub(super) const ED25519_THUMBPRINT: &str = "--6IM5l0OosLj9yWskISYhUA3n_3CURQkmrYMSha_ck";
+/// The directory's content is the set of the Ed25519 key alone, as `directory_of` writes it.
+pub(super) const DIRECTORY_DIGEST: &str = "C9h2ZTbweBg1Osr32ZOG0uMbHAw1kJqfO8hspKOWISU=";
+pub(super) const DIRECTORY_SIGNATURE: &str =
+    "//xXe/rAXIrxLUQ7mnrq+xvKPPbhTh0cjI0OxgyiwsPVl/feHdLB2zDy8pCN7vsxuAunV6ALU8ktMi/xO/1hCg==";
 pub(super) const ED25519_SIGNATURE: &str =
     "e8pubvW7sq4R/i9P41VeABtDYuT2t6PNXsKfi4OjCcSFabll81mZNT0zzOavk4YMxvCY7O709jIuWfFLRdFJDg==";
 

@@ -69,7 +69,10 @@ fn rfc9309_2_3_1_4_the_last_good_file_stays_while_the_origin_fails() {
         &[
             (0, "!", "unreachable 5", OriginFile::Unknown),
             (5, "!", " 10", OriginFile::Unknown),
-            (15, "<", "html 20", OriginFile::Unknown),
+            // Without a file, no retry is far away.
+            (15, "<", "html 15", OriginFile::Unknown),
+            (20, "!", " 15", OriginFile::Unknown),
+            (30, "!", " 15", OriginFile::Unknown),
             (35, OPEN, "changed recovered 300", rules(OPEN)),
             (335, "=", " 300", rules(OPEN)),
             (635, "!", "unreachable 5", rules(OPEN)),

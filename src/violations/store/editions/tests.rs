@@ -302,3 +302,47 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn the_latest_editions_come_first_and_the_rest_in_parts() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut store = Store::open(&folder.path().join("beadle.db")).expect("a database");
+    let ids = ["a", "b", "c", "d", "e"];
+    let mut notes = Notes::default();
+    for (id, from) in ids.into_iter().zip(0..) {
+        notes.published(edition("s", id, from));
+    }
+    // Two files in turn, each read once.
+    for from in 5..25 {
+        notes.published(edition("s", ids[from as usize % 2], from));
+    }
+    notes.published(edition("t", "a", 3));
+    store.add([], &notes, &[]).expect("added");
+    let since = Timestamp::UNIX_EPOCH;
+    let all = store.editions(None, Some(since)).expect("rows");
+    let size = all[0].bytes.len();
+    let shown = |rows: &[Edition]| -> Vec<String> {
+        rows.iter().map(|row| format!("{} {} {}", row.site, row.id, row.from.as_second())).collect()
+    };
+    let (rows, rest) = store.latest_editions(since, None, usize::MAX).expect("rows");
+    let mut expected = shown(&all);
+    expected.sort();
+    let mut found = shown(&rows);
+    found.sort();
+    assert_eq!((found, rest), (expected.clone(), None));
+    // Parts of two files.
+    let (mut found, mut rest) = store.latest_editions(since, None, 2 * size).expect("rows");
+    assert!(found.iter().any(|row| row.site == "t" && row.until.is_none()), "it is in force");
+    assert!(found.iter().filter(|row| row.site == "s").count() >= 20, "they share two files");
+    while let Some(unread) = rest {
+        let latest = all.iter().filter(|row| !found.contains(row)).filter_map(|row| row.until);
+        assert_eq!(Some(unread.until), latest.max());
+        let (more, next) = store.latest_editions(since, rest, 2 * size).expect("rows");
+        assert!(more.windows(2).all(|pair| pair[0].from <= pair[1].from));
+        found.extend(more);
+        rest = next;
+    }
+    let mut found = shown(&found);
+    found.sort();
+    assert_eq!(found, expected);
+}

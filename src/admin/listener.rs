@@ -1,0 +1,117 @@
+//! The connections of the admin listener.
+//!
+//! They are few, and none of them lasts, so that they never take the file descriptors or the memory
+//! that the proxy needs. Further connections wait in the kernel.
+
+use std::{net::IpAddr, pin::pin, sync::Arc, time::Duration};
+
+use axum::{
+    Router,
+    body::Body,
+    extract::{Request, State},
+    http::{HeaderMap, StatusCode, Uri, header},
+    middleware::{self, Next},
+    response::{IntoResponse, Response},
+};
+use hyper::server::conn::http1;
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    service::TowerToHyperService,
+};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time::{sleep, timeout},
+};
+
+use super::{hosts::Hosts, pages::CHECKS};
+
+/// The most connections at a time.
+const MOST_CONNECTIONS: usize = 64;
+
+/// The time for a request header, and for the pause before it.
+const HEAD: Duration = Duration::from_secs(5);
+
+/// The time after which a connection takes no further request.
+const LIFETIME: Duration = Duration::from_secs(60);
+
+/// The time for the last response.
+const LAST_RESPONSE: Duration = Duration::from_secs(5);
+
+/// The largest request header.
+const HEAD_SIZE: usize = 16 << 10;
+
+/// The pause after a failed `accept`, most often for want of a file descriptor.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Accepts connections for ever.
+pub(super) async fn run(listener: &TcpListener, hosts: &Arc<Hosts>, pages: &Router) {
+    let slots = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    loop {
+        // The semaphore is never closed.
+        let Ok(slot) = Arc::clone(&slots).acquire_owned().await else { return };
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                tokio::spawn(connection(stream, Arc::clone(hosts), pages.clone(), slot));
+            }
+            Err(error) => {
+                tracing::warn!(%error, "admin connection not accepted");
+                sleep(PAUSE).await;
+            }
+        }
+    }
+}
+
+async fn connection(
+    stream: TcpStream,
+    hosts: Arc<Hosts>,
+    pages: Router,
+    _slot: OwnedSemaphorePermit,
+) {
+    // An error means that the client is gone.
+    let Ok(local) = stream.local_addr() else { return };
+    let door = Door { hosts, local: local.ip() };
+    let pages = pages.layer(middleware::from_fn_with_state(door, check));
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD)
+        .max_buf_size(HEAD_SIZE)
+        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(pages));
+    let mut connection = pin!(connection);
+    tokio::select! {
+        // A failed connection concerns its client alone.
+        _ = connection.as_mut() => return,
+        () = sleep(LIFETIME) => {}
+    }
+    connection.as_mut().graceful_shutdown();
+    let _ = timeout(LAST_RESPONSE, connection).await;
+}
+
+/// The hosts of one connection.
+#[derive(Clone)]
+struct Door {
+    hosts: Arc<Hosts>,
+    local: IpAddr,
+}
+
+/// Answers 421 to a request for another host. Health checks need no host.
+async fn check(State(door): State<Door>, request: Request<Body>, next: Next) -> Response {
+    let is_check = CHECKS.contains(&request.uri().path());
+    let host = authority(request.uri(), request.headers());
+    if is_check || host.is_some_and(|host| door.hosts.allow(host, door.local)) {
+        return next.run(request).await;
+    }
+    let why = "This host is not the admin listener's. Add it to server.admin.hosts.\n";
+    (StatusCode::MISDIRECTED_REQUEST, why).into_response()
+}
+
+/// The host of a request; `None` if there is none, or more than one.
+fn authority<'a>(uri: &'a Uri, fields: &'a HeaderMap) -> Option<&'a str> {
+    let mut lines = fields.get_all(header::HOST).iter();
+    let (field, other) = (lines.next(), lines.next());
+    match (uri.authority(), field, other) {
+        (_, _, Some(_)) => None,
+        (Some(authority), _, None) => Some(authority.as_str()),
+        (None, field, None) => field?.to_str().ok(),
+    }
+}

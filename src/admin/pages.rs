@@ -1,0 +1,79 @@
+//! The pages of the admin listener.
+
+use std::sync::atomic::Ordering;
+
+use axum::{
+    Router,
+    extract::State,
+    http::{StatusCode, header},
+    response::IntoResponse,
+    routing::get,
+};
+
+use crate::{
+    metrics::RecordCounts,
+    violations::{Health, Sink},
+};
+
+use super::view::View;
+
+/// The pages of health checks, which name whatever host they like.
+pub(super) const CHECKS: [&str; 2] = ["/healthz", "/readyz"];
+
+pub(super) fn router(view: View) -> Router {
+    let [healthz, readyz] = CHECKS;
+    Router::new()
+        .route("/", get(index))
+        .route("/metrics", get(metrics))
+        .route(healthz, get(health))
+        .route(readyz, get(ready))
+        .with_state(view)
+}
+
+async fn index() -> &'static str {
+    "beadle\n\n/metrics  counters for Prometheus\n/healthz  liveness, and whether records are \
+     written\n/readyz   whether requests are accepted\n"
+}
+
+async fn metrics(State(view): State<View>) -> impl IntoResponse {
+    let content_type = "text/plain; version=0.0.4; charset=utf-8";
+    ([(header::CONTENT_TYPE, content_type)], view.metrics.exposition(record_counts(&view.sink)))
+}
+
+fn record_counts(sink: &Sink) -> RecordCounts {
+    let (counts, lost) = (sink.counts(), sink.lost());
+    let drops = sink.drops().into_iter().map(|one| (one.destination, one.cause, one.count));
+    let degraded =
+        sink.destinations().into_iter().map(|(name, health)| (name, health != Health::Ok));
+    RecordCounts {
+        seen: counts.seen,
+        stored: counts.stored,
+        dropped: counts.dropped,
+        queued: counts.queued,
+        drops: drops.collect(),
+        degraded: degraded.collect(),
+        history_lost: vec![
+            ("edition", lost.editions),
+            ("fetch", lost.fetches),
+            ("hosts", lost.hosts),
+            ("clock_leap", lost.clock_leaps),
+            ("quarantine", lost.quarantine),
+        ],
+    }
+}
+
+/// 200 while requests are served, because unwritten records are no reason for a restart.
+async fn health(State(view): State<View>) -> String {
+    match view.sink.health() {
+        Health::Ok => "ok\n".to_owned(),
+        Health::Degraded(why) => format!("degraded: {why}\n"),
+    }
+}
+
+async fn ready(State(view): State<View>) -> (StatusCode, &'static str) {
+    if view.ready.load(Ordering::Acquire) {
+        (StatusCode::OK, "ready\n")
+    } else {
+        (StatusCode::SERVICE_UNAVAILABLE, "not ready\n")
+    }
+}

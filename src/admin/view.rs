@@ -1,0 +1,16 @@
+//! The data that the pages show.
+
+use std::sync::{Arc, atomic::AtomicBool};
+
+use crate::{metrics::Metrics, violations::Sink};
+
+/// The data that the pages show.
+#[derive(Clone, Debug)]
+pub struct View {
+    /// All metrics.
+    pub metrics: Arc<Metrics>,
+    /// The sink of records, for counts and health.
+    pub sink: Arc<Sink>,
+    /// Whether the proxy accepts requests: false until it listens, and while it drains.
+    pub ready: Arc<AtomicBool>,
+}

@@ -1,0 +1,116 @@
+//! What was in force until now: the editions of all sites and the sites of all hosts.
+//!
+//! The database keeps both. So the editions that count for a request are the same before and after
+//! a restart: they follow from the chronicle and the policy alone.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
+
+use jiff::Timestamp;
+
+use crate::policy::{self, Policy};
+
+use super::{
+    edition::Edition,
+    editions::Editions,
+    hosts::{HostPeriod, Hosts},
+    past::Period,
+    timeline::Timeline,
+};
+
+/// The editions of all sites and the sites of all hosts, in time. Sites that are no longer served
+/// stay in it, as their hosts may come back.
+#[derive(Clone, Debug, Default)]
+pub struct Chronicle {
+    sites: BTreeMap<String, Editions>,
+    hosts: Hosts,
+    /// The end of the last edition that is not read from the database yet.
+    unread: Option<Timestamp>,
+}
+
+impl Chronicle {
+    /// The chronicle of stored periods, by site and in order, and of stored hosts. `unread` is the
+    /// end of the last edition that is left out for now: [`Self::recall`] adds it.
+    pub fn of(
+        periods: HashMap<String, Vec<Period>>,
+        hosts: Vec<HostPeriod>,
+        unread: Option<Timestamp>,
+        now: Timestamp,
+    ) -> Self {
+        let hosts = Hosts::of(hosts, periods.keys());
+        let editions = |(name, periods)| Some((name, Editions::of(periods, now)?));
+        Self { sites: periods.into_iter().filter_map(editions).collect(), hosts, unread }
+    }
+
+    /// Adds the editions of an older part, which was read later.
+    pub fn recall(&mut self, older: Self, now: Timestamp) {
+        self.unread = older.unread;
+        for (site, older) in older.sites {
+            match self.sites.get_mut(&site) {
+                Some(editions) => editions.recall(&older, now),
+                None => drop(self.sites.insert(site, older)),
+            }
+        }
+    }
+
+    /// The edition that was last in force for a site or, if it is new, for its first host.
+    pub fn edition_before(&self, site: &policy::Site, now: Timestamp) -> Option<&Arc<Edition>> {
+        let own = self.sites.get(site.name());
+        let editions = own.or_else(|| self.sites.get(self.hosts.before(site, now)?.site));
+        editions.and_then(Editions::in_force).map(|(edition, _)| edition)
+    }
+
+    /// The hosts of a site now, with the time since when each belongs to it.
+    pub fn hosts(&self, site: &str) -> impl Iterator<Item = (&str, Timestamp)> {
+        self.hosts.of_site(site)
+    }
+
+    /// Gives each host to its site of `policy` from `now` on, and forgets what ended before
+    /// `start`.
+    pub(super) fn follow(&mut self, policy: &Policy, start: Timestamp, now: Timestamp) {
+        // A site of a new name goes on with the edition of the site that had its first host.
+        for site in &policy.sites {
+            if self.sites.contains_key(site.name()) {
+                continue;
+            }
+            let before = self.hosts.before(site, now);
+            let taken = before.and_then(|stay| self.sites.get(stay.site)?.taken_over(stay.from));
+            if let Some(taken) = taken {
+                self.sites.insert(site.name().to_owned(), taken);
+            }
+        }
+        self.hosts.follow(policy, now);
+        self.hosts.without_before(start);
+        self.sites.values_mut().for_each(|editions| editions.without_before(start));
+        let known = self.hosts.sites();
+        self.sites.retain(|name, _| known.contains(name.as_str()));
+    }
+
+    /// Puts the edition of a site in force from `now` on.
+    pub(super) fn publish(&mut self, site: &str, edition: Arc<Edition>, now: Timestamp) {
+        match self.sites.get_mut(site) {
+            Some(known) => known.publish(edition, now),
+            None => drop(self.sites.insert(site.to_owned(), Editions::first(edition, now))),
+        }
+    }
+
+    /// The editions that count for a site from `start` to `now`: its own, and those of other sites
+    /// that had its hosts. `None` if it publishes nothing. Parts of `previous`, the timeline so far,
+    /// are used again.
+    pub(super) fn timeline(
+        &self,
+        (site, policy): (&policy::Site, &Policy),
+        (start, now): (Timestamp, Timestamp),
+        previous: Option<&Timeline>,
+    ) -> Option<Timeline> {
+        let stays = self.hosts.inherited(site, policy, now).into_iter();
+        let editions = stays.filter_map(|stay| Some((stay, self.sites.get(stay.site)?)));
+        let inherited =
+            editions.flat_map(|(stay, editions)| editions.between(stay.from, stay.until));
+        let own = self.sites.get(site.name())?;
+        let timeline = Timeline::of(own, inherited.collect(), (start, now), previous)?;
+        Some(timeline.with_unread(self.unread.filter(|until| *until > start)))
+    }
+}

@@ -1,0 +1,56 @@
+//! All connections of clients, and their end in a drain.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// The number of connections, and whether they drain.
+#[derive(Debug, Default)]
+pub(in crate::proxy) struct Connections {
+    open: AtomicUsize,
+    is_draining: AtomicBool,
+    /// The requests since the drain began.
+    late_requests: AtomicUsize,
+}
+
+/// The count of one open connection; ends on drop.
+#[derive(Debug)]
+pub(super) struct Open<'c>(&'c AtomicUsize);
+
+impl Connections {
+    /// Counts a connection.
+    pub(super) fn open(&self) -> Open<'_> {
+        self.open.fetch_add(1, Ordering::AcqRel);
+        Open(&self.open)
+    }
+
+    /// Whether no connection is open.
+    pub(in crate::proxy) fn is_empty(&self) -> bool {
+        self.open.load(Ordering::Acquire) == 0
+    }
+
+    /// From now on, each connection ends with its next answer.
+    pub(in crate::proxy) fn drain(&self) {
+        self.is_draining.store(true, Ordering::Release);
+    }
+
+    pub(in crate::proxy) fn is_draining(&self) -> bool {
+        self.is_draining.load(Ordering::Acquire)
+    }
+
+    /// Counts a request, if the drain has begun.
+    pub(in crate::proxy) fn note_request(&self) {
+        if self.is_draining() {
+            self.late_requests.fetch_add(1, Ordering::AcqRel);
+        }
+    }
+
+    /// The requests since the drain began.
+    pub(in crate::proxy) fn late_requests(&self) -> usize {
+        self.late_requests.load(Ordering::Acquire)
+    }
+}
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}

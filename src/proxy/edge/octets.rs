@@ -1,0 +1,91 @@
+//! Classes of octets in a message head.
+
+const TOKEN: u8 = 1;
+const VALUE: u8 = 1 << 1;
+const TARGET: u8 = 1 << 2;
+const ENCODED: u8 = 1 << 3;
+
+static CLASSES: [u8; 256] = classes();
+
+const fn classes() -> [u8; 256] {
+    let mut classes = [0; 256];
+    let mut octet = 0;
+    while octet < 256 {
+        classes[octet] = class(octet as u8);
+        octet += 1;
+    }
+    classes
+}
+
+const fn class(octet: u8) -> u8 {
+    // RFC 9110 §5.6.2
+    let token = octet.is_ascii_alphanumeric()
+        || matches!(octet, b'!' | b'#'..=b'\'' | b'*' | b'+' | b'-' | b'.' | b'^'..=b'`' | b'|' | b'~');
+    // RFC 9110 §5.5, with the white space between and around
+    let value = matches!(octet, b'\t' | b' '..=b'~' | 0x80..);
+    // None of them is in a URI (RFC 3986), and pingora's parser does not take them everywhere. It
+    // takes `\ ^ { | }`, which are in no URI either: they stay as the client wrote them.
+    let encoded = matches!(octet, b' ' | b'"' | b'<' | b'>' | b'`' | 0x80..);
+    let target = matches!(octet, b'!'..=b'~') && !encoded;
+    (token as u8) * TOKEN
+        + (value as u8) * VALUE
+        + (target as u8) * TARGET
+        + (encoded as u8) * ENCODED
+}
+
+fn is(octet: u8, class: u8) -> bool {
+    CLASSES[usize::from(octet)] & class != 0
+}
+
+/// Whether an octet can be in a method or a field name.
+pub(super) fn is_token(octet: u8) -> bool {
+    is(octet, TOKEN)
+}
+
+/// Whether an octet can be in a field value or a chunk extension: no control octet but the tab.
+pub(super) fn is_value(octet: u8) -> bool {
+    is(octet, VALUE)
+}
+
+/// Whether an octet of a target passes unchanged.
+pub(super) fn is_target(octet: u8) -> bool {
+    is(octet, TARGET)
+}
+
+/// Whether an octet of a target passes percent-encoded.
+pub(super) fn is_encoded(octet: u8) -> bool {
+    is(octet, ENCODED)
+}
+
+/// The number of octets at the start of `bytes` that are of a class.
+pub(super) fn run(bytes: &[u8], class: impl Fn(u8) -> bool) -> usize {
+    bytes.iter().position(|&octet| !class(octet)).unwrap_or(bytes.len())
+}
+
+/// Appends `%XX`.
+pub(super) fn push_encoded(out: &mut Vec<u8>, octet: u8) {
+    const HEX: &[u8; 16] = b"0123456789ABCDEF";
+    out.extend([b'%', HEX[usize::from(octet >> 4)], HEX[usize::from(octet & 15)]]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rfc9110_5_6_2_tokens() {
+        let all: Vec<u8> = (0..=255).filter(|&octet| is_token(octet)).collect();
+        let expected =
+            b"!#$%&'*+-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ^_`abcdefghijklmnopqrstuvwxyz|~";
+        assert_eq!(all, expected);
+    }
+
+    #[test]
+    fn an_octet_of_a_target_passes_or_is_encoded_or_is_refused() {
+        for octet in 0..=255 {
+            let is_control = octet < b' ' || octet == 0x7f;
+            assert_eq!(!is_control, is_target(octet) ^ is_encoded(octet), "{octet:#x}");
+        }
+        assert!(b"!$&'()*+,;=:@/?#[]-._~%\\^{|}".iter().all(|&octet| is_target(octet)));
+    }
+}

@@ -1,0 +1,133 @@
+//! The messages of a connection, one after another: head, body, next head.
+
+use super::{
+    chunks::Chunks,
+    field_lines::FieldLines,
+    phase::Phase,
+    request_line::RequestLine,
+    step::{Fault, Step},
+};
+
+/// The messages of a connection, read up to some place.
+#[derive(Debug)]
+pub(super) struct Reader {
+    part: Part,
+    /// The number of heads so far.
+    heads: u32,
+    /// Whether the last head asks for another protocol, and has no answer yet.
+    may_switch: bool,
+}
+
+#[derive(Debug)]
+enum Part {
+    Line(RequestLine),
+    Fields {
+        lines: FieldLines,
+        is_http_1_0: bool,
+    },
+    Content {
+        left: u64,
+    },
+    Chunks(Chunks),
+    Trailers(FieldLines),
+    /// After a request for another protocol and before its answer. Octets that come now belong to
+    /// the new protocol, or to no message.
+    Early {
+        came: bool,
+    },
+    /// The new protocol.
+    Tunnel,
+}
+
+impl Reader {
+    pub(super) fn new() -> Self {
+        Self { part: Part::Line(RequestLine::default()), heads: 0, may_switch: false }
+    }
+
+    /// Takes notice of the answer to a request for another protocol. To be called before octets are
+    /// read.
+    pub(super) fn settle(&mut self, phase: &Phase) {
+        if !self.may_switch {
+            return;
+        }
+        if phase.has_switched() {
+            self.part = Part::Tunnel;
+            self.may_switch = false;
+        } else if phase.ended() >= self.heads {
+            self.may_switch = false;
+            if let Part::Early { came: false } = self.part {
+                self.part = Part::Line(RequestLine::default());
+            }
+        }
+    }
+
+    /// Whether the octets to come belong to a head.
+    pub(super) const fn is_in_head(&self) -> bool {
+        matches!(self.part, Part::Line(_) | Part::Fields { .. })
+    }
+
+    /// The number of octets that pass unchanged, and what comes after them.
+    pub(super) fn step(&mut self, bytes: &[u8]) -> (usize, Step) {
+        let mut at = 0;
+        loop {
+            let rest = &bytes[at..];
+            let (passed, step) = match &mut self.part {
+                Part::Line(line) => line.step(rest),
+                Part::Fields { lines, .. } | Part::Trailers(lines) => lines.step(rest),
+                Part::Content { left } => content(left, rest),
+                Part::Chunks(chunks) => chunks.step(rest),
+                Part::Early { came } if self.may_switch => {
+                    *came |= !rest.is_empty();
+                    (rest.len(), Step::More)
+                }
+                // Its octets came too early: there is no telling where the next head begins.
+                Part::Early { .. } => (0, Step::Refuse(Fault::RequestLine)),
+                Part::Tunnel => (rest.len(), Step::More),
+            };
+            at += passed;
+            match step {
+                Step::Done => self.advance(),
+                step => return (at, step),
+            }
+        }
+    }
+
+    /// Goes on to the next part.
+    fn advance(&mut self) {
+        self.part = match &self.part {
+            Part::Line(line) => {
+                let is_http_1_0 = line.is_http_1_0();
+                Part::Fields { lines: FieldLines::default(), is_http_1_0 }
+            }
+            Part::Fields { lines, is_http_1_0 } => {
+                self.heads = self.heads.wrapping_add(1);
+                self.may_switch = lines.switches() && !is_http_1_0;
+                match (lines.is_chunked(), lines.length()) {
+                    (true, _) => Part::Chunks(Chunks::new()),
+                    (false, 0) => self.next_message(),
+                    (false, left) => Part::Content { left },
+                }
+            }
+            Part::Chunks(_) => Part::Trailers(FieldLines::default()),
+            Part::Content { .. } | Part::Trailers(_) | Part::Early { .. } | Part::Tunnel => {
+                self.next_message()
+            }
+        };
+    }
+
+    fn next_message(&self) -> Part {
+        if self.may_switch {
+            Part::Early { came: false }
+        } else {
+            Part::Line(RequestLine::default())
+        }
+    }
+}
+
+fn content(left: &mut u64, bytes: &[u8]) -> (usize, Step) {
+    let there = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+    let passed = there.min(*left);
+    *left -= passed;
+    let step = if *left == 0 { Step::Done } else { Step::More };
+    (usize::try_from(passed).unwrap_or(bytes.len()), step)
+}

@@ -1,0 +1,83 @@
+//! The request line (RFC 9112 §3), strictly: `method SP target SP HTTP/1.x CRLF`.
+//!
+//! A space inside the target is percent-encoded, so the version is what stands before the end of
+//! the line. Empty lines before the request line pass (§2.2).
+
+use super::{
+    octets::{is_encoded, is_target, is_token, run},
+    step::{Fault, Step},
+};
+
+/// The ends of a request line.
+const ENDS: [&[u8]; 2] = [b" HTTP/1.1\r\n", b" HTTP/1.0\r\n"];
+
+/// A request line, read up to some place.
+#[derive(Debug, Default)]
+pub(super) struct RequestLine {
+    place: Place,
+    is_http_1_0: bool,
+}
+
+#[derive(Debug, Default)]
+enum Place {
+    #[default]
+    Start,
+    EmptyLine,
+    Method,
+    Target,
+}
+
+impl RequestLine {
+    /// Whether the client speaks HTTP/1.0; known at the end of the line.
+    pub(super) const fn is_http_1_0(&self) -> bool {
+        self.is_http_1_0
+    }
+
+    /// The number of octets that pass unchanged, and what comes after them.
+    pub(super) fn step(&mut self, bytes: &[u8]) -> (usize, Step) {
+        const REFUSED: Step = Step::Refuse(Fault::RequestLine);
+        let mut at = 0;
+        while let Some(&octet) = bytes.get(at) {
+            match self.place {
+                Place::Start if octet == b'\r' => {
+                    self.place = Place::EmptyLine;
+                    at += 1;
+                }
+                Place::EmptyLine if octet == b'\n' => {
+                    self.place = Place::Start;
+                    at += 1;
+                }
+                Place::Start if is_token(octet) => {
+                    self.place = Place::Method;
+                }
+                Place::Method if octet == b' ' => {
+                    self.place = Place::Target;
+                    at += 1;
+                }
+                Place::Method if is_token(octet) => at += run(&bytes[at..], is_token),
+                Place::Target if is_target(octet) => at += run(&bytes[at..], is_target),
+                Place::Target if octet == b' ' => {
+                    let (passed, step) = self.end(&bytes[at..]);
+                    return (at + passed, step);
+                }
+                Place::Target if is_encoded(octet) => return (at, Step::Encode),
+                Place::Start | Place::EmptyLine | Place::Method | Place::Target => {
+                    return (at, REFUSED);
+                }
+            }
+        }
+        (at, Step::More)
+    }
+
+    /// Reads the end of the line, or a space of the target.
+    fn end(&mut self, rest: &[u8]) -> (usize, Step) {
+        for end in ENDS {
+            if rest.starts_with(end) {
+                self.is_http_1_0 = end == ENDS[1];
+                return (end.len(), Step::Done);
+            }
+        }
+        let is_undecided = ENDS.iter().any(|end| end.starts_with(rest));
+        (0, if is_undecided { Step::Wait } else { Step::Encode })
+    }
+}

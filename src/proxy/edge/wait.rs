@@ -1,0 +1,76 @@
+//! The wait for the head of the origin's response.
+//!
+//! pingora limits each read from an origin, not the time of a whole head. But it also reads from
+//! the client's connection meanwhile, to notice a client that goes away. So the connection ends that
+//! read when the wait is over.
+
+use std::{
+    pin::Pin,
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
+    task::{Context, Poll},
+    time::{Duration, Instant},
+};
+
+use tokio::time::{Sleep, sleep_until};
+
+/// The end of a wait.
+#[derive(Debug)]
+pub(super) struct Wait {
+    start: Instant,
+    /// In milliseconds since `start`; 0 if nothing is waited for.
+    end: AtomicU64,
+    is_late: AtomicBool,
+}
+
+/// The timer of a connection. It may end before the wait does, and is then set again. So most
+/// requests set no timer.
+#[derive(Debug, Default)]
+pub(super) struct Timer(Option<Pin<Box<Sleep>>>);
+
+impl Default for Wait {
+    fn default() -> Self {
+        Self { start: Instant::now(), end: AtomicU64::new(0), is_late: AtomicBool::new(false) }
+    }
+}
+
+impl Wait {
+    /// Begins a wait of at most `limit`.
+    pub(super) fn begin(&self, limit: Duration) {
+        let end = self.start.elapsed().saturating_add(limit).as_millis();
+        self.end.store(u64::try_from(end).unwrap_or(u64::MAX), Ordering::Release);
+    }
+
+    /// Ends the wait.
+    pub(super) fn finish(&self) {
+        self.end.store(0, Ordering::Release);
+    }
+
+    /// The end of the present wait.
+    pub(super) fn end(&self) -> Option<Instant> {
+        match self.end.load(Ordering::Acquire) {
+            0 => None,
+            end => self.start.checked_add(Duration::from_millis(end)),
+        }
+    }
+
+    /// Whether a wait has reached its end.
+    pub(super) fn is_late(&self) -> bool {
+        self.is_late.load(Ordering::Acquire)
+    }
+
+    /// Ready when the wait has reached its end; pending without a wait.
+    pub(super) fn poll_late(&self, timer: &mut Timer, context: &mut Context<'_>) -> Poll<()> {
+        loop {
+            let Some(end) = self.end() else { return Poll::Pending };
+            if end <= Instant::now() {
+                self.is_late.store(true, Ordering::Release);
+                return Poll::Ready(());
+            }
+            let timer = timer.0.get_or_insert_with(|| Box::pin(sleep_until(end.into())));
+            if timer.as_mut().poll(context).is_pending() {
+                return Poll::Pending;
+            }
+            timer.as_mut().reset(end.into());
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! Databases that are damaged, moved or truncated.
+
+use std::path::PathBuf;
+
+use super::*;
+use crate::violations::Drops;
+
+/// Damages the bytes of a file.
+type Damage = fn(&mut Vec<u8>);
+
+const DAMAGES: [(&str, Damage); 6] = [
+    ("overwritten in the middle", |bytes| {
+        let half = bytes.len() / 2;
+        bytes[half..half + 20_000].fill(0xa5);
+    }),
+    ("overwritten at its start", |bytes| bytes[..16].fill(0xa5)),
+    ("without its first page", |bytes| bytes[100..4096].fill(0)),
+    ("cut in the middle", |bytes| bytes.truncate(bytes.len() / 2)),
+    ("cut inside a page", |bytes| bytes.truncate(bytes.len() - 1000)),
+    ("cut inside its header", |bytes| bytes.truncate(50)),
+];
+
+/// A folder with a damaged database of 500 records.
+fn damaged(damage: Damage) -> (tempfile::TempDir, PathBuf, Vec<u8>) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("beadle.db");
+    let mut store = Store::open(&path).expect("a database");
+    let records: Vec<_> = (0..500).map(violation).collect();
+    store.add(&records, &Notes::default(), &[]).expect("added");
+    drop(store);
+    let mut bytes = fs::read(&path).expect("a file");
+    damage(&mut bytes);
+    fs::write(&path, &bytes).expect("written");
+    (folder, path, bytes)
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).expect("a folder");
+    let name = |entry: fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
+    entries.map(|entry| name(entry.expect("an entry"))).collect()
+}
+
+#[test]
+fn s144_a_damaged_database_stops_nothing_and_stays_as_it_is() {
+    for (what, damage) in DAMAGES {
+        let (folder, path, bytes) = damaged(damage);
+        let sink = sink(&path, 8192);
+        let Health::Degraded(reason) = sink.health() else { panic!("{what}: not noticed") };
+        assert!(reason.contains("is damaged") && reason.contains("restore a copy"), "{reason}");
+        (0..300).for_each(|number| sink.record(violation(number)));
+        sink.published(edition("shop.example", "00ff", 1));
+        sink.fetched(fetch("shop.example", "GPTBot", "-", "00ff", 1));
+        assert_eq!(sink.counts(), Counts { seen: 300, stored: 0, dropped: 0, queued: 300 });
+        assert_eq!(sink.close(Duration::from_secs(9)).dropped, 300, "{what}");
+        let drops = Drops { destination: "database", cause: "store.corrupt", count: 300 };
+        assert_eq!(sink.drops(), [drops], "{what}");
+        assert_eq!(sink.lost(), NoteCounts { editions: 1, fetches: 1, ..NoteCounts::default() });
+        drop(sink);
+        assert_eq!(fs::read(&path).expect("a file"), bytes, "{what}");
+        assert!(names(folder.path()).iter().all(|name| !name.contains("damaged")), "{what}");
+    }
+}
+
+#[test]
+fn a_damaged_database_takes_the_waiting_records_once_it_is_replaced() {
+    let (folder, path, bytes) = damaged(DAMAGES[0].1);
+    let sink = sink(&path, 8192);
+    (0..300).for_each(|number| sink.record(violation(number)));
+    fs::rename(&path, folder.path().join("away.db")).expect("renamed");
+    eventually("stored", || sink.counts().stored == 300);
+    eventually("noticed", || sink.health() == Health::Ok);
+    assert_eq!(count(&path), 300);
+    assert_eq!(fs::read(folder.path().join("away.db")).expect("a file"), bytes);
+}
+
+#[test]
+fn a_damaged_database_is_moved_aside_if_the_policy_says_so() {
+    for (what, damage) in DAMAGES {
+        let (folder, path, bytes) = damaged(damage);
+        let settings = || Settings {
+            database: Some(path.clone()),
+            on_damage: OnDamage::Rotate,
+            ..Settings::default()
+        };
+        let sink = Sink::start(settings()).expect("a sink");
+        assert_eq!(sink.health(), Health::Ok, "{what}");
+        (0..300).for_each(|number| sink.record(violation(number)));
+        assert_eq!(sink.close(Duration::from_secs(9)).stored, 300, "{what}");
+        drop(sink);
+        let aside = names(folder.path());
+        let aside: Vec<_> = aside.iter().filter(|name| name.contains(".damaged-")).collect();
+        let [aside] = aside.as_slice() else { panic!("{what}: {aside:?}") };
+        assert_eq!(fs::read(folder.path().join(aside)).expect("a file"), bytes, "{what}");
+        drop(Sink::start(settings()).expect("a sink"));
+        assert_eq!(count(&path), 300, "{what}: a whole one stays");
+    }
+}
+
+#[test]
+fn damage_while_it_is_in_use_is_noticed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("beadle.db");
+    for (on_damage, left) in [(OnDamage::Keep, 0), (OnDamage::Rotate, 1)] {
+        let settings = Settings { database: Some(path.clone()), on_damage, ..Settings::default() };
+        let sink = Sink::start(settings).expect("a sink");
+        sink.published(edition("shop.example", "00ff", 1));
+        (0..2000).for_each(|number| sink.record(violation(number)));
+        eventually("stored", || sink.counts().queued == 0);
+        let length = fs::metadata(&path).expect("a file").len();
+        let file = fs::OpenOptions::new().write(true).open(&path).expect("a file");
+        file.set_len(length / 2).expect("cut");
+        (2000..2100).for_each(|number| sink.record(violation(number)));
+        if on_damage == OnDamage::Rotate {
+            eventually("written to a new one", || sink.counts().stored == 2100);
+            let store = Store::open_read_only(&path).expect("a database");
+            let editions = store.editions(None, None).expect("rows");
+            assert_eq!(editions.len(), 1, "the edition in force is in the new one as well");
+        } else {
+            eventually(
+                "noticed",
+                || matches!(sink.health(), Health::Degraded(why) if why.contains("is damaged")),
+            );
+            assert_eq!(sink.counts().stored, 2000);
+        }
+        sink.close(Duration::from_secs(9));
+        drop(sink);
+        let aside = names(folder.path());
+        assert_eq!(aside.iter().filter(|name| name.contains(".damaged-")).count(), left);
+        for name in aside {
+            fs::remove_file(folder.path().join(name)).expect("removed");
+        }
+    }
+}
+
+fn truncate(file: &Path, length: u64) {
+    let file = fs::OpenOptions::new().write(true).open(file).expect("a file");
+    file.set_len(length).expect("cut");
+}
+
+/// A reader, which keeps SQLite from copying and emptying the log.
+fn reader(path: &Path) -> Connection {
+    let reader = Connection::open(path).expect("a connection");
+    reader.execute_batch("BEGIN; SELECT count(*) FROM violations").expect("it reads");
+    reader
+}
+
+#[test]
+fn a_truncated_log_loses_nothing_that_was_acknowledged() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("beadle.db");
+    let log = folder.path().join("beadle.db-wal");
+    let mut appender = appender(&path);
+    appender.append(&batch(0..100)).expect("added");
+    assert_eq!(fs::metadata(&log).expect("a file").len(), 0, "everything is in the database");
+    truncate(&log, 0);
+    appender.append(&batch(100..200)).expect("added");
+    // A log that is gone would take all further records with it.
+    fs::remove_file(&log).expect("removed");
+    assert_eq!(appender.tend().expect_err("noticed").obstacle, Obstacle::Truncated);
+    appender.append(&batch(200..300)).expect("opened again");
+    // A log that another process emptied was not cut.
+    let reader = reader(&path);
+    appender.append(&batch(300..400)).expect("added");
+    assert!(fs::metadata(&log).expect("a file").len() > 0);
+    reader.execute_batch("COMMIT; PRAGMA wal_checkpoint(TRUNCATE); VACUUM").expect("emptied");
+    appender.tend().expect("nothing is lost");
+    appender.append(&batch(400..500)).expect("added");
+    assert_eq!(count(&path), 500);
+}
+
+#[test]
+fn a_log_that_is_truncated_while_it_is_needed_is_noticed() {
+    for divisor in [2, 10, u64::MAX] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("beadle.db");
+        let log = folder.path().join("beadle.db-wal");
+        let mut appender = appender(&path);
+        appender.append(&batch(0..100)).expect("added");
+        let reader = reader(&path);
+        appender.append(&batch(100..200)).expect("added");
+        truncate(&log, fs::metadata(&log).expect("a file").len() / divisor);
+        let error = appender.append(&batch(200..300)).expect_err("noticed");
+        assert_eq!(error.obstacle, Obstacle::Truncated);
+        drop(reader);
+    }
+}
+
+#[test]
+fn a_moved_database_takes_along_what_was_acknowledged() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (path, moved) = (folder.path().join("beadle.db"), folder.path().join("moved.db"));
+    let mut appender = appender(&path);
+    let mut first = batch(0..100);
+    first.notes.published(edition("shop.example", "00ff", 1));
+    appender.append(&first).expect("added");
+    let reader = Connection::open(&path).expect("a connection");
+    reader.execute_batch("BEGIN; SELECT count(*) FROM violations").expect("it reads");
+    appender.append(&batch(100..200)).expect("added");
+    fs::rename(&path, &moved).expect("moved");
+    let error = appender.append(&batch(200..300)).expect_err("the log is not copied yet");
+    assert_eq!(error.obstacle, Obstacle::Locked);
+    drop(reader);
+    let error = appender.append(&batch(200..300)).expect_err("the path is another file's");
+    assert_eq!(error.obstacle, Obstacle::Displaced);
+    appender.append(&batch(200..300)).expect("a new one");
+    drop(appender);
+    assert_eq!((count(&moved), count(&path)), (200, 100));
+    let editions = Store::open_read_only(&path).expect("a database").editions(None, None);
+    assert_eq!(editions.expect("rows").len(), 1, "the edition in force is in both");
+}
+
+#[test]
+fn a_log_that_a_killed_process_left_is_not_deleted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (path, log) = (folder.path().join("beadle.db"), folder.path().join("beadle.db-wal"));
+    fs::write(&log, "what a database would delete").expect("written");
+    drop(Store::open(&path).expect("a new database"));
+    let left = names(folder.path()).into_iter().find(|name| name.contains(".left-"));
+    let left = folder.path().join(left.expect("moved aside"));
+    assert_eq!(fs::read(left).expect("a file"), b"what a database would delete");
+
+    fs::write(&path, "").expect("emptied");
+    fs::write(&log, "what a database would delete").expect("written");
+    let error = Store::open(&path).expect_err("it was emptied");
+    assert_eq!(error.code(), "store.corrupt");
+    assert_eq!(fs::read(&log).expect("a file"), b"what a database would delete");
+}
