@@ -9,7 +9,7 @@
 //!
 //! ```text
 //! base       diagnostic  escape  metrics  product_token  fetch
-//! formats    robots   robots_tag   crawlers            pure: bytes in, values out
+//! formats    robots   robots_tag   signature   crawlers    pure: bytes in, values out
 //! meaning    policy   enforce                          pure: enforce -> policy -> formats
 //! effects    violations   evidence   conduct           do not know each other
 //! in force   publication   gate                        the published state; the path of a request
@@ -38,6 +38,8 @@ pub mod product_token; // a crawler's name
 
 pub mod robots; // robots.txt: parser, writer, matcher
 pub mod robots_tag; // Robots-Tag, X-Robots-Tag and meta elements: parser, writer, union
+
+pub mod signature; // HTTP message signatures of crawlers
 
 pub mod crawlers; // the catalogue, the claim of a User-Agent, and its evidence
 

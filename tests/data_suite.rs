@@ -10,12 +10,12 @@ mod support;
 use std::{collections::BTreeMap, process::Command};
 
 use beadle::{
-    crawlers::signature::{
-        self, DirectoryResponse, KeySet, Limits, Message, Reason, Scheme, Signatures, Verification,
-    },
     diagnostic::Diagnostic,
     product_token::ProductToken,
     robots::{self, ReadOptions, RobotsTxt, Target},
+    signature::{
+        self, DirectoryResponse, KeySet, Limits, Message, Reason, Scheme, Signatures, Verification,
+    },
 };
 use serde_json::Value;
 use support::{

@@ -6,13 +6,12 @@
 
 use std::collections::HashMap;
 
-use crate::{diagnostic::Diagnostic, escape};
+use crate::{diagnostic::Diagnostic, escape, signature::AgentUrl};
 
 use super::{
     entry::{CatalogueFile, Entry},
     ranges::Format,
     shared_domains::is_of_one_operator,
-    signature::AgentUrl,
 };
 
 /// The longest text of an entry, in octets: a name, an operator, an address, a pattern.

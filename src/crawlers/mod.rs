@@ -2,7 +2,7 @@
 //!
 //! A User-Agent is only a claim: [`Catalogue::identify`] finds the names in it. Evidence shows
 //! whether the claim is true: published [`ranges`] of addresses, names of addresses, or a
-//! [`signature`]. All evidence together gives a [`Standing`]. Names count as whole words, never as
+//! [`signature`](crate::signature). All evidence together gives a [`Standing`]. Names count as whole words, never as
 //! substrings: phones are called `CUBOT`, links contain `bot.html`, and an in-app browser carries
 //! the name of its network.
 //!
@@ -18,7 +18,7 @@
 //! standing                 evidence -> standing
 //! ```
 //!
-//! May use: diagnostic, escape, product_token. Must not know: policy, the request, the network.
+//! May use: signature, diagnostic, escape, product_token. Must not know: policy, the request, the network.
 
 mod audit;
 mod catalogue;
@@ -37,7 +37,6 @@ pub mod ranges;
 mod recent;
 mod self_description;
 mod shared_domains;
-pub mod signature;
 mod site_names;
 mod standing;
 mod stored_claim;

@@ -64,15 +64,16 @@ impl SiteNames {
 /// Whether a name outside the catalogue can be found in a User-Agent, see [`SiteNames::new`].
 pub fn is_findable(name: &str) -> bool {
     let name = name.split('/').next().unwrap_or_default().trim();
-    is_distinctive(&name.to_ascii_lowercase())
+    is_distinctive(name)
 }
 
-/// Whether a name in lower case distinguishes a crawler from browsers.
-fn is_distinctive(key: &str) -> bool {
-    key.len() >= 3
-        && key.bytes().any(|b| b.is_ascii_alphabetic())
-        && key.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
-        && BROWSER_WORDS.binary_search(&key).is_err()
+/// Whether a name in any case distinguishes a crawler from browsers.
+fn is_distinctive(name: &str) -> bool {
+    let key = || name.bytes().map(|b| b.to_ascii_lowercase());
+    name.len() >= 3
+        && name.bytes().any(|b| b.is_ascii_alphabetic())
+        && name.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
+        && BROWSER_WORDS.binary_search_by(|word| word.bytes().cmp(key())).is_err()
 }
 
 /// Words of browsers about their engines, systems and devices. Sorted.

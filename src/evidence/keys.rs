@@ -14,17 +14,15 @@ use jiff::Timestamp;
 use parking_lot::Mutex;
 
 use crate::{
-    crawlers::{
-        Crawler, Evidence, Testimony,
-        signature::{
-            self, AgentUrl, DirectoryResponse, KeySet, Limits, Message, Reason, Scheme, Signatures,
-            Verification,
-        },
-    },
+    crawlers::{Crawler, Evidence, Testimony},
     diagnostic::Diagnostic,
     metrics::Metrics,
     policy::{self, Policy},
     product_token::ProductToken,
+    signature::{
+        self, AgentUrl, DirectoryResponse, KeySet, Limits, Message, Reason, Scheme, Signatures,
+        Verification,
+    },
 };
 
 use super::{

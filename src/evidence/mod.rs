@@ -4,7 +4,7 @@
 //! reads only memory and never waits. Background tasks refresh the memory: published address
 //! ranges, reverse DNS names and signature keys. The tasks end with the verifier.
 //!
-//! May use: crawlers, policy, fetch, metrics, diagnostic, escape, product_token. Must not know:
+//! May use: signature, crawlers, policy, fetch, metrics, diagnostic, escape, product_token. Must not know:
 //! publication, gate, proxy.
 
 use std::{cell::OnceCell, net::IpAddr, sync::Arc, time::SystemTime};
@@ -15,15 +15,13 @@ use jiff::Timestamp;
 use tokio::task::AbortHandle;
 
 use crate::{
-    crawlers::{
-        Crawler, Standing, Testimony, ranges,
-        signature::{Fields, Message},
-    },
+    crawlers::{Crawler, Standing, Testimony, ranges},
     diagnostic::Diagnostic,
     fetch::Validators,
     metrics::Metrics,
     policy::{self, Policy},
     product_token::ProductToken,
+    signature::{Fields, Message},
 };
 
 use self::{

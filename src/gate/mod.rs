@@ -10,8 +10,8 @@
 //! ```
 //! Nothing here waits for the disk, for DNS or for another request.
 //!
-//! May use: publication, conduct, evidence, violations, enforce, policy, crawlers, robots, metrics,
-//! escape. Must not know: proxy, admin, cli, pingora, sockets, any clock.
+//! May use: publication, conduct, evidence, violations, enforce, policy, crawlers, signature, robots,
+//! metrics, escape. Must not know: proxy, admin, cli, pingora, sockets, any clock.
 
 use std::{borrow::Cow, sync::Arc};
 

@@ -7,14 +7,12 @@ use jiff::Timestamp;
 
 use crate::{
     conduct::{Conduct, Network, Reader, Readings, Sighting},
-    crawlers::{
-        Claim, Crawler, Name, Outcome, Standing,
-        signature::{Message, Scheme},
-    },
+    crawlers::{Claim, Crawler, Name, Outcome, Standing},
     enforce::{self, Case, Decision, Knowledge, KnownEditions, Moment, Rung, Site},
     evidence::Sender,
     publication::{ServedSite, Snapshot},
     robots::Target,
+    signature::{Message, Scheme},
 };
 
 use super::{claims, client::Client, request::Request};

@@ -1,12 +1,11 @@
 //! The `crawlers` section: the operator's own entries of the catalogue.
 
 use crate::{
-    crawlers::{
-        Catalogue, Entry, Kind, check_pattern, is_shared, ranges::Format, signature::AgentUrl,
-    },
+    crawlers::{Catalogue, Entry, Kind, check_pattern, is_shared, ranges::Format},
     diagnostic::Diagnostic,
     escape::shown,
     product_token::ProductToken,
+    signature::AgentUrl,
 };
 
 use super::{catalogue, findings::Findings, names::purpose, shape::At, yaml::Value};

@@ -2,18 +2,19 @@
 
 /// The rooms of the base; every room may use them.
 pub(crate) const BASE: [&str; 5] = ["diagnostic", "escape", "fetch", "metrics", "product_token"];
-const FORMATS: [&str; 3] = ["robots", "robots_tag", "crawlers"];
+const FORMATS: [&str; 4] = ["robots", "robots_tag", "signature", "crawlers"];
 
 /// The rooms that each room may use beside the base and itself. An arrow only ever points up this
 /// table.
-pub(crate) const USES: [(&str, &[&str]); 14] = [
+pub(crate) const USES: [(&str, &[&str]); 15] = [
     ("robots", &[]),
     ("robots_tag", &[]),
-    ("crawlers", &[]),
+    ("signature", &[]),
+    ("crawlers", &["signature"]),
     ("policy", &FORMATS),
     ("enforce", &["robots", "robots_tag", "crawlers", "policy"]),
     ("violations", &["robots"]),
-    ("evidence", &["crawlers", "policy"]),
+    ("evidence", &["signature", "crawlers", "policy"]),
     ("conduct", &["robots", "crawlers", "policy", "enforce"]),
     (
         "publication",
@@ -23,6 +24,7 @@ pub(crate) const USES: [(&str, &[&str]); 14] = [
         "gate",
         &[
             "robots",
+            "signature",
             "crawlers",
             "policy",
             "enforce",
@@ -39,6 +41,7 @@ pub(crate) const USES: [(&str, &[&str]); 14] = [
         &[
             "robots",
             "robots_tag",
+            "signature",
             "crawlers",
             "policy",
             "enforce",
@@ -78,15 +81,15 @@ pub(crate) const CRATES: [(&str, &[&str]); 35] = [
     ("rustls", &["fetch/", "proxy/"]),
     ("regex_automata", &["crawlers/patterns.rs"]),
     ("memchr", &["robots/"]),
-    ("sfv", &["robots_tag/", "robots/record.rs", "crawlers/signature/"]),
+    ("sfv", &["robots_tag/", "robots/record.rs", "signature/"]),
     ("serde_yaml", &["policy/yaml.rs"]),
     ("serde", &["diagnostic", "product_token", "crawlers/", "policy/", "violations/", "cli/"]),
-    ("serde_json", &["diagnostic", "crawlers/", "violations/", "cli/"]),
+    ("serde_json", &["diagnostic", "signature/", "crawlers/", "violations/", "cli/"]),
     ("html5gum", &["robots_tag/head.rs"]),
     ("getrandom", &["gate/privacy.rs"]),
-    ("sha2", &["crawlers/", "policy/", "enforce/", "evidence/", "gate/"]),
-    ("ring", &["crawlers/signature/"]),
-    ("base64", &["crawlers/signature/"]),
+    ("sha2", &["signature/", "crawlers/", "policy/", "enforce/", "evidence/", "gate/"]),
+    ("ring", &["signature/"]),
+    ("base64", &["signature/"]),
     (
         "jiff",
         &[
@@ -152,8 +155,8 @@ pub(crate) const EFFECTS: [&str; 8] = [
     ".await",
     "async fn",
 ];
-pub(crate) const PURE_ROOMS: [&str; 7] =
-    ["robots", "robots_tag", "crawlers", "policy", "enforce", "conduct", "gate"];
+pub(crate) const PURE_ROOMS: [&str; 8] =
+    ["robots", "robots_tag", "signature", "crawlers", "policy", "enforce", "conduct", "gate"];
 
 /// The most lines of a file, and of half of the files.
 pub(crate) const MOST_LINES: usize = 450;

@@ -3,7 +3,7 @@
 //!
 //! [`read`] finds the signatures of a request. The caller fetches the signer's keys from the URL in
 //! the signature ([`AgentUrl::directory_url`]) and reads them ([`KeySet::read`]). [`verify`] checks
-//! the signature with them. This folder does not fetch and has no clock.
+//! the signature with them. This room does not fetch and has no clock.
 //!
 //! A verified signature proves that the owner of a key sent this request now or earlier. Until the
 //! signature expires, anyone who sees it can send it again. It is not a credential.
@@ -20,6 +20,8 @@
 //! directory     a key directory that its keys sign -> these keys
 //! reason        the reasons for the last two of a verification, and for a refused directory
 //! ```
+//!
+//! May use: `base64`, `ring`, `sfv`. Must not know: crawlers, the network, clocks.
 
 mod agent;
 mod base;
