@@ -29,7 +29,7 @@ pub(super) struct Editions {
 impl Editions {
     /// A site that publishes its first edition.
     pub(super) fn first(edition: Arc<Edition>, since: Timestamp) -> Self {
-        Self { in_force: Some((edition, since)), last_modified: whole(since), past: Vec::new() }
+        Self { in_force: Some((edition, since)), last_modified: second_of(since), past: Vec::new() }
     }
 
     /// The editions of stored periods, in order; `None` without any. Times ahead of `now`, because
@@ -37,7 +37,7 @@ impl Editions {
     pub(super) fn of(mut periods: Vec<Period>, now: Timestamp) -> Option<Self> {
         let dates = periods.iter().map(|period| period.from);
         let last_modified = dates.fold(None, |before, from| {
-            Some(before.map_or_else(|| whole(from), |before| modified_after(before, from)))
+            Some(before.map_or_else(|| second_of(from), |before| modified_after(before, from)))
         })?;
         let open = periods.pop_if(|last| last.until.is_none());
         let in_force = open.map(|open| (open.edition, open.from.min(now)));
@@ -118,6 +118,11 @@ impl Editions {
     pub(super) const fn last_modified(&self) -> Timestamp {
         self.last_modified
     }
+}
+
+/// The whole second of a time: the date of the first edition, which no copy can precede.
+fn second_of(at: Timestamp) -> Timestamp {
+    Timestamp::from_second(at.as_second()).unwrap_or(at)
 }
 
 /// A time rounded up to a whole second.
