@@ -27,6 +27,8 @@ pub const MAX_LENGTH: usize = 64 * 1024;
 #[derive(Clone, Debug)]
 pub struct Target<'a> {
     letter: Cow<'a, [u8]>,
+    /// The letter where a `\` as sent is a slash, and one that was encoded is none.
+    by_backslash: Option<Vec<u8>>,
     /// `None` if the letter is the only form.
     reading: Option<Reading>,
     forms: OnceCell<Forms>,
@@ -47,15 +49,18 @@ impl<'a> Target<'a> {
             return Self::with(letter, reading.case_insensitive.then_some(reading));
         }
         let end = memchr::memchr(b'#', target).unwrap_or(target.len());
-        let letter = match target.get(..end).unwrap_or_default() {
-            written @ [b'/', ..] => normal::normalise(written),
-            written => {
-                let mut out = vec![b'/'];
-                normal::push_normal(&mut out, written);
-                Cow::Owned(out)
-            }
-        };
-        Self::with(letter, Some(reading))
+        let written = target.get(..end).unwrap_or_default();
+        let path = memchr::memchr(b'?', written).and_then(|end| written.get(..end));
+        let by_backslash = memchr::memchr(b'\\', path.unwrap_or(written)).map(|_| {
+            let end = path.map_or(written.len(), <[u8]>::len);
+            let slashes = |(at, &octet): (usize, &u8)| match octet {
+                b'\\' if at < end => b'/',
+                octet => octet,
+            };
+            let written: Vec<u8> = written.iter().enumerate().map(slashes).collect();
+            letter(&written).into_owned()
+        });
+        Self { by_backslash, ..Self::with(letter(written), Some(reading)) }
     }
 
     /// The letter of a target, without other forms.
@@ -64,7 +69,7 @@ impl<'a> Target<'a> {
     }
 
     const fn with(letter: Cow<'a, [u8]>, reading: Option<Reading>) -> Self {
-        Self { letter, reading, forms: OnceCell::new() }
+        Self { letter, by_backslash: None, reading, forms: OnceCell::new() }
     }
 
     /// The target of a URL: see [`origin_form`].
@@ -95,18 +100,31 @@ impl<'a> Target<'a> {
     /// The forms, which are made once.
     pub(super) fn forms(&self) -> Option<&Forms> {
         let reading = self.reading?;
-        Some(self.forms.get_or_init(|| Forms::new(&self.letter, reading)))
+        let by_backslash = self.by_backslash.as_deref();
+        Some(self.forms.get_or_init(|| Forms::new(&self.letter, by_backslash, reading)))
     }
 
     /// The forms where `rule` allows the letter and spells some of its reserved characters.
     pub(super) fn forms_spelled_by(&self, rule: &Rule) -> Option<Forms> {
         let reading = self.reading?;
-        if memchr::memchr3(b'%', b';', b'/', &self.letter).is_none() {
+        let may_spell = self.by_backslash.is_none()
+            && memchr::memchr3(b'%', b';', b'/', &self.letter).is_some();
+        if !may_spell {
             return None;
         }
         let spelled = Pattern::compile(rule.pattern.as_bytes()).literals_in(&self.letter);
         Forms::with_spelled(&self.letter, &spelled, reading)
     }
+}
+
+/// A path and query in normal form.
+fn letter(written: &[u8]) -> Cow<'_, [u8]> {
+    if written.starts_with(b"/") {
+        return normal::normalise(written);
+    }
+    let mut out = vec![b'/'];
+    normal::push_normal(&mut out, written);
+    Cow::Owned(out)
 }
 
 /// "The /robots.txt URI is implicitly allowed" (§2.2.2), with any query.

@@ -122,27 +122,9 @@ pub(super) fn decode_loosely(target: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// What a second decoding makes of a path: `%25XX` decoded, and the path that ends before an encoded
-/// `?`, `#`, space or control character, which the next server takes for the end.
+/// What a second decoding makes of a path: `%25XX` decoded, and before that the path perhaps ended by
+/// an encoded `?`, `#`, space or control character, which the next server takes for the end.
 pub(super) fn decode_again(path: &[u8]) -> Vec<Vec<u8>> {
-    let decoded = memmem::find(path, b"%25").map(|_| {
-        let mut out = Vec::with_capacity(path.len());
-        let mut at = 0;
-        while let Some(&octet) = path.get(at) {
-            let escape = (path.get(at..at + 3) == Some(b"%25")).then(|| path.get(at + 3..at + 5));
-            match escape.flatten() {
-                Some(&[high, low]) if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
-                    normal::push_normal(&mut out, &[b'%', high, low]);
-                    at += 5;
-                }
-                _ => {
-                    out.push(octet);
-                    at += 1;
-                }
-            }
-        }
-        out
-    });
     let ends = |octet: u8| octet <= b' ' || b"#?\x7f".contains(&octet);
     let end = memchr::memchr_iter(b'%', path).find_map(|at| {
         normal::octet_at(path, at).filter(|octet| ends(*octet)).map(|octet| (at, octet))
@@ -152,7 +134,33 @@ pub(super) fn decode_again(path: &[u8]) -> Vec<Vec<u8>> {
         let (path, query) = path.split_at(at);
         [path, b"?", query.get(3..).unwrap_or_default()].concat()
     });
-    [decoded, cut, with_query].into_iter().flatten().collect()
+    let ended: Vec<_> = [cut, with_query].into_iter().flatten().collect();
+    let decoded: Vec<_> = std::iter::once(path)
+        .chain(ended.iter().map(Vec::as_slice))
+        .filter_map(decode_percent_signs)
+        .collect();
+    decoded.into_iter().chain(ended).collect()
+}
+
+/// `%25XX` as `%XX`, in normal form.
+fn decode_percent_signs(path: &[u8]) -> Option<Vec<u8>> {
+    memmem::find(path, b"%25")?;
+    let mut out = Vec::with_capacity(path.len());
+    let mut at = 0;
+    while let Some(&octet) = path.get(at) {
+        let escape = (path.get(at..at + 3) == Some(b"%25")).then(|| path.get(at + 3..at + 5));
+        match escape.flatten() {
+            Some(&[high, low]) if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
+                normal::push_normal(&mut out, &[b'%', high, low]);
+                at += 5;
+            }
+            _ => {
+                out.push(octet);
+                at += 1;
+            }
+        }
+    }
+    Some(out)
 }
 
 /// `text` with the escapes replaced for which there is a replacement; `None` if there is none.

@@ -9,7 +9,7 @@
 //! 3. `%3B` read as `;`,
 //! 4. `%uXXXX` decoded as UTF-16,
 //! 5. `;parameters` of all path segments dropped, or the last parameter of the last segment,
-//! 6. slashes in a row merged,
+//! 6. slashes in a row merged, all or those that begin the path,
 //! 7. dot segments resolved (RFC 3986 §5.2.4),
 //! 8. dot segments resolved that lead above the root, and back by the name of its folder,
 //! 9. `//host` before the path dropped, as a reference without a scheme (RFC 3986 §4.2),
@@ -23,7 +23,8 @@
 //! (`%40` is `@`), a path that is not UTF-8 read as ISO-8859-1, an encoded line feed at the end
 //! dropped, and the slashes at the end, unless the letter ends in a segment and one slash.
 //!
-//! An escape with careless digits (`%6@`) is decoded before all, in another letter.
+//! Two things make another letter, with paths of its own: an escape with careless digits (`%6@`), and
+//! a `\` as sent where an encoded one is no slash.
 //!
 //! **Query.** The steps on slashes and segments change the path and never the query. In a query,
 //! reserved characters are decoded, all at once, except those that delimit its parts: `%26`, `%3D`,
@@ -81,11 +82,17 @@ pub(super) struct Forms {
 impl Forms {
     /// The forms that an origin with this reading may make of `letter`, path and query in normal
     /// form.
-    pub(super) fn new(letter: &[u8], reading: Reading) -> Self {
+    ///
+    /// `by_backslash` is the letter where a `\` as sent is a slash.
+    pub(super) fn new(letter: &[u8], by_backslash: Option<&[u8]>, reading: Reading) -> Self {
         let mut forms = Self::of(letter, reading);
-        if let Some(target) = decoding::decode_loosely(letter) {
-            let Self { all, is_cut } = Self::of(&target, reading);
-            forms.all.push(EvasionForm { text: target, view: View::default() });
+        let loosely = decoding::decode_loosely(letter);
+        for other in loosely.as_deref().into_iter().chain(by_backslash) {
+            let Self { mut all, is_cut } = Self::of(other, reading);
+            all.insert(0, EvasionForm { text: other.to_vec(), view: View::default() });
+            all.retain(|form| {
+                form.text != letter && forms.all.iter().all(|one| one.text != form.text)
+            });
             forms.all.extend(all);
             forms.is_cut |= is_cut;
         }
@@ -144,7 +151,7 @@ impl Forms {
         if count == 0 {
             return None;
         }
-        let mut forms = Self::new(&held, reading);
+        let mut forms = Self::new(&held, None, reading);
         let held_in = |form: &EvasionForm| form.text.iter().filter(|o| !o.is_ascii()).count();
         if forms.all.iter().any(|form| held_in(form) != count) {
             return None;

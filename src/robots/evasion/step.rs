@@ -11,7 +11,7 @@ use super::decoding::{decode_backslashes, decode_semicolons, decode_slashes, dec
 pub(super) type Step = fn(&[u8]) -> Option<Vec<u8>>;
 
 /// All steps, in any order.
-pub(super) const STEPS: [Step; 10] = [
+pub(super) const STEPS: [Step; 11] = [
     decode_slashes,
     decode_backslashes,
     decode_semicolons,
@@ -19,6 +19,7 @@ pub(super) const STEPS: [Step; 10] = [
     drop_parameters,
     drop_last_parameter,
     merge_slashes,
+    merge_first_slashes,
     resolve_dots,
     climb,
     drop_authority,
@@ -63,6 +64,13 @@ fn merge_slashes(path: &[u8]) -> Option<Vec<u8>> {
         before = octet;
     }
     Some(out)
+}
+
+/// The slashes that begin the path, and no others.
+fn merge_first_slashes(path: &[u8]) -> Option<Vec<u8>> {
+    let slashes = path.iter().take_while(|&&octet| octet == b'/').count();
+    let others = path.get(slashes..).unwrap_or_default();
+    (slashes > 1).then(|| [b"/", others].concat())
 }
 
 /// RFC 3986 §5.2.4. An empty segment is a segment: `/a//..` is `/a/`.
