@@ -166,6 +166,47 @@ fn exit_codes_distinguish_fine_findings_and_could_not_run() {
 }
 
 #[test]
+fn p11_a_misspelt_crawler_is_a_warning_if_the_policy_is_not_strict() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = Path::new(POLICIES).join("12-unknown-crawler.yaml");
+    let strict = std::fs::read_to_string(file).expect("UTF-8");
+    for (text, severity) in
+        [(strict.clone(), "error"), (format!("strict: false\n{strict}"), "warning")]
+    {
+        std::fs::write(folder.path().join("names.yaml"), text).expect("it is writable");
+        let findings = findings(folder.path(), "names.yaml");
+        let names = findings.iter().filter(|finding| finding["code"] == "policy.unknown_crawler");
+        let names: Vec<&Value> = names.collect();
+        assert_eq!(names.len(), 3, "{findings:?}");
+        for finding in names {
+            assert_eq!(finding["severity"], severity, "{finding}");
+            let help = finding["help"].as_str().unwrap_or_default();
+            assert!(help.starts_with("did you mean '"), "{finding}");
+        }
+    }
+}
+
+#[test]
+fn p23_rules_are_loaded_up_to_the_limit_and_refused_beyond_it() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for (count, code) in [(25_000, None), (100_000, Some("policy.robots_txt_too_large"))] {
+        let rules: Vec<String> = (0..count).map(|number| format!("/{number}")).collect();
+        let policy = format!(
+            "sites:\n  - hosts: [a.example]\n    origin: http://127.0.0.1:3000\n    robots_txt: \
+             {{ groups: [{{ user_agents: [\"*\"], disallow: [{}] }}] }}\n",
+            rules.join(",")
+        );
+        std::fs::write(folder.path().join("rules.yaml"), policy).expect("it is writable");
+        let started = Instant::now();
+        let found = findings(folder.path(), "rules.yaml");
+        assert!(started.elapsed() < Duration::from_secs(5), "{count}: {:?}", started.elapsed());
+        let errors = found.iter().filter(|finding| finding["severity"] == "error");
+        let codes: Vec<&str> = errors.filter_map(|finding| finding["code"].as_str()).collect();
+        assert_eq!(codes, Vec::from_iter(code), "{count} rules");
+    }
+}
+
+#[test]
 fn a_policy_that_is_too_large_is_refused_before_it_is_read() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let file = std::fs::File::create(folder.path().join("large.yaml")).expect("it is writable");

@@ -43,11 +43,13 @@ mod standing; // addresses and names as evidence for a claim
 
 // === the program and its verbs
 mod admin;
+mod cli_arguments;
 mod cli_check;
 mod cli_crawlers;
 mod cli_input;
 mod cli_tags;
 mod cli_violations;
+mod descriptors; // connections without file descriptors
 mod record_store;
 mod reload;
 mod shutdown;

@@ -292,6 +292,23 @@ fn r32_a_request_keeps_the_rules_it_began_with() {
     assert_eq!(answer.header("robots-tag"), Some("*;noindex"));
 }
 
+#[test]
+fn r34_a_policy_that_blocks_everybody_must_say_so() {
+    let origin = Origin::plain();
+    let beadle = setup(&origin, "/old/").start();
+    let closed = |more: &str| {
+        let settings = "    robots_txt: { cache_window: 0s, groups: [{ user_agents: [\"*\"], disallow: [/] }] }\n";
+        Setup::site(origin.port, &format!("{settings}    enforcement: {{ mode: block{more} }}\n"))
+    };
+    beadle.replace_policy(&beadle.text_of(&closed("")));
+    wait_for_reloads(&beadle, "refused", 1.0);
+    beadle.wait_for_stderr("policy.blocks_everybody");
+    assert!(blocks(&beadle, "/old/x") && !blocks(&beadle, "/new/x"), "the old rules stay");
+    beadle.replace_policy(&beadle.text_of(&closed(", allow_block_all: true")));
+    wait_for("a closed site", || blocks(&beadle, "/new/x").then_some(()));
+    assert_eq!(beadle.get("/robots.txt", "BadBot/1.0").status, 200);
+}
+
 /// A certificate authority that signed nothing.
 const AUTHORITY: &str = "\
 -----BEGIN CERTIFICATE-----

@@ -2,7 +2,8 @@
 //! The origin is nginx, or one that does what nginx does not.
 
 use std::{
-    io::Write,
+    io::{Read, Write},
+    net::TcpListener,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -15,7 +16,7 @@ use crate::support::{
     nginx::Nginx,
     origin::{After, Origin},
     program::{Beadle, Setup},
-    wait_for,
+    shown, wait_for,
 };
 
 const RULES: &str = "
@@ -288,6 +289,21 @@ fn a_websocket_passes_bytes_both_ways() {
     }
 }
 
+/// The port of a server that answers a TLS handshake in plain text.
+fn without_tls() -> u16 {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port is free");
+    let port = listener.local_addr().expect("it listens").port();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { return };
+            // The client may be gone already.
+            let _ = stream.read(&mut [0; 1024]);
+            let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
+        }
+    });
+    port
+}
+
 #[test]
 fn o137_a_failing_origin_gets_an_error_page_and_rules_still_apply() {
     let site = |origin: &str| format!("  - hosts: [site.example]\n    origin: {origin}\n{RULES}");
@@ -304,6 +320,7 @@ fn o137_a_failing_origin_gets_an_error_page_and_rules_still_apply() {
         (at(closing.port), 502, "can't be reached"),
         (at(garbage.port), 502, "can't be reached"),
         (at(silent.port), 504, "took too long"),
+        (format!("https://127.0.0.1:{}", without_tls()), 502, "can't be reached"),
         ("http://nowhere.invalid:3000".to_owned(), 503, "no known address"),
         (at(own_error.port), 503, "busy"),
     ] {
@@ -350,14 +367,24 @@ fn o138_a_truncated_answer_stays_truncated() {
 fn o139_ambiguous_answers_reach_no_other_client() {
     // Each comes over a kept connection, followed by a second answer.
     let poison = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison";
+    let hints = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n".repeat(1_000);
+    let hints = format!("{hints}HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+    let large =
+        format!("HTTP/1.1 200 OK\r\nX: {}\r\nContent-Length: 2\r\n\r\nok", "x".repeat(2 << 20));
     for answer in [
+        hints.as_str(),
+        large.as_str(),
         "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok",
+        "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
+        "HTTP/1.1 99 Low\r\nContent-Length: 2\r\n\r\nok",
+        "HTTP/1.1 1000 High\r\nContent-Length: 2\r\n\r\nok",
         "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
         "HTTP/1.1 204 No Content\r\n\r\n",
         "HTTP/1.1 304 Not Modified\r\n\r\n",
         "HTTP/1.1 abc\r\nContent-Length: 2\r\n\r\nok",
         "HTTP/1.1 200 OK\r\nX: a\0b\r\nContent-Length: 2\r\n\r\nok",
     ] {
+        let (what, answer) = (shown(answer.as_bytes()), answer.to_owned());
         let origin = Origin::playing(move |exchange| {
             if exchange.request.target == b"/bad" {
                 exchange.write(format!("{answer}{poison}").as_bytes());
@@ -371,10 +398,10 @@ fn o139_ambiguous_answers_reach_no_other_client() {
             let mut client = Client::connect(beadle.port);
             client.write(&Request::get("/bad").user_agent(BROWSER).bytes());
             if let Ok(response) = client.response("GET") {
-                assert!(!response.text().contains("poison"), "{answer}: {}", response.text());
+                assert!(!response.text().contains("poison"), "{what}: {}", response.text());
             }
             let next = Request::get("/good").user_agent(BROWSER).send(beadle.port);
-            assert_eq!(next.text(), "good", "{answer}");
+            assert_eq!(next.text(), "good", "{what}");
         }
     }
 }

@@ -13,6 +13,7 @@ mod commands; // the help texts are those of the program
 mod examples; // the policies of `examples/`
 mod fronts; // configurations of the servers in front
 mod guide; // every command runs, every output comes
+mod hardening; // each row of bad input has its test
 mod links; // every link leads somewhere, every page is in the summary
 mod page; // pages and their blocks
 mod picture; // the demo, recorded

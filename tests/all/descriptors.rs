@@ -1,0 +1,68 @@
+//! Without file descriptors new connections wait; the program goes on and needs no restart.
+
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+    time::Duration,
+};
+
+use crate::support::{
+    client::{Client, Request},
+    need,
+    origin::Origin,
+    program::{Beadle, Setup},
+    wait_for,
+};
+
+fn process(beadle: &Beadle) -> PathBuf {
+    Path::new("/proc").join(beadle.pid().to_string())
+}
+
+fn open_descriptors(beadle: &Beadle) -> usize {
+    std::fs::read_dir(process(beadle).join("fd")).map_or(0, Iterator::count)
+}
+
+/// The time on a processor so far, in hundredths of a second.
+fn processor_time(beadle: &Beadle) -> u64 {
+    let stat = std::fs::read_to_string(process(beadle).join("stat")).expect("it runs");
+    let after_name = stat.rsplit(") ").next().unwrap_or_default();
+    let fields: Vec<&str> = after_name.split(' ').collect();
+    fields[11..13].iter().map(|ticks| ticks.parse::<u64>().expect("a number")).sum()
+}
+
+#[test]
+fn s146_without_file_descriptors_connections_wait_and_the_program_goes_on() {
+    let Some(prlimit) = need("prlimit") else { return };
+    let origin = Origin::plain();
+    let rules = "    robots_txt: { groups: [{ user_agents: [BadBot], disallow: [/private/] }] }\n    \
+                 enforcement: { mode: block }\n";
+    let beadle = Setup::site(origin.port, rules).start();
+    let mut kept = Client::connect(beadle.port);
+    assert_eq!(Request::get("/").send_over(&mut kept).status, 200);
+    let limit = |count: usize| {
+        let pid = beadle.pid().to_string();
+        let status = Command::new(&prlimit)
+            .args(["--pid", &pid, &format!("--nofile={count}:")])
+            .status()
+            .expect("it can be started");
+        assert!(status.success());
+    };
+    let few = open_descriptors(&beadle) + 6;
+    limit(few);
+    let idle: Vec<Client> = (0..30).map(|_| Client::connect(beadle.port)).collect();
+    wait_for("the last descriptor", || (open_descriptors(&beadle) >= few).then_some(()));
+    let waiting = Client::connect(beadle.admin);
+    beadle.wait_for_stderr("admin connection not accepted");
+    // An open connection is served, and its violation is stored.
+    let before = processor_time(&beadle);
+    let blocked = Request::get("/private/x").user_agent("BadBot/1.0").send_over(&mut kept);
+    assert_eq!(blocked.status, 403);
+    assert_eq!(beadle.records(1).len(), 1);
+    std::thread::sleep(Duration::from_secs(1));
+    let used = processor_time(&beadle) - before;
+    assert!(used < 50, "it waits without work: {used} hundredths of a second");
+    drop((idle, waiting));
+    beadle.assert_healthy("a time without descriptors");
+    assert_eq!(beadle.admin_page("/readyz").status, 200);
+    beadle.wait_for_metric("beadle_records_stored", 1.0);
+}
