@@ -40,7 +40,7 @@ pub(super) fn hint_at_case(site: &Site, at: &At<'_>, findings: &mut Findings) {
     let groups = site.robots_txt.file.groups.iter();
     let found = groups.flat_map(|group| &group.rules).find_map(|rule| {
         let spelling = spellings.entry(rule.pattern.to_lowercase()).or_insert(&rule.pattern);
-        (*spelling != rule.pattern).then(|| (*spelling, rule.pattern.as_str()))
+        (*spelling != rule.pattern).then_some((*spelling, rule.pattern.as_str()))
     });
     if let Some((one, other)) = found {
         let message = format!(

@@ -143,7 +143,8 @@ impl Pattern {
     /// Where the literals of the pattern stand in `path`, which it matches.
     pub(super) fn literals_in(&self, path: &[u8]) -> Vec<Range<usize>> {
         let mut at = self.prefix.len();
-        let mut found = vec![0..at];
+        let mut found = Vec::with_capacity(2 + self.middle.len());
+        found.push(0..at);
         for segment in &self.middle {
             let Some(end) = path.get(at..).and_then(|rest| segment.find(rest)) else { break };
             at += end;

@@ -276,7 +276,7 @@ fn a_stalled_standard_output_is_noticed_and_its_drops_are_counted() {
     wait_for("the start", || page("/readyz").filter(|text| text == "ready\n"));
     let long = format!("{BOT} {}", "x".repeat(2_000));
     for number in 0..400 {
-        let request = Request::get(&format!("/private/{number}")).user_agent(&long);
+        let request = Request::get(format!("/private/{number}")).user_agent(&long);
         assert_eq!(request.send(port).status, 403, "requests go on");
     }
     let degraded = wait_for("degraded", || page("/healthz").filter(|text| text != "ok\n"));

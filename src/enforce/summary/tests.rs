@@ -23,7 +23,7 @@ fn star(disallow: &[&str], allow: &[&str]) -> String {
 /// Whether the file allows a path to a crawler that follows its own group, else `*`.
 fn allows(file: &RobotsTxt, name: &str, path: &str) -> bool {
     let matcher = Matcher::new(file);
-    let group = matcher.group(name).or(matcher.star());
+    let group = matcher.group(name).or_else(|| matcher.star());
     group.is_none_or(|group| {
         matcher.verdict(group, &Target::new(path.as_bytes())).access == Access::Allow
     })

@@ -62,12 +62,12 @@ pub(super) fn read_latin_1(path: &[u8]) -> Option<Vec<u8>> {
         return None;
     }
     // Only rows of escapes count: what stands between them is ASCII, or stands for it.
-    let rows = octets.chunk_by(|(before, _), (at, _)| before + 3 == *at);
+    let mut rows = octets.chunk_by(|(before, _), (at, _)| before + 3 == *at);
     let is_text = |row: &[(usize, u8)]| {
         let row: Vec<u8> = row.iter().map(|(_, octet)| *octet).collect();
         std::str::from_utf8(&row).is_ok()
     };
-    if rows.map(is_text).all(|is_text| is_text) {
+    if rows.all(is_text) {
         return None;
     }
     let mut out = Vec::with_capacity(path.len() + 3 * octets.len());
