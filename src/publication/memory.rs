@@ -50,7 +50,7 @@ impl Memory {
         Self::read_up_to(policy, now, usize::MAX)
     }
 
-    /// The rows that a start needs: of many editions, the latest ones. [`recall`] reads the rest.
+    /// The rows that a start needs: of many editions, the latest ones. The rest is read later.
     ///
     /// # Errors
     /// The database is unreadable.
