@@ -84,7 +84,8 @@ impl Judge {
             (verdict.access == Access::Allow).then_some(())?;
             let mut origins = origins(reading.decode_depth);
             origins.find(|model| {
-                let resolved = (model.resolve)(target).map(|path| with_last_slash(target, path));
+                let resolved = (model.resolve)(target)
+                    .map(|path| with_last_slash(target, path, model.decode_depth));
                 resolved.is_some_and(|path| match reading.case_insensitive {
                     true => self.folded.is_disallowed(&lower(&path), &lower(target)),
                     false => self.rules.is_disallowed(&path, target),
@@ -102,7 +103,7 @@ impl Judge {
         let rules = Compiled::new(&text);
         let target = renamed(&String::from_utf8_lossy(target), spelt).into_bytes();
         origins(1).find(|model| {
-            let resolved = (model.resolve)(&target).map(|path| with_last_slash(&target, path));
+            let resolved = (model.resolve)(&target).map(|path| with_last_slash(&target, path, 1));
             resolved.is_some_and(|path| rules.is_disallowed(&path, &target))
         })
     }
@@ -188,8 +189,9 @@ fn query_of(target: &[u8]) -> usize {
 }
 
 /// The resolved target. A slash that plainly ends a path makes another path of it, whatever the
-/// origin serves there: `/fish/` is not `/fish`.
-fn with_last_slash(target: &[u8], resolved: Vec<u8>) -> Vec<u8> {
+/// origin serves there: `/fish/` is not `/fish`. Where a path is decoded twice, what stands behind an
+/// encoded end of it is not its slash.
+fn with_last_slash(target: &[u8], resolved: Vec<u8>, decode_depth: u8) -> Vec<u8> {
     let path =
         |target: &[u8]| target.split(|octet| *octet == b'?').next().unwrap_or_default().len();
     let sent = &target[..path(target)];
@@ -198,8 +200,10 @@ fn with_last_slash(target: &[u8], resolved: Vec<u8>) -> Vec<u8> {
         let name = name.to_ascii_lowercase();
         let has = |part: &str| name.windows(part.len()).any(|window| window == part.as_bytes());
         let parts = [";", "\\", "%2f", "%5c", "%3b", "%u"];
+        let ends = ["%3f", "%23", "%20", "%0", "%1", "%7f"];
         !matches!(&name[..], b"" | b"." | b".." | b"%2e" | b"%2e." | b".%2e" | b"%2e%2e")
             && !parts.into_iter().any(has)
+            && !(decode_depth > 1 && ends.into_iter().any(has))
     });
     let end = path(&resolved);
     if !is_plain || resolved[..end].ends_with(b"/") {
