@@ -198,11 +198,15 @@ fn with_last_slash(target: &[u8], resolved: Vec<u8>, decode_depth: u8) -> Vec<u8
     let last = sent.strip_suffix(b"/").and_then(|path| path.rsplit(|octet| *octet == b'/').next());
     let is_plain = last.is_some_and(|name| {
         let name = name.to_ascii_lowercase();
+        let name = String::from_utf8_lossy(&name).replace("%5c", "%2f").replace('\\', "%2f");
+        let name = name.rsplit("%2f").next().unwrap_or_default();
+        let name = name.split(';').next().unwrap_or_default();
+        let name = name.split("%3b").next().unwrap_or_default().as_bytes().to_vec();
+        let last = String::from_utf8_lossy(last.unwrap_or_default()).to_ascii_lowercase();
         let has = |part: &str| name.windows(part.len()).any(|window| window == part.as_bytes());
-        let parts = [";", "\\", "%2f", "%5c", "%3b", "%u"];
         let ends = ["%3f", "%23", "%20", "%0", "%1", "%7f"];
         !matches!(&name[..], b"" | b"." | b".." | b"%2e" | b"%2e." | b".%2e" | b"%2e%2e")
-            && !parts.into_iter().any(has)
+            && !last.contains("%u")
             && !(decode_depth > 1 && ends.into_iter().any(has))
     });
     let end = path(&resolved);

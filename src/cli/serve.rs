@@ -296,7 +296,7 @@ fn open_store(policy: &Policy, policy_file: &Path) -> Result<(Arc<Sink>, Memory)
     })
     .map_err(refused)?;
     // The database is Beadle's, or the sink would have refused it. Without its memory, requests are
-    // judged more mildly; without the site, not at all.
+    // judged without their grace; without the site, not at all.
     let memory = Memory::read_latest(policy, Timestamp::now()).unwrap_or_else(|error| {
         tracing::error!(
             code = error.code(), %error,

@@ -168,7 +168,12 @@ impl Ranked {
 
     /// Whether the rule is compared with forms of this view.
     fn is_in(&self, view: View) -> bool {
-        let names_query = || self.rule.pattern.contains(['?', '&', '=']);
+        // Without a `?`, what stands before the `&` or `=` must be no path.
+        let names_query = || {
+            let pattern = &self.rule.pattern;
+            let delimiter = pattern.find(['&', '=']).and_then(|at| pattern.get(1..at));
+            pattern.contains('?') || delimiter.is_some_and(|before| !before.contains('/'))
+        };
         !view.is_of_queries || self.rule.directive == Directive::Allow || names_query()
     }
 

@@ -27,24 +27,29 @@ pub(super) fn decode_reserved(path: &[u8]) -> Option<Vec<u8>> {
     replace_escapes(path, |octet| is_reserved(octet).then_some(octet))
 }
 
-/// `%uXXXX` as a UTF-16 unit.
+/// `%uXXXX` as UTF-16, in pairs where they are needed.
 pub(super) fn decode_units(path: &[u8]) -> Option<Vec<u8>> {
     let unit = |at: usize| match path.get(at..at + 6)? {
         [b'%', b'u', digits @ ..] => {
             let digits = digits.iter().map(|&digit| char::from(digit).to_digit(16));
-            let unit = digits.reduce(|all, digit| Some(all? << 4 | digit?));
-            char::from_u32(unit.flatten()?)
+            let unit = digits.reduce(|all, digit| Some(all? << 4 | digit?)).flatten();
+            unit.and_then(|unit| u16::try_from(unit).ok())
         }
         _ => None,
     };
-    memmem::find_iter(path, b"%u").find(|&at| unit(at).is_some())?;
+    let character = |at: usize| {
+        let units = [unit(at)?, unit(at + 6).unwrap_or_default()];
+        let decoded = char::decode_utf16(units).next()?.ok()?;
+        Some((decoded, 6 * decoded.len_utf16()))
+    };
+    memmem::find_iter(path, b"%u").find(|&at| character(at).is_some())?;
     let mut out = Vec::with_capacity(path.len());
     let mut at = 0;
     while let Some(&octet) = path.get(at) {
-        match unit(at) {
-            Some(unit) => {
-                normal::push_normal(&mut out, unit.encode_utf8(&mut [0; 4]).as_bytes());
-                at += 6;
+        match character(at) {
+            Some((decoded, length)) => {
+                normal::push_normal(&mut out, decoded.encode_utf8(&mut [0; 4]).as_bytes());
+                at += length;
             }
             None => {
                 out.push(octet);
@@ -88,7 +93,14 @@ fn high_octets(path: &[u8]) -> Vec<(usize, u8)> {
     octets.filter(|(_, octet)| !octet.is_ascii()).collect()
 }
 
-/// `%XX` decoded whose digits are not all digits, by the arithmetic of some decoders: they take `:`
+/// Appends a character beyond ISO-8859-1; nothing for half a pair.
+fn push_unit(out: &mut Vec<u8>, number: u32) {
+    if let Some(character) = char::from_u32(number) {
+        normal::push_normal(out, character.encode_utf8(&mut [0; 4]).as_bytes());
+    }
+}
+
+/// `%XX` and `%uXXXX` decoded whose digits are not all digits, by the arithmetic of some decoders: they take `:`
 /// to `?` for 10 to 15, and `@` and `` ` `` for 9. Of a path and its query: a `?` may be a digit.
 pub(super) fn decode_loosely(target: &[u8]) -> Option<Vec<u8>> {
     let digit = |octet: u8| match octet {
@@ -97,21 +109,31 @@ pub(super) fn decode_loosely(target: &[u8]) -> Option<Vec<u8>> {
         b'a'..=b'f' => Some(octet - b'a' + 10),
         _ => None,
     };
-    let escape = |at: usize| match *target.get(at..at + 3)? {
-        // In normal form a backtick is itself an escape.
-        [b'%', high, low] if !(high.is_ascii_hexdigit() && low.is_ascii_hexdigit()) => {
-            Some(digit(high)? << 4 | digit(low)?)
-        }
-        _ => None,
+    let are_careless = |digits: &[u8]| !digits.iter().all(u8::is_ascii_hexdigit);
+    // Where a `?` is the first digit, the octet is beyond ASCII: only dot segments make use of it.
+    let climbs = memmem::find(target, b"/..").is_some();
+    let number = |digits: &[u8]| {
+        let is_name = digits.first() != Some(&b'?') || climbs;
+        let add = |sum: u32, octet: &u8| Some(sum << 4 | u32::from(digit(*octet)?));
+        digits.iter().try_fold(0, add).filter(|_| is_name && are_careless(digits))
+    };
+    // In normal form a backtick is itself an escape.
+    let escape = |at: usize| {
+        let (start, end) = if target.get(at + 1) == Some(&b'u') { (2, 6) } else { (1, 3) };
+        let number = number(target.get(at + start..at + end)?)?;
+        (target.get(at) == Some(&b'%')).then_some((number, end))
     };
     memchr::memchr_iter(b'%', target).find(|&at| escape(at).is_some())?;
     let mut out = Vec::with_capacity(target.len());
     let mut at = 0;
     while let Some(&octet) = target.get(at) {
         match escape(at) {
-            Some(octet) => {
-                normal::push_normal(&mut out, &[octet]);
-                at += 3;
+            Some((number, length)) => {
+                match u8::try_from(number) {
+                    Ok(octet) => normal::push_normal(&mut out, &[octet]),
+                    Err(_) => push_unit(&mut out, number),
+                }
+                at += length;
             }
             None => {
                 out.push(octet);

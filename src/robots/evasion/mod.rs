@@ -8,7 +8,7 @@
 //! 2. `%5C` and `\` read as `/`,
 //! 3. `%3B` read as `;`,
 //! 4. `%uXXXX` decoded as UTF-16,
-//! 5. `;parameters` of all path segments dropped, or the last parameter of the last segment,
+//! 5. `;parameters` of all path segments dropped,
 //! 6. slashes in a row merged, all or those that begin the path,
 //! 7. dot segments resolved (RFC 3986 §5.2.4),
 //! 8. dot segments resolved that lead above the root, and back by the name of its folder,
@@ -23,12 +23,14 @@
 //! (`%40` is `@`), a path that is not UTF-8 read as ISO-8859-1, an encoded line feed at the end
 //! dropped, and the slashes at the end, unless the letter ends in a segment and one slash.
 //!
+//! From the letter alone, the last parameter of the last segment is dropped by itself.
+//!
 //! Two things make another letter, with paths of its own: an escape with careless digits (`%6@`), and
 //! a `\` as sent where an encoded one is no slash.
 //!
 //! **Query.** The steps on slashes and segments change the path and never the query. In a query,
-//! reserved characters are decoded, all at once, except those that delimit its parts: `%26`, `%3D`,
-//! `%3F`, `%23` and `%2B` are data there, and no server reads them as `&`, `=`, `?`, `#` and a space.
+//! reserved characters are decoded, all at once, except those that delimit its parts: `%26`, `%3B`,
+//! `%3D`, `%3F`, `%23` and `%2B` are data there, and no server reads them as what they encode.
 //! Such a form counts only for rules that name the query ([`View`]): `?next=%2Fadmin%2F` does not ask
 //! for `/*/admin/`. An empty query is dropped.
 //!
@@ -52,7 +54,7 @@ pub use self::reading::Reading;
 /// The most paths that are made of one letter.
 pub const MAX_FORMS: usize = 32;
 
-/// The most octets in these paths together, unless the letter alone has more.
+/// The most octets in these paths together, each with the query, unless the letter alone has more.
 pub const MAX_OCTETS: usize = 256 * 1024;
 
 /// The rules that a form is compared with.
@@ -109,7 +111,8 @@ impl Forms {
     fn of(letter: &[u8], reading: Reading) -> Self {
         let cut = memchr::memchr(b'?', letter).unwrap_or(letter.len());
         let (path, query) = letter.split_at(cut);
-        let (paths, is_cut) = closure(path, reading);
+        let (mut paths, is_cut) = closure(path, query.len(), reading);
+        paths.extend(step::drop_last_parameter(path));
         let decoded = query::decode(query);
         let may_end_sooner = !step::has_plain_end(path);
         let plain = View::default();
@@ -148,7 +151,11 @@ impl Forms {
         reading: Reading,
     ) -> Option<Self> {
         let (held, count) = hold(letter, spelled);
-        if count == 0 {
+        // An empty query that the rule spells.
+        let end = letter.len().saturating_sub(1);
+        let keeps_query = letter.ends_with(b"?")
+            && spelled.iter().any(|part| part.start <= end && letter.len() <= part.end);
+        if (count == 0 && !keeps_query) || step::has_hidden_dots(letter) {
             return None;
         }
         let mut forms = Self::new(&held, None, reading);
@@ -156,6 +163,7 @@ impl Forms {
         if forms.all.iter().any(|form| held_in(form) != count) {
             return None;
         }
+        forms.all.retain(|form| !keeps_query || form.text.ends_with(b"?"));
         for form in &mut forms.all {
             form.text = release(&form.text, form.view.is_folded);
         }
@@ -171,15 +179,17 @@ impl EvasionForm {
 }
 
 /// The path and all that the steps make of it, and whether there is more.
-fn closure(path: &[u8], reading: Reading) -> (Vec<Vec<u8>>, bool) {
+///
+/// Each path is followed by a query of `query` octets.
+fn closure(path: &[u8], query: usize, reading: Reading) -> (Vec<Vec<u8>>, bool) {
     let mut found = vec![path.to_vec()];
-    let mut octets = path.len();
+    let mut octets = path.len() + query;
     let limit = MAX_OCTETS.max(octets);
     let mut add = |found: &mut Vec<Vec<u8>>, path: Vec<u8>| {
         if found.contains(&path) {
             return true;
         }
-        octets += path.len();
+        octets += path.len() + query;
         let fits = found.len() < MAX_FORMS && octets <= limit;
         if fits {
             found.push(path);

@@ -13,5 +13,5 @@ pub(super) fn decode(query: &[u8]) -> Option<Vec<u8>> {
 
 /// What has a meaning between the parts of a query. Encoded, it belongs to a name or a value.
 fn is_data(octet: u8) -> bool {
-    b"&=+".contains(&octet)
+    b"&;=+".contains(&octet)
 }

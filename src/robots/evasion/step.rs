@@ -11,13 +11,12 @@ use super::decoding::{decode_backslashes, decode_semicolons, decode_slashes, dec
 pub(super) type Step = fn(&[u8]) -> Option<Vec<u8>>;
 
 /// All steps, in any order.
-pub(super) const STEPS: [Step; 11] = [
+pub(super) const STEPS: [Step; 10] = [
     decode_slashes,
     decode_backslashes,
     decode_semicolons,
     decode_units,
     drop_parameters,
-    drop_last_parameter,
     merge_slashes,
     merge_first_slashes,
     resolve_dots,
@@ -44,8 +43,8 @@ fn drop_parameters(path: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// The last of several `;parameters` of the last segment.
-fn drop_last_parameter(path: &[u8]) -> Option<Vec<u8>> {
+/// The last of several `;parameters` of the last segment. Taken once, as the only step.
+pub(super) fn drop_last_parameter(path: &[u8]) -> Option<Vec<u8>> {
     let last = memchr::memrchr(b';', path)?;
     let (kept, parameter) = path.split_at(last);
     memchr::memchr(b'/', parameter).is_none().then(|| kept.to_vec())
@@ -131,15 +130,34 @@ pub(super) fn end(path: &[u8], drops_slashes: bool) -> Option<&[u8]> {
     (kept.len() < path.len()).then_some(kept)
 }
 
-/// Whether the path ends in a segment, or in a segment and one slash.
+/// Whether the path ends in a segment, or in a segment and one slash, for whoever reads `%2F` and
+/// `%5C` as slashes.
 pub(super) fn has_plain_end(path: &[u8]) -> bool {
     let path = path.strip_suffix(b"/").unwrap_or(path);
     let start = memchr::memrchr(b'/', path).map_or(0, |at| at + 1);
     let last = path.get(start..).unwrap_or_default();
-    let is_one = |at: usize| !matches!(last.get(at..at + 3), Some(b"%2F" | b"%5C" | b"%3B"));
-    !matches!(last, b"" | b"." | b"..")
-        && memchr::memchr(b';', last).is_none()
-        && memchr::memchr_iter(b'%', last).all(|at| is_one(at) && last.get(at + 1) != Some(&b'u'))
+    let name = names(last).last().unwrap_or_default();
+    !matches!(name, b"" | b"." | b"..") && memmem::find(last, b"%u").is_none()
+}
+
+/// Whether a part of the path is a dot segment for whoever decodes its slashes or drops parameters.
+pub(super) fn has_hidden_dots(path: &[u8]) -> bool {
+    let segments = path.split(|&octet| matches!(octet, b'/' | b'?'));
+    segments.flat_map(names).any(|name| matches!(name, b"." | b".."))
+}
+
+/// The names in a segment: its parts between encoded slashes, without parameters.
+fn names(segment: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = Some(segment);
+    std::iter::from_fn(move || {
+        let part = rest?;
+        let is_slash = |at: &usize| matches!(part.get(*at..*at + 3), Some(b"%2F" | b"%5C"));
+        let end = memchr::memchr_iter(b'%', part).find(is_slash);
+        rest = end.and_then(|at| part.get(at + 3..));
+        let name = part.get(..end.unwrap_or(part.len()))?;
+        let parameters = memchr::memchr(b';', name).or_else(|| memmem::find(name, b"%3B"));
+        name.get(..parameters.unwrap_or(name.len()))
+    })
 }
 
 /// What follows the host of `//host/path`. Like a browser's parser it takes any number of slashes

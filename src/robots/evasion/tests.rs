@@ -25,6 +25,8 @@ fn evasion_forms_are_those_that_an_origin_may_see() {
         ("/private%5cx", &["/private/x"]),
         ("/private\\x", &["/private/x"]),
         ("/private;j=1/x;k", &["/private/x", "/private;j=1/x"]),
+        ("/package/@types%2Fnext.js/", &["/package/@types/next.js/"]),
+        ("/?q=a%3Bb", &[]),
         ("/%40admin/x", &["/@admin/x"]),
         ("/Special%3A/x", &["/Special:/x"]),
         ("/doc.pdf?", &["/doc.pdf"]),
@@ -114,6 +116,7 @@ fn a_query_form_counts_for_rules_that_name_the_query() {
         ("disallow: /*q=admin/", "/?q=admin%2F", EVASION),
         ("disallow: /*?sid=", "/login?next=%2Fa%3Fsid%3D1", ALLOW),
         ("disallow: /*sid=", "/login?next=%2Fa%3Fsid%3D1", ALLOW),
+        ("disallow: /*/filter/*=", "/login?return=%2Ffilter%2Fred&x=1", ALLOW),
         // The rule that decides otherwise is no bar to the one that names the query.
         ("disallow: /?q=a/, disallow: /*/admin/", "/?q=a%2Fadmin%2F", EVASION),
     ] {
@@ -136,6 +139,10 @@ fn what_the_allow_rule_spells_is_not_decoded() {
         ("disallow: /c/, allow: //c/", "//c/x", ALLOW),
         ("disallow: /c/, allow: //c/", "//c/../c/x", EVASION),
         ("disallow: /?q=, allow: /?q=a%2Fb", "/?q=a%2fb", ALLOW),
+        ("disallow: /private/, allow: /a%2F", "/a%2F../private/x", EVASION),
+        ("disallow: /private/, allow: /*%2F", "/a%2F..%2Fprivate/x", EVASION),
+        ("disallow: /public, allow: /*%2Fpublic", "/x/..%2Fpublic/a", EVASION),
+        ("disallow: /w/, allow: /w/load.php?", "/w/load.php?", ALLOW),
         // Spelled at one place, not at another.
         ("disallow: /wiki/, allow: /wiki/C%2B%2B, allow: /a", "/a/..%2Fwiki/C%2B%2B", EVASION),
     ] {
@@ -170,6 +177,14 @@ fn a_target_with_too_many_forms_is_judged_by_every_rule() {
     assert!(target.is_cut());
     assert_eq!(judge("disallow: /nowhere/else", hostile, Reading::default()), EVASION);
     assert_eq!(judge("allow: /", hostile, Reading::default()), ALLOW);
+}
+
+#[test]
+fn many_parameters_are_no_many_forms() {
+    let list = (0..500).map(|at| format!("{at}.5,5.2;")).collect::<String>();
+    let target = format!("/route/v1/driving/{list}?x=1");
+    assert!(!Target::new(target.as_bytes()).is_cut());
+    assert_eq!(judge("disallow: /search", &target, Reading::default()), ALLOW);
 }
 
 #[test]

@@ -16,6 +16,10 @@ use crate::violations::{Error, Obstacle, file::Stamp};
 
 /// The beginning of every SQLite file.
 const MAGIC: &[u8] = b"SQLite format 3\0";
+/// The length of the header.
+const HEADER: usize = 100;
+/// The length of the first page, where nothing else is set.
+const PAGE: usize = 4096;
 /// The place of the application id in the header.
 const APPLICATION_ID_AT: usize = 68;
 /// The first table of our schema, which SQLite keeps as text at the beginning of the file.
@@ -34,16 +38,18 @@ fn beside(database: &Path, ending: &str) -> PathBuf {
     name.into()
 }
 
-/// Whether a file that SQLite does not accept shows signs of a database of ours: only a part of its
-/// header is lost.
+/// Whether a file that SQLite does not accept may be a database of ours: a part of its header is lost,
+/// or its first page is zeros, as after a loss of power.
 pub(super) fn has_traces(path: &Path) -> bool {
     let mut start = Vec::new();
     let read = File::open(path).and_then(|file| file.take(SEARCHED).read_to_end(&mut start));
     let id = (APPLICATION_ID as i32).to_be_bytes();
     let has_id = start.get(APPLICATION_ID_AT..).is_some_and(|rest| rest.starts_with(&id));
-    let is_cut = !start.is_empty() && start.len() < 100 && MAGIC.starts_with(head(&start));
+    let is_cut = !start.is_empty() && start.len() < HEADER && MAGIC.starts_with(head(&start));
     let has_table = start.windows(FIRST_TABLE.len()).any(|part| part == FIRST_TABLE);
-    read.is_ok() && (has_id || is_cut || has_table)
+    let has_head = start.starts_with(MAGIC);
+    let is_zeroed = start.len() >= HEADER && start.iter().take(PAGE).all(|&octet| octet == 0);
+    read.is_ok() && (has_id || is_cut || has_table || has_head || is_zeroed)
 }
 
 /// Whether there is no database of Beadle, and none can be created: the policy names the wrong file.

@@ -70,7 +70,12 @@ fn each_step_changes_what_it_names_and_nothing_else() {
     );
     check(
         decode_units,
-        &[("/%u0070%u002fx%u00e9", Some("/p/x%C3%A9")), ("/%ud800%u12", None), ("/%u+070", None)],
+        &[
+            ("/%u0070%u002fx%u00e9", Some("/p/x%C3%A9")),
+            ("/%ud800%u12", None),
+            ("/%ud83d%ude00", Some("/%F0%9F%98%80")),
+            ("/%u+070", None),
+        ],
     );
     check(
         read_latin_1,
@@ -90,6 +95,9 @@ fn careless_digits_are_decoded_as_they_are_counted() {
         ("/a%2;b", Some("/a+b")),
         ("/a%6?/../b", Some("/ao/../b")),
         ("/a%2F%41", None),
+        ("/pr%u006@vate", Some("/private")),
+        ("/%u006?/../private", Some("/o/../private")),
+        ("/sale-50%?fbclid=%2Fa", None),
         ("/a%zz%", None),
     ] {
         let found = decode_loosely(target.as_bytes());

@@ -8,12 +8,14 @@ use crate::violations::Drops;
 /// Damages the bytes of a file.
 type Damage = fn(&mut Vec<u8>);
 
-const DAMAGES: [(&str, Damage); 6] = [
+const DAMAGES: [(&str, Damage); 8] = [
     ("overwritten in the middle", |bytes| {
         let half = bytes.len() / 2;
         bytes[half..half + 20_000].fill(0xa5);
     }),
     ("overwritten at its start", |bytes| bytes[..16].fill(0xa5)),
+    ("with a first page of zeros", |bytes| bytes[..4096].fill(0)),
+    ("overwritten behind its first words", |bytes| bytes[16..20_000].fill(0xff)),
     ("without its first page", |bytes| bytes[100..4096].fill(0)),
     ("cut in the middle", |bytes| bytes.truncate(bytes.len() / 2)),
     ("cut inside a page", |bytes| bytes.truncate(bytes.len() - 1000)),
