@@ -205,9 +205,10 @@ fn with_last_slash(target: &[u8], resolved: Vec<u8>, decode_depth: u8) -> Vec<u8
         let last = String::from_utf8_lossy(last.unwrap_or_default()).to_ascii_lowercase();
         let has = |part: &str| name.windows(part.len()).any(|window| window == part.as_bytes());
         let ends = ["%3f", "%23", "%20", "%0", "%1", "%7f"];
-        !matches!(&name[..], b"" | b"." | b".." | b"%2e" | b"%2e." | b".%2e" | b"%2e%2e")
-            && !last.contains("%u")
-            && !(decode_depth > 1 && ends.into_iter().any(has))
+        let is_dots =
+            matches!(&name[..], b"" | b"." | b".." | b"%2e" | b"%2e." | b".%2e" | b"%2e%2e");
+        let may_end_before = decode_depth > 1 && ends.into_iter().any(has);
+        !(is_dots || last.contains("%u") || may_end_before)
     });
     let end = path(&resolved);
     if !is_plain || resolved[..end].ends_with(b"/") {
