@@ -618,7 +618,7 @@ fn with_query(mut target: Vec<u8>, query: Option<&[u8]>) -> Vec<u8> {
     let mut at = 0;
     while let Some(&octet) = query.get(at) {
         match (octet == b'%').then(|| escape(query, at)).flatten() {
-            Some(decoded) if decoded.is_ascii_graphic() && !b"&=+;%#".contains(&decoded) => {
+            Some(decoded) if decoded.is_ascii_graphic() && !b"&=+;?%#".contains(&decoded) => {
                 target.push(decoded);
                 at += 3;
             }
