@@ -155,7 +155,8 @@ impl Forms {
         let end = letter.len().saturating_sub(1);
         let keeps_query = letter.ends_with(b"?")
             && spelled.iter().any(|part| part.start <= end && letter.len() <= part.end);
-        if (count == 0 && !keeps_query) || step::has_hidden_dots(letter) {
+        let path = letter.split(|&octet| octet == b'?').next().unwrap_or_default();
+        if (count == 0 && !keeps_query) || step::has_hidden_dots(path) {
             return None;
         }
         let mut forms = Self::new(&held, None, reading);

@@ -142,8 +142,7 @@ pub(super) fn has_plain_end(path: &[u8]) -> bool {
 
 /// Whether a part of the path is a dot segment for whoever decodes its slashes or drops parameters.
 pub(super) fn has_hidden_dots(path: &[u8]) -> bool {
-    let segments = path.split(|&octet| matches!(octet, b'/' | b'?'));
-    segments.flat_map(names).any(|name| matches!(name, b"." | b".."))
+    path.split(|&octet| octet == b'/').flat_map(names).any(|name| matches!(name, b"." | b".."))
 }
 
 /// The names in a segment: its parts between encoded slashes, without parameters.

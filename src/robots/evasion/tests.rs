@@ -142,6 +142,7 @@ fn what_the_allow_rule_spells_is_not_decoded() {
         ("disallow: /private/, allow: /a%2F", "/a%2F../private/x", EVASION),
         ("disallow: /private/, allow: /*%2F", "/a%2F..%2Fprivate/x", EVASION),
         ("disallow: /public, allow: /*%2Fpublic", "/x/..%2Fpublic/a", EVASION),
+        ("disallow: /, allow: /a%2Bb", "/a%2Bb?u=http://q/../x", ALLOW),
         ("disallow: /w/, allow: /w/load.php?", "/w/load.php?", ALLOW),
         // Spelled at one place, not at another.
         ("disallow: /wiki/, allow: /wiki/C%2B%2B, allow: /a", "/a/..%2Fwiki/C%2B%2B", EVASION),
