@@ -28,7 +28,7 @@ use crate::{
     policy::{self, Policy},
     proxy::{self, Proxy, Running},
     publication::{self, Memory, Publisher},
-    violations::{LogTarget, NoteCounts, OnDamage, Settings, Sink},
+    violations::{LogTarget, OnDamage, Settings, Sink},
 };
 
 /// Signals within this time count as one.
@@ -232,20 +232,7 @@ impl Service {
             None => tracing::warn!("a second signal: requests in progress aborted"),
         }
         let counts = self.sink.close(FLUSH);
-        let lost = self.sink.lost();
-        if counts.dropped > 0 || lost != NoteCounts::default() {
-            tracing::error!(
-                dropped = counts.dropped,
-                stored = counts.stored,
-                editions = lost.editions,
-                fetches = lost.fetches,
-                hosts = lost.hosts,
-                clock_leaps = lost.clock_leaps,
-                quarantine = lost.quarantine,
-                "some records were lost"
-            );
-        }
-        tracing::info!(records = counts.stored, "stopped");
+        tracing::info!(records = counts.stored, dropped = counts.dropped, "stopped");
         Ok(Exit::Fine)
     }
 }

@@ -61,7 +61,7 @@ pub(super) struct State {
     pub(super) taken: Arc<[Arc<Violation>]>,
     pub(super) notes: Notes,
     /// The notes that the writer took and has not acknowledged.
-    pub(super) taken_notes: NoteCounts,
+    pub(super) taken_notes: Arc<Notes>,
     /// The notes that found no room or were abandoned.
     pub(super) lost: NoteCounts,
     /// The start of the write in progress.
@@ -164,8 +164,8 @@ impl State {
             self.drop_record(violation, cause);
         }
         self.bytes = 0;
-        self.lost += std::mem::take(&mut self.taken_notes);
-        self.lost += std::mem::take(&mut self.notes).counts();
+        let taken = std::mem::take(&mut self.taken_notes);
+        self.lost += std::mem::take(&mut self.notes).counts_with(&taken);
     }
 }
 

@@ -62,7 +62,8 @@ impl Lane {
         let writer = self.writer.lock().take();
         let Some(writer) = writer else { return };
         if self.queue.wait_finished(deadline) && writer.join().is_err() {
-            tracing::error!(code = "store.panicked", lane = self.queue.target, "a writer panicked");
+            let destination = self.queue.target;
+            tracing::error!(code = "store.panicked", destination, "a writer panicked");
         }
     }
 }

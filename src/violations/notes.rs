@@ -5,7 +5,7 @@
 //! quarantined files only the latest state counts; of editions every one does.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::{HashMap, HashSet, VecDeque},
     ops::AddAssign,
 };
 
@@ -19,9 +19,9 @@ const FETCHES: usize = 16_384;
 const EDITIONS: usize = 16_384;
 /// The most bytes of waiting editions.
 const EDITION_BYTES: usize = 64 << 20;
-
 /// The most waiting jumps of the clock.
 const LEAPS: usize = 1_024;
+
 /// Notes by kind, counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NoteCounts {
@@ -53,6 +53,8 @@ pub(super) struct Notes {
     fetches: HashMap<[Text; 3], Fetch>,
     editions: VecDeque<Edition>,
     edition_bytes: usize,
+    /// The id of the last waiting edition of each site.
+    last_editions: HashMap<Text, Text>,
     hosts: HashMap<Text, SiteHosts>,
     leaps: Vec<ClockLeap>,
     quarantine: HashMap<Text, QuarantineNote>,
@@ -88,6 +90,28 @@ impl Notes {
         }
     }
 
+    /// The number of notes of each kind, together with `earlier` ones. What both note counts once.
+    pub(super) fn counts_with(&self, earlier: &Self) -> NoteCounts {
+        fn names<'a, K: Eq + std::hash::Hash + 'a>(
+            all: impl Iterator<Item = &'a K>,
+        ) -> HashSet<&'a K> {
+            all.collect()
+        }
+        let mut last: HashMap<&Text, &Text> = HashMap::new();
+        let all = earlier.editions.iter().chain(&self.editions);
+        let editions = all.filter(|one| last.insert(&one.site, &one.id) != Some(&one.id)).count();
+        let fetches = names(earlier.fetches.keys().chain(self.fetches.keys())).len();
+        let hosts = names(earlier.hosts.keys().chain(self.hosts.keys())).len();
+        let quarantine = names(earlier.quarantine.keys().chain(self.quarantine.keys())).len();
+        NoteCounts {
+            editions: editions as u64,
+            fetches: fetches as u64,
+            hosts: hosts as u64,
+            clock_leaps: (earlier.leaps.len() + self.leaps.len()) as u64,
+            quarantine: quarantine as u64,
+        }
+    }
+
     /// Takes the fetch in place of an earlier one of the same crawler and network, and returns the
     /// number of fetches that found no room.
     pub(super) fn fetched(&mut self, mut fetch: Fetch) -> u64 {
@@ -109,8 +133,14 @@ impl Notes {
         0
     }
 
-    /// Takes the edition and returns the number of earlier ones that it displaced.
+    /// Takes the edition and returns the number of earlier ones that it displaced. Of an edition
+    /// that waits already, only the origin's file is news.
     pub(super) fn published(&mut self, edition: Edition) -> u64 {
+        if self.last_editions.get(&edition.site) == Some(&edition.id) {
+            self.again(edition);
+            return 0;
+        }
+        self.last_editions.insert(edition.site.clone(), edition.id.clone());
         self.edition_bytes += size(&edition);
         self.editions.push_back(edition);
         let mut lost = 0;
@@ -118,11 +148,25 @@ impl Notes {
         while self.editions.len() > EDITIONS
             || (self.edition_bytes > EDITION_BYTES && self.editions.len() > 1)
         {
-            let first = self.editions.pop_front();
-            self.edition_bytes -= first.as_ref().map_or(0, size);
+            let Some(first) = self.editions.pop_front() else { break };
+            self.edition_bytes -= size(&first);
+            if self.last_editions.get(&first.site) == Some(&first.id) {
+                self.last_editions.remove(&first.site);
+            }
             lost += 1;
         }
         lost
+    }
+
+    /// Takes the origin's file of an edition that waits.
+    fn again(&mut self, edition: Edition) {
+        let mut waiting = self.editions.iter_mut().rev();
+        let same = waiting.find(|one| one.site == edition.site && one.id == edition.id);
+        if let Some(same) = same.filter(|same| same.origin_file != edition.origin_file) {
+            self.edition_bytes -= size(same);
+            same.origin_file = edition.origin_file;
+            self.edition_bytes += size(same);
+        }
     }
 
     /// Takes the hosts of a site in place of earlier ones.
@@ -217,18 +261,55 @@ mod tests {
     fn the_newest_editions_are_kept_in_bounded_memory() {
         let blank = |length| Bytes::from(vec![b'#'; length]);
         let mut notes = Notes::default();
-        let large = |number| Edition { bytes: blank(1 << 20), ..edition("s", "x", number) };
+        let named =
+            |number: i64| Edition { id: number.to_string().into(), ..edition("s", "x", number) };
+        let large = |number| Edition { bytes: blank(1 << 20), ..named(number) };
         let lost: u64 = (0..70).map(|number| notes.published(large(number))).sum();
         assert_eq!((lost, notes.editions().len()), (6, 64));
         assert_eq!(notes.editions().next().map(|e| e.from), Some(large(6).from));
-        let huge = Edition { bytes: blank(EDITION_BYTES + 1), ..edition("s", "x", 99) };
+        let huge = Edition { bytes: blank(EDITION_BYTES + 1), ..named(99) };
         assert_eq!(notes.published(huge), 64, "the newest is never the one that goes");
         assert_eq!(notes.editions().len(), 1);
         let origin_file = OriginFile::Present(blank(EDITION_BYTES));
-        assert_eq!(notes.published(Edition { origin_file, ..edition("s", "x", 100) }), 1);
+        assert_eq!(notes.published(Edition { origin_file, ..named(100) }), 1);
 
         let mut notes = Notes::default();
-        let small = |number| notes.published(edition("s", "x", number));
+        let small = |number| notes.published(named(number));
         assert_eq!((0..EDITIONS as i64 + 5).map(small).sum::<u64>(), 5);
+    }
+
+    #[test]
+    fn an_edition_that_waits_already_counts_once() {
+        let publish = |ids: &[(&'static str, &'static str)]| {
+            let mut notes = Notes::default();
+            let lost: u64 =
+                (0..).zip(ids).map(|(at, (site, id))| notes.published(edition(site, id, at))).sum();
+            assert_eq!(lost, 0);
+            notes
+        };
+        let earlier = publish(&[("s", "a"), ("t", "a"), ("s", "a"), ("s", "b"), ("s", "a")]);
+        assert_eq!(earlier.counts().editions, 4);
+        let later = publish(&[("t", "a"), ("s", "a"), ("s", "c")]);
+        assert_eq!(later.counts_with(&earlier).editions, 5);
+        let mut merged = publish(&[("s", "a")]);
+        let origin_file = OriginFile::Present(Bytes::from_static(b"new"));
+        merged.published(Edition { origin_file: origin_file.clone(), ..edition("s", "a", 9) });
+        let waiting: Vec<_> = merged.editions().collect();
+        assert_eq!(waiting, [&Edition { origin_file, ..edition("s", "a", 0) }]);
+        assert_eq!(merged.edition_bytes, waiting.iter().map(|one| size(one)).sum::<usize>());
+    }
+
+    #[test]
+    fn what_is_noted_again_counts_once() {
+        let note = |network: &'static str| {
+            let mut notes = Notes::default();
+            notes.fetched(fetch("s", "GPTBot", network, "a", 1));
+            notes.released(Text::word("s"));
+            let at = Timestamp::UNIX_EPOCH;
+            notes.served(SiteHosts { site: Text::word("s"), hosts: Vec::new(), at });
+            notes
+        };
+        let counts = NoteCounts { fetches: 2, hosts: 1, quarantine: 1, ..NoteCounts::default() };
+        assert_eq!(note("a").counts_with(&note("b")), counts);
     }
 }

@@ -29,7 +29,7 @@ const OVERFLOW_INTERVAL: Duration = Duration::from_secs(10);
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     pub(super) records: Arc<[Arc<Violation>]>,
-    pub(super) notes: Notes,
+    pub(super) notes: Arc<Notes>,
     pub(super) overflow: Vec<Overflow>,
 }
 
@@ -86,7 +86,7 @@ impl Queue {
         if is_news {
             tracing::error!(
                 code = "store.overflow",
-                lane = self.target,
+                destination = self.target,
                 cause,
                 "the queue of violations is full: further violations are only counted"
             );
@@ -113,7 +113,7 @@ impl Queue {
         if is_news {
             tracing::error!(
                 code = "store.history_lost",
-                lane = self.target,
+                destination = self.target,
                 editions = lost.editions,
                 fetches = lost.fetches,
                 "too many editions or fetches of robots.txt wait for the database: further ones \
@@ -142,8 +142,8 @@ impl Queue {
             || state.owed_since.is_some_and(|since| since.elapsed() >= OVERFLOW_INTERVAL);
         let overflow = if is_due { state.settle() } else { Vec::new() };
         state.taken_owed = overflow.iter().map(|one| one.count).sum();
-        let notes = std::mem::take(&mut state.notes);
-        state.taken_notes = notes.counts();
+        let notes = Arc::new(std::mem::take(&mut state.notes));
+        state.taken_notes = Arc::clone(&notes);
         state.writing_since = Some(Instant::now());
         Order::Write(Box::new(Batch { records: Arc::clone(&state.taken), notes, overflow }))
     }
@@ -154,7 +154,7 @@ impl Queue {
         // Empty if the queue was abandoned meanwhile, so no record counts twice.
         let taken = std::mem::take(&mut state.taken);
         state.stored += taken.len() as u64;
-        state.taken_notes = NoteCounts::default();
+        state.taken_notes = Arc::default();
         state.taken_owed = 0;
         state.writing_since = None;
         drop(state);
@@ -174,14 +174,15 @@ impl Queue {
         state.trouble.clone_from(&trouble);
         let queued = state.counts().queued;
         drop(state);
-        let lane = self.target;
+        let destination = self.target;
         match trouble {
             Some(error) => tracing::error!(
-                code = error.code(), lane, queued, %error,
+                code = error.code(), destination, queued, %error,
                 "cannot write violations: retrying"
             ),
             None => {
-                tracing::info!(code = "store.recovered", lane, queued, "writing violations again")
+                let code = "store.recovered";
+                tracing::info!(code, destination, queued, "writing violations again");
             }
         }
     }
@@ -241,7 +242,7 @@ impl Queue {
         if violations > 0 || lost != NoteCounts::default() {
             tracing::error!(
                 code = "store.lost",
-                lane = self.target,
+                destination = self.target,
                 violations,
                 editions = lost.editions,
                 fetches = lost.fetches,
