@@ -14,6 +14,7 @@ use crate::policy::{self, Policy};
 
 use super::{
     edition::Edition,
+    edition_id::EditionId,
     editions::Editions,
     hosts::{HostPeriod, Hosts},
     past::Period,
@@ -65,6 +66,23 @@ impl Chronicle {
     /// The hosts of a site now, with the time since when each belongs to it.
     pub fn hosts(&self, site: &str) -> impl Iterator<Item = (&str, Timestamp)> {
         self.hosts.of_site(site)
+    }
+
+    /// All periods of hosts; of a host, in their order.
+    pub fn host_periods(&self) -> impl Iterator<Item = &HostPeriod> {
+        self.hosts.periods()
+    }
+
+    /// The periods of all editions. Of a site, in the order of their ends. Equivalent editions, and
+    /// those that are summed up, are one: stored, they judge as here.
+    pub fn periods(&self) -> impl Iterator<Item = (&str, Period)> {
+        let sites = self.sites.iter();
+        sites.flat_map(|(name, editions)| editions.periods().map(move |one| (name.as_str(), one)))
+    }
+
+    /// The edition among [`Self::periods`] that stands for an edition of a site.
+    pub fn stored_as(&self, site: &str, id: EditionId) -> EditionId {
+        self.sites.get(site).and_then(|editions| editions.stored_as(id)).unwrap_or(id)
     }
 
     /// Gives each host to its site of `policy` from `now` on, and forgets what ended before

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 
 use super::{
     edition::Edition,
+    edition_id::EditionId,
     past::{Past, Period, Room, arranged},
 };
 
@@ -100,6 +101,24 @@ impl Editions {
             past.set_back(until);
             past
         })
+    }
+
+    /// The past editions and the one in force as periods, in the order of their ends.
+    pub(super) fn periods(&self) -> impl Iterator<Item = Period> {
+        let in_force = self.in_force.as_ref().filter(|(edition, _)| !edition.is_provisional());
+        let in_force = in_force.map(|(edition, since)| Period {
+            edition: Arc::clone(edition),
+            from: *since,
+            until: None,
+        });
+        self.past.iter().rev().flat_map(Past::periods).chain(in_force)
+    }
+
+    /// The edition among [`Self::periods`] that stands for this one; `None` if none does.
+    pub(super) fn stored_as(&self, id: EditionId) -> Option<EditionId> {
+        let is_in_force = self.in_force.as_ref().is_some_and(|(edition, _)| edition.id() == id);
+        let past = self.past.iter().find(|past| past.is_one_of(&[id])).filter(|_| !is_in_force);
+        past.map(|past| past.stored().id())
     }
 
     /// The edition in force, and the start of its time.

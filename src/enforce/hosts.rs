@@ -87,6 +87,11 @@ impl Hosts {
         self.periods.retain(|_, periods| !periods.is_empty());
     }
 
+    /// All periods; of a host, in their order.
+    pub(super) fn periods(&self) -> impl Iterator<Item = &HostPeriod> {
+        self.periods.values().flatten()
+    }
+
     /// The names of all sites that had a host.
     pub(super) fn sites(&self) -> BTreeSet<&str> {
         self.periods.values().flatten().map(|period| period.site.as_str()).collect()

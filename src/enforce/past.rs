@@ -2,9 +2,10 @@
 
 use std::{cmp::Reverse, sync::Arc};
 
+use bytes::Bytes;
 use jiff::Timestamp;
 
-use crate::robots::Matcher;
+use crate::robots::{MAX_BYTES, Matcher};
 
 use super::{
     edition::Edition,
@@ -60,6 +61,27 @@ impl Past {
     pub fn id(&self) -> EditionId {
         let last = self.twins.iter().max_by_key(|twin| twin.until);
         last.filter(|_| self.is_summary).map_or_else(|| self.edition.id(), |last| last.id)
+    }
+
+    /// Its times as periods: the last one and, before it, those that are known as a whole.
+    pub(super) fn periods(&self) -> impl Iterator<Item = Period> {
+        let edition = self.stored();
+        let earlier = (self.first < self.from).then_some((self.first, self.from));
+        let times = earlier.into_iter().chain([(self.from, self.until)]);
+        times.map(move |(from, until)| Period {
+            edition: Arc::clone(&edition),
+            from,
+            until: Some(until),
+        })
+    }
+
+    /// The edition as a file that can be read back. A sum that is too long for that is one that
+    /// allows everything.
+    pub(super) fn stored(&self) -> Arc<Edition> {
+        match self.edition.bytes().len() > MAX_BYTES {
+            true if self.is_summary => Arc::new(Edition::of_bytes(Bytes::new())),
+            _ => Arc::clone(&self.edition),
+        }
     }
 
     /// The number of editions with different rules that are summed up in it, 1 for one alone.

@@ -31,6 +31,9 @@ const INTERVAL: Duration = Duration::from_secs(1);
 /// How long a leap counts. It exceeds every cache window.
 const LEAP_LIFETIME: Duration = Duration::from_secs(8 * 86_400);
 
+/// The most jumps that are kept.
+const MOST_JUMPS: usize = 1_024;
+
 /// The wall clock and a monotonic clock.
 #[derive(Debug)]
 pub struct Clock {
@@ -38,8 +41,16 @@ pub struct Clock {
     start: Instant,
     /// The last comparison.
     last: ArcSwap<State>,
-    /// The jumps that nobody took yet. Its lock serialises comparisons after a change.
-    fresh: Mutex<Vec<ClockLeap>>,
+    /// Its lock serialises comparisons after a change.
+    jumps: Mutex<Jumps>,
+}
+
+/// The latest jumps.
+#[derive(Debug, Default)]
+struct Jumps {
+    all: Vec<ClockLeap>,
+    /// How many of them were taken ([`Clock::take_leaps`]).
+    stored: usize,
 }
 
 /// One comparison.
@@ -71,6 +82,7 @@ impl Clock {
     /// A clock that starts at `now`, after these jumps. They count as long as without a restart.
     pub fn after(leaps: &[ClockLeap], now: Timestamp) -> Self {
         let start = Instant::now();
+        let jumps = Mutex::new(Jumps { all: leaps.to_vec(), stored: leaps.len() });
         let age = |leap: &ClockLeap| Duration::try_from(now.duration_since(leap.at)).ok();
         let ages = leaps.iter().map(|leap| (age(leap).unwrap_or_default(), leap.by));
         let recent = ages.filter(|(ago, _)| *ago < LEAP_LIFETIME);
@@ -80,7 +92,7 @@ impl Clock {
             Some(Leaps { total, ago: sum.ago.min(ago), ..sum })
         });
         let state = State { steady: start, wall: now, leaps, set_backs: 0 };
-        Self { start, last: ArcSwap::from_pointee(state), fresh: Mutex::default() }
+        Self { start, last: ArcSwap::from_pointee(state), jumps }
     }
 
     /// The moment of a given time. For explanations, which compare no clocks.
@@ -90,7 +102,15 @@ impl Clock {
 
     /// The jumps since the last call.
     pub fn take_leaps(&self) -> Vec<ClockLeap> {
-        std::mem::take(&mut self.fresh.lock())
+        let mut jumps = self.jumps.lock();
+        let (all, stored) = (jumps.all.len(), jumps.stored);
+        jumps.stored = all;
+        jumps.all.iter().skip(stored).copied().collect()
+    }
+
+    /// The jumps of this run and of earlier ones.
+    pub fn leaps(&self) -> Vec<ClockLeap> {
+        self.jumps.lock().all.clone()
     }
 
     /// The present moment. Takes no lock while both clocks agree.
@@ -112,12 +132,12 @@ impl Clock {
 
     /// Compares both clocks and stores the result.
     fn compare(&self, steady: Instant, wall: Timestamp) -> Option<Leap> {
-        let mut fresh = self.fresh.lock();
+        let mut jumps = self.jumps.lock();
         let mut state = **self.last.load();
         let leapt = state.compare(steady, wall);
         self.last.store(Arc::new(state));
         if let Some(leapt) = leapt {
-            fresh.push(ClockLeap { at: wall, by: leapt });
+            jumps.push(ClockLeap { at: wall, by: leapt });
             let seconds = leapt.as_secs();
             tracing::warn!(
                 code = "clock.leapt",
@@ -126,6 +146,16 @@ impl Clock {
             );
         }
         state.leap_at(steady)
+    }
+}
+
+impl Jumps {
+    fn push(&mut self, leap: ClockLeap) {
+        if self.all.len() >= MOST_JUMPS {
+            self.all.remove(0);
+            self.stored = self.stored.saturating_sub(1);
+        }
+        self.all.push(leap);
     }
 }
 

@@ -9,7 +9,7 @@ use crate::{
     conduct::Conduct,
     evidence::Verifier,
     metrics::Metrics,
-    policy::Policy,
+    policy::{ClientIp, Policy},
     violations::{Error, Settings, Sink},
 };
 
@@ -60,6 +60,17 @@ impl Handles {
             sink: Arc::new(Sink::start(Settings::default())?),
             metrics,
         })
+    }
+
+    /// Gives the store the history, for a database that lacks it. `client_ip` is the form of
+    /// addresses in records.
+    pub fn remember(&self, client_ip: ClientIp) {
+        let (published, conduct) = (Arc::clone(&self.published), Arc::clone(&self.conduct));
+        let clock = Arc::clone(&self.clock);
+        self.sink.remember(move || {
+            let rulebook = Arc::clone(&published.load().rulebook);
+            memory::history(&rulebook, &conduct.ledger, clock.leaps(), client_ip)
+        });
     }
 
     /// Puts `after` in force in place of `before`: stores the editions, and swaps what requests are

@@ -9,9 +9,11 @@ use crate::{
     conduct::{Fetches, Ledger, Network},
     crawlers::Outcome,
     enforce::{self, Chronicle, EditionId, History, HostPeriod, Moment, Period, Rulebook},
-    policy::{self, Policy, Source},
+    policy::{self, ClientIp, Policy, Source},
     robots::{self, OriginFile, closes_everything},
-    violations::{self, ClockLeap, Fetch, Obstacle, Quarantined, Sink, SiteHosts, Store, Unread},
+    violations::{
+        self, ClockLeap, Fetch, Obstacle, Quarantined, Sink, SiteHosts, Store, Text, Unread,
+    },
 };
 
 use super::{clock::Clock, origin_files::KnownFile};
@@ -188,6 +190,50 @@ pub(super) fn store(sink: &Sink, rulebook: &Rulebook, now: Timestamp) {
     }
 }
 
+/// The history by which requests are judged now, as rows of a database.
+pub(super) fn history(
+    rulebook: &Rulebook,
+    ledger: &Ledger,
+    leaps: Vec<ClockLeap>,
+    client_ip: ClientIp,
+) -> violations::History {
+    let chronicle = rulebook.chronicle();
+    let editions = chronicle.periods().map(|(name, period)| {
+        let served = rulebook.sites().iter().find(|site| site.name == name);
+        match served.filter(|_| period.until.is_none()) {
+            Some(site) => row(site),
+            None => past_row(name, &period),
+        }
+    });
+    let hosts = chronicle.host_periods().map(|period| violations::HostPeriod {
+        host: period.host.as_str().into(),
+        site: period.site.as_str().into(),
+        from: period.from,
+        until: period.until,
+    });
+    let fetches = ledger.all().into_iter().map(|fetches| Fetch {
+        edition: chronicle.stored_as(&fetches.site, fetches.edition).to_string().into(),
+        network: network(fetches.network, client_ip),
+        standing: Text::word(fetches.outcome.as_str()),
+        site: fetches.site.into(),
+        product_token: fetches.product_token.into(),
+        first: fetches.first,
+        last: fetches.last,
+        count: u64::from(fetches.count),
+        interval: fetches.interval,
+    });
+    let (editions, hosts, fetches) = (editions.collect(), hosts.collect(), fetches.collect());
+    violations::History { editions, hosts, leaps, fetches }
+}
+
+/// A network in a stored history. A hashed one is unknown after a start anyway.
+fn network(network: Network, client_ip: ClientIp) -> Text {
+    match client_ip {
+        ClientIp::Hash if network.address().is_some() => Text::word("-"),
+        ClientIp::Hash | ClientIp::Network | ClientIp::Full => network.to_string().into(),
+    }
+}
+
 /// Stores that a removed site has no hosts any more.
 pub(super) fn store_removal(sink: &Sink, site: &str, now: Timestamp) {
     sink.served(SiteHosts { site: site.into(), hosts: Vec::new(), at: now });
@@ -206,6 +252,20 @@ pub(super) fn store_provisional(sink: &Sink, replaced: &Rulebook, next: &Ruleboo
         .for_each(|site| sink.published(row(site)));
 }
 
+/// An edition that no site of the policy has in force. Its source is not known any more.
+fn past_row(site: &str, period: &Period) -> violations::Edition {
+    violations::Edition {
+        site: site.into(),
+        id: period.edition.id().to_string().into(),
+        sha256: period.edition.sha256().into(),
+        bytes: period.edition.bytes().clone(),
+        source: Text::word("unknown"),
+        origin_file: OriginFile::Unknown,
+        from: period.from,
+        until: period.until,
+    }
+}
+
 fn row(site: &enforce::Site) -> violations::Edition {
     let edition = site.edition();
     violations::Edition {
@@ -213,7 +273,7 @@ fn row(site: &enforce::Site) -> violations::Edition {
         id: edition.id().to_string().into(),
         sha256: edition.sha256().into(),
         bytes: edition.bytes().clone(),
-        source: violations::Text::word(site.source.as_str()),
+        source: Text::word(site.source.as_str()),
         origin_file: site.origin_file.clone(),
         from: site.timeline.since(),
         until: None,

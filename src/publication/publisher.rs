@@ -105,6 +105,7 @@ impl Publisher {
         let conduct = Arc::new(conduct);
         let file = PolicyFile::new(file, &policy);
         let handles = Handles { published, conduct, clock, sink, metrics };
+        handles.remember(policy.violations.client_ip);
         let unread = memory.unread;
         Ok(Self {
             handles,

@@ -19,6 +19,7 @@ pub use self::{
     edition::{ClockLeap, Edition, Fetch, HostPeriod, Quarantined, SiteHosts, Unread},
     error::{Error, Obstacle},
     filter::{Filter, Listing},
+    history::History,
     notes::NoteCounts,
     overflow::Overflow,
     record::{ReadState, Robots, RobotsRead, SCHEMA, Violation},
@@ -34,6 +35,7 @@ mod edition; // the history of a site's robots.txt: editions, hosts, quarantine,
 mod error; // failures of a database or a log, with the repair
 mod file; // rules for files: mode, folder, identity
 mod filter; // the selection of records, the same for database and lines
+mod history; // what the running program judges by, for a database that lacks it
 pub mod jsonl; // JSON lines: one record a line, read back with a filter
 mod lane; // a queue with its writer
 mod log; // the target of JSON lines: a file or standard output

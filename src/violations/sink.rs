@@ -12,9 +12,9 @@ use std::{
 use jiff::Timestamp;
 
 use crate::violations::{
-    ClockLeap, Counts, Drops, Edition, Error, Fetch, Health, NoteCounts, OnDamage, Overflow,
-    Quarantined, SiteHosts, Text, Violation, lane::Lane, log::Log, notes::Notes,
-    retention::Retention, store::Appender,
+    ClockLeap, Counts, Drops, Edition, Error, Fetch, Health, History, NoteCounts, OnDamage,
+    Overflow, Quarantined, SiteHosts, Text, Violation, history::Recollection, lane::Lane, log::Log,
+    notes::Notes, retention::Retention, store::Appender,
 };
 
 /// The targets of records, and how long records are kept.
@@ -53,6 +53,7 @@ pub struct Sink {
     /// The log beside a database.
     log: Option<Lane>,
     has_database: bool,
+    recollection: Recollection,
 }
 
 impl Default for Settings {
@@ -92,8 +93,10 @@ impl Sink {
         };
         let (now, wall) = (Instant::now(), Timestamp::now());
         let retention = retention.map(|keep| Retention::new(keep, editions, now, wall));
-        let database =
-            database.map(|path| Appender::open(&path, on_damage, retention)).transpose()?;
+        let recollection = Recollection::default();
+        let appender =
+            |path: PathBuf| Appender::open(&path, on_damage, recollection.clone(), retention);
+        let database = database.map(appender).transpose()?;
         let has_database = database.is_some();
         let log = log.map(|log| Lane::start("log", queue, log)).transpose()?;
         let (main, log) = match (database, log) {
@@ -105,7 +108,13 @@ impl Sink {
             (None, Some(log)) => (log, None),
             (None, None) => (Lane::closed(), None),
         };
-        Ok(Self { main, log, has_database })
+        Ok(Self { main, log, has_database, recollection })
+    }
+
+    /// Gives the source of the history by which the program judges. A database that is replaced or
+    /// repaired while the program runs gets it.
+    pub fn remember(&self, source: impl Fn() -> History + Send + Sync + 'static) {
+        self.recollection.set(source);
     }
 
     /// Takes the record, or only counts it if the queue is full. Never waits for a disk.

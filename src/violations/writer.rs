@@ -37,10 +37,17 @@ pub(super) fn run(queue: &Queue, target: &mut dyn Target) {
             Ok(patience) => (patience, None),
             Err(error) => (REST_AFTER_FAILURE, Some(error)),
         };
+        let is_troubled = trouble.is_some();
         queue.report(trouble);
         match queue.take(patience) {
             Order::Rest => {}
-            Order::Stop => break,
+            Order::Stop => {
+                // What was lost may be back.
+                if is_troubled {
+                    queue.report(target.tend().err());
+                }
+                break;
+            }
             Order::Write(batch) => {
                 if !write(queue, target, &batch) {
                     break;

@@ -3,6 +3,7 @@
 use std::{
     fs,
     io::Read,
+    os::unix::fs::FileExt,
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
@@ -195,6 +196,30 @@ fn damage_to_a_database_in_use_is_noticed_and_requests_go_on() {
 }
 
 #[test]
+fn damage_to_pages_that_sqlite_keeps_in_memory_is_noticed() {
+    let origin = Origin::plain();
+    for (what, place) in
+        [("its header", 0..64), ("its first page", 100..4096), ("others", 4096..60_000)]
+    {
+        for on_damage in ["keep", "rotate"] {
+            let violations = format!("  on_damage: {on_damage}\n");
+            let beadle = setup(&origin, &violations).start();
+            violate(&beadle, 150);
+            beadle.wait_for_metric("beadle_records_stored", 150.0);
+            let file = fs::OpenOptions::new().write(true).open(database(&beadle)).expect("a file");
+            assert!(file.metadata().expect("a file").len() > place.end, "{what}");
+            let damage = vec![0xa5; (place.end - place.start) as usize];
+            file.write_all_at(&damage, place.start).expect("written");
+            match on_damage {
+                "keep" => drop(wait_for_health(&beadle, "is damaged")),
+                _ => beadle.wait_for_stderr("damaged database moved aside"),
+            }
+            assert_serving(&beadle);
+        }
+    }
+}
+
+#[test]
 fn a_moved_database_and_a_truncated_log_keep_what_was_acknowledged() {
     let origin = Origin::plain();
     for ends in ["KILL", "TERM"] {
@@ -228,6 +253,97 @@ fn a_moved_database_and_a_truncated_log_keep_what_was_acknowledged() {
     assert_eq!(records(&moved), 60);
 }
 
+/// Two sites, with the hosts of the second and the rules of the first.
+fn two_sites(origin: &Origin, rules: &str, first: &str, second: &str, more: &str) -> Setup {
+    let site = |hosts: &str, rules: &str| {
+        format!(
+            "  - hosts: [{hosts}]\n    origin: http://127.0.0.1:{}\n    robots_txt: \
+             {{ groups: [{{ user_agents: [\"*\"], disallow: [{rules}] }}] }}\n    \
+             enforcement: {{ mode: block }}\n",
+            origin.port
+        )
+    };
+    Setup::sites(&format!("{}{}", site(first, rules), site(second, "/private/, /new/")))
+        .violations(&format!("  database: $DIR/beadle.db\n{more}"))
+        .server("  trusted_proxies: [127.0.0.1]\n")
+}
+
+fn visit(beadle: &Beadle, host: &str, target: &str, (user_agent, ip): (&str, &str)) -> u16 {
+    let request = Request::get(target).host(host).user_agent(user_agent);
+    request.field("X-Forwarded-For", ip).send(beadle.port).status
+}
+
+/// Something that happens to a database in use.
+type Loss = fn(&Path);
+
+const LOSSES: [(&str, &str, Loss); 6] = [
+    ("moved away", "keep", |path| fs::rename(path, path.with_extension("away")).expect("moved")),
+    ("deleted", "keep", |path| {
+        for ending in ["db", "db-wal", "db-shm"] {
+            fs::remove_file(path.with_extension(ending)).expect("it is there");
+        }
+    }),
+    ("emptied", "keep", |path| drop(fs::File::create(path).expect("emptied"))),
+    ("replaced by an empty one", "keep", |path| {
+        let other = path.with_extension("other");
+        fs::File::create(&other).expect("created");
+        fs::rename(other, path).expect("moved");
+    }),
+    ("damaged", "rotate", |path| {
+        let file = fs::OpenOptions::new().write(true).open(path).expect("a file");
+        file.write_all_at(&[0xa5; 40_000], 100).expect("written");
+    }),
+    ("damaged, and then moved away", "keep", |path| {
+        let file = fs::OpenOptions::new().write(true).open(path).expect("a file");
+        file.write_all_at(&[0xa5; 40_000], 100).expect("written");
+        // Longer than until it is noticed, or not: both end the same.
+        std::thread::sleep(std::time::Duration::from_millis(1500));
+        fs::rename(path, path.with_extension("away")).expect("moved");
+    }),
+];
+
+#[test]
+fn a_start_after_a_lost_database_judges_as_the_program_did_that_lost_it() {
+    let origin = Origin::plain();
+    let gptbot = ("Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)", "192.0.2.1");
+    let bingbot =
+        ("Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)", "198.51.100.2");
+    for (what, on_damage, lose) in LOSSES {
+        let more = format!("  on_damage: {on_damage}\n");
+        let before = || two_sites(&origin, "/old/", "a.example, moved.example", "b.example", &more);
+        let after = || {
+            let (first, second) = ("a.example", "b.example, moved.example");
+            two_sites(&origin, "/old/, /new/", first, second, &more)
+        };
+        let beadle = before().start();
+        assert_eq!(visit(&beadle, "a.example", "/robots.txt", gptbot), 200);
+        beadle.reload(&after());
+        assert_eq!(visit(&beadle, "a.example", "/robots.txt", bingbot), 200);
+        let verdicts = |beadle: &Beadle| {
+            [("a.example", gptbot), ("a.example", bingbot), ("moved.example", gptbot)]
+                .map(|(host, who)| visit(beadle, host, "/new/x", who))
+        };
+        assert_eq!(verdicts(&beadle), [200, 403, 200], "{what}");
+        let wait_until_stored = || {
+            wait_for("the records", || {
+                let seen = beadle.metric("beadle_records_seen");
+                (beadle.metric("beadle_records_stored") == seen).then_some(())
+            });
+        };
+        wait_until_stored();
+        lose(&database(&beadle));
+        wait_for("the new database", || {
+            beadle.stderr().contains("store.history_restored").then_some(())
+        });
+        assert_eq!(verdicts(&beadle), [200, 403, 200], "{what}");
+        wait_until_stored();
+        let beadle = beadle.restarted_as("KILL", after());
+        assert_eq!(verdicts(&beadle), [200, 403, 200], "{what}");
+        let beadle = beadle.restarted_as("TERM", after());
+        assert_eq!(verdicts(&beadle), [200, 403, 200], "{what}");
+    }
+}
+
 #[test]
 fn a_stop_says_how_many_editions_and_fetches_are_lost() {
     let origin = Origin::plain();
@@ -251,6 +367,33 @@ fn a_stop_says_how_many_editions_and_fetches_are_lost() {
     for part in ["violations=3", "editions=1", "fetches=1", "quarantine=0"] {
         assert!(line.contains(part), "{part}: {line}");
     }
+}
+
+#[test]
+fn a_stop_with_a_damaged_database_counts_each_loss_once_and_says_it_once() {
+    let origin = Origin::plain();
+    let (beadle, _) = ended_and_damaged(&origin, DAMAGES[0].1);
+    let mut beadle = beadle.restarted_as("TERM", setup(&origin, ""));
+    wait_for_health(&beadle, "is damaged");
+    violate(&beadle, 3);
+    // Stores the same edition and the same hosts again.
+    let site = format!("{GROUPS}    enforcement: {{ mode: block, impostors: log }}\n");
+    let changed = Setup::site(origin.port, &site).violations("  database: $DIR/beadle.db\n");
+    beadle.reload(&changed);
+    beadle.stop();
+    beadle.wait_for_stderr("stopped");
+    let stderr = beadle.stderr();
+    let at_end = stderr.rsplit_once("no new connections").expect("it was stopped").1;
+    let errors: Vec<&str> = at_end
+        .lines()
+        .filter(|line| line.contains("ERROR") && !line.contains("store.corrupt"))
+        .collect();
+    let [line] = errors.as_slice() else { panic!("one line for one fact: {errors:?}") };
+    for part in ["store.lost", "destination=", "database", "violations=3", "editions=1", "hosts=1"]
+    {
+        assert!(line.contains(part), "{part}: {line}");
+    }
+    assert!(!stderr.contains("lane="), "{stderr}");
 }
 
 #[test]

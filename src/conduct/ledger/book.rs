@@ -110,6 +110,20 @@ impl Book {
         }
     }
 
+    /// All fetches. Names are in lower case.
+    pub(super) fn all(&self) -> Vec<Fetches> {
+        let pairs = self.crawlers.iter().filter_map(|(key, fetches)| {
+            let (site, name) = key.split_once('/')?;
+            Some(
+                fetches
+                    .networks
+                    .iter()
+                    .map(move |(network, entry)| entry.fetches(site, name, *network)),
+            )
+        });
+        pairs.flatten().collect()
+    }
+
     /// Moves times after `now` to `now`.
     pub(super) fn set_back(&mut self, now: i64) {
         self.forgotten = self.forgotten.min(now);

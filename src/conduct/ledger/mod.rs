@@ -83,6 +83,11 @@ impl Ledger {
         ledger
     }
 
+    /// All fetches that the caller has to store.
+    pub fn all(&self) -> Vec<Fetches> {
+        self.named.read().all()
+    }
+
     /// Notes a fetch of a site's robots.txt. Returns rows to store: all fetches of this client, and
     /// the fetch that this one replaced, if that was of another edition. None for a declared name.
     pub fn note(&self, site: &Site, name: Name<'_>, reader: Reader, at: Timestamp) -> Vec<Fetches> {

@@ -174,6 +174,45 @@ fn what_another_network_fetched_in_a_crawlers_name_still_excuses_it_after_that_n
 }
 
 #[test]
+fn a_database_that_is_lost_in_use_costs_no_grace_after_many_changes() {
+    let mut world = World::with_database(&new());
+    let address = |number: u8| format!("192.0.{number}.1");
+    // More editions than are kept apart; some differ in nothing but their order.
+    for number in 0..90_u8 {
+        let (rare, twin) = (number % 7, if number % 2 == 0 { "/a/, /b/" } else { "/b/, /a/" });
+        let paths = format!(", /new/, /{number}/, /rare{rare}/, {twin}");
+        world.reload(&disallowing(&paths, "", ""));
+        if number % 3 > 0 {
+            world.fetch_robots_txt(GPTBOT, &address(number));
+            world.fetch_robots_txt(BINGBOT, &address(number / 3));
+        }
+    }
+    let last = disallowing(", /new/, /0/, /50/, /88/, /89/, /rare0/, /rare3/", "", "");
+    world.reload(&last);
+    world.fetch_robots_txt(GPTBOT, &address(100));
+    let verdicts = |world: &World| {
+        let mut all = Vec::new();
+        for number in (0..90).step_by(7).chain([88, 89, 100, 101]) {
+            for target in ["/new/x", "/0/x", "/50/x", "/88/x", "/89/x", "/rare0/x", "/rare3/x"] {
+                for user_agent in [GPTBOT, BINGBOT] {
+                    let status = world.status_from(&address(number), target, user_agent);
+                    all.push(format!("{number} {target} {status}"));
+                }
+            }
+        }
+        all
+    };
+    let before = verdicts(&world);
+    for status in ["200", "403"] {
+        let count = before.iter().filter(|verdict| verdict.ends_with(status)).count();
+        assert!(count > 20, "{count} are {status}");
+    }
+    world.lose_database();
+    let world = world.restarted(&last);
+    assert_eq!(verdicts(&world), before);
+}
+
+#[test]
 fn a_family_reads_the_file_under_one_of_its_names() {
     let site = |paths: &str| {
         format!(

@@ -19,7 +19,7 @@ use crate::{
         AddressBook, Change, Clock, FilesBySite, Handles, InForce, Memory, Snapshot, next,
     },
     robots::OriginFile,
-    violations::{Settings, Sink, Violation},
+    violations::{Settings, Sink, Store, Violation},
 };
 
 /// The start of every world, as seconds since the epoch.
@@ -116,6 +116,7 @@ impl World {
             metrics,
         };
         handles.publish(&in_force, &in_force, verifier.clone(), &addresses);
+        handles.remember(policy.violations.client_ip);
         let (gate, since_start) = (Gate::new(&handles, &policy), Cell::new(since_start));
         let origin = |_: &str| 200;
         Self { sections, in_force, handles, gate, verifier, addresses, since_start, origin, folder }
@@ -154,6 +155,22 @@ impl World {
         self.handles.sink.close(Duration::from_secs(20));
         let now = moment(self.since_start.get()).now;
         Memory::read(&self.in_force.policy, now).expect("the database can be read")
+    }
+
+    /// Deletes the database while it is in use, and waits for the new one.
+    pub(super) fn lose_database(&self) {
+        let settings = &self.in_force.policy.violations;
+        let database = settings.database.as_ref().expect("the world has one");
+        std::fs::remove_file(database).expect("it is there");
+        let deadline = std::time::Instant::now() + Duration::from_secs(20);
+        let is_there = || {
+            Store::open_read_only(database)
+                .is_ok_and(|store| store.hosts(Timestamp::MIN).is_ok_and(|hosts| !hosts.is_empty()))
+        };
+        while !is_there() {
+            assert!(std::time::Instant::now() < deadline, "waited in vain");
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 
     /// Ends, and starts again with these settings of `site.example` and what the database keeps.

@@ -4,7 +4,6 @@
 //! along what was acknowledged, and a truncated write-ahead log loses none of it.
 
 use std::{
-    collections::BTreeMap,
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
@@ -17,11 +16,13 @@ use super::{
     damage::{WHOLE, is_none_of_ours, move_aside},
     editions, fetches,
     files::{Checkpoint, Files},
-    hosts, leaps, overflow, quarantine, records,
+    hosts,
+    inspection::{Inspection, inspect},
+    leaps, overflow, quarantine, records,
 };
 use crate::violations::{
-    Edition, Error, Obstacle, OnDamage, Overflow, Text, Violation, notes::Notes, queue::Batch,
-    retention::Retention, writer::Target,
+    Error, History, Obstacle, OnDamage, Overflow, Violation, history::Recollection, notes::Notes,
+    queue::Batch, retention::Retention, writer::Target,
 };
 
 /// The time between calls of [`Target::tend`], which watches the files.
@@ -42,8 +43,11 @@ pub(in crate::violations) struct Appender {
     /// The damage that stops the writing, and the files in which it was found.
     damage: Option<(Error, Files)>,
     rotated: Option<Instant>,
-    /// The last edition of each site. A new database gets them again.
-    in_force: BTreeMap<Text, Edition>,
+    inspection: Inspection,
+    /// The history, which a database lacks that was replaced or repaired.
+    recollection: Recollection,
+    /// Whether the next database that is opened may lack it.
+    lacks_history: bool,
     retention: Option<Retention>,
 }
 
@@ -53,6 +57,7 @@ impl Appender {
     pub(in crate::violations) fn open(
         path: &Path,
         on_damage: OnDamage,
+        recollection: Recollection,
         retention: Option<Retention>,
     ) -> Result<(Self, Option<Error>), Error> {
         let mut appender = Self {
@@ -62,7 +67,9 @@ impl Appender {
             files: Files::default(),
             damage: None,
             rotated: None,
-            in_force: BTreeMap::new(),
+            inspection: Inspection::after(Instant::now(), Instant::now()),
+            recollection,
+            lacks_history: false,
             retention,
         };
         match appender.store() {
@@ -78,6 +85,7 @@ impl Appender {
             let store = self.reopen()?;
             self.files = Files::of(&self.path);
             self.damage = None;
+            self.lacks_history = false;
             self.store = Some(store);
         }
         Ok(self.store.as_mut().expect("it was opened above"))
@@ -86,26 +94,33 @@ impl Appender {
     fn reopen(&mut self) -> Result<Store, Error> {
         // Another check of the same files would find the same.
         let damage = self.damage.take().filter(|(_, files)| *files == Files::of(&self.path));
-        let opened = damage.map_or_else(|| self.open_with_editions(), |(error, _)| Err(error));
+        let opened = damage.map_or_else(|| self.open_with_history(), |(error, _)| Err(error));
         let opened = match opened {
             Err(error) if error.is_damage() && self.may_rotate() => {
                 self.rotate(&error)?;
-                self.open_with_editions()
+                self.open_with_history()
             }
             opened => opened,
         };
         opened.inspect_err(|error| self.note_damage(error))
     }
 
-    /// Opens the database and adds the editions in force, which a new one lacks.
-    fn open_with_editions(&self) -> Result<Store, Error> {
+    /// Opens the database and adds the history, where it may lack it.
+    fn open_with_history(&mut self) -> Result<Store, Error> {
+        let start = Instant::now();
         let mut store = Store::open(&self.path)?;
-        let mut in_force = Notes::default();
-        for edition in self.in_force.values() {
-            in_force.published(edition.clone());
-        }
-        if !in_force.is_empty() {
-            store.add([], &in_force, &[])?;
+        self.inspection = Inspection::after(start, Instant::now());
+        self.lacks_history |= self.files.is_other_database(&Files::of(&self.path));
+        let history = self.lacks_history.then(|| self.recollection.history()).flatten();
+        if let Some(history) = history {
+            store.restore(&history)?;
+            tracing::info!(
+                code = "store.history_restored",
+                editions = history.editions.len(),
+                hosts = history.hosts.len(),
+                fetches = history.fetches.len(),
+                "the history of robots.txt was written into the new database"
+            );
         }
         Ok(store)
     }
@@ -117,6 +132,7 @@ impl Appender {
     fn rotate(&mut self, error: &Error) -> Result<(), Error> {
         let aside = move_aside(&self.path, "damaged", &WHOLE)?;
         self.rotated = Some(Instant::now());
+        self.lacks_history = true;
         tracing::error!(
             code = error.code(), %error, aside = %aside.display(),
             "damaged database moved aside: a new one is started"
@@ -127,6 +143,7 @@ impl Appender {
     fn note_damage(&mut self, error: &Error) {
         if error.is_damage() {
             self.damage = Some((error.clone(), Files::of(&self.path)));
+            self.lacks_history = true;
         }
     }
 
@@ -139,13 +156,10 @@ impl Appender {
         // What a reader delays now is copied then, too.
         let _ = store.checkpoint(Checkpoint::Truncate);
         self.files = Files::of(&self.path);
-        for edition in batch.notes.editions() {
-            self.in_force.insert(edition.site.clone(), edition.clone());
-        }
         Ok(())
     }
 
-    /// Fails if the files were moved, deleted or truncated since the last write.
+    /// Fails if the files were moved, deleted, truncated or damaged since the last write.
     fn watch(&mut self) -> Result<(), Error> {
         let Some(store) = &mut self.store else { return Ok(()) };
         let now = Files::of(&self.path);
@@ -167,7 +181,15 @@ impl Appender {
             return Err(Error::new(&self.path, obstacle));
         }
         store.check_lengths(&self.files, &now)?;
+        if self.files.is_written(&now) {
+            self.inspection.note_foreign_write();
+        }
         self.files = now;
+        let start = Instant::now();
+        if self.inspection.is_due(start) {
+            inspect(&self.path)?;
+            self.inspection = Inspection::after(start, Instant::now());
+        }
         Ok(())
     }
 
@@ -177,6 +199,7 @@ impl Appender {
             let is_broken = error.is_damage() || error.obstacle == Obstacle::Truncated;
             let store = self.store.take();
             store.into_iter().filter(|_| is_broken).for_each(|store| store.keep_as_it_is());
+            self.lacks_history |= is_broken || error.obstacle == Obstacle::Displaced;
             self.note_damage(error);
         }
     }
@@ -222,6 +245,19 @@ impl Store {
             quarantine::add(&transaction, notes.quarantine())?;
             fetches::add(&transaction, notes.fetches())?;
             overflow::add(&transaction, overflow)?;
+            transaction.commit()
+        })
+    }
+
+    /// Adds the history, as far as the database lacks it. What it has stays as it is.
+    pub(super) fn restore(&mut self, history: &History) -> Result<(), Error> {
+        self.attempt(|connection| {
+            let transaction =
+                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            editions::restore(&transaction, &history.editions)?;
+            hosts::restore(&transaction, &history.hosts)?;
+            leaps::add(&transaction, &history.leaps)?;
+            fetches::add(&transaction, history.fetches.iter())?;
             transaction.commit()
         })
     }

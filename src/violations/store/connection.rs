@@ -91,6 +91,15 @@ impl Store {
         Ok(store)
     }
 
+    /// Checks a database that another connection uses, as a start does.
+    ///
+    /// # Errors
+    /// Where it is damaged, or cannot be read.
+    pub(super) fn inspect(path: &Path) -> Result<(), Error> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        Self::connect(path, flags, BUSY)?.check()
+    }
+
     fn open_found(path: &Path, access: OpenFlags) -> Result<Self, Error> {
         match std::fs::metadata(path) {
             Ok(found) if !found.is_file() => return Err(Error::new(path, Obstacle::NoRegularFile)),

@@ -151,6 +151,46 @@ pub(super) fn publish<'a>(
     Ok(())
 }
 
+/// Writes a history: the periods that are not written yet, and the ends of those that have none.
+pub(super) fn restore(connection: &Connection, editions: &[Edition]) -> rusqlite::Result<()> {
+    let mut end = connection.prepare_cached(
+        "UPDATE edition_periods SET until_ = ?4, base = NULL \
+         WHERE site = ?1 AND edition = ?2 AND from_ = ?3 AND until_ IS NULL",
+    )?;
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO edition_periods (site, edition, source, from_, until_) \
+         VALUES (?1, ?2, ?5, ?3, ?4)",
+    )?;
+    for edition in editions {
+        let Some(until) = edition.until.map(Timestamp::as_millisecond) else { continue };
+        let from = edition.from.as_millisecond();
+        end.execute(params![edition.site, edition.id, from, until])?;
+        if !is_written(connection, edition)? {
+            keep_bytes(connection, edition)?;
+            let Edition { site, id, source, .. } = edition;
+            insert.execute(params![site, id, from, until, source])?;
+        }
+    }
+    publish(connection, editions.iter().filter(|edition| edition.until.is_none()))
+}
+
+/// Whether the period that begins with this publication is written.
+fn is_written(connection: &Connection, edition: &Edition) -> rusqlite::Result<bool> {
+    let sql = "SELECT 1 FROM edition_periods WHERE site = ? AND edition = ? AND from_ = ?";
+    let Edition { site, id, from, .. } = edition;
+    connection.prepare_cached(sql)?.exists(params![site, id, from.as_millisecond()])
+}
+
+/// Writes the bytes of an edition, once.
+fn keep_bytes(connection: &Connection, edition: &Edition) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO editions (id, sha256, bytes) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+        )?
+        .execute(params![edition.id, edition.sha256, edition.bytes.as_ref()])
+        .map(drop)
+}
+
 /// Writes the time of the last record that names each edition.
 pub(super) fn mention(connection: &Connection, records: &[&Violation]) -> rusqlite::Result<()> {
     let mut last: BTreeMap<&Text, Timestamp> = BTreeMap::new();
@@ -181,7 +221,9 @@ fn follow(connection: &Connection, mut sequence: Vec<&Edition>) -> rusqlite::Res
         return Ok(()); // this batch is already written
     }
     for edition in sequence {
-        if in_force.as_ref().is_none_or(|found| found.edition != edition.id) {
+        let is_in_force = in_force.as_ref().is_some_and(|found| found.edition == edition.id);
+        // A restored history has publications that were still waiting.
+        if !is_in_force && !is_written(connection, edition)? {
             in_force = Some(replace(connection, in_force, edition)?);
         }
     }
@@ -224,11 +266,7 @@ fn replace(
             )?
             .execute([from, replaced.sequence])?;
     }
-    connection
-        .prepare_cached(
-            "INSERT INTO editions (id, sha256, bytes) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-        )?
-        .execute(params![edition.id, edition.sha256, edition.bytes.as_ref()])?;
+    keep_bytes(connection, edition)?;
     connection
         .prepare_cached(
             "INSERT INTO edition_periods (site, edition, source, from_) VALUES (?, ?, ?, ?)",

@@ -34,6 +34,16 @@ impl Files {
         self.database.identity == now.database.identity
     }
 
+    /// Whether there was a database, and the path leads to none or to another one `now`.
+    pub(super) fn is_other_database(&self, now: &Self) -> bool {
+        self.database.identity.is_some() && !self.is_same_database(now)
+    }
+
+    /// Whether the database file was written since.
+    pub(super) fn is_written(&self, now: &Self) -> bool {
+        self.database != now.database
+    }
+
     /// Whether a file is shorter `now`. SQLite itself shortens both: a `VACUUM` the database, a
     /// checkpoint the log.
     fn has_shrunk(&self, now: &Self) -> bool {

@@ -62,6 +62,40 @@ pub(super) fn follow<'a>(
     Ok(())
 }
 
+/// Writes a history: the periods that are not written yet, and the ends of those that have none.
+pub(super) fn restore(connection: &Connection, hosts: &[HostPeriod]) -> rusqlite::Result<()> {
+    let mut end = connection.prepare_cached(
+        "UPDATE host_periods SET until_ = max(from_, ?3) \
+         WHERE host = ?1 AND (site = ?2) = ?4 AND until_ IS NULL",
+    )?;
+    let mut is_written = connection
+        .prepare_cached("SELECT 1 FROM host_periods WHERE host = ? AND site = ? AND from_ = ?")?;
+    let mut is_open = connection.prepare_cached(
+        "SELECT 1 FROM host_periods WHERE host = ? AND site = ? AND until_ IS NULL",
+    )?;
+    let mut begin = connection.prepare_cached(
+        "INSERT INTO host_periods (host, site, from_, until_) VALUES (?, ?, ?, ?)",
+    )?;
+    for HostPeriod { host, site, from, until } in hosts {
+        let from = from.as_millisecond();
+        let until = until.map(Timestamp::as_millisecond);
+        let is_there = match until {
+            Some(until) => {
+                end.execute(params![host, site, until, true])?;
+                is_written.exists(params![host, site, from])?
+            }
+            None => {
+                end.execute(params![host, site, from, false])?;
+                is_open.exists(params![host, site])?
+            }
+        };
+        if !is_there {
+            begin.execute(params![host, site, from, until])?;
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

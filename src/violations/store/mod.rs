@@ -14,6 +14,7 @@ mod editions; // editions of robots.txt and their periods
 mod fetches; // each crawler's fetches of robots.txt
 mod files; // the open files: moved, truncated, copied from the log
 mod hosts; // the site of each host
+mod inspection; // damage to a database in use
 mod leaps; // jumps of the clock
 mod overflow; // records that were not kept, counted
 mod quarantine; // files that wait for an acceptance

@@ -7,6 +7,7 @@ use super::{Appender, Store, records};
 use crate::violations::{
     Counts, Error, Fetch, Filter, Health, LogTarget, NoteCounts, Obstacle, OnDamage, Settings,
     Sink, Text,
+    history::Recollection,
     notes::Notes,
     queue::Batch,
     retention::Piece,
@@ -255,7 +256,7 @@ fn a_fetch_that_a_wrong_clock_dated_ahead_gives_way_to_the_next() {
 }
 
 fn appender(path: &Path) -> Appender {
-    Appender::open(path, OnDamage::Keep, None).expect("a database").0
+    Appender::open(path, OnDamage::Keep, Recollection::default(), None).expect("a database").0
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::*;
-use crate::violations::Drops;
+use crate::violations::{ClockLeap, Drops, Edition, History, HostPeriod};
 
 /// Damages the bytes of a file.
 type Damage = fn(&mut Vec<u8>);
@@ -98,6 +98,102 @@ fn a_damaged_database_is_moved_aside_if_the_policy_says_so() {
     }
 }
 
+fn at(second: i64) -> Timestamp {
+    Timestamp::from_second(second).expect("a time")
+}
+
+/// Two editions, of which one came back, a host that moved, a jump of the clock, and a fetch.
+fn history() -> History {
+    let until = |until, edition| Edition { until: Some(at(until)), ..edition };
+    let period = |host, site, from, until: Option<i64>| HostPeriod {
+        host: Text::word(host),
+        site: Text::word(site),
+        from: at(from),
+        until: until.map(at),
+    };
+    History {
+        editions: vec![
+            until(20, edition("shop.example", "00ff", 10)),
+            until(30, edition("shop.example", "11ff", 20)),
+            edition("shop.example", "00ff", 30),
+        ],
+        hosts: vec![
+            period("a.example", "b.example", 5, Some(15)),
+            period("a.example", "shop.example", 15, None),
+        ],
+        leaps: vec![ClockLeap { at: at(7), by: Duration::from_secs(100) }],
+        fetches: vec![fetch("shop.example", "GPTBot", "192.0.2.0/24", "11ff", 25)],
+    }
+}
+
+/// The history in a database.
+fn stored(path: &Path) -> History {
+    let store = Store::open_read_only(path).expect("a database");
+    History {
+        editions: store.editions(None, None).expect("rows"),
+        hosts: store.hosts(Timestamp::MIN).expect("rows"),
+        leaps: store.clock_leaps(Timestamp::MIN).expect("rows"),
+        fetches: store.fetches().expect("rows"),
+    }
+}
+
+#[test]
+fn a_history_comes_into_a_database_that_has_a_part_of_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let whole = history();
+    for number in 0..8 {
+        let path = folder.path().join(format!("{number}.db"));
+        let mut store = Store::open(&path).expect("a database");
+        // A copy from an earlier time: one period is open that has ended since.
+        let mut earlier = History { editions: whole.editions[..number % 4].to_vec(), ..history() };
+        earlier.editions.iter_mut().rev().take(1).for_each(|last| last.until = None);
+        earlier.hosts.truncate(number % 3);
+        earlier.hosts.iter_mut().rev().take(1).for_each(|last| last.until = None);
+        earlier.fetches.truncate(number % 2);
+        store.restore(&earlier).expect("written");
+        assert_eq!(stored(&path), earlier, "{number}");
+        for _ in 0..2 {
+            store.restore(&whole).expect("written");
+            assert_eq!(stored(&path), whole, "{number}");
+        }
+        // Publications that waited meanwhile come again.
+        for editions in [&whole.editions[..], &whole.editions[..1], &whole.editions[1..2]] {
+            let mut notes = Notes::default();
+            let again = |edition: &Edition| Edition { until: None, ..edition.clone() };
+            for edition in editions {
+                notes.published(again(edition));
+            }
+            store.add([], &notes, &[]).expect("written");
+            assert_eq!(stored(&path), whole, "{number}");
+        }
+    }
+}
+
+#[test]
+fn a_database_that_another_program_writes_is_inspected() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("beadle.db");
+    let mut appender = appender(&path);
+    appender.append(&batch(0..300)).expect("added");
+    let sees = |appender: &mut Appender, is_damaged: bool| {
+        let start = std::time::Instant::now();
+        eventually("inspected", || {
+            // It is inspected a second after the last time.
+            let damaged = appender.tend().is_err_and(|error| error.is_damage());
+            damaged == is_damaged && (is_damaged || start.elapsed() > Duration::from_secs(2))
+        });
+    };
+    let other = Connection::open(&path).expect("a connection");
+    other.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)").expect("written");
+    sees(&mut appender, false);
+    let mut bytes = fs::read(&path).expect("a file");
+    bytes[4096 * 2..4096 * 6].fill(0xa5);
+    fs::write(&path, &bytes).expect("written");
+    sees(&mut appender, true);
+    drop(appender);
+    assert_eq!(fs::read(&path).expect("a file"), bytes, "it stays as it is");
+}
+
 #[test]
 fn damage_while_it_is_in_use_is_noticed() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -105,7 +201,7 @@ fn damage_while_it_is_in_use_is_noticed() {
     for (on_damage, left) in [(OnDamage::Keep, 0), (OnDamage::Rotate, 1)] {
         let settings = Settings { database: Some(path.clone()), on_damage, ..Settings::default() };
         let sink = Sink::start(settings).expect("a sink");
-        sink.published(edition("shop.example", "00ff", 1));
+        sink.remember(history);
         (0..2000).for_each(|number| sink.record(violation(number)));
         eventually("stored", || sink.counts().queued == 0);
         let length = fs::metadata(&path).expect("a file").len();
@@ -114,9 +210,7 @@ fn damage_while_it_is_in_use_is_noticed() {
         (2000..2100).for_each(|number| sink.record(violation(number)));
         if on_damage == OnDamage::Rotate {
             eventually("written to a new one", || sink.counts().stored == 2100);
-            let store = Store::open_read_only(&path).expect("a database");
-            let editions = store.editions(None, None).expect("rows");
-            assert_eq!(editions.len(), 1, "the edition in force is in the new one as well");
+            assert_eq!(stored(&path), history());
         } else {
             eventually(
                 "noticed",
@@ -191,10 +285,11 @@ fn a_log_that_is_truncated_while_it_is_needed_is_noticed() {
 fn a_moved_database_takes_along_what_was_acknowledged() {
     let folder = tempfile::tempdir().expect("a folder");
     let (path, moved) = (folder.path().join("beadle.db"), folder.path().join("moved.db"));
-    let mut appender = appender(&path);
-    let mut first = batch(0..100);
-    first.notes.published(edition("shop.example", "00ff", 1));
-    appender.append(&first).expect("added");
+    let recollection = Recollection::default();
+    recollection.set(history);
+    let mut appender =
+        Appender::open(&path, OnDamage::Keep, recollection, None).expect("a database").0;
+    appender.append(&batch(0..100)).expect("added");
     let reader = Connection::open(&path).expect("a connection");
     reader.execute_batch("BEGIN; SELECT count(*) FROM violations").expect("it reads");
     appender.append(&batch(100..200)).expect("added");
@@ -207,8 +302,8 @@ fn a_moved_database_takes_along_what_was_acknowledged() {
     appender.append(&batch(200..300)).expect("a new one");
     drop(appender);
     assert_eq!((count(&moved), count(&path)), (200, 100));
-    let editions = Store::open_read_only(&path).expect("a database").editions(None, None);
-    assert_eq!(editions.expect("rows").len(), 1, "the edition in force is in both");
+    assert_eq!(stored(&moved), History::default(), "it had none");
+    assert_eq!(stored(&path), history(), "the new one has what the program judges by");
 }
 
 #[test]
