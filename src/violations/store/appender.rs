@@ -110,7 +110,8 @@ impl Appender {
         let start = Instant::now();
         let mut store = Store::open(&self.path)?;
         self.inspection = Inspection::after(start, Instant::now());
-        self.lacks_history |= self.files.is_other_database(&Files::of(&self.path));
+        let is_other = self.files.is_other_database(&Files::of(&self.path));
+        self.lacks_history |= is_other || store.is_new;
         let history = self.lacks_history.then(|| self.recollection.history()).flatten();
         if let Some(history) = history {
             store.restore(&history)?;

@@ -32,6 +32,8 @@ const CHECKED_TABLES: [&str; 4] = ["editions", "edition_periods", "fetches", "he
 pub struct Store {
     path: PathBuf,
     pub(super) connection: Connection,
+    /// Whether it had no tables before it was opened.
+    pub(super) is_new: bool,
 }
 
 impl Store {
@@ -63,7 +65,9 @@ impl Store {
             connection.pragma_update(None, "synchronous", "full")?;
             connection.pragma_update(None, "journal_size_limit", 64 << 20)
         })?;
-        if store.version()? < CURRENT {
+        let version = store.version()?;
+        store.is_new = version == 0;
+        if version < CURRENT {
             store.attempt(schema::migrate)?;
         }
         store.check_writable()?;
@@ -94,10 +98,15 @@ impl Store {
     /// Checks a database that another connection uses, as a start does.
     ///
     /// # Errors
-    /// Where it is damaged, or cannot be read.
+    /// Where it is damaged or empty, or cannot be read.
     pub(super) fn inspect(path: &Path) -> Result<(), Error> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        Self::connect(path, flags, BUSY)?.check()
+        let mut store = Self::connect(path, flags, BUSY)?;
+        store.check()?;
+        match store.version()? {
+            0 => Err(Error::new(path, Obstacle::Truncated)),
+            _ => Ok(()),
+        }
     }
 
     fn open_found(path: &Path, access: OpenFlags) -> Result<Self, Error> {
@@ -124,7 +133,7 @@ impl Store {
         let failed = |error| failure(path, error);
         let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
         connection.busy_timeout(busy).map_err(failed)?;
-        Ok(Self { path: path.to_owned(), connection })
+        Ok(Self { path: path.to_owned(), connection, is_new: false })
     }
 
     /// The version of a database of ours; 0 is an empty one.

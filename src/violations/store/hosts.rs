@@ -66,7 +66,11 @@ pub(super) fn follow<'a>(
 pub(super) fn restore(connection: &Connection, hosts: &[HostPeriod]) -> rusqlite::Result<()> {
     let mut end = connection.prepare_cached(
         "UPDATE host_periods SET until_ = max(from_, ?3) \
-         WHERE host = ?1 AND (site = ?2) = ?4 AND until_ IS NULL",
+         WHERE host = ?1 AND site = ?2 AND from_ = ?4 AND until_ IS NULL",
+    )?;
+    let mut leave = connection.prepare_cached(
+        "UPDATE host_periods SET until_ = max(from_, ?3) \
+         WHERE host = ?1 AND site <> ?2 AND until_ IS NULL",
     )?;
     let mut is_written = connection
         .prepare_cached("SELECT 1 FROM host_periods WHERE host = ? AND site = ? AND from_ = ?")?;
@@ -81,11 +85,11 @@ pub(super) fn restore(connection: &Connection, hosts: &[HostPeriod]) -> rusqlite
         let until = until.map(Timestamp::as_millisecond);
         let is_there = match until {
             Some(until) => {
-                end.execute(params![host, site, until, true])?;
+                end.execute(params![host, site, until, from])?;
                 is_written.exists(params![host, site, from])?
             }
             None => {
-                end.execute(params![host, site, from, false])?;
+                leave.execute(params![host, site, from])?;
                 is_open.exists(params![host, site])?
             }
         };

@@ -46,13 +46,14 @@ impl Inspection {
     }
 }
 
-/// Fails where the database is damaged, or is none any more.
+/// Fails where the database is damaged, is empty, or is none any more.
 pub(super) fn inspect(path: &Path) -> Result<(), Error> {
-    match Store::inspect(path) {
-        Err(error) if error.is_damage() || error.obstacle == Obstacle::NoDatabase => Err(error),
-        // Everything else shows when the database is written.
-        _ => Ok(()),
-    }
+    let inspected = Store::inspect(path);
+    let is_bad = |error: &Error| {
+        error.is_damage() || matches!(error.obstacle, Obstacle::NoDatabase | Obstacle::Truncated)
+    };
+    // Everything else shows when the database is written.
+    inspected.or_else(|error| if is_bad(&error) { Err(error) } else { Ok(()) })
 }
 
 #[cfg(test)]

@@ -286,9 +286,9 @@ fn a_moved_database_takes_along_what_was_acknowledged() {
     let folder = tempfile::tempdir().expect("a folder");
     let (path, moved) = (folder.path().join("beadle.db"), folder.path().join("moved.db"));
     let recollection = Recollection::default();
+    let opened = Appender::open(&path, OnDamage::Keep, recollection.clone(), None);
+    let mut appender = opened.expect("a database").0;
     recollection.set(history);
-    let mut appender =
-        Appender::open(&path, OnDamage::Keep, recollection, None).expect("a database").0;
     appender.append(&batch(0..100)).expect("added");
     let reader = Connection::open(&path).expect("a connection");
     reader.execute_batch("BEGIN; SELECT count(*) FROM violations").expect("it reads");
