@@ -1,8 +1,8 @@
 //! The inspection of a database in use. SQLite keeps pages in memory, and notices no damage to them.
 //!
 //! A write to the file by another program is a reason to inspect it: it may be damage. An inspection
-//! reads the file with a connection of its own, as a start does. Its cost is bounded: it takes at
-//! most one in a hundred seconds of the writer.
+//! reads the file with a connection of its own, as a start does. Its cost is bounded: the time between
+//! two is twenty times what one takes, up to ten seconds.
 
 use std::{
     path::Path,
@@ -17,7 +17,9 @@ const REGULAR: Duration = Duration::from_secs(3_600);
 /// The least time between two inspections.
 const LEAST: Duration = Duration::from_secs(1);
 /// How much longer the time between two inspections is than the first one took.
-const SHARE: u32 = 100;
+const SHARE: u32 = 20;
+/// The most time to an inspection that has a reason. A busy machine makes one take long.
+const MOST: Duration = Duration::from_secs(10);
 
 /// The schedule of inspections.
 #[derive(Clone, Copy, Debug)]
@@ -32,8 +34,8 @@ pub(super) struct Inspection {
 impl Inspection {
     /// The schedule after an inspection that took until `now`.
     pub(super) fn after(start: Instant, now: Instant) -> Self {
-        let rest = (now.saturating_duration_since(start) * SHARE).max(LEAST);
-        Self { has_reason: false, earliest: now + rest, regular: now + rest.max(REGULAR) }
+        let rest = (now.saturating_duration_since(start) * SHARE).clamp(LEAST, MOST);
+        Self { has_reason: false, earliest: now + rest, regular: now + REGULAR }
     }
 
     /// Notes that another program wrote to the file.
@@ -64,7 +66,7 @@ mod tests {
     fn an_inspection_takes_a_bounded_share_of_the_time() {
         let start = Instant::now();
         let seconds = Duration::from_secs;
-        for (took, earliest) in [(seconds(0), seconds(1)), (seconds(2), seconds(202))] {
+        for (took, earliest) in [(seconds(0), seconds(1)), (seconds(2), seconds(12))] {
             let now = start + took;
             let mut inspection = Inspection::after(start, now);
             assert!(!inspection.is_due(now + seconds(3_599)));
