@@ -1,10 +1,13 @@
 //! Secrets in a query, replaced before the target is recorded.
 //!
 //! Servers read queries in many ways. Some split at `;` or at a second `?`, some decode before they
-//! split, some decode twice. PHP and Rails read `token[]` and `user[token]` as `token`, PHP also
-//! skips spaces and takes `.` for `_`. A parameter is secret if any server reads it so.
+//! split, some decode again and again. PHP and Rails read `token[]` and `user[token]` as `token`, PHP
+//! also skips spaces and takes `.` for `_`. A parameter is secret if any server reads it so.
 
 use std::borrow::Cow;
+
+/// How often a name is decoded. A name that is encoded more often hides what it says, so it is secret.
+const MOST_DECODINGS: usize = 8;
 
 /// The target with the values of the query parameters `names` (in any case) replaced. A value ends
 /// at the next `&`.
@@ -51,11 +54,7 @@ enum Place {
 
 /// Whether the name of a parameter, or a part of it, is one of `names`.
 fn is_secret<T: AsRef<str>>(name: &[u8], names: &[T]) -> bool {
-    let (mut plain, mut at) = (Vec::with_capacity(name.len()), 0);
-    while let Some((octet, end)) = decode(name, at) {
-        plain.push(octet);
-        at = end;
-    }
+    let Some(plain) = decode_wholly(name) else { return true };
     let parts = plain.split(|b| matches!(b, b'[' | b']' | b'.'));
     parts.chain([&plain[..]]).any(|part| {
         let part = trim(part);
@@ -78,6 +77,23 @@ fn trim(name: &[u8]) -> &[u8] {
     let start = name.iter().position(|b| !is_space(b)).unwrap_or(name.len());
     let end = name.iter().rposition(|b| !is_space(b)).map_or(start, |last| last + 1);
     name.get(start..end).unwrap_or_default()
+}
+
+/// The name, decoded until nothing in it is encoded. `None` beyond [`MOST_DECODINGS`].
+fn decode_wholly(name: &[u8]) -> Option<Cow<'_, [u8]>> {
+    let mut plain = Cow::Borrowed(name);
+    for _ in 0..=MOST_DECODINGS {
+        let (mut once, mut at) = (Vec::with_capacity(plain.len()), 0);
+        while let Some((octet, end)) = decode(&plain, at) {
+            once.push(octet);
+            at = end;
+        }
+        if once.len() == plain.len() {
+            return Some(plain);
+        }
+        plain = once.into();
+    }
+    None
 }
 
 /// The octet at `at`, decoded as often as it was percent-encoded, and its end.
@@ -129,6 +145,12 @@ mod tests {
             ("/a?token%3Dx=y", "/a?token%3D[redacted]"),
             ("/a?token%253dx", "/a?token%253d[redacted]"),
             ("/a?%2574oken=x", "/a?%2574oken=[redacted]"),
+            ("/a?%25252574oken=x", "/a?%25252574oken=[redacted]"),
+            ("/a?%25%37%34oken=x&b", "/a?%25%37%34oken=[redacted]&b"),
+            ("/a?user%25%35%42sid%25%35%44=x", "/a?user%25%35%42sid%25%35%44=[redacted]"),
+            ("/a?%25%37%34%25%36%66ken=x", "/a?%25%37%34%25%36%66ken=[redacted]"),
+            ("/a?%25%37%34okens=x", "/a?%25%37%34okens=x"),
+            ("/a?%zz%2=x&%=y", "/a?%zz%2=x&%=y"),
             ("/a?+token=x", "/a?+token=[redacted]"),
             ("/a?%20token%00=x", "/a?%20token%00=[redacted]"),
             ("/a?x?token=x", "/a?x?token=[redacted]"),
@@ -148,8 +170,27 @@ mod tests {
     }
 
     #[test]
+    fn a_name_is_secret_however_often_it_is_encoded() {
+        // The first letter, with each octet encoded once more than before.
+        let encode = |name: String| {
+            let (first, rest) = name.split_at(name.len() - 4);
+            first.bytes().map(|b| format!("%{b:02x}")).collect::<String>() + rest
+        };
+        let (mut token, mut other) = ("token".to_owned(), "other".to_owned());
+        for times in 0..=MOST_DECODINGS + 2 {
+            let is_read = times <= MOST_DECODINGS;
+            for (name, is_secret) in [(&token, true), (&other, !is_read)] {
+                let value = if is_secret { "[redacted]" } else { "x" };
+                let target = format!("/a?{name}=x&b");
+                assert_eq!(redacted(&target), format!("/a?{name}={value}&b"), "{times} times");
+            }
+            (token, other) = (encode(token), encode(other));
+        }
+    }
+
+    #[test]
     fn a_target_of_any_length_takes_time_by_its_length() {
-        for part in ["%", "%25", "&", "=", "token=", "[", "?token[]="] {
+        for part in ["%", "%25", "%25%32%35=", "%2525=", "&", "=", "token=", "[", "?token[]="] {
             let target = ["/?", &part.repeat(100_000)].concat();
             redact_query(target.as_bytes(), &["token"]);
         }
