@@ -159,17 +159,9 @@ impl Crawler {
                 .help("begin with a letter or digit and write printable ASCII"),
             );
         }
-        for suffix in entry.reverse_dns.iter().filter(|suffix| !is_suffix(suffix)) {
-            findings.push(
-                Diagnostic::error(
-                    "crawlers.bad_suffix",
-                    format!(
-                        "'{}' of {product_token} is not a suffix",
-                        escape::text(suffix.as_bytes())
-                    ),
-                )
-                .help("begin with a dot and end without one: '.bots.example'"),
-            );
+        for finding in entry.reverse_dns.iter().filter_map(|suffix| check_suffix(suffix).err()) {
+            let message = format!("{product_token}: {}", finding.message);
+            findings.push(Diagnostic { message, ..finding });
         }
         Some(Self { product_token, aliases, falls_back_to, borrows, entry })
     }
@@ -214,13 +206,22 @@ fn token(name: &str, findings: &mut Vec<Diagnostic>) -> Option<ProductToken> {
     token
 }
 
-/// Whether a text consists of labels with a dot before each: no name ends in any other text.
-fn is_suffix(suffix: &str) -> bool {
+/// Checks a suffix of the names of a crawler's addresses.
+///
+/// # Errors
+/// A finding if the suffix does not consist of labels with a dot before each: no name ends in any
+/// other text.
+pub fn check_suffix(suffix: &str) -> Result<(), Diagnostic> {
     let is_label = |label: &str| {
         !label.is_empty()
             && label.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
     };
-    suffix.strip_prefix('.').is_some_and(|labels| labels.split('.').all(is_label))
+    if suffix.strip_prefix('.').is_some_and(|labels| labels.split('.').all(is_label)) {
+        return Ok(());
+    }
+    let message = format!("'{}' is not a suffix", escape::bounded(suffix.as_bytes(), 100));
+    Err(Diagnostic::error("crawlers.bad_suffix", message)
+        .help("begin with a dot and end without one: '.bots.example'"))
 }
 
 fn is_phrase(phrase: &str) -> bool {

@@ -48,7 +48,7 @@ pub use catalogue::Catalogue;
 pub use changes::{Change, Changes};
 pub use claim::Claim;
 pub use class::Class;
-pub use crawler::Crawler;
+pub use crawler::{Crawler, check_suffix};
 pub use entry::{CatalogueFile, CrawlDelay, Entry, Honours, Kind, Match, Robots, Status};
 pub use name::Name;
 pub use patterns::check_pattern;

@@ -5,9 +5,13 @@ use std::{
     net::{IpAddr, SocketAddr},
 };
 
-use crate::{diagnostic::Diagnostic, escape::shown};
+use crate::{
+    diagnostic::Diagnostic,
+    escape::shown,
+    robots::{Directive, Rule},
+};
 
-use super::{findings::Findings, mode::Mode, server::Server, shape::At, sites::Site};
+use super::{findings::Findings, mode::Mode, server::Server, shape::At, sites::Site, yaml::Value};
 
 /// Refuses an origin that is one of Beadle's own listeners: every request would run in a circle.
 pub(super) fn refuse_loop(site: &Site, server: &Server, at: &At<'_>, findings: &mut Findings) {
@@ -31,30 +35,58 @@ pub(super) fn refuse_loop(site: &Site, server: &Server, at: &At<'_>, findings: &
     }
 }
 
-/// Hints at rules that spell one path in two cases: the origin may serve every other case, too.
+/// Hints at rules that spell one path in two cases: the origin may serve every other case, too. The
+/// place is the second spelling.
 pub(super) fn hint_at_case(site: &Site, at: &At<'_>, findings: &mut Findings) {
     if site.reading.case_insensitive {
         return;
     }
-    let mut spellings: HashMap<String, &str> = HashMap::new();
-    let groups = site.robots_txt.file.groups.iter();
-    let found = groups.flat_map(|group| &group.rules).find_map(|rule| {
-        let spelling = spellings.entry(rule.pattern.to_lowercase()).or_insert(&rule.pattern);
-        (*spelling != rule.pattern).then_some((*spelling, rule.pattern.as_str()))
-    });
-    if let Some((one, other)) = found {
-        let message = format!(
-            "the rules name '{}' and '{}': paths are compared with regard to case",
-            shown(one),
-            shown(other)
-        );
-        findings.add(
-            at,
-            Diagnostic::note("policy.case", message).help(
-                "if the origin serves both alike, write 'origin: { url: …, case_insensitive: true }'",
-            ),
-        );
+    // Each path with its first spelling, and whether it is found.
+    let mut spellings: HashMap<String, (String, bool)> = HashMap::new();
+    let mut first: Option<(At<'_>, String, String)> = None;
+    let mut count = 0_usize;
+    for (at, pattern) in patterns(at) {
+        let known = spellings.entry(pattern.to_lowercase());
+        let (spelling, is_found) = known.or_insert_with(|| (pattern.clone(), false));
+        if *spelling != pattern && !*is_found {
+            *is_found = true;
+            count += 1;
+            first.get_or_insert_with(|| (at, spelling.clone(), pattern));
+        }
     }
+    let Some((at, one, other)) = first else { return };
+    let more = match count - 1 {
+        0 => String::new(),
+        more => format!(", and {more} more {}", if more == 1 { "pair" } else { "pairs" }),
+    };
+    let message = format!(
+        "the rules name '{}' and '{}'{more}: paths are compared with regard to case",
+        shown(one),
+        shown(other)
+    );
+    findings.add(
+        &at,
+        Diagnostic::note("policy.case", message).help(
+            "if the origin serves both alike, write 'origin: { url: …, case_insensitive: true }'",
+        ),
+    );
+}
+
+/// The path patterns of a site's rules as they are published, in the order of the file, with their
+/// places.
+fn patterns<'n>(site: &At<'n>) -> Vec<(At<'n>, String)> {
+    let groups = site.child("robots_txt").child("groups").elements();
+    let lists = groups.iter().flat_map(|group| ["disallow", "allow"].map(|key| group.child(key)));
+    let mut patterns: Vec<(At<'n>, String)> = lists
+        .flat_map(|list| list.elements())
+        .filter_map(|at| {
+            let Value::Text(text) = &at.node.value else { return None };
+            let rule = Rule::new(Directive::Disallow, text).ok()?;
+            Some((at, rule.pattern))
+        })
+        .collect();
+    patterns.sort_by_key(|(at, _)| (at.node.line, at.node.column));
+    patterns
 }
 
 /// Warns of a site that blocks, or requires a standing, without any evidence: a User-Agent proves

@@ -1,7 +1,7 @@
 //! The `crawlers` section: the operator's own entries of the catalogue.
 
 use crate::{
-    crawlers::{Catalogue, Entry, Kind, check_pattern, is_shared, ranges::Format},
+    crawlers::{Catalogue, Entry, Kind, check_pattern, check_suffix, is_shared, ranges::Format},
     diagnostic::Diagnostic,
     escape::shown,
     product_token::ProductToken,
@@ -141,6 +141,10 @@ fn list_url(at: &At<'_>, findings: &mut Findings) -> Option<String> {
 /// the crawler may have no better one.
 fn suffix(at: &At<'_>, findings: &mut Findings) -> Option<String> {
     let text = at.text(findings)?;
+    if let Err(finding) = check_suffix(text) {
+        findings.add(at, finding);
+        return None;
+    }
     if is_shared(text) {
         let message =
             format!("many owners have names under '{}', so it confirms any of them", shown(text));

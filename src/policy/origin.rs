@@ -42,11 +42,12 @@ pub(super) fn read(at: &At<'_>, findings: &mut Findings) -> Option<(Origin, Read
     }
     let fields = at.fields(&KEYS, findings)?;
     if let Some(at) = fields.take("case_insensitive") {
-        reading.case_insensitive = at.boolean(findings)?;
+        reading.case_insensitive = at.boolean(findings).unwrap_or(reading.case_insensitive);
     }
     if let Some(at) = fields.take("decode_depth") {
-        let depth = at.integer(1..=i64::from(MAX_DEPTH), findings)?;
-        reading.decode_depth = u8::try_from(depth).unwrap_or(MAX_DEPTH);
+        let depth = at.integer(1..=i64::from(MAX_DEPTH), findings);
+        reading.decode_depth =
+            depth.and_then(|depth| u8::try_from(depth).ok()).unwrap_or(reading.decode_depth);
     }
     let at = fields.require("url", "write 'url: http://127.0.0.1:3000'", findings)?;
     url(&at, findings).map(|origin| (origin, reading))

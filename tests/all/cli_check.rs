@@ -115,6 +115,16 @@ fn a_place_points_at_the_fault() {
         ("22-bad-tag-rule.yaml", "policy.bad_tag_rule", "max-image-preview=huge"),
         ("23-unknown-set-or-purpose.yaml", "policy.unknown_set", "set:ia"),
         ("24-bad-block.yaml", "policy.bad_value", "200"),
+        ("32-evidence-that-confirms-anybody.yaml", "crawlers.bad_suffix", "bots.other.example"),
+        ("32-evidence-that-confirms-anybody.yaml", "crawlers.bad_suffix", ".other.example."),
+        ("32-evidence-that-confirms-anybody.yaml", "crawlers.bad_suffix", "third"),
+        ("32-evidence-that-confirms-anybody.yaml", "policy.shared_suffix", ".org"),
+        ("36-origin.yaml", "policy.bad_value", "127.0.0.1:3000,"),
+        ("36-origin.yaml", "policy.wrong_type", "maybe, decode_depth"),
+        ("36-origin.yaml", "policy.bad_value", "9, colour"),
+        ("36-origin.yaml", "policy.unknown_key", "colour"),
+        ("36-origin.yaml", "policy.case", "/private/] }"),
+        ("36-origin.yaml", "policy.case", "/private/"),
     ] {
         let text = std::fs::read_to_string(Path::new(POLICIES).join(name)).expect("UTF-8");
         let is_there = findings(Path::new(POLICIES), name).iter().any(|finding| {
@@ -128,6 +138,19 @@ fn a_place_points_at_the_fault() {
         });
         assert!(is_there, "{name}: no finding {code} points at {at}");
     }
+}
+
+#[test]
+fn rules_in_two_cases_are_one_note_that_counts_the_others() {
+    let findings = findings(Path::new(POLICIES), "36-origin.yaml");
+    let notes: Vec<&str> = findings
+        .iter()
+        .filter(|finding| finding["code"] == "policy.case")
+        .filter_map(|finding| finding["message"].as_str())
+        .collect();
+    let [one, several] = notes[..] else { panic!("{notes:?}") };
+    assert!(one.contains("'/Private/' and '/private/': paths"), "{one}");
+    assert!(several.contains("'/Private/' and '/private/', and 2 more pairs: paths"), "{several}");
 }
 
 #[test]
