@@ -9,6 +9,8 @@ use std::{
     net::{IpAddr, Ipv6Addr},
 };
 
+use crate::escape;
+
 /// The hosts of a policy, in lower case.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hosts {
@@ -19,6 +21,26 @@ pub struct Hosts {
 }
 
 impl Hosts {
+    /// The text of a refusal: the host, and the key that admits it. `None` stands for a request
+    /// without one host.
+    pub(super) fn refusal(field: Option<&[u8]>) -> String {
+        let Some(field) = field else {
+            return "The request names no host, or more than one.\n".to_owned();
+        };
+        let host = match std::str::from_utf8(field).ok().and_then(host) {
+            Some(Host::Name(name)) if is_name(&name) => name.into_owned(),
+            Some(Host::Address(address)) => address.to_string(),
+            Some(Host::Name(_)) | None => {
+                return format!("'{}' is not a valid host.\n", escape::shown(field));
+            }
+        };
+        let host = escape::shown(host);
+        format!(
+            "The admin listener does not answer for the host '{host}'.\n\
+             To admit it, add it to server.admin.hosts in the policy, and restart Beadle.\n"
+        )
+    }
+
     /// Whether requests with this `Host` are answered on a connection to the address `local`.
     pub(super) fn allow(&self, field: &str, local: IpAddr) -> bool {
         match host(field) {
@@ -59,6 +81,11 @@ fn host(field: &str) -> Option<Host<'_>> {
     };
     let is_port = |digits: &str| digits.bytes().all(|b| b.is_ascii_digit());
     (port.is_empty() || port.strip_prefix(':').is_some_and(is_port)).then_some(host)
+}
+
+/// Whether the policy can have this name.
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._".contains(&b))
 }
 
 fn lower_case(name: &str) -> Cow<'_, str> {
@@ -108,5 +135,27 @@ mod tests {
         ] {
             assert_eq!(hosts.allow(field, local), is_allowed, "{field}");
         }
+    }
+
+    #[test]
+    fn a_refusal_names_the_host_as_the_policy_takes_it() {
+        let says = |field: &[u8]| Hosts::refusal(Some(field));
+        for (field, host) in [
+            (&b"Evil.example.:9090"[..], "evil.example"),
+            (b"[2001:db8::0:1]:1", "2001:db8::1"),
+            (b"192.0.2.1", "192.0.2.1"),
+        ] {
+            let text = says(field);
+            assert!(text.contains(&format!("the host '{host}'.\n")), "{text}");
+            assert!(text.contains("add it to server.admin.hosts"), "{text}");
+            assert!(text.lines().all(|line| line.len() <= 80), "{text}");
+        }
+        for (field, shown) in
+            [(&b""[..], "''"), (b"a:x", "'a:x'"), (b"a/b", "'a/b'"), (b"\xff\x1b", "'\\xff\\x1b'")]
+        {
+            assert_eq!(says(field), format!("{shown} is not a valid host.\n"));
+        }
+        assert!(says(&b"x".repeat(10_000)).len() < 700);
+        assert!(Hosts::refusal(None).contains("no host"));
     }
 }

@@ -98,20 +98,20 @@ struct Door {
 async fn check(State(door): State<Door>, request: Request<Body>, next: Next) -> Response {
     let is_check = CHECKS.contains(&request.uri().path());
     let host = authority(request.uri(), request.headers());
-    if is_check || host.is_some_and(|host| door.hosts.allow(host, door.local)) {
+    let text = host.and_then(|host| std::str::from_utf8(host).ok());
+    if is_check || text.is_some_and(|host| door.hosts.allow(host, door.local)) {
         return next.run(request).await;
     }
-    let why = "This host is not the admin listener's. Add it to server.admin.hosts.\n";
-    (StatusCode::MISDIRECTED_REQUEST, why).into_response()
+    (StatusCode::MISDIRECTED_REQUEST, Hosts::refusal(host)).into_response()
 }
 
 /// The host of a request; `None` if there is none, or more than one.
-fn authority<'a>(uri: &'a Uri, fields: &'a HeaderMap) -> Option<&'a str> {
+fn authority<'a>(uri: &'a Uri, fields: &'a HeaderMap) -> Option<&'a [u8]> {
     let mut lines = fields.get_all(header::HOST).iter();
     let (field, other) = (lines.next(), lines.next());
     match (uri.authority(), field, other) {
         (_, _, Some(_)) => None,
-        (Some(authority), _, None) => Some(authority.as_str()),
-        (None, field, None) => field?.to_str().ok(),
+        (Some(authority), _, None) => Some(authority.as_str().as_bytes()),
+        (None, field, None) => Some(field?.as_bytes()),
     }
 }

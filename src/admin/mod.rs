@@ -6,7 +6,7 @@
 //! pages      /metrics, /healthz, /readyz
 //! ```
 //!
-//! May use: metrics, violations. Must not know: proxy, policy, enforce, cli.
+//! May use: metrics, violations, escape. Must not know: proxy, policy, enforce, cli.
 
 use std::{net::TcpListener, sync::Arc};
 

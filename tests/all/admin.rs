@@ -206,6 +206,7 @@ fn s146_another_host_gets_nothing_but_health() {
         (b"GET http://localhost/metrics HTTP/1.1\r\nHost: localhost\r\n\r\n", 200),
         (b"GET http://localhost/metrics HTTP/1.1\r\nHost: evil.example\r\n\r\n", 200),
         (b"GET /metrics HTTP/1.1\r\nHost: \xff\r\n\r\n", 421),
+        (b"GET /metrics HTTP/1.1\r\nHost: a b\r\n\r\n", 421),
         (b"GET /metrics?limit=-1&since=9999 HTTP/1.1\r\nHost: localhost\r\n\r\n", 200),
         (b"POST /metrics HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 0\r\n\r\n", 421),
     ] {
@@ -218,6 +219,28 @@ fn s146_another_host_gets_nothing_but_health() {
     let _ = client.try_write(&Request::get("/").field("X", "y".repeat(1 << 20)).bytes());
     let status = client.head().map_or(431, |answer| answer.status);
     assert_eq!(status, 431, "a large header");
+}
+
+#[test]
+fn a_refused_host_learns_which_key_admits_it() {
+    let origin = Origin::plain();
+    let beadle = Setup::site(origin.port, "").start();
+    let text = Request::get("/metrics").host("Beadle.internal:9090").send(beadle.admin).text();
+    assert_eq!(
+        text,
+        "The admin listener does not answer for the host 'beadle.internal'.\n\
+         To admit it, add it to server.admin.hosts in the policy, and restart Beadle.\n"
+    );
+    let text = Request::get("/metrics").host("a\u{202e}b").send(beadle.admin).text();
+    assert_eq!(text, "'a\\u{202e}b' is not a valid host.\n");
+    let long = "x".repeat(10_000);
+    let text = Request::get("/metrics").host(&long).send(beadle.admin).text();
+    assert!(text.contains("…(+9800 bytes)") && text.len() < 500, "{text}");
+    // As the refusal says.
+    let admin = "{ address: $ADMIN, hosts: [beadle.internal] }";
+    let beadle = Setup::site(origin.port, "").admin(admin).start();
+    let answer = Request::get("/metrics").host("Beadle.internal:9090").send(beadle.admin);
+    assert_eq!(answer.status, 200);
 }
 
 #[test]
