@@ -14,9 +14,20 @@ use super::visit::Visit;
 /// The most octets of a value in a page.
 const MOST_SHOWN: usize = 2_048;
 
-/// The judged name; `-` for a client without a name, as in access logs.
+/// The judged name in records; `-` for a client without a name, as in access logs.
 pub(super) fn name<'r>(judgement: &Judgement<'r>) -> &'r str {
     judgement.name.map_or("-", Name::as_str)
+}
+
+/// The judged name in a text for people, after `before`.
+fn name_in_words<'r>(judgement: &Judgement<'r>, before: &str) -> &'r str {
+    judgement.name.map_or_else(|| nameless(before), Name::as_str)
+}
+
+/// A client without a name, with a capital letter where a sentence begins.
+fn nameless(before: &str) -> &'static str {
+    let begins = before.trim_end().chars().next_back().is_none_or(|last| ".!?>".contains(last));
+    if begins { "A client without a name" } else { "a client without a name" }
 }
 
 /// The host and port as the client wrote them; else the site's name.
@@ -51,7 +62,7 @@ pub(super) fn block(
                 body.push_str(text);
                 continue;
             }
-            Piece::Slot(Slot::ProductToken) => name(judgement).to_owned(),
+            Piece::Slot(Slot::ProductToken) => name_in_words(judgement, &body).to_owned(),
             Piece::Slot(Slot::Rule) => rule.map_or_else(String::new, |rule| {
                 format!("{}: {}", rule.directive.field_name(), rule.pattern)
             }),
@@ -79,7 +90,7 @@ pub(super) fn notice(
         robots_txt.push_str(" as it was before");
     }
     let seconds = early.too_soon.retry_after;
-    notice_text(name(judgement), &early.pace, &robots_txt, seconds, id)
+    notice_text(name_in_words(judgement, ""), &early.pace, &robots_txt, seconds, id)
 }
 
 fn notice_text(
@@ -115,6 +126,19 @@ mod tests {
         enforce::EditionId,
         robots::{PaceRecord, Record},
     };
+
+    #[test]
+    fn a_client_without_a_name_is_named_in_words() {
+        for (before, expected) in [
+            ("", "A client"),
+            ("<p>", "A client"),
+            ("No. ", "A client"),
+            ("Here, ", "a client"),
+            ("<p>Stop:\n", "a client"),
+        ] {
+            assert_eq!(nameless(before), format!("{expected} without a name"), "{before:?}");
+        }
+    }
 
     #[test]
     fn the_notice_names_the_crawler_the_pace_and_the_line() {

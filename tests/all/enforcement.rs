@@ -202,6 +202,23 @@ fn a_block_page_names_the_crawler_the_rule_and_its_line() {
 }
 
 #[test]
+fn a_block_page_names_a_client_without_a_name_in_words() {
+    let origin = Origin::plain();
+    let mut beadle = start(&origin, "{ mode: block }");
+    let answer = beadle.get("/admin/x", "");
+    let text = answer.text();
+    assert_eq!(answer.status, 403, "{text}");
+    assert!(
+        text.starts_with("A client without a name is not allowed to fetch this page.\n"),
+        "{text}"
+    );
+    beadle.stop();
+    let records = beadle.log();
+    assert_eq!(records.len(), 1, "{records:?}");
+    assert_eq!(records[0]["product_token"], json!("-"), "as in access logs");
+}
+
+#[test]
 fn a_blocked_upload_is_refused_before_it_is_read() {
     let origin = Origin::plain();
     let beadle = start(&origin, "{ mode: block }");
