@@ -100,7 +100,13 @@ impl Error {
 
     /// Whether the file is damaged. No retry helps; the operator repairs or replaces it.
     pub(super) fn is_damage(&self) -> bool {
-        matches!(self.obstacle, Obstacle::Corrupt(_))
+        self.damage().is_some()
+    }
+
+    /// What SQLite says about a damaged database, escaped.
+    pub(super) fn damage(&self) -> Option<String> {
+        let Obstacle::Corrupt(detail) = &self.obstacle else { return None };
+        Some(escape::text(detail.as_bytes()))
     }
 }
 
@@ -142,8 +148,8 @@ impl fmt::Display for Error {
             Obstacle::Corrupt(detail) => write!(
                 f,
                 "'{path}' is damaged: {} (restore a copy, or move it away together with its -wal \
-                 and -shm files, as 'violations.on_damage: rotate' does; 'sqlite3 FILE .recover' \
-                 may save records)",
+                 and -shm files; 'violations.on_damage: rotate' does so, once an hour at most; \
+                 'sqlite3 FILE .recover' may save records)",
                 escape::text(detail.as_bytes())
             ),
             Obstacle::Denied => write!(

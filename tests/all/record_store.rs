@@ -123,6 +123,11 @@ fn s144_a_damaged_database_is_moved_aside_if_the_policy_says_so() {
         assert_eq!(health(&beadle), "ok\n", "{what}");
         beadle.wait_for_metric("beadle_records_stored", 1.0);
         beadle.wait_for_stderr("damaged database moved aside");
+        let log = beadle.stderr();
+        let line = log.lines().find(|line| line.contains("moved aside")).unwrap_or_default();
+        assert!(!line.contains("move it away"), "it is away: {line}");
+        assert!(!line.contains("on_damage"), "it is set: {line}");
+        assert!(line.contains("store.corrupt") && line.contains(".recover"), "{line}");
         let aside = fs::read_dir(beadle.folder()).expect("a folder").find_map(|entry| {
             let path = entry.expect("an entry").path();
             path.to_string_lossy().contains("beadle.db.damaged-").then_some(path)

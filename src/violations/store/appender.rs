@@ -134,9 +134,12 @@ impl Appender {
         let aside = move_aside(&self.path, "damaged", &WHOLE)?;
         self.rotated = Some(Instant::now());
         self.lacks_history = true;
+        // The advice in the error is what has just been done.
+        let (damage, aside) = (error.damage(), aside.display());
         tracing::error!(
-            code = error.code(), %error, aside = %aside.display(),
-            "damaged database moved aside: a new one is started"
+            code = error.code(), damage, database = %self.path.display(), %aside,
+            "damaged database moved aside: a new one is started \
+             ('sqlite3 FILE .recover' may save records of the old one)"
         );
         Ok(())
     }
