@@ -23,7 +23,7 @@ use super::{
     group_index::GroupIndex,
     name,
     name_map::{NameKey, NameMap},
-    pace::PaceRecord,
+    pace_record::PaceRecord,
     path::{Target, is_robots_txt},
     robots_txt::{Group, RobotsTxt},
     rule::{Directive, Rule},

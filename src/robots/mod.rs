@@ -131,7 +131,8 @@ mod group_index; // The groups that name each crawler.
 mod matcher; // The file compiled: scopes and verdicts.
 mod name; // The forms of a name in a user-agent line.
 mod name_map; // Values by name.
-mod pace; // Crawl-delay and Request-rate.
+mod pace; // The values of Crawl-delay and Request-rate.
+mod pace_record; // The records that set a group's pace.
 pub mod path; // The path of a request.
 mod rule_set; // The rules of groups with the same names, compiled.
 mod trie; // The rules without wildcards, as a tree.
@@ -153,7 +154,8 @@ pub use matcher::{Matcher, Scope, closes_everything};
 pub use merge::{Merged, Side, Source, merge};
 pub use origin_file::OriginFile;
 pub use overlap::{Files, Overlap};
-pub use pace::{Pace, PaceRecord, Span};
+pub use pace::{Pace, Span};
+pub use pace_record::PaceRecord;
 pub use parse::{ReadOptions, parse, parse_with};
 pub use path::{Target, origin_form};
 pub use pattern::Pattern;

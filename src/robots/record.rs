@@ -17,7 +17,10 @@
 
 use sfv::{BareItem, Dictionary, ListEntry, Parser};
 
-use super::line_kind;
+use super::{
+    line_kind,
+    pace::{self, Span},
+};
 use crate::{diagnostic::Diagnostic, escape};
 
 /// A line outside the protocol itself (§2.2.4), such as `Sitemap` or `Content-Signal`.
@@ -165,34 +168,16 @@ fn is_url(value: &str) -> bool {
     })
 }
 
-/// `1*DIGIT ["." 1*DIGIT]`.
 fn is_seconds(value: &str) -> bool {
-    let (whole, part) = value.split_once('.').unwrap_or((value, "0"));
-    is_digits(whole) && is_digits(part)
+    pace::read_delay(value).is_some()
 }
 
-/// `requests/time`, the time in seconds or with `s`, `m`, `h` or `d`, and a span of the day.
 fn is_rate(value: &str) -> bool {
-    let (rate, span) = match value.split_once([' ', '\t']) {
-        Some((rate, span)) => (rate, Some(span.trim())),
-        None => (value, None),
-    };
-    let is_rate = rate.split_once('/').is_some_and(|(requests, time)| {
-        let unit = |c: char| matches!(c.to_ascii_lowercase(), 's' | 'm' | 'h' | 'd');
-        is_positive(requests) && is_positive(time.strip_suffix(unit).unwrap_or(time))
-    });
-    is_rate && span.is_none_or(is_span)
+    pace::read_rate(value).is_some()
 }
 
-/// `hhmm-hhmm`. The span may go past midnight.
 fn is_span(value: &str) -> bool {
-    let is_time = |text: &str| {
-        let fits = |part: Option<&str>, most: u8| {
-            part.and_then(|part| part.parse::<u8>().ok()).is_some_and(|number| number <= most)
-        };
-        text.len() == 4 && is_digits(text) && fits(text.get(..2), 24) && fits(text.get(2..), 59)
-    };
-    value.split_once('-').is_some_and(|(from, to)| is_time(from.trim()) && is_time(to.trim()))
+    Span::parse(value).is_some()
 }
 
 /// `p0[&p1…] [path]`.
@@ -238,12 +223,4 @@ fn after_path(value: &str) -> &str {
         return value;
     }
     value.split_once([' ', '\t']).map_or("", |(_, rest)| rest.trim_start())
-}
-
-fn is_digits(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
-}
-
-fn is_positive(text: &str) -> bool {
-    is_digits(text) && text.bytes().any(|b| b != b'0')
 }

@@ -10,7 +10,7 @@ use std::{cmp::Reverse, collections::BTreeSet, sync::OnceLock};
 use super::{
     evasion::View,
     name,
-    pace::PaceRecord,
+    pace_record::PaceRecord,
     pattern::{Pattern, Shape},
     robots_txt::RobotsTxt,
     rule::{Directive, Rule},
