@@ -1,6 +1,7 @@
 //! `beadle demo`: an origin, the proxy and some crawlers on loopback.
 
 use std::{
+    fs::File,
     io::Write,
     net::{Ipv4Addr, SocketAddr, TcpListener},
     path::{Path, PathBuf},
@@ -46,15 +47,20 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, control: Option<Control>) -> Result<Exit, Error> {
     let Control { runtime: control, signals } = control.map_or_else(Control::start, Ok)?;
     log_to_stderr(LogFormat::Text, "warn");
-    let ports = Ports::choose(args.port)?;
+    let turn = Turn::take();
+    let (ports, sockets) = Ports::choose(args.port)?;
     let folder = Folder::create()?;
     let file = folder.0.join("demo.yaml");
     std::fs::write(&file, ports.policy(&folder.0))?;
     let (policy, _) = load(&file)?;
     control.block_on(async {
-        let origin = tokio::net::TcpListener::bind(ports.origin).await?;
+        sockets.origin.set_nonblocking(true)?;
+        let origin = tokio::net::TcpListener::from_std(sockets.origin)?;
         tokio::spawn(async move { axum::serve(origin, Router::new().fallback(page)).await });
-        let service = Service::start(policy, &file).await?;
+        // pingora binds the proxy's socket itself.
+        drop(sockets.proxy);
+        let service = Service::start(policy, &file, Some(sockets.admin)).await?;
+        drop(turn);
         let mut out = std::io::stdout();
         writeln!(
             out,
@@ -70,6 +76,21 @@ pub(super) fn run(args: &Args, control: Option<Control>) -> Result<Exit, Error> 
     })
 }
 
+/// The turn of a demo to choose its ports. The proxy's port is free for a moment before pingora binds
+/// it, and another demo would take it then. The turn ends with the process, at the latest.
+struct Turn {
+    _lock: Option<File>,
+}
+
+impl Turn {
+    /// Waits for the turn. Without a file to lock, it is everybody's.
+    fn take() -> Self {
+        let file = std::env::temp_dir().join("beadle-demo.lock");
+        let file = File::options().create(true).append(true).open(file).ok();
+        Self { _lock: file.filter(|file| file.lock().is_ok()) }
+    }
+}
+
 /// A page of the built-in origin; `/old/` sends its own tag, with invalid upper-case letters.
 async fn page(uri: Uri) -> impl axum::response::IntoResponse {
     let path = escape::html(uri.path());
@@ -81,39 +102,52 @@ async fn page(uri: Uri) -> impl axum::response::IntoResponse {
     (tag.map(axum::response::AppendHeaders), Html(body))
 }
 
-/// The three sockets.
+/// The addresses of the three listeners.
 struct Ports {
     proxy: SocketAddr,
     admin: SocketAddr,
     origin: SocketAddr,
 }
 
+/// The sockets at these addresses. While one is open, nobody else gets its port.
+struct Sockets {
+    proxy: TcpListener,
+    admin: TcpListener,
+    origin: TcpListener,
+}
+
 impl Ports {
     /// The given port, or the default ports; a free port replaces each default that is in use.
-    fn choose(port: Option<u16>) -> Result<Self, Error> {
+    fn choose(port: Option<u16>) -> Result<(Self, Sockets), Error> {
         let local = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         let known = |address: &str| address.parse().unwrap_or_else(|_| local(0));
-        let Some(port) = port.filter(|port| *port != 0) else {
-            // All three listeners stay open until the end, so that no port is chosen twice.
-            let [proxy, admin, origin] =
-                [PROXY, ADMIN, ORIGIN].map(|address| bind_near(known(address)));
-            return Ok(Self {
-                proxy: proxy?.local_addr()?,
-                admin: admin?.local_addr()?,
-                origin: origin?.local_addr()?,
-            });
+        let sockets = match port.filter(|port| *port != 0) {
+            None => Sockets {
+                proxy: bind_near(known(PROXY))?,
+                admin: bind_near(known(ADMIN))?,
+                origin: bind_near(known(ORIGIN))?,
+            },
+            Some(port) => Sockets {
+                proxy: TcpListener::bind(local(port)).map_err(|error| {
+                    let proxy = local(port);
+                    Error::Refused(format!(
+                        "can't listen on {proxy}: {error} (choose another --port)"
+                    ))
+                })?,
+                admin: (port..u16::MAX)
+                    .skip(1)
+                    .take(100)
+                    .find_map(|next| TcpListener::bind(local(next)).ok())
+                    .map_or_else(|| TcpListener::bind(local(0)), Ok)?,
+                origin: TcpListener::bind(local(0))?,
+            },
         };
-        let proxy = local(port);
-        let _reserved = TcpListener::bind(proxy).map_err(|error| {
-            Error::Refused(format!("can't listen on {proxy}: {error} (choose another --port)"))
-        })?;
-        let admin = (port..u16::MAX)
-            .skip(1)
-            .take(100)
-            .find_map(|next| TcpListener::bind(local(next)).ok())
-            .map_or_else(|| TcpListener::bind(local(0)), Ok)?;
-        let origin = TcpListener::bind(local(0))?;
-        Ok(Self { proxy, admin: admin.local_addr()?, origin: origin.local_addr()? })
+        let ports = Self {
+            proxy: sockets.proxy.local_addr()?,
+            admin: sockets.admin.local_addr()?,
+            origin: sockets.origin.local_addr()?,
+        };
+        Ok((ports, sockets))
     }
 
     /// The demo's policy with these sockets, its database in `folder`.

@@ -88,7 +88,8 @@ pub(super) fn run(args: &Args, control: Option<Control>) -> Result<Exit, Error> 
         let finding = format!("{finding:#}");
         tracing::warn!(finding, "policy");
     }
-    let ended = control.block_on(async { Service::start(policy, file).await?.run(signals).await });
+    let ended =
+        control.block_on(async { Service::start(policy, file, None).await?.run(signals).await });
     // The system's resolver can't be cancelled. Without an answer from a name server, the end would
     // wait for it.
     control.shutdown_background();
@@ -171,19 +172,25 @@ pub(super) struct Service {
 }
 
 impl Service {
-    /// Opens the store, binds the sockets and starts serving.
+    /// Opens the store, binds the sockets and starts serving. `bound` is the admin listener's socket,
+    /// if the caller has bound it.
     ///
     /// # Errors
     /// The policy can't take effect.
-    pub(super) async fn start(policy: Policy, file: &Path) -> Result<Self, Error> {
-        proxy::bind_check(&policy.server).map_err(Error::Findings)?;
+    pub(super) async fn start(
+        policy: Policy,
+        file: &Path,
+        bound: Option<TcpListener>,
+    ) -> Result<Self, Error> {
+        let address = bound.as_ref().map(TcpListener::local_addr).transpose()?;
+        proxy::bind_check(&policy.server, address).map_err(Error::Findings)?;
         let metrics = Arc::new(Metrics::new());
         let (sink, memory) = open_store(&policy, file)?;
         let server = policy.server.clone();
         announce(&policy);
         let ready = Arc::new(AtomicBool::new(false));
         if let Some(admin) = &server.admin {
-            let listener = TcpListener::bind(admin.address)?;
+            let listener = bound.map_or_else(|| TcpListener::bind(admin.address), Ok)?;
             let hosts = admin_hosts(admin);
             let view = admin::View {
                 metrics: Arc::clone(&metrics),

@@ -47,14 +47,17 @@ pub struct Running {
     connections: Arc<Connections>,
 }
 
-/// Checks every socket and certificate of the policy.
+/// Checks every socket and certificate of the policy. The caller has bound the address `bound`.
 ///
 /// # Errors
 /// A finding for each unusable one.
-pub fn bind_check(server: &policy::Server) -> Result<(), Vec<Diagnostic>> {
+pub fn bind_check(
+    server: &policy::Server,
+    bound: Option<SocketAddr>,
+) -> Result<(), Vec<Diagnostic>> {
     // All sockets stay open until the last check, so that two overlapping ones fail.
-    let tried: Vec<_> =
-        server.addresses().map(|address| (address, TcpListener::bind(address))).collect();
+    let addresses = server.addresses().filter(|address| Some(*address) != bound);
+    let tried: Vec<_> = addresses.map(|address| (address, TcpListener::bind(address))).collect();
     let mut findings: Vec<Diagnostic> = tried
         .iter()
         .filter_map(|(address, tried)| Some(socket_finding(*address, tried.as_ref().err()?)))

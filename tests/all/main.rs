@@ -49,6 +49,7 @@ mod cli_crawlers;
 mod cli_input;
 mod cli_tags;
 mod cli_violations;
+mod demo; // an origin, the proxy and some crawlers on loopback
 mod descriptors; // connections without file descriptors
 mod record_store;
 mod reload;

@@ -23,7 +23,10 @@ mod ports;
 pub(crate) mod program;
 pub(crate) mod tls;
 
-pub(crate) use self::{conditions::need, ports::free_port};
+pub(crate) use self::{
+    conditions::need,
+    ports::{free_port, free_ports},
+};
 
 /// The User-Agent of a browser.
 pub(crate) const BROWSER: &str =

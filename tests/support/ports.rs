@@ -23,24 +23,32 @@ const EPHEMERAL: u16 = 32_768;
 
 /// Reserves a port that nothing listens on, until this process ends.
 pub(crate) fn free_port() -> u16 {
+    free_ports(1)
+}
+
+/// Reserves ports in a row; returns the first.
+pub(crate) fn free_ports(count: u16) -> u16 {
     static TURN: AtomicU16 = AtomicU16::new(0);
     static LOCKS: Mutex<Vec<File>> = Mutex::new(Vec::new());
-    let locks = std::env::temp_dir().join("beadle-ports");
+    let folder = std::env::temp_dir().join("beadle-ports");
     // Another process may have made it.
-    let _ = std::fs::create_dir(&locks);
+    let _ = std::fs::create_dir(&folder);
     let first = first_ephemeral().saturating_sub(COUNT).max(1_024);
     let start = std::process::id().wrapping_mul(131);
-    for _ in 0..COUNT {
-        let turn = u32::from(TURN.fetch_add(1, Ordering::Relaxed));
-        let offset = start.wrapping_add(turn) % u32::from(COUNT);
+    for _ in 0..COUNT / count {
+        let turn = u32::from(TURN.fetch_add(count, Ordering::Relaxed));
+        let offset = start.wrapping_add(turn) % u32::from(COUNT - count + 1);
         let port = first + u16::try_from(offset).expect("it is below COUNT");
-        let Some(lock) = lock(&locks.join(port.to_string())) else { continue };
-        if TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok() {
-            LOCKS.lock().push(lock);
+        let row = port..port + count;
+        let locks: Option<Vec<File>> =
+            row.clone().map(|port| lock(&folder.join(port.to_string()))).collect();
+        let Some(locks) = locks else { continue };
+        if row.into_iter().all(|port| TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok()) {
+            LOCKS.lock().extend(locks);
             return port;
         }
     }
-    panic!("no free port; the locks are in {}", locks.display());
+    panic!("no free port; the locks are in {}", folder.display());
 }
 
 /// The file, locked for this process; `None` if another one has it.

@@ -392,7 +392,7 @@ impl Beadle {
 
 /// The status of an answer, if there is one. A starting program tries its ports before it serves
 /// them, so even an accepted connection may get no answer.
-fn try_status(port: u16, path: &str) -> Option<u16> {
+pub(crate) fn try_status(port: u16, path: &str) -> Option<u16> {
     let mut client = Client::try_connect(port).ok()?;
     client.try_write(&Request::get(path).host("localhost").bytes()).ok()?;
     Some(client.head().ok()?.status)
