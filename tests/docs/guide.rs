@@ -6,9 +6,17 @@ use std::{
     process::{Child, Command, Output, Stdio},
 };
 
+use parking_lot::Mutex;
+
 use crate::{
     page::{Block, Page, pages, root},
-    support::{client::Request, free_port, need, origin::Origin, program::PROGRAM, wait_for},
+    support::{
+        client::Request,
+        free_port, need,
+        origin::Origin,
+        program::{PROGRAM, try_status},
+        wait_for,
+    },
 };
 
 /// Programs that the pages use and that this test does not run.
@@ -74,8 +82,11 @@ impl Reader {
         self.folder.path().join(name)
     }
 
+    /// Replaces a file as a whole: a running program must not read a half of it.
     fn write(&self, name: &str, text: &str) {
-        std::fs::write(self.file(name), text).expect("it is writable");
+        let new = self.file(&format!("{name}.new"));
+        std::fs::write(&new, text).expect("it is writable");
+        std::fs::rename(new, self.file(name)).expect("it is writable");
     }
 
     /// Addresses of the pages and of this reader.
@@ -144,7 +155,7 @@ impl Reader {
                 if !line.contains(" https://") {
                     let printed = self.run(&line.replacen("curl ", "curl -s ", 1));
                     self.printed.push_str(&printed);
-                    self.wait_for_metric("beadle_records_queued 0");
+                    self.wait_for_records();
                 }
             } else if line.contains("beadle ") {
                 let printed = self.run(line);
@@ -193,20 +204,22 @@ impl Reader {
     }
 
     pub(crate) fn serve(&mut self) {
+        let log = self.file("serve.log");
         let child = Command::new(PROGRAM)
             .args(["serve", "--config", "beadle.yaml"])
             .env_remove("BEADLE_LOG")
             .current_dir(self.folder.path())
             .stdout(Stdio::null())
-            .stderr(Stdio::null())
+            .stderr(std::fs::File::create(&log).expect("it is writable"))
             .spawn()
             .expect("the program can be started");
-        self.serving = Some(child);
-        let admin = self.admin;
+        let (admin, page) = (self.admin, &self.page);
+        let child = self.serving.insert(child);
         wait_for("the proxy", || {
-            std::net::TcpStream::connect(("127.0.0.1", admin)).ok()?;
-            let ready = Request::get("/readyz").host("localhost").send(admin);
-            (ready.status == 200).then_some(())
+            let ended = child.try_wait().expect("it is our child");
+            let said = || std::fs::read_to_string(&log).unwrap_or_default();
+            assert!(ended.is_none(), "{page}: it ended at the start\n{}", said());
+            (try_status(admin, "/readyz") == Some(200)).then_some(())
         });
     }
 
@@ -215,6 +228,12 @@ impl Reader {
             let metrics = Request::get("/metrics").host("localhost").send(self.admin).text();
             metrics.lines().any(|found| found == line).then_some(())
         });
+    }
+
+    /// Waits until what the last request left is counted and written. The response comes before both.
+    fn wait_for_records(&self) {
+        self.wait_for_metric("beadle_requests_in_flight 0");
+        self.wait_for_metric("beadle_records_queued 0");
     }
 
     /// Holds the lines of a page against the printed ones, in their order.
@@ -257,23 +276,34 @@ fn every_page_can_be_followed() {
     if need("curl").is_none() {
         return;
     }
-    let pages = pages();
-    let (mut failures, mut commands, mut lines) = (Vec::new(), 0, 0);
+    // Each page starts the program. All at once, on a busy machine, none would start in time.
+    let at_once = std::thread::available_parallelism().map_or(1, usize::from).min(4);
+    let pages = Mutex::new(pages().into_iter());
+    let followed = Mutex::new(Vec::new());
+    let follow = |page: Page| {
+        let counts = std::thread::scope(|scope| {
+            let reader = scope.spawn(|| {
+                let mut reader = Reader::new(&page);
+                reader.follow(&page);
+                reader.counts
+            });
+            reader.join().ok()
+        });
+        followed.lock().push((page.name(), counts));
+    };
+    let next = || pages.lock().next();
     std::thread::scope(|scope| {
-        let follow = |page: &Page| {
-            let mut reader = Reader::new(page);
-            reader.follow(page);
-            reader.counts
-        };
-        let running: Vec<_> =
-            pages.iter().map(|page| (page.name(), scope.spawn(move || follow(page)))).collect();
-        for (name, thread) in running {
-            match thread.join() {
-                Ok((ran, compared)) => (commands, lines) = (commands + ran, lines + compared),
-                Err(_) => failures.push(name),
-            }
+        for _ in 0..at_once {
+            scope.spawn(|| std::iter::from_fn(next).for_each(follow));
         }
     });
+    let (mut failures, mut commands, mut lines) = (Vec::new(), 0, 0);
+    for (name, counts) in followed.into_inner() {
+        match counts {
+            Some((ran, compared)) => (commands, lines) = (commands + ran, lines + compared),
+            None => failures.push(name),
+        }
+    }
     assert!(failures.is_empty(), "these pages can't be followed: {failures:?}");
     assert!(commands >= 60 && lines >= 60, "{commands} commands, {lines} lines of output");
 }

@@ -7,7 +7,7 @@ use std::{
 
 use crate::{
     page::{is_update, root},
-    support::{free_port, program::PROGRAM},
+    support::{free_ports, program::PROGRAM},
 };
 
 const PICTURE: &str = "docs/src/images/demo.svg";
@@ -15,7 +15,8 @@ const PICTURE: &str = "docs/src/images/demo.svg";
 /// What the demo prints, with its usual addresses and names.
 fn record() -> String {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let port = free_port();
+    // The admin listener takes the port after the proxy's, which must be no other test's.
+    let port = free_ports(2);
     let mut child = Command::new(PROGRAM)
         .args(["demo", "--port", &port.to_string()])
         .env("TMPDIR", folder.path())
