@@ -27,7 +27,7 @@ use http::{StatusCode, Version, header};
 use ipnet::IpNet;
 use pingora::{
     Error, ErrorType,
-    http::{RequestHeader, ResponseHeader},
+    http::ResponseHeader,
     protocols::ALPN,
     proxy::{FailToProxy, ProxyHttp, Session},
     upstreams::peer::HttpPeer,
@@ -35,14 +35,17 @@ use pingora::{
 
 use crate::{
     escape,
-    gate::{self, Answer, Gate, Passage, Reception, Refusal},
+    gate::{self, Answer, Gate, Passage, Reception},
     metrics::{Gauge, Metrics},
     policy::{self, Policy},
     publication::{Clock, Handles},
 };
 
 use self::edge::Phase;
-pub use self::server::{Running, bind_check, start};
+pub use self::{
+    edge::{BadTarget, received_target},
+    server::{Running, bind_check, start},
+};
 
 mod edge; // the connection before pingora's parser
 mod fields; // header fields of one hop
@@ -96,10 +99,7 @@ impl Proxy {
 
     /// Brings a request into its one form and passes it to the gate.
     fn receive(&self, session: &mut Session) -> Reception {
-        let header = session.req_header();
-        let admitted = gate::admit(&header.method, header.raw_path(), &header.headers)
-            .and_then(|admission| apply(admission, session.req_header_mut()));
-        if let Err(refusal) = admitted {
+        if let Err(refusal) = edge::admit(session.req_header_mut()) {
             return self.gate.refuse(refusal);
         }
         let header = session.req_header();
@@ -322,16 +322,6 @@ impl ProxyHttp for Proxy {
             phase.end_request();
         }
     }
-}
-
-/// Makes the changes that the header needs before it goes on.
-fn apply(admission: gate::Admission, header: &mut RequestHeader) -> Result<(), Refusal> {
-    if let Some(length) = admission.content_length {
-        header.insert_header("Content-Length", length).map_err(|_| Refusal::BadLength)?;
-    }
-    let Some(target) = admission.target else { return Ok(()) };
-    header.set_raw_path(&target).map_err(|_| Refusal::AmbiguousTarget)?;
-    if header.raw_path() == target { Ok(()) } else { Err(Refusal::AmbiguousTarget) }
 }
 
 /// The status of the answer that the client has; `None` if it only has interim responses.

@@ -82,6 +82,11 @@ impl<'a> Target<'a> {
         &self.letter
     }
 
+    /// The target as sent, without other forms: what RFC 9309 judges.
+    pub fn as_sent(&self) -> Target<'_> {
+        Target { letter: Cow::Borrowed(&*self.letter), ..Target::letter_of(b"/") }
+    }
+
     /// Whether the target is robots.txt itself, with any query: always allowed (§2.2.2).
     pub fn is_robots_txt(&self) -> bool {
         is_robots_txt(&self.letter)

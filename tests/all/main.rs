@@ -46,6 +46,7 @@ mod admin;
 mod cli_arguments;
 mod cli_check;
 mod cli_crawlers;
+mod cli_explain;
 mod cli_input;
 mod cli_tags;
 mod cli_violations;

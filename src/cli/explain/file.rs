@@ -10,7 +10,8 @@ use crate::{
     },
     crawlers::{Catalogue, Class, Name},
     enforce, escape, policy,
-    robots::{self, Access, Matcher, ReadOptions, Scope, Target},
+    proxy::{self, BadTarget},
+    robots::{self, Access, Explanation, Form, Matcher, ReadOptions, Scope, Target},
 };
 
 use super::{
@@ -88,7 +89,7 @@ pub(super) fn explain(
         writeln!(out, "{}", row.target)?;
         line(out, "verdict", &format!("{} for {}", row.verdict, escape::shown(token)))?;
         match groups.by_rfc {
-            Some(group) => group_lines(out, &matcher, group, &target, None)?,
+            Some(group) => group_lines(out, &matcher, group, &target.as_sent(), None)?,
             None => line(out, "group", "none names it, and there is none for *")?,
         }
         if groups.is_bound_by_rfc_alone(&matcher) {
@@ -96,6 +97,14 @@ pub(super) fn explain(
             let note =
                 format!("the proxy does not bind {name} by '*': it fetches pages for people");
             line(out, "note", &note)?;
+        }
+        if let Some(group) = groups.at_proxy {
+            evasion(out, &matcher.explain(group, &target))?;
+        }
+        match proxy::received_target(robots::origin_form(text.as_bytes())) {
+            // RFC 9309 reads any text as a target.
+            Ok(_) | Err(BadTarget::NoPath) => {}
+            Err(fault) => line(out, "note", &format!("the proxy answers 400: {fault}"))?,
         }
     }
     if args.format == Format::Text {
@@ -105,6 +114,20 @@ pub(super) fn explain(
         }
     }
     Ok(Exit::Fine)
+}
+
+/// The lines for a target that RFC 9309 allows and the proxy does not.
+fn evasion(out: &mut dyn Write, explanation: &Explanation<'_>) -> Result<(), Error> {
+    let Explanation { verdict, path, matches, .. } = explanation;
+    let Some(rule) = verdict.rule.filter(|_| verdict.form == Form::Evasion) else { return Ok(()) };
+    // A path with more forms than are judged is held to every rule, whether it matches or not.
+    let why = match matches.first().is_some_and(|first| first.rule == rule) {
+        true => format!("an origin may read the path as {}", escape::text(path)),
+        false => "origins may read the path in too many ways".to_owned(),
+    };
+    line(out, "note", &format!("evasion at the proxy: {why}"))?;
+    let (directive, pattern) = (rule.directive.field_name(), escape::shown(&rule.pattern));
+    line(out, "", &format!("{directive}: {pattern}   (robots.txt line {})", rule.line))
 }
 
 #[cfg(test)]

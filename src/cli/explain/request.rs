@@ -20,9 +20,10 @@ use crate::{
     crawlers::{self, Class, CrawlDelay, Crawler, Evidence},
     enforce::{self, Action, AppliedPace, Decision, Excuse, Moment, Reason, Rulebook, Site},
     escape,
-    gate::{self, Gate},
+    gate::{self, Gate, Refusal},
+    proxy,
     publication::Handles,
-    robots::{self, Access, Record, Target},
+    robots::{Access, Record, Target},
     violations::{ReadState, RobotsRead},
 };
 
@@ -94,10 +95,14 @@ pub(super) fn explain(args: &Args, user_agent: &str, out: &mut dyn Write) -> Res
     let published = gate.published();
     let fields = fields(user_agent)?;
     for text in &args.targets {
+        let received = proxy::received_target(text.as_bytes()).map_err(|fault| {
+            let text = escape::shown(text);
+            Error::Refused(format!("'{text}' gets 400 from the proxy: {fault}"))
+        })?;
         let host = host(&published.rulebook, text);
         let request = gate::Request {
             method: &Method::GET,
-            target: robots::origin_form(text.as_bytes()),
+            target: &received,
             authority: host.as_deref().map(str::as_bytes),
             is_http_1_0: true,
             fields: &fields,
@@ -105,7 +110,7 @@ pub(super) fn explain(args: &Args, user_agent: &str, out: &mut dyn Write) -> Res
             is_tls: true,
         };
         let visit = gate.visit(&published, &request, Moment::at(now));
-        let visit = visit.map_err(|_| unknown_site(&published.rulebook, text))?;
+        let visit = visit.map_err(|refusal| no_site(&published.rulebook, text, refusal))?;
         let (site, claim, target) = (visit.site, &visit.claim, &visit.target);
         let decision = visit.decide();
         let name =
@@ -175,7 +180,8 @@ fn time(time: Timestamp) -> String {
 
 /// The host of a URL. A bare path belongs to the only site.
 fn host<'b>(rulebook: &'b Rulebook, text: &str) -> Option<Cow<'b, str>> {
-    let Some((_, rest)) = text.split_once("://") else {
+    let url = text.split_once("://").filter(|_| !text.starts_with('/'));
+    let Some((_, rest)) = url else {
         return match rulebook.sites() {
             // Every host below a wildcard belongs to the site.
             [only] if only.name.starts_with('.') => Some(format!("any{}", only.name).into()),
@@ -188,9 +194,14 @@ fn host<'b>(rulebook: &'b Rulebook, text: &str) -> Option<Cow<'b, str>> {
     Some(host.to_owned().into())
 }
 
-fn unknown_site(rulebook: &Rulebook, text: &str) -> Error {
+fn no_site(rulebook: &Rulebook, text: &str, refusal: Refusal) -> Error {
+    let text = escape::shown(text);
+    if refusal == Refusal::BadHost {
+        let why = "its host is not valid (write for example https://www.example.com/)";
+        return Error::Refused(format!("'{text}' gets 400 from the proxy: {why}"));
+    }
     let names: Vec<&str> = rulebook.sites().iter().map(|site| site.name.as_str()).collect();
-    let (text, names) = (escape::shown(text), names.join(", "));
+    let names = names.join(", ");
     Error::Refused(format!("'{text}' belongs to no site of the policy (it has {names})"))
 }
 

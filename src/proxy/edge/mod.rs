@@ -30,7 +30,8 @@ use crate::metrics::Metrics;
 use super::Proxy;
 
 use self::connection::Connection;
-pub(super) use self::{connections::Connections, phase::Phase};
+pub use self::target::{BadTarget, received_target};
+pub(super) use self::{connections::Connections, phase::Phase, target::admit};
 
 mod chunks; // sizes and data of a chunked body
 mod connection; // the stream between the socket and pingora
@@ -42,6 +43,7 @@ mod phase; // from the hooks to the connection
 mod reader; // one message after another
 mod request_line; // method, target, version
 mod step; // the result of reading a piece
+mod target; // the target as the gate gets it
 mod wait; // the wait for the head of the origin's response
 
 /// The application that pingora's listeners hand their connections to.

@@ -68,6 +68,19 @@ pub(super) fn push_encoded(out: &mut Vec<u8>, octet: u8) {
     out.extend([b'%', HEX[usize::from(octet >> 4)], HEX[usize::from(octet & 15)]]);
 }
 
+/// The target `sent`, as it passes. `Err` is an octet that no request line has.
+pub(super) fn encode_target(sent: &[u8]) -> Result<Vec<u8>, u8> {
+    let mut out = Vec::with_capacity(sent.len());
+    for &octet in sent {
+        match octet {
+            passing if is_target(passing) => out.push(passing),
+            encoded if is_encoded(encoded) => push_encoded(&mut out, encoded),
+            refused => return Err(refused),
+        }
+    }
+    Ok(out)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
