@@ -38,7 +38,7 @@ pub(super) fn refuse_loop(site: &Site, server: &Server, at: &At<'_>, findings: &
 /// Hints at rules that spell one path in two cases: the origin may serve every other case, too. The
 /// place is the second spelling.
 pub(super) fn hint_at_case(site: &Site, at: &At<'_>, findings: &mut Findings) {
-    if site.reading.case_insensitive {
+    if site.reading.case_insensitive || !has_two_cases(site) {
         return;
     }
     // Each path with its first spelling, and whether it is found.
@@ -70,6 +70,15 @@ pub(super) fn hint_at_case(site: &Site, at: &At<'_>, findings: &mut Findings) {
             "if the origin serves both alike, write 'origin: { url: …, case_insensitive: true }'",
         ),
     );
+}
+
+/// Whether two rules differ in case alone. Nearly every file is done with this.
+fn has_two_cases(site: &Site) -> bool {
+    let mut spellings: HashMap<String, &str> = HashMap::new();
+    let mut rules = site.robots_txt.file.groups.iter().flat_map(|group| &group.rules);
+    rules.any(|rule| {
+        *spellings.entry(rule.pattern.to_lowercase()).or_insert(&rule.pattern) != rule.pattern
+    })
 }
 
 /// The path patterns of a site's rules as they are published, in the order of the file, with their
