@@ -109,6 +109,7 @@ impl Judge {
     }
 
     /// Whether the rules allow a target by the letter and disallow another form of it.
+    #[allow(dead_code, reason = "the fuzz target uses a part of this")]
     pub(crate) fn is_evasion(&self, target: &[u8]) -> bool {
         let judged = Target::new(target);
         let verdict = self.rules.matcher.verdict(self.rules.scope, &judged);
@@ -116,6 +117,7 @@ impl Judge {
     }
 
     /// The rule that decides by the letter.
+    #[allow(dead_code, reason = "the fuzz target uses a part of this")]
     pub(crate) fn rule(&self, target: &[u8]) -> Option<&Rule> {
         self.rules.matcher.verdict_letter(self.rules.scope, &Target::new(target)).rule
     }
