@@ -2,7 +2,7 @@
 //! octet of the input selects the rules, the others are the target.
 
 use beadle::robots::{
-    Access, Directive, Group, Matcher, Reading, RobotsTxt, Rule, Scope, Target, UserAgent,
+    Access, Directive, Group, Matcher, Pattern, Reading, RobotsTxt, Rule, Scope, Target, UserAgent,
 };
 
 use crate::support::origin_models::{self, Model};
@@ -68,13 +68,16 @@ impl Judge {
     pub(crate) fn evader(&self, target: &[u8]) -> Option<Model> {
         let judged = Target::new(target);
         let decisive = self.rules.letter(&judged).rule;
-        let spelt = decisive.filter(|rule| rule.directive == Directive::Allow).map(spelt);
-        let spelt = spelt.unwrap_or_default();
-        if judged.is_robots_txt() || spelt.iter().any(|part| part == "//") {
+        let decisive = decisive.filter(|rule| rule.directive == Directive::Allow);
+        let spells = |part: &str| decisive.is_some_and(|rule| rule.pattern.contains(part));
+        let spells_empty_query = target.ends_with(b"?") && spells("?");
+        if judged.is_robots_txt() || spells("//") || spells_empty_query {
             return None;
         }
-        if !spelt.is_empty() {
-            return self.evader_of_names(target, &spelt);
+        if spells(";") {
+            let escapes = self.encoded().into_iter();
+            let parts: Vec<_> = escapes.chain([";".to_owned()]).collect();
+            return self.evader_of_names(target, &parts);
         }
         let any_case = Reading { case_insensitive: true, ..Reading::default() };
         let twice = Reading { decode_depth: 2, ..Reading::default() };
@@ -83,15 +86,68 @@ impl Judge {
             let verdict = self.rules.matcher.verdict(self.rules.scope, &judged);
             (verdict.access == Access::Allow).then_some(())?;
             let mut origins = origins(reading.decode_depth);
+            let folds = reading.case_insensitive;
             origins.find(|model| {
-                let resolved = (model.resolve)(target)
-                    .map(|path| with_last_slash(target, path, model.decode_depth));
-                resolved.is_some_and(|path| match reading.case_insensitive {
-                    true => self.folded.is_disallowed(&lower(&path), &lower(target)),
-                    false => self.rules.is_disallowed(&path, target),
+                let resolved = resolved(model, target);
+                resolved.is_some_and(|path| {
+                    let length = match folds {
+                        true => self.folded.disallowed_by(&lower(&path), &lower(target)),
+                        false => self.rules.disallowed_by(&path, target),
+                    };
+                    length.is_some_and(|length| {
+                        self.allowed_as_encoded(model, target, &path, folds) < Some(length)
+                    })
                 })
             })
         })
+    }
+
+    /// What allow rules encode that an origin may decode.
+    fn encoded(&self) -> Vec<String> {
+        let reserved = "3A 5B 5D 40 21 26 27 28 29 2B 2C 3B 3D 2F 5C";
+        let escapes = reserved.split(' ').map(|digits| format!("%{digits}"));
+        let is_spelt = |escape: &String| {
+            let mut allowed = self.text.iter().filter(|rule| rule.starts_with('+'));
+            allowed.any(|rule| rule.to_ascii_uppercase().contains(escape.as_str()))
+        };
+        escapes.filter(is_spelt).collect()
+    }
+
+    /// The length of the longest allow rule that encodes what the origin decodes in the same place: in
+    /// a world where that is one letter of a name, the origin comes to the same path, and the rule
+    /// allows it.
+    fn allowed_as_encoded(
+        &self,
+        model: &Model,
+        target: &[u8],
+        path: &[u8],
+        folds: bool,
+    ) -> Option<u32> {
+        let letters: Vec<_> = self.encoded().into_iter().zip("~_-JKW".chars()).collect();
+        let renamed = |text: &str| {
+            letters.iter().fold(text.to_owned(), |text, (escape, letter)| {
+                let twice = format!("%25{}", &escape[1..]);
+                let twice = Some(twice).filter(|_| model.decode_depth > 1);
+                twice.iter().chain([escape]).fold(text, |text, escape| {
+                    let letter = letter.to_string();
+                    text.replace(escape, &letter).replace(&escape.to_ascii_lowercase(), &letter)
+                })
+            })
+        };
+        let read_back = |path: &[u8]| {
+            let text = String::from_utf8_lossy(path).into_owned();
+            letters.iter().fold(text, |text, (escape, letter)| text.replace(*letter, escape))
+        };
+        let named = resolved(model, renamed(&String::from_utf8_lossy(target)).as_bytes())?;
+        (plain(read_back(&named).as_bytes()) == plain(path)).then_some(())?;
+        let named = Target::new(&named).letter().to_vec();
+        let case = |text: &[u8]| if folds { text.to_ascii_lowercase() } else { text.to_vec() };
+        let allowing = self.text.iter().filter_map(|rule| rule.strip_prefix('+'));
+        let encoding = allowing.filter(|rule| renamed(rule) != **rule);
+        let patterns =
+            encoding.filter_map(|rule| Pattern::new(case(renamed(rule).as_bytes())).ok());
+        let matching = patterns.filter(|pattern| pattern.matches(&case(&named)));
+        matching.map(|pattern| pattern.specificity()).max()
     }
 
     /// The same where the decisive rule allows and spells these parts: what it spells so is a name
@@ -103,8 +159,8 @@ impl Judge {
         let rules = Compiled::new(&text);
         let target = renamed(&String::from_utf8_lossy(target), spelt).into_bytes();
         origins(1).find(|model| {
-            let resolved = (model.resolve)(&target).map(|path| with_last_slash(&target, path, 1));
-            resolved.is_some_and(|path| rules.is_disallowed(&path, &target))
+            let resolved = resolved(model, &target);
+            resolved.is_some_and(|path| rules.disallowed_by(&path, &target).is_some())
         })
     }
 
@@ -144,17 +200,22 @@ impl Compiled {
         self.matcher.verdict_letter(self.scope, target)
     }
 
-    /// Whether what `sent` resolves to is disallowed. A decoded query counts for a rule that names
-    /// the query.
-    fn is_disallowed(&self, resolved: &[u8], sent: &[u8]) -> bool {
-        let judged = Target::new(resolved);
-        let letter = self.letter(&judged);
-        let names_query = |rule: &Rule| rule.pattern.contains(['?', '&', '=']);
-        if letter.access == Access::Allow || letter.rule.is_some_and(names_query) {
-            return letter.access == Access::Disallow;
+    /// The length of the rule that disallows what `sent` resolves to. A decoded query counts for a
+    /// rule that names the query.
+    fn disallowed_by(&self, resolved: &[u8], sent: &[u8]) -> Option<u32> {
+        let disallow = |target: &[u8]| {
+            let judged = Target::new(target);
+            let rule = self.letter(&judged).rule?;
+            let names_query = rule.pattern.contains(['?', '&', '=']);
+            let length = Pattern::new(&rule.pattern).map_or(0, |pattern| pattern.specificity());
+            (rule.directive == Directive::Disallow).then_some((length, names_query))
+        };
+        let (length, names_query) = disallow(resolved)?;
+        if names_query {
+            return Some(length);
         }
         let as_sent = [&resolved[..query_of(resolved)], &sent[query_of(sent)..]].concat();
-        self.letter(&Target::new(&as_sent)).access == Access::Disallow
+        disallow(&as_sent).map(|(length, _)| length)
     }
 }
 
@@ -164,12 +225,19 @@ fn origins(decode_depth: u8) -> impl Iterator<Item = Model> {
     all.filter(move |model| model.decode_depth <= decode_depth)
 }
 
-/// What a rule spells that an origin would read in another way.
-fn spelt(rule: &Rule) -> Vec<String> {
-    let pattern = &rule.pattern;
-    let escapes = pattern.match_indices('%').filter_map(|(at, _)| pattern.get(at..at + 3));
-    let others = [";", "//"].into_iter().filter(|part| pattern.contains(part));
-    escapes.chain(others).map(str::to_ascii_uppercase).collect()
+/// The target that an origin resolves.
+fn resolved(model: &Model, target: &[u8]) -> Option<Vec<u8>> {
+    let path = (model.resolve)(target)?;
+    Some(with_last_slash(target, path, model.decode_depth))
+}
+
+/// A target decoded, with merged slashes.
+fn plain(target: &[u8]) -> Vec<u8> {
+    let whole: Vec<_> =
+        target.iter().map(|octet| if *octet == b'?' { 1 } else { *octet }).collect();
+    let mut plain = origin_models::path_of(&whole);
+    plain.dedup_by(|octet, before| *octet == b'/' && *before == b'/');
+    plain
 }
 
 /// Each of the parts as an ordinary name.

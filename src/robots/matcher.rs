@@ -19,7 +19,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    evasion::{EvasionForm, Forms, View},
+    evasion::{View, mark_all, release},
     group_index::GroupIndex,
     name,
     name_map::{NameKey, NameMap},
@@ -27,7 +27,7 @@ use super::{
     path::{Target, is_robots_txt},
     robots_txt::{Group, RobotsTxt},
     rule::{Directive, Rule},
-    rule_set::{Precedence, RuleSet},
+    rule_set::{Precedence, Ranked, RuleSet},
     verdict::{Access, Explanation, Form, Verdict},
 };
 
@@ -44,6 +44,17 @@ pub struct Matcher {
 /// The merged groups that a crawler obeys: a small number, valid for one [`Matcher`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Scope(u32);
+
+/// A verdict on a form that is not the letter, without its rule.
+const DISALLOWED: Verdict<'static> =
+    Verdict { access: Access::Disallow, rule: None, form: Form::Evasion };
+
+/// A form that is disallowed.
+struct Evasion<'a, T> {
+    rule: &'a Rule,
+    /// What is made of the form; `None` if the target has too many forms.
+    form: Option<T>,
+}
 
 impl Scope {
     /// The scope as an index, from 0.
@@ -133,14 +144,15 @@ impl Matcher {
     pub fn verdict(&self, scope: Scope, target: &Target<'_>) -> Verdict<'_> {
         let letter = self.verdict_letter(scope, target);
         match self.evasion(scope, target, &letter, |_| ()) {
-            Some((verdict, ())) => verdict,
+            Some(Evasion { rule, .. }) => Verdict { rule: Some(rule), ..DISALLOWED },
             None => letter,
         }
     }
 
     /// Judges `target` as sent, by RFC 9309 alone.
     pub fn verdict_letter(&self, scope: Scope, target: &Target<'_>) -> Verdict<'_> {
-        let rule = self.best(scope, View::default(), target.letter());
+        let best = self.best(scope, View::default(), target.letter());
+        let rule = best.map(|ranked| &ranked.rule);
         Verdict { access: access_by(rule), rule, form: Form::Letter }
     }
 
@@ -148,59 +160,77 @@ impl Matcher {
     /// request path.
     pub fn explain(&self, scope: Scope, target: &Target<'_>) -> Explanation<'_> {
         let letter = self.verdict_letter(scope, target);
-        let evasion = self.evasion(scope, target, &letter, |form| form.cloned());
-        let (verdict, form) = evasion.unwrap_or((letter, None));
-        let EvasionForm { text: path, view } = form.unwrap_or_else(|| EvasionForm {
-            text: target.letter().to_vec(),
-            view: View::default(),
-        });
+        let owned = |(text, view): (&[u8], View)| (text.to_vec(), view);
+        let evasion = self.evasion(scope, target, &letter, owned);
+        let (verdict, form) = match evasion {
+            Some(Evasion { rule, form }) => (Verdict { rule: Some(rule), ..DISALLOWED }, form),
+            None => (letter, None),
+        };
+        let is_cut = verdict.form == Form::Evasion && form.is_none();
+        let (path, view) = form.unwrap_or_else(|| owned((target.letter(), View::default())));
         let mut matches: Vec<_> = match is_robots_txt(&path) {
             true => Vec::new(),
             false => self.sets_of(scope).flat_map(|set| set.matches(view, &path)).collect(),
         };
         matches.sort_by_key(|found| Precedence::new(found.rule, found.specificity));
-        Explanation { verdict, path, matches }
+        Explanation { verdict, path, matches, is_cut }
     }
 
-    /// The verdict on the first form that is disallowed, if the letter is allowed, and what is made
-    /// of that form. There is none if the target has too many forms.
+    /// The first form that is disallowed, if the letter is allowed.
     fn evasion<T>(
         &self,
         scope: Scope,
         target: &Target<'_>,
         letter: &Verdict<'_>,
-        made: impl Fn(Option<&EvasionForm>) -> T,
-    ) -> Option<(Verdict<'_>, T)> {
-        let forms = target.forms()?;
-        if letter.access == Access::Disallow || target.is_robots_txt() {
+        made: impl Fn((&[u8], View)) -> T,
+    ) -> Option<Evasion<'_, T>> {
+        if letter.access == Access::Disallow {
             return None;
         }
-        let spelled = letter.rule.and_then(|rule| target.forms_spelled_by(rule));
-        let Forms { all, is_cut } = spelled.as_ref().unwrap_or(forms);
-        let disallow = |rule| Verdict { access: Access::Disallow, rule, form: Form::Evasion };
-        for form in all {
-            let rule = self.best(scope, form.view, &form.text);
-            if access_by(rule) == Access::Disallow {
-                return Some((disallow(rule), made(Some(form))));
-            }
-        }
-        let by_all = || {
-            let first = self.sets_of(scope).filter_map(RuleSet::first_disallow);
-            first.min_by_key(|ranked| ranked.precedence()).map(|ranked| &ranked.rule)
+        let names_query = || self.sets_of(scope).any(|set| set.names_query);
+        let forms = target.forms(names_query).filter(|_| !target.is_robots_txt())?;
+        let disallow = |text: &[u8], view: View| {
+            let best = self.best(scope, view, text)?;
+            (best.rule.directive == Directive::Disallow).then_some(best)
         };
-        let rule = is_cut.then(by_all).flatten()?;
-        Some((disallow(Some(rule)), made(None)))
+        let found =
+            forms.find_map(|text, view| Some((&disallow(text, view)?.rule, made((text, view)))));
+        if found.is_none() && !forms.is_cut {
+            return None;
+        }
+        let encodes = self.sets_of(scope).any(|set| set.encodes);
+        let marked = target.forms_spelled_by(letter.rule, encodes);
+        let (found, is_cut) = match &marked {
+            None => (found, forms.is_cut),
+            Some(forms) => {
+                let judge = |text: &[u8], view: View| {
+                    let released = release(text);
+                    let best = disallow(&released, view)?;
+                    let text = mark_all(text);
+                    let allows = |set: &RuleSet| set.allows_decoded(view.is_folded, &text);
+                    let is_allowed =
+                        self.sets_of(scope).filter_map(allows).max() >= Some(best.specificity);
+                    (!is_allowed).then(|| (&best.rule, made((&released, view))))
+                };
+                (forms.find_map(judge), forms.is_cut)
+            }
+        };
+        if let Some((rule, form)) = found {
+            return Some(Evasion { rule, form: Some(form) });
+        }
+        let first = self.sets_of(scope).filter(|_| is_cut).filter_map(RuleSet::first_disallow);
+        let first = first.min_by_key(|ranked| ranked.precedence())?;
+        Some(Evasion { rule: &first.rule, form: None })
     }
 
     /// The rule that decides for a form; robots.txt has none.
-    fn best(&self, scope: Scope, view: View, path: &[u8]) -> Option<&Rule> {
+    fn best(&self, scope: Scope, view: View, path: &[u8]) -> Option<&Ranked> {
         match is_robots_txt(path) {
             true => None,
             false => self
                 .sets_of(scope)
                 .filter_map(|set| set.best_of(view, path))
-                .min_by_key(|ranked| ranked.precedence())
-                .map(|ranked| &ranked.rule),
+                .min_by_key(|ranked| ranked.precedence()),
         }
     }
 

@@ -5,8 +5,8 @@
 //! are, and `//x` is a path, not a host. The *evasion* forms are those that an origin may make of
 //! the same octets (`evasion`).
 //!
-//! The usual request is in normal form and has no evasion form. A [`Target`] borrows its octets,
-//! and nothing is allocated.
+//! The usual request is in normal form and has no evasion form, or at most one with other names in the
+//! query. A [`Target`] borrows its octets, and nothing is allocated.
 
 use std::{borrow::Cow, cell::OnceCell};
 
@@ -29,9 +29,20 @@ pub struct Target<'a> {
     letter: Cow<'a, [u8]>,
     /// The letter where a `\` as sent is a slash, and one that was encoded is none.
     by_backslash: Option<Vec<u8>>,
-    /// `None` if the letter is the only form.
-    reading: Option<Reading>,
+    reading: Reading,
+    kind: Kind,
     forms: OnceCell<Forms>,
+}
+
+/// What is known of a target without a look at its forms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// The letter is to be judged alone.
+    Letter,
+    /// Only the names in the query may have another form.
+    Usual,
+    /// There may be other forms.
+    Suspect,
 }
 
 impl<'a> Target<'a> {
@@ -45,8 +56,8 @@ impl<'a> Target<'a> {
     pub fn read_by(target: &'a [u8], reading: Reading) -> Self {
         let target = target.get(..MAX_LENGTH).unwrap_or(target);
         if is_usual(target) {
-            let letter = Cow::Borrowed(target);
-            return Self::with(letter, reading.case_insensitive.then_some(reading));
+            let kind = if reading.case_insensitive { Kind::Suspect } else { Kind::Usual };
+            return Self::with(Cow::Borrowed(target), reading, kind);
         }
         let end = memchr::memchr(b'#', target).unwrap_or(target.len());
         let written = target.get(..end).unwrap_or_default();
@@ -60,16 +71,16 @@ impl<'a> Target<'a> {
             let written: Vec<u8> = written.iter().enumerate().map(slashes).collect();
             letter(&written).into_owned()
         });
-        Self { by_backslash, ..Self::with(letter(written), Some(reading)) }
+        Self { by_backslash, ..Self::with(letter(written), reading, Kind::Suspect) }
     }
 
     /// The letter of a target, without other forms.
     pub(super) fn letter_of(target: &'a [u8]) -> Self {
-        Self { reading: None, ..Self::new(target) }
+        Self { kind: Kind::Letter, ..Self::new(target) }
     }
 
-    const fn with(letter: Cow<'a, [u8]>, reading: Option<Reading>) -> Self {
-        Self { letter, by_backslash: None, reading, forms: OnceCell::new() }
+    const fn with(letter: Cow<'a, [u8]>, reading: Reading, kind: Kind) -> Self {
+        Self { letter, by_backslash: None, reading, kind, forms: OnceCell::new() }
     }
 
     /// The target of a URL: see [`origin_form`].
@@ -93,33 +104,54 @@ impl<'a> Target<'a> {
     }
 
     /// The forms that differ from the letter and that an origin may see.
-    pub fn evasions(&self) -> impl Iterator<Item = &[u8]> {
-        self.forms().into_iter().flat_map(|forms| &forms.all).map(|form| &*form.text)
+    pub fn evasions(&self) -> Vec<Vec<u8>> {
+        let mut all = Vec::new();
+        if let Some(forms) = self.forms(|| true) {
+            forms.find_map(|text, _| {
+                all.push(text.to_vec());
+                None::<()>
+            });
+        }
+        all
     }
 
     /// Whether the target has more forms than [`Self::evasions`] lists. Every rule applies to it.
     pub fn is_cut(&self) -> bool {
-        self.forms().is_some_and(|forms| forms.is_cut)
+        self.forms(|| false).is_some_and(|forms| forms.is_cut)
     }
 
-    /// The forms, which are made once.
-    pub(super) fn forms(&self) -> Option<&Forms> {
-        let reading = self.reading?;
+    /// The forms, which are made once. `names_query` says whether names in the query matter.
+    pub(super) fn forms(&self, names_query: impl FnOnce() -> bool) -> Option<&Forms> {
+        let may_differ = match self.kind {
+            Kind::Letter => false,
+            Kind::Usual => names_query() && names_variables(&self.letter),
+            Kind::Suspect => true,
+        };
         let by_backslash = self.by_backslash.as_deref();
-        Some(self.forms.get_or_init(|| Forms::new(&self.letter, by_backslash, reading)))
+        let make = || Forms::new(&self.letter, by_backslash, self.reading);
+        may_differ.then(|| self.forms.get_or_init(make))
     }
 
-    /// The forms where `rule` allows the letter and spells some of its reserved characters.
-    pub(super) fn forms_spelled_by(&self, rule: &Rule) -> Option<Forms> {
-        let reading = self.reading?;
-        let may_spell = self.by_backslash.is_none()
-            && memchr::memchr3(b'%', b';', b'/', &self.letter).is_some();
-        if !may_spell {
+    /// The forms where `rule` allows the letter and spells some of its octets, or, if `encodes`,
+    /// where any allow rule encodes some. `None` if the letter has nothing of that kind.
+    pub(super) fn forms_spelled_by(&self, rule: Option<&Rule>, encodes: bool) -> Option<Forms> {
+        let spells = |rule: &Rule| rule.pattern.contains([';', '?']) || rule.pattern.contains("//");
+        let rule = rule.filter(|rule| spells(rule));
+        if rule.is_none() && !(encodes && memchr::memchr(b'%', &self.letter).is_some()) {
             return None;
         }
-        let spelled = Pattern::compile(rule.pattern.as_bytes()).literals_in(&self.letter);
-        Forms::with_spelled(&self.letter, &spelled, reading)
+        let spelled = rule
+            .map(|rule| Pattern::compile(rule.pattern.as_bytes()).literals_in(&self.letter))
+            .unwrap_or_default();
+        let by_backslash = self.by_backslash.as_deref();
+        Some(Forms::marked(&self.letter, by_backslash, &spelled, self.reading))
     }
+}
+
+/// Whether a name in the query of a usual target may be another to PHP.
+fn names_variables(target: &[u8]) -> bool {
+    let query = memchr::memchr(b'?', target).and_then(|at| target.get(at..)).unwrap_or_default();
+    memchr::memchr2(b'.', b'+', query).is_some()
 }
 
 /// A path and query in normal form.
@@ -246,7 +278,7 @@ mod tests {
     fn a_usual_target_is_borrowed() {
         for usual in ["/", "/a/b.html?c=d&e=/f", "/a.b/c-d_e~f", "/$*!'()+,=:@"] {
             let target = Target::new(usual.as_bytes());
-            assert!(matches!(target.letter, Cow::Borrowed(_)) && target.evasions().count() == 0);
+            assert!(matches!(target.letter, Cow::Borrowed(_)) && target.evasions().is_empty());
         }
     }
 

@@ -108,15 +108,26 @@ impl Pattern {
     }
 
     /// The pattern in lower case, with the same specificity.
-    pub(super) fn compile_folded(text: &[u8]) -> Self {
-        let Self { prefix, middle, end, specificity } = Self::compile(text);
-        let lower = |octets: &[u8]| octets.to_ascii_lowercase().into_boxed_slice();
-        let end = match end {
-            End::Tail(tail) => End::Tail(lower(&tail)),
+    pub(super) fn folded(self) -> Self {
+        self.map(<[u8]>::to_ascii_lowercase)
+    }
+
+    /// The pattern with each literal replaced.
+    pub(super) fn map(self, replace: impl Fn(&[u8]) -> Vec<u8>) -> Self {
+        let mut saved = 0;
+        let mut replaced = |octets: &[u8]| {
+            let new = replace(octets).into_boxed_slice();
+            saved += specificity_of(octets).saturating_sub(specificity_of(&new));
+            new
+        };
+        let prefix = replaced(&self.prefix);
+        let middle = self.middle.iter().map(|one| Segment::new(replaced(one.octets()))).collect();
+        let end = match self.end {
+            End::Tail(tail) => End::Tail(replaced(&tail)),
             end => end,
         };
-        let middle = middle.iter().map(|segment| Segment::new(lower(segment.octets()))).collect();
-        Self { prefix: lower(&prefix), middle, end, specificity }
+        let saved = u32::try_from(saved).unwrap_or(u32::MAX);
+        Self { prefix, middle, end, specificity: self.specificity.saturating_sub(saved) }
     }
 
     /// Whether the pattern matches `path`: path and query in normal form, as

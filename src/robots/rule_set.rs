@@ -8,7 +8,7 @@
 use std::{cmp::Reverse, collections::BTreeSet, sync::OnceLock};
 
 use super::{
-    evasion::View,
+    evasion::{Of, View, mark_all},
     name,
     pace_record::PaceRecord,
     pattern::{Pattern, Shape},
@@ -33,7 +33,21 @@ pub(super) struct RuleSet {
     pub(super) paces: Vec<PaceRecord>,
     search: Search,
     /// The rules as they are compared with forms of other views, compiled when one is judged.
-    views: [OnceLock<Part>; 3],
+    views: [OnceLock<Part>; 5],
+    /// Whether a disallow rule names the query.
+    pub(super) names_query: bool,
+    /// Whether an allow rule encodes what an origin may decode.
+    pub(super) encodes: bool,
+    /// These rules as they are when decoded, and in lower case.
+    decoded: [OnceLock<Decoded>; 2],
+}
+
+/// The allow rules that encode something, decoded and marked.
+#[derive(Debug)]
+struct Decoded {
+    /// Their specificities, in order.
+    specificities: Vec<u32>,
+    search: Search,
 }
 
 /// Some of the rules of a set.
@@ -107,16 +121,29 @@ impl RuleSet {
             rules.map(|rule| (rule, Pattern::compile(rule.pattern.as_bytes()))).collect();
         // The sort is stable: of equal rules the first in the file comes first.
         compiled.sort_by_key(|(rule, pattern)| Weight::new(rule, pattern.specificity()));
-        let rules = compiled
+        let rules: Vec<_> = compiled
             .iter()
             .map(|(rule, pattern)| Ranked {
                 rule: (*rule).clone(),
                 specificity: pattern.specificity(),
             })
             .collect();
+        let of_queries = View { of: Of::Queries, ..View::default() };
+        let is_disallow = |ranked: &&Ranked| ranked.rule.directive == Directive::Disallow;
+        let names_query = rules.iter().filter(is_disallow).any(|ranked| ranked.is_in(of_queries));
+        let encodes = rules.iter().any(Ranked::encodes);
         let search = Search::new(compiled.into_iter().map(|(_, pattern)| pattern).collect());
         let paces = PaceRecord::candidates(groups().flat_map(|group| &group.records));
-        Self { tokens, rules, paces, search, views: Default::default() }
+        Self {
+            tokens,
+            rules,
+            paces,
+            search,
+            views: Default::default(),
+            names_query,
+            encodes,
+            decoded: Default::default(),
+        }
     }
 
     /// The rule that decides for `path`.
@@ -128,14 +155,23 @@ impl RuleSet {
 
     /// The rule that decides for a form with this view.
     pub(super) fn best_of(&self, view: View, path: &[u8]) -> Option<&Ranked> {
-        let number = match (view.is_of_queries, view.is_folded) {
-            (false, false) => return self.best(path),
-            (true, false) => 0,
-            (false, true) => 1,
-            (true, true) => 2,
+        let number = match (view.of, view.is_folded) {
+            (Of::Paths, false) => return self.best(path),
+            (Of::Paths, true) => 0,
+            (Of::Queries, false) => 1,
+            (Of::Queries, true) => 2,
+            (Of::Names, false) => 3,
+            (Of::Names, true) => 4,
         };
         let part = self.views.get(number)?.get_or_init(|| self.part(view));
         self.rules.get(*part.ranks.get(part.search.best(path)?)? as usize)
+    }
+
+    /// The specificity of the allow rule that allows this marked form as what it itself encodes.
+    pub(super) fn allows_decoded(&self, is_folded: bool, marked: &[u8]) -> Option<u32> {
+        let decoded = self.decoded.get(usize::from(is_folded)).filter(|_| self.encodes)?;
+        let decoded = decoded.get_or_init(|| Decoded::new(&self.rules, is_folded));
+        decoded.specificities.get(decoded.search.best(marked)?).copied()
     }
 
     /// The disallow rule that decides before the others.
@@ -168,20 +204,46 @@ impl Ranked {
 
     /// Whether the rule is compared with forms of this view.
     fn is_in(&self, view: View) -> bool {
-        // Without a `?`, what stands before the `&` or `=` must be no path.
+        let pattern = &self.rule.pattern;
+        // Without a `?`, what stands before the `&`, `=` or `[` must be no path.
         let names_query = || {
-            let pattern = &self.rule.pattern;
-            let delimiter = pattern.find(['&', '=']).and_then(|at| pattern.get(1..at));
+            let delimiter = pattern.find(['&', '=', '[']).and_then(|at| pattern.get(1..at));
             pattern.contains('?') || delimiter.is_some_and(|before| !before.contains('/'))
         };
-        !view.is_of_queries || self.rule.directive == Directive::Allow || names_query()
+        match (self.rule.directive, view.of) {
+            (Directive::Allow, _) | (_, Of::Paths) => true,
+            (Directive::Disallow, Of::Queries) => names_query(),
+            (Directive::Disallow, Of::Names) => names_query() && pattern.contains('_'),
+        }
+    }
+
+    /// Whether the rule allows and encodes what an origin may decode.
+    fn encodes(&self) -> bool {
+        let pattern = self.rule.pattern.as_bytes();
+        self.rule.directive == Directive::Allow
+            && pattern.contains(&b'%')
+            && mark_all(pattern) != pattern
     }
 
     fn pattern(&self, view: View) -> Pattern {
         match view.is_folded {
-            true => Pattern::compile_folded(self.rule.pattern.as_bytes()),
+            true => Pattern::compile(self.rule.pattern.as_bytes()).folded(),
             false => Pattern::compile(self.rule.pattern.as_bytes()),
         }
+    }
+}
+
+impl Decoded {
+    fn new(rules: &[Ranked], is_folded: bool) -> Self {
+        let encoding = rules.iter().filter(|ranked| ranked.encodes());
+        let decoded = |ranked: &Ranked| {
+            let pattern = ranked.pattern(View { is_folded, ..View::default() });
+            pattern.map(mark_all)
+        };
+        let mut patterns: Vec<_> = encoding.map(decoded).collect();
+        patterns.sort_by_key(|pattern| Reverse(pattern.specificity()));
+        let specificities = patterns.iter().map(Pattern::specificity).collect();
+        Self { specificities, search: Search::new(patterns) }
     }
 }
 

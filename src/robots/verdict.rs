@@ -49,6 +49,8 @@ pub struct Explanation<'a> {
     pub path: Vec<u8>,
     /// All rules that match that form, in order of precedence. The first one decides.
     pub matches: Vec<Match<'a>>,
+    /// Whether the path has more forms than are judged, so that every rule applies to it.
+    pub is_cut: bool,
 }
 
 impl Access {

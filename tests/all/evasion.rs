@@ -7,7 +7,7 @@ use crate::support::{
     BROWSER,
     client::{Client, Request},
     origin::Origin,
-    program::{Beadle, Setup},
+    program::{Beadle, Setup, json_lines},
     shown,
 };
 
@@ -111,6 +111,29 @@ fn u51_to_u61_spellings_of_a_path() {
         (b"GET /private/;a=b/x HTTP/1.1", Fate::Letter),
         (b"GET /%2570rivate/x HTTP/1.1", Fate::Goes),
     ]);
+}
+
+#[test]
+fn explain_shows_the_form_that_is_disallowed() {
+    let origin = Origin::plain();
+    let beadle = start(&origin);
+    let explain = |target: &str, format: &str| {
+        beadle.verb(&["explain", "--user-agent", "BadBot/1.0", target, "--format", format])
+    };
+    let hostile = "//a;b/%2F..%5c..;/%40/..//%3bc%2f./%2f%5C/d;e/..%2f%5c//f/../g";
+    for (target, form, note) in [
+        ("//blog/private/x", json!("/private/x"), "an origin may read the path as /private/x"),
+        ("/?%20u=a", json!("/?u=a"), "an origin may read the path as /?u=a"),
+        (hostile, json!(null), "too many ways"),
+        ("/private/x", json!(null), ""),
+        ("//public", json!(null), ""),
+    ] {
+        let row = json_lines(&explain(target, "json")).pop().expect("a row");
+        assert_eq!(row["form"], form, "{target}: {row}");
+        let text = String::from_utf8_lossy(&explain(target, "text").stdout).into_owned();
+        assert_eq!(text.contains("  note "), !note.is_empty(), "{text}");
+        assert!(text.contains(note), "{text}");
+    }
 }
 
 #[test]

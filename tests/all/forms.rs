@@ -95,6 +95,10 @@ fn rule(choose: hostile::Choose<'_>) -> String {
         rule = rule.replace('+', "%2B").replace('@', "%40");
         rule = rule.replacen("%2B", "+", 1);
     }
+    if is_allow && choose(4) == 0 {
+        // All slashes but the first.
+        rule = rule.replace('/', "%2F").replacen("%2F", "/", 1);
+    }
     rule
 }
 

@@ -53,6 +53,11 @@ pub(super) fn group_lines(
     }
     line(out, "group", &names)?;
     let explanation = matcher.explain(group, target);
+    if explanation.is_cut {
+        let note =
+            "origins may read the path in too many ways, so every disallow rule applies to it";
+        return line(out, "note", note);
+    }
     if explanation.matches.is_empty() {
         return line(out, "rule", "none matches, so it is allowed");
     }
@@ -71,11 +76,16 @@ pub(super) fn group_lines(
         }
         line(out, if number == 0 { "rule" } else { "over" }, &text)?;
     }
-    if explanation.verdict.form == robots::Form::Evasion {
-        let path = escape::text(&explanation.path);
+    if let Some(path) = evasion_form(&explanation) {
         line(out, "note", &format!("an origin may read the path as {path}"))?;
     }
     Ok(())
+}
+
+/// The form of the path that is disallowed, if it is not the letter.
+pub(super) fn evasion_form(explanation: &robots::Explanation<'_>) -> Option<String> {
+    let is_evasion = explanation.verdict.form == robots::Form::Evasion && !explanation.is_cut;
+    is_evasion.then(|| escape::text(&explanation.path).to_string())
 }
 
 /// A line of text with its label.

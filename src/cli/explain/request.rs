@@ -29,7 +29,7 @@ use crate::{
 
 use super::{
     args::Args,
-    output::{RuleRow, VerdictRow, group_lines, line},
+    output::{RuleRow, VerdictRow, evasion_form, group_lines, line},
 };
 
 /// The decision about one request, as a JSON object.
@@ -43,6 +43,8 @@ struct DecisionRow<'a> {
     evidence: Option<&'static str>,
     action: &'static str,
     reason: &'static str,
+    /// The form of the path that is disallowed, if it is not the letter.
+    form: Option<String>,
     /// The rung that the decision assumes.
     rung: Option<&'static str>,
     /// Seconds for one request.
@@ -135,6 +137,10 @@ pub(super) fn explain(args: &Args, user_agent: &str, out: &mut dyn Write) -> Res
             evidence: decision.standing.evidence.map(Evidence::as_str),
             action: decision.action.as_str(),
             reason: decision.reason.as_str(),
+            form: decision
+                .judgement
+                .and_then(|judgement| judgement.group)
+                .and_then(|group| evasion_form(&site.edition().matcher().explain(group, target))),
             rung: decision.rung.map(enforce::Rung::as_str),
             crawl_delay: pace.map(|one| one.pace.interval().as_secs_f64()),
             crawl_delay_enforced: pace.map(|one| one.is_enforced),

@@ -1,34 +1,35 @@
 //! The ways in which servers decode a path or a query, each on the whole of it.
 //!
-//! What decodes one kind of escape leaves the others as they are. Octets above ASCII stand for what no
-//! step may change.
+//! What decodes one kind of escape leaves the others as they are. Each function writes what it makes,
+//! and returns whether it changed anything.
 
 use memchr::memmem;
 
+use super::mark::Decoded;
 use crate::robots::normal;
 
 /// `%2F` as `/`.
-pub(super) fn decode_slashes(path: &[u8]) -> Option<Vec<u8>> {
-    replace_escapes(path, |octet| (octet == b'/').then_some(b'/'))
+pub(super) fn decode_slashes(path: &[u8], out: &mut Vec<u8>, decoded: Decoded) -> bool {
+    replace_escapes(path, out, |octet| (octet == b'/').then(|| decoded.octet(octet)))
 }
 
 /// `%5C` as `/`; a raw backslash is `%5C` in normal form.
-pub(super) fn decode_backslashes(path: &[u8]) -> Option<Vec<u8>> {
-    replace_escapes(path, |octet| (octet == b'\\').then_some(b'/'))
+pub(super) fn decode_backslashes(path: &[u8], out: &mut Vec<u8>, decoded: Decoded) -> bool {
+    replace_escapes(path, out, |octet| (octet == b'\\').then(|| decoded.octet(octet)))
 }
 
 /// `%3B` as `;`.
-pub(super) fn decode_semicolons(path: &[u8]) -> Option<Vec<u8>> {
-    replace_escapes(path, |octet| (octet == b';').then_some(b';'))
+pub(super) fn decode_semicolons(path: &[u8], out: &mut Vec<u8>, decoded: Decoded) -> bool {
+    replace_escapes(path, out, |octet| (octet == b';').then(|| decoded.octet(octet)))
 }
 
 /// Reserved characters decoded, all but the slash and those that would end the path.
-pub(super) fn decode_reserved(path: &[u8]) -> Option<Vec<u8>> {
-    replace_escapes(path, |octet| is_reserved(octet).then_some(octet))
+pub(super) fn decode_reserved(path: &[u8], out: &mut Vec<u8>, decoded: Decoded) -> bool {
+    replace_escapes(path, out, |octet| is_reserved(octet).then(|| decoded.octet(octet)))
 }
 
 /// `%uXXXX` as UTF-16, in pairs where they are needed.
-pub(super) fn decode_units(path: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn decode_units(path: &[u8], out: &mut Vec<u8>, _: Decoded) -> bool {
     let unit = |at: usize| match path.get(at..at + 6)? {
         [b'%', b'u', digits @ ..] => {
             let digits = digits.iter().map(|&digit| char::from(digit).to_digit(16));
@@ -42,30 +43,21 @@ pub(super) fn decode_units(path: &[u8]) -> Option<Vec<u8>> {
         let decoded = char::decode_utf16(units).next()?.ok()?;
         Some((decoded, 6 * decoded.len_utf16()))
     };
-    memmem::find_iter(path, b"%u").find(|&at| character(at).is_some())?;
-    let mut out = Vec::with_capacity(path.len());
-    let mut at = 0;
-    while let Some(&octet) = path.get(at) {
-        match character(at) {
-            Some((decoded, length)) => {
-                normal::push_normal(&mut out, decoded.encode_utf8(&mut [0; 4]).as_bytes());
-                at += length;
-            }
-            None => {
-                out.push(octet);
-                at += 1;
-            }
+    let mut copied = 0;
+    for at in memmem::find_iter(path, b"%u") {
+        if let Some((decoded, length)) = character(at).filter(|_| copied <= at) {
+            out.extend_from_slice(path.get(copied..at).unwrap_or_default());
+            normal::push_normal(out, decoded.encode_utf8(&mut [0; 4]).as_bytes());
+            copied = at + length;
         }
     }
-    Some(out)
+    out.extend_from_slice(path.get(copied..).unwrap_or_default());
+    copied > 0
 }
 
 /// A path that is not UTF-8, read as ISO-8859-1: `%E9` is `%C3%A9`.
-pub(super) fn read_latin_1(path: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn read_latin_1(path: &[u8], out: &mut Vec<u8>, _: Decoded) -> bool {
     let octets = high_octets(path);
-    if octets.is_empty() {
-        return None;
-    }
     // Only rows of escapes count: what stands between them is ASCII, or stands for it.
     let mut rows = octets.chunk_by(|(before, _), (at, _)| before + 3 == *at);
     let is_text = |row: &[(usize, u8)]| {
@@ -73,17 +65,16 @@ pub(super) fn read_latin_1(path: &[u8]) -> Option<Vec<u8>> {
         std::str::from_utf8(&row).is_ok()
     };
     if rows.all(is_text) {
-        return None;
+        return false;
     }
-    let mut out = Vec::with_capacity(path.len() + 3 * octets.len());
     let mut copied = 0;
     for (at, octet) in octets {
         out.extend_from_slice(path.get(copied..at).unwrap_or_default());
-        normal::push_normal(&mut out, char::from(octet).encode_utf8(&mut [0; 4]).as_bytes());
+        normal::push_normal(out, char::from(octet).encode_utf8(&mut [0; 4]).as_bytes());
         copied = at + 3;
     }
     out.extend_from_slice(path.get(copied..).unwrap_or_default());
-    Some(out)
+    true
 }
 
 /// The escapes of octets above ASCII, with their places.
@@ -185,44 +176,24 @@ fn decode_percent_signs(path: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// `text` with the escapes replaced for which there is a replacement; `None` if there is none.
+/// `text` with the escapes replaced for which there is a replacement. Writes nothing if there is none.
 pub(super) fn replace_escapes(
     text: &[u8],
+    out: &mut Vec<u8>,
     replacement: impl Fn(u8) -> Option<u8>,
-) -> Option<Vec<u8>> {
-    let found = |at: usize| escape_at(text, at).and_then(&replacement);
-    let first = memchr::memchr_iter(b'%', text).find(|&at| found(at).is_some())?;
-    let (kept, _) = text.split_at(first);
-    let mut out = Vec::with_capacity(text.len());
-    out.extend_from_slice(kept);
-    let mut at = first;
-    while let Some(&octet) = text.get(at) {
-        match (octet == b'%').then(|| found(at)).flatten() {
-            Some(octet) => {
-                out.push(octet);
-                at += 3;
-            }
-            None => {
-                out.push(octet);
-                at += 1;
-            }
+) -> bool {
+    let mut copied = 0;
+    for at in memchr::memchr_iter(b'%', text) {
+        if let Some(octet) = normal::octet_at(text, at).and_then(&replacement) {
+            out.extend_from_slice(text.get(copied..at).unwrap_or_default());
+            out.push(octet);
+            copied = at + 3;
         }
     }
-    Some(out)
-}
-
-/// The reserved character, slash or backslash that is encoded at `at`.
-pub(super) fn escape_at(text: &[u8], at: usize) -> Option<u8> {
-    normal::octet_at(text, at).filter(|&octet| is_reserved(octet) || b"/\\".contains(&octet))
-}
-
-/// Appends the escape of `octet`, in normal form or in lower case.
-pub(super) fn push_escape(out: &mut Vec<u8>, octet: u8, is_lower_case: bool) {
-    let start = out.len();
-    normal::push_encoded(out, octet);
-    if is_lower_case && let Some(escape) = out.get_mut(start..) {
-        escape.make_ascii_lowercase();
+    if copied > 0 {
+        out.extend_from_slice(text.get(copied..).unwrap_or_default());
     }
+    copied > 0
 }
 
 /// RFC 3986 §2.2, but for the slash, the delimiters `?` and `#`, and `*` and `$`, which the normal

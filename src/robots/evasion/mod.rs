@@ -13,15 +13,16 @@
 //! 7. dot segments resolved (RFC 3986 §5.2.4),
 //! 8. dot segments resolved that lead above the root, and back by the name of its folder,
 //! 9. `//host` before the path dropped, as a reference without a scheme (RFC 3986 §4.2),
-//! 10. what is encoded twice decoded again, if the origin is said to do it ([`Reading`]).
+//! 10. a path that is not UTF-8 read as ISO-8859-1,
+//! 11. what is encoded twice decoded again, if the origin is said to do it ([`Reading`]).
 //!
 //! The paths are the closure of the letter under these steps: each step may be taken or not, in any
 //! order, any number of times. There are at most [`MAX_FORMS`] paths with [`MAX_OCTETS`] octets
 //! together. A target that has more is cut, and then every rule applies to it.
 //!
 //! What doesn't bear on these steps is done to each path at last: other reserved characters decoded
-//! (`%40` is `@`), a path that is not UTF-8 read as ISO-8859-1, an encoded line feed at the end
-//! dropped, and the slashes at the end, unless the letter ends in a segment and one slash.
+//! (`%40` is `@`), an encoded line feed at the end dropped, and the slashes at the end, unless the
+//! letter ends in a segment and one slash.
 //!
 //! From the letter alone, the last parameter of the last segment is dropped by itself.
 //!
@@ -31,54 +32,77 @@
 //! **Query.** The steps on slashes and segments change the path and never the query. In a query,
 //! reserved characters are decoded, all at once, except those that delimit its parts: `%26`, `%3B`,
 //! `%3D`, `%3F`, `%23` and `%2B` are data there, and no server reads them as what they encode.
+//! PHP gives parameters names of its own: spaces before a name are dropped, and `_` stands for a
+//! space, a dot or a `[` without its `]` in it.
 //! Such a form counts only for rules that name the query ([`View`]): `?next=%2Fadmin%2F` does not ask
-//! for `/*/admin/`. An empty query is dropped.
+//! for `/*/admin/`, and `?a.b=` only for what a rule calls `a_b`. An empty query is dropped.
 //!
-//! **Encoded by the rules.** Where an allow rule decides for the letter and itself spells `%2B`,
-//! `;` or `//`, the operator means the octets as they are. They stay, unless a step
-//! would remove one.
+//! **Spelled by allow rules.** An allow rule also allows what an origin makes of its own spelling:
+//! `Allow: /wiki/AC%2FDC` allows `/wiki/AC/DC` as a form of `//wiki/AC%2FDC`, where the slash was
+//! decoded, but not as a form of `//wiki/AC/DC`. So where a form is disallowed and an allow rule
+//! encodes something, all forms are made again with what is decoded marked (`mark`), and compared
+//! with the rule as it is when decoded. Its length counts decoded too, for the disallow rules match
+//! the decoded path: an escape makes no rule longer.
+//! Where the allow rule that decides for the letter spells `;`, `//` or an empty query, these stay as
+//! they are, unless a step would remove one.
 //!
 //! An overlong or otherwise invalid UTF-8 sequence stays as it is: `%C0%AF` is no slash.
 
+mod closure; // The paths that the steps make.
 mod decoding; // Ways of decoding.
+mod mark; // Octets that stand for others.
+mod paths; // A list of different paths.
 mod query; // The forms of a query.
 mod reading; // How an origin reads a path.
 mod step; // One step on a path.
 
 use std::ops::Range;
 
-use self::step::STEPS;
+use self::{mark::Decoded, paths::Paths};
 
-pub use self::reading::Reading;
+pub use self::{
+    closure::{MAX_FORMS, MAX_OCTETS},
+    reading::Reading,
+};
 
-/// The most paths that are made of one letter.
-pub const MAX_FORMS: usize = 32;
-
-/// The most octets in these paths together, each with the query, unless the letter alone has more.
-pub const MAX_OCTETS: usize = 256 * 1024;
+pub(super) use self::mark::{mark_all, release};
 
 /// The rules that a form is compared with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct View {
-    /// Allow rules, and disallow rules that name the query.
-    pub(super) is_of_queries: bool,
+    pub(super) of: Of,
     /// Rules and form in lower case.
     pub(super) is_folded: bool,
 }
 
-/// A form of a target, path and query.
-#[derive(Clone, Debug)]
-pub(super) struct EvasionForm {
-    pub(super) text: Vec<u8>,
-    pub(super) view: View,
+/// What was changed in a form.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Of {
+    /// The path: all rules count.
+    #[default]
+    Paths,
+    /// The query: allow rules count, and disallow rules that name the query.
+    Queries,
+    /// Names in the query, which have a `_` now: of the latter only those that spell one.
+    Names,
 }
 
 /// The forms other than the letter.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Forms {
-    pub(super) all: Vec<EvasionForm>,
+    families: Vec<Family>,
     /// Whether there are more than are listed.
     pub(super) is_cut: bool,
+}
+
+/// Each path with each query.
+#[derive(Clone, Debug)]
+struct Family {
+    paths: Paths,
+    queries: Vec<(Vec<u8>, Of)>,
+    is_folded: bool,
+    /// Whether the first path with the first query is the letter itself.
+    has_letter: bool,
 }
 
 impl Forms {
@@ -87,181 +111,120 @@ impl Forms {
     ///
     /// `by_backslash` is the letter where a `\` as sent is a slash.
     pub(super) fn new(letter: &[u8], by_backslash: Option<&[u8]>, reading: Reading) -> Self {
-        let mut forms = Self::of(letter, reading);
+        Self::make(letter, by_backslash, reading, Decoded::Plain)
+    }
+
+    /// The same, with marks on what is decoded, and with the octets held back that the decisive allow
+    /// rule spells in these parts of the letter, if no step would remove one.
+    pub(super) fn marked(
+        letter: &[u8],
+        by_backslash: Option<&[u8]>,
+        spelled: &[Range<usize>],
+        reading: Reading,
+    ) -> Self {
+        let is_spelled = |from: usize, to: usize| {
+            spelled.iter().any(|part| part.start <= from && to <= part.end)
+        };
+        let (held, count) = mark::hold(letter, is_spelled);
+        let keeps_query = letter.ends_with(b"?") && is_spelled(letter.len() - 1, letter.len());
+        let path = letter.split(|&octet| octet == b'?').next().unwrap_or_default();
+        if (count > 0 || keeps_query) && by_backslash.is_none() && !step::has_hidden_dots(path) {
+            let mut forms = Self::make(&held, None, reading, Decoded::Marked);
+            let count_in = |family: &Family, path: &[u8]| {
+                let query = family.queries.first().map(|(query, _)| mark::count_held(query));
+                mark::count_held(path) + query.unwrap_or_default()
+            };
+            let families = &mut forms.families;
+            if families.iter().all(|one| one.paths.iter().all(|path| count_in(one, path) == count))
+            {
+                for family in families {
+                    family.queries.retain(|(query, _)| !keeps_query || query == b"?");
+                }
+                return forms;
+            }
+        }
+        Self::make(letter, by_backslash, reading, Decoded::Marked)
+    }
+
+    fn make(
+        letter: &[u8],
+        by_backslash: Option<&[u8]>,
+        reading: Reading,
+        decoded: Decoded,
+    ) -> Self {
+        let (first, is_cut) = Family::of(letter, reading, decoded);
+        let mut forms = Self { families: vec![Family { has_letter: true, ..first }], is_cut };
         let loosely = decoding::decode_loosely(letter);
         for other in loosely.as_deref().into_iter().chain(by_backslash) {
-            let Self { mut all, is_cut } = Self::of(other, reading);
-            all.insert(0, EvasionForm { text: other.to_vec(), view: View::default() });
-            all.retain(|form| {
-                form.text != letter && forms.all.iter().all(|one| one.text != form.text)
-            });
-            forms.all.extend(all);
+            let (mut family, is_cut) = Family::of(other, reading, decoded);
+            for known in forms.families.iter().filter(|known| known.queries == family.queries) {
+                family.paths.remove_all(&known.paths);
+            }
+            forms.families.push(family);
             forms.is_cut |= is_cut;
         }
         if reading.case_insensitive {
-            let letter = EvasionForm { text: letter.to_vec(), view: View::default() };
-            let folded = std::iter::once(&letter).chain(&forms.all).map(EvasionForm::folded);
-            let folded: Vec<_> = folded.collect();
-            forms.all.extend(folded);
+            let folded: Vec<_> = forms.families.iter().map(Family::folded).collect();
+            forms.families.extend(folded);
         }
         forms
     }
 
-    /// The forms in their own case.
-    fn of(letter: &[u8], reading: Reading) -> Self {
+    /// What `judge` says of the first form of which it says anything.
+    ///
+    /// Each query is copied once, and each path into the place before it.
+    pub(super) fn find_map<T>(&self, mut judge: impl FnMut(&[u8], View) -> Option<T>) -> Option<T> {
+        let mut text = Vec::new();
+        for family in &self.families {
+            let gap = family.paths.longest();
+            for (number, (query, of)) in family.queries.iter().enumerate() {
+                let view = View { of: *of, is_folded: family.is_folded };
+                text.clear();
+                text.resize(gap, 0);
+                text.extend_from_slice(query);
+                let skipped = usize::from(family.has_letter && number == 0);
+                for path in family.paths.iter().skip(skipped) {
+                    let (before, _) = text.split_at_mut(gap);
+                    let start = gap - path.len();
+                    before.get_mut(start..)?.copy_from_slice(path);
+                    if let Some(found) = judge(text.get(start..)?, view) {
+                        return Some(found);
+                    }
+                }
+            }
+        }
+        None
+    }
+}
+
+impl Family {
+    /// The paths and queries that origins make of a letter, and whether there are more.
+    fn of(letter: &[u8], reading: Reading, decoded: Decoded) -> (Self, bool) {
         let cut = memchr::memchr(b'?', letter).unwrap_or(letter.len());
         let (path, query) = letter.split_at(cut);
-        let (mut paths, is_cut) = closure(path, query.len(), reading);
-        paths.extend(step::drop_last_parameter(path));
-        let decoded = query::decode(query);
-        let may_end_sooner = !step::has_plain_end(path);
-        let plain = View::default();
-        let of_queries = View { is_of_queries: true, ..plain };
-        let mut all: Vec<EvasionForm> = Vec::with_capacity(paths.len());
-        let mut add = |path: &[u8], query: &[u8], view: View| {
-            let text = [path, query].concat();
-            if text != letter && all.iter().all(|form| form.text != text) {
-                all.push(EvasionForm { text, view });
-            }
-        };
-        for path in &paths {
-            let reserved = decoding::decode_reserved(path);
-            let latin_1 = decoding::read_latin_1(reserved.as_ref().unwrap_or(path));
-            for path in [Some(path), reserved.as_ref(), latin_1.as_ref()].into_iter().flatten() {
-                let end = step::end(path, may_end_sooner);
-                for path in std::iter::once(&**path).chain(end) {
-                    add(path, query, plain);
-                    if query == b"?" {
-                        add(path, b"", plain);
-                    }
-                    if let Some(query) = &decoded {
-                        add(path, query, of_queries);
-                    }
-                }
-            }
+        let (paths, is_cut) = closure::paths(path, query.len(), reading, decoded);
+        let mut queries = vec![(query.to_vec(), Of::Paths)];
+        if query == b"?" {
+            queries.push((Vec::new(), Of::Paths));
         }
-        Self { all, is_cut }
+        let literal = query::decode(query, decoded);
+        let trimmed = query::trim_names(literal.as_deref().unwrap_or(query));
+        let last = trimmed.as_deref().or(literal.as_deref()).unwrap_or(query);
+        let named = query::name_as_variables(last).map(|named| (named, Of::Names));
+        let decoded = literal.into_iter().chain(trimmed).map(|query| (query, Of::Queries));
+        queries.extend(decoded.chain(named));
+        (Self { paths, queries, is_folded: false, has_letter: false }, is_cut)
     }
 
-    /// The same, where an allow rule spells these parts of the letter. `None` if it spells nothing
-    /// that a step would change, or if a step would remove it.
-    pub(super) fn with_spelled(
-        letter: &[u8],
-        spelled: &[Range<usize>],
-        reading: Reading,
-    ) -> Option<Self> {
-        let (held, count) = hold(letter, spelled);
-        // An empty query that the rule spells.
-        let end = letter.len().saturating_sub(1);
-        let keeps_query = letter.ends_with(b"?")
-            && spelled.iter().any(|part| part.start <= end && letter.len() <= part.end);
-        let path = letter.split(|&octet| octet == b'?').next().unwrap_or_default();
-        if (count == 0 && !keeps_query) || step::has_hidden_dots(path) {
-            return None;
-        }
-        let mut forms = Self::new(&held, None, reading);
-        let held_in = |form: &EvasionForm| form.text.iter().filter(|o| !o.is_ascii()).count();
-        if forms.all.iter().any(|form| held_in(form) != count) {
-            return None;
-        }
-        forms.all.retain(|form| !keeps_query || form.text.ends_with(b"?"));
-        for form in &mut forms.all {
-            form.text = release(&form.text, form.view.is_folded);
-        }
-        Some(forms)
-    }
-}
-
-impl EvasionForm {
     fn folded(&self) -> Self {
-        let view = View { is_folded: true, ..self.view };
-        Self { text: self.text.to_ascii_lowercase(), view }
-    }
-}
-
-/// The path and all that the steps make of it, and whether there is more.
-///
-/// Each path is followed by a query of `query` octets.
-fn closure(path: &[u8], query: usize, reading: Reading) -> (Vec<Vec<u8>>, bool) {
-    let mut found = vec![path.to_vec()];
-    let mut octets = path.len() + query;
-    let limit = MAX_OCTETS.max(octets);
-    let mut add = |found: &mut Vec<Vec<u8>>, path: Vec<u8>| {
-        if found.contains(&path) {
-            return true;
-        }
-        octets += path.len() + query;
-        let fits = found.len() < MAX_FORMS && octets <= limit;
-        if fits {
-            found.push(path);
-        }
-        fits
-    };
-    let mut next = 0;
-    for times_decoded in 1..=reading.decode_depth.max(1) {
-        if times_decoded > 1 {
-            for known in 0..found.len() {
-                for path in decoding::decode_again(&found[known]) {
-                    if !add(&mut found, path) {
-                        return (found, true);
-                    }
-                }
-            }
-        }
-        while next < found.len() {
-            for step in STEPS {
-                if let Some(path) = step(&found[next])
-                    && !add(&mut found, path)
-                {
-                    return (found, true);
-                }
-            }
-            next += 1;
+        let lower = |(query, of): &(Vec<u8>, Of)| (query.to_ascii_lowercase(), *of);
+        Self {
+            paths: self.paths.folded(),
+            queries: self.queries.iter().map(lower).collect(),
+            is_folded: true,
+            has_letter: false,
         }
     }
-    (found, false)
-}
-
-/// `letter` with what the steps would change in the spelled parts held back, and how often.
-fn hold(letter: &[u8], spelled: &[Range<usize>]) -> (Vec<u8>, usize) {
-    let is_spelled =
-        |from: usize, to: usize| spelled.iter().any(|part| part.start <= from && to <= part.end);
-    let mut out = Vec::with_capacity(letter.len());
-    let (mut at, mut count) = (0, 0);
-    while let Some(&octet) = letter.get(at) {
-        let before = at.checked_sub(1).and_then(|before| letter.get(before));
-        let held = match (octet, decoding::escape_at(letter, at)) {
-            (b'%', Some(reserved)) if is_spelled(at, at + 3) => Some((reserved | ENCODED, 3)),
-            (b';', _) if is_spelled(at, at + 1) => Some((SEMICOLON, 1)),
-            (b'/', _) if before == Some(&b'/') && is_spelled(at - 1, at + 1) => Some((SLASH, 1)),
-            _ => None,
-        };
-        count += usize::from(held.is_some());
-        let (octet, width) = held.unwrap_or((octet, 1));
-        out.push(octet);
-        at += width;
-    }
-    (out, count)
-}
-
-// A text in normal form is ASCII. Above it no step looks, so these stand for what is held back.
-const SEMICOLON: u8 = 0x80;
-const SLASH: u8 = 0x81;
-/// With a printable octet: its escape.
-const ENCODED: u8 = 0x80;
-
-/// `form` with what was held back.
-fn release(form: &[u8], is_folded: bool) -> Vec<u8> {
-    let mut out = Vec::with_capacity(form.len() + 16);
-    for &octet in form {
-        match octet {
-            SEMICOLON => out.push(b';'),
-            SLASH => out.push(b'/'),
-            _ if octet.is_ascii() => out.push(octet),
-            held => decoding::push_escape(&mut out, held & !ENCODED, is_folded),
-        }
-    }
-    out
 }
 
 #[cfg(test)]

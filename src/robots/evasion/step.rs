@@ -1,116 +1,184 @@
 //! The steps that servers take on a path, each on the whole of it.
 //!
 //! A path begins with `/` and is in normal form, without the query. It may contain octets above
-//! ASCII, which stand for what no step may change.
+//! ASCII: those that stand for a slash or a `;` are read as such (`mark`), no step changes the others.
 
 use memchr::memmem;
 
-use super::decoding::{decode_backslashes, decode_semicolons, decode_slashes, decode_units};
+use super::{
+    decoding::{decode_backslashes, decode_semicolons, decode_slashes, decode_units, read_latin_1},
+    mark::{Decoded, MARKED_BACKSLASH, MARKED_SEMICOLON, MARKED_SLASH, is_semicolon, is_slash},
+};
+use crate::robots::normal;
 
-/// One step on a path; `None` if it changes nothing.
-pub(super) type Step = fn(&[u8]) -> Option<Vec<u8>>;
+/// One step on a path: writes what it makes of it, and returns whether it changed anything.
+pub(super) type Step = fn(&[u8], &mut Vec<u8>, Decoded) -> bool;
 
-/// All steps, in any order.
-pub(super) const STEPS: [Step; 10] = [
-    decode_slashes,
-    decode_backslashes,
-    decode_semicolons,
-    decode_units,
-    drop_parameters,
-    merge_slashes,
-    merge_first_slashes,
-    resolve_dots,
-    climb,
-    drop_authority,
+/// What a path contains that a step may change, as bits.
+type Kinds = u16;
+const SLASHES: Kinds = 1;
+const BACKSLASHES: Kinds = 1 << 1;
+const SEMICOLONS: Kinds = 1 << 2;
+const UNITS: Kinds = 1 << 3;
+const HIGH_OCTETS: Kinds = 1 << 4;
+const PARAMETERS: Kinds = 1 << 5;
+const DOUBLED: Kinds = 1 << 6;
+const DOTS: Kinds = 1 << 7;
+const DOTS_ABOVE: Kinds = 1 << 8;
+
+/// All steps, in any order, each with what it needs.
+pub(super) const STEPS: [(Kinds, Step); 11] = [
+    (SLASHES, decode_slashes),
+    (BACKSLASHES, decode_backslashes),
+    (SEMICOLONS, decode_semicolons),
+    (UNITS, decode_units),
+    (HIGH_OCTETS, read_latin_1),
+    (PARAMETERS, drop_parameters),
+    (DOUBLED, merge_slashes),
+    (DOUBLED, merge_first_slashes),
+    (DOTS, resolve_dots),
+    (DOTS_ABOVE, climb),
+    (DOUBLED, drop_authority),
 ];
 
-/// `;parameters` up to the end of their segment.
-fn drop_parameters(path: &[u8]) -> Option<Vec<u8>> {
-    let mut at = memchr::memchr(b';', path)?;
-    let mut out = Vec::with_capacity(path.len());
-    let mut rest = path;
-    loop {
-        let (kept, parameters) = rest.split_at(at);
-        out.extend_from_slice(kept);
-        let end = memchr::memchr(b'/', parameters).unwrap_or(parameters.len());
-        rest = parameters.get(end..).unwrap_or_default();
-        match memchr::memchr(b';', rest) {
-            Some(next) => at = next,
-            None => break,
+/// What the path contains. A look at the octets in pairs, free of branches, tells that there is
+/// nothing of most kinds.
+pub(super) fn due(path: &[u8]) -> Kinds {
+    let pairs = path.iter().zip(path.get(1..).unwrap_or_default());
+    let [mut escaped, mut parameters, mut doubled, mut dotted] = [false; 4];
+    for (&before, &octet) in pairs {
+        escaped |= octet == b'%';
+        parameters |= is_semicolon(octet);
+        doubled |= is_slash(before) & is_slash(octet);
+        dotted |= is_slash(before) & (octet == b'.');
+    }
+    let kind = |found: bool, kind: Kinds| if found { kind } else { 0 };
+    let mut kinds = kind(parameters, PARAMETERS) | kind(doubled, DOUBLED);
+    if escaped {
+        kinds |= escapes(path);
+    }
+    if dotted {
+        kinds |= dots(path);
+    }
+    kinds
+}
+
+fn escapes(path: &[u8]) -> Kinds {
+    let kind = |at: usize| match normal::octet_at(path, at) {
+        Some(b'/') => SLASHES,
+        Some(b'\\') => BACKSLASHES,
+        Some(b';') => SEMICOLONS,
+        Some(octet) if !octet.is_ascii() => HIGH_OCTETS,
+        None if path.get(at + 1) == Some(&b'u') => UNITS,
+        _ => 0,
+    };
+    memchr::memchr_iter(b'%', path).fold(0, |kinds, at| kinds | kind(at))
+}
+
+fn dots(path: &[u8]) -> Kinds {
+    let (mut depth, mut kinds) = (0_usize, 0);
+    for (_, segment) in segments(path) {
+        match segment {
+            b"." => kinds |= DOTS,
+            b".." => {
+                kinds |= if depth == 0 { DOTS | DOTS_ABOVE } else { DOTS };
+                depth = depth.saturating_sub(1);
+            }
+            _ => depth += 1,
         }
     }
+    kinds
+}
+
+/// The segments of a path, each with the slash before it.
+fn segments(path: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
+    let mut slashes = memchr::memchr3_iter(b'/', MARKED_SLASH, MARKED_BACKSLASH, path).peekable();
+    std::iter::from_fn(move || {
+        let (&slash, rest) = path.get(slashes.next()?..)?.split_first()?;
+        let end = slashes.peek().map_or(path.len(), |end| *end);
+        Some((slash, rest.get(..(end + rest.len()).checked_sub(path.len())?)?))
+    })
+}
+
+/// `;parameters` up to the end of their segment.
+fn drop_parameters(path: &[u8], out: &mut Vec<u8>, _: Decoded) -> bool {
+    let mut rest = path;
+    while let Some(at) = memchr::memchr2(b';', MARKED_SEMICOLON, rest) {
+        let (kept, parameters) = rest.split_at(at);
+        out.extend_from_slice(kept);
+        let end = memchr::memchr3(b'/', MARKED_SLASH, MARKED_BACKSLASH, parameters);
+        rest = parameters.get(end.unwrap_or(parameters.len())..).unwrap_or_default();
+    }
     out.extend_from_slice(rest);
-    Some(out)
+    out.len() < path.len()
 }
 
 /// The last of several `;parameters` of the last segment. Taken once, as the only step.
-pub(super) fn drop_last_parameter(path: &[u8]) -> Option<Vec<u8>> {
-    let last = memchr::memrchr(b';', path)?;
-    let (kept, parameter) = path.split_at(last);
-    memchr::memchr(b'/', parameter).is_none().then(|| kept.to_vec())
+pub(super) fn drop_last_parameter(path: &[u8], out: &mut Vec<u8>) -> bool {
+    let last = memchr::memrchr(b';', path).map(|last| path.split_at(last));
+    let kept = last.filter(|(_, parameter)| memchr::memchr(b'/', parameter).is_none());
+    kept.is_some_and(|(kept, _)| {
+        out.extend_from_slice(kept);
+        true
+    })
 }
 
-fn merge_slashes(path: &[u8]) -> Option<Vec<u8>> {
-    let first = memmem::find(path, b"//")?;
-    let (kept, rest) = path.split_at(first);
-    let mut out = Vec::with_capacity(path.len());
-    out.extend_from_slice(kept);
-    let mut before = 0;
-    for &octet in rest {
-        if octet != b'/' || before != b'/' {
-            out.push(octet);
+fn merge_slashes(path: &[u8], out: &mut Vec<u8>, _: Decoded) -> bool {
+    let (mut copied, mut behind) = (0, usize::MAX);
+    for at in memchr::memchr3_iter(b'/', MARKED_SLASH, MARKED_BACKSLASH, path) {
+        if at == behind {
+            out.extend_from_slice(path.get(copied..at).unwrap_or_default());
+            copied = at + 1;
         }
-        before = octet;
+        behind = at + 1;
     }
-    Some(out)
+    out.extend_from_slice(path.get(copied..).unwrap_or_default());
+    out.len() < path.len()
 }
 
 /// The slashes that begin the path, and no others.
-fn merge_first_slashes(path: &[u8]) -> Option<Vec<u8>> {
-    let slashes = path.iter().take_while(|&&octet| octet == b'/').count();
-    let others = path.get(slashes..).unwrap_or_default();
-    (slashes > 1).then(|| [b"/", others].concat())
+fn merge_first_slashes(path: &[u8], out: &mut Vec<u8>, _: Decoded) -> bool {
+    let (others, slashes) = after_slashes(path);
+    out.extend(path.first());
+    out.extend_from_slice(others);
+    slashes > 1
+}
+
+/// The path behind the slashes that begin it, and how many they are.
+fn after_slashes(path: &[u8]) -> (&[u8], usize) {
+    let slashes = path.iter().take_while(|&&octet| is_slash(octet)).count();
+    (path.get(slashes..).unwrap_or_default(), slashes)
 }
 
 /// RFC 3986 §5.2.4. An empty segment is a segment: `/a//..` is `/a/`.
-fn resolve_dots(path: &[u8]) -> Option<Vec<u8>> {
-    has_dots(path).then(|| resolve(path, false).0)
+fn resolve_dots(path: &[u8], out: &mut Vec<u8>, _: Decoded) -> bool {
+    resolve(path, out, false)
 }
 
 /// The same for a path that leaves the root and comes back by the name of the root's own folder,
 /// which only the origin knows: `/../www/a` is `/a`.
-fn climb(path: &[u8]) -> Option<Vec<u8>> {
-    let may_climb = has_dots(path) && memmem::find(path, b"/..").is_some();
-    let (resolved, has_left) = may_climb.then(|| resolve(path, true))?;
-    has_left.then_some(resolved)
+fn climb(path: &[u8], out: &mut Vec<u8>, _: Decoded) -> bool {
+    resolve(path, out, true)
 }
 
-fn has_dots(path: &[u8]) -> bool {
-    memmem::find_iter(path, b"/.").any(|at| {
-        let rest = path.get(at + 2..).unwrap_or_default();
-        matches!(rest, [] | [b'/', ..] | [b'.'] | [b'.', b'/', ..])
-    })
-}
-
-/// The path without dot segments, and whether it leaves the root. Each segment that follows leads
-/// back if `by_name`; else the root has no parent.
-fn resolve(path: &[u8], by_name: bool) -> (Vec<u8>, bool) {
-    let mut out = Vec::with_capacity(path.len());
-    let (mut above, mut has_left) = (0_usize, false);
+/// The path without dot segments. Where it leaves the root, each segment that follows leads back if
+/// `by_name`; else the root has no parent.
+fn resolve(path: &[u8], out: &mut Vec<u8>, by_name: bool) -> bool {
+    let mut above = 0_usize;
     let mut ends_in_dots = false;
-    for segment in path.split(|&octet| octet == b'/').skip(1) {
+    for (slash, segment) in segments(path) {
         ends_in_dots = matches!(segment, b"." | b"..");
         match segment {
             b"." => {}
-            b".." if out.is_empty() => {
-                has_left = true;
-                above += usize::from(by_name);
-            }
+            b".." if out.is_empty() => above += usize::from(by_name),
             // Each octet is dropped at most once, so the whole is linear.
-            b".." => out.truncate(memchr::memrchr(b'/', &out).unwrap_or(0)),
+            b".." => {
+                let last = memchr::memrchr3(b'/', MARKED_SLASH, MARKED_BACKSLASH, out);
+                out.truncate(last.unwrap_or(0));
+            }
             _ if above > 0 => above -= 1,
             _ => {
-                out.push(b'/');
+                out.push(slash);
                 out.extend_from_slice(segment);
             }
         }
@@ -118,14 +186,14 @@ fn resolve(path: &[u8], by_name: bool) -> (Vec<u8>, bool) {
     if ends_in_dots || out.is_empty() {
         out.push(b'/');
     }
-    (out, has_left)
+    true
 }
 
 /// The path without what servers drop at its end: a line feed, which the `$` of many a router's
 /// patterns lets pass, and slashes if `drops_slashes`. `None` if there is nothing.
 pub(super) fn end(path: &[u8], drops_slashes: bool) -> Option<&[u8]> {
     let kept = path.strip_suffix(b"%0A").unwrap_or(path);
-    let slashes = kept.iter().rev().take_while(|octet| drops_slashes && **octet == b'/').count();
+    let slashes = kept.iter().rev().take_while(|octet| drops_slashes && is_slash(**octet)).count();
     let kept = kept.get(..kept.len() - slashes).filter(|kept| !kept.is_empty()).unwrap_or(kept);
     (kept.len() < path.len()).then_some(kept)
 }
@@ -161,13 +229,11 @@ fn names(segment: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// What follows the host of `//host/path`. Like a browser's parser it takes any number of slashes
 /// for two.
-fn drop_authority(path: &[u8]) -> Option<Vec<u8>> {
-    let rest = path.strip_prefix(b"//")?;
-    let host = rest.iter().position(|&octet| octet != b'/').unwrap_or(rest.len());
-    let rest = rest.get(host..).unwrap_or_default();
-    let end = memchr::memchr(b'/', rest).unwrap_or(rest.len());
-    let path = rest.get(end..).unwrap_or_default();
-    Some(if path.is_empty() { b"/".to_vec() } else { path.to_vec() })
+fn drop_authority(path: &[u8], out: &mut Vec<u8>, _: Decoded) -> bool {
+    let (rest, slashes) = after_slashes(path);
+    let end = memchr::memchr3(b'/', MARKED_SLASH, MARKED_BACKSLASH, rest);
+    out.extend_from_slice(end.and_then(|end| rest.get(end..)).unwrap_or(b"/"));
+    slashes > 1
 }
 
 #[cfg(test)]

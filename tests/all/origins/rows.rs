@@ -45,6 +45,11 @@ const SPELT: Rules = rules("disallow: [/a, /private/], allow: ['/a%2Bb/']");
 const LAST_PARAMETER: Rules = rules("disallow: ['/x;y$']");
 const BACKSLASH: Rules = rules("disallow: ['/a%5Cb/']");
 const EMPTY_SEGMENT: Rules = rules("disallow: [/a//]");
+const PAGE: Rules = rules("disallow: ['/*?page=', '/*&page=']");
+const PAGE_NAME: Rules = rules("disallow: ['/*?page_name=']");
+const BRACKET: Rules = rules("disallow: ['/*filter[']");
+const SLASH_SPELT: Rules = rules("disallow: [/a/, /private/], allow: ['/a%2Fx']");
+const SHORTER_SPELT: Rules = rules("disallow: [/a/private], allow: ['/a%2F']");
 const TWICE: Rules = Rules { origin: "decode_depth: 2", ..PRIVATE };
 const TWICE_EXACT: Rules = Rules { origin: "decode_depth: 2", ..EXACT };
 const ANY_CASE: Rules = Rules { origin: "case_insensitive: true", ..PRIVATE };
@@ -252,6 +257,26 @@ const ROWS: &[Row] = &[
     (SPELT, "/a%2Bb/..%2fprivate/x", "/private/x", "nginx", Evasion),
     (SPELT, "/a%2Bb/%2e%2e/a/x", "/a/x", "nginx", Evasion),
     (SPELT, "//q/a%2Bb/../private/x", "/private/x", "node new URL", Evasion),
+    (SLASH_SPELT, "/a%2Fx", "/a/x", "nginx", Goes),
+    (SLASH_SPELT, "//a%2Fx", "/a/x", "nginx", Goes),
+    (SLASH_SPELT, "//a/x", "/a/x", "nginx", Evasion),
+    (SLASH_SPELT, "/private/..%2fa/x", "/a/x", "nginx", Letter),
+    (SLASH_SPELT, "/b%2f../a/x", "/a/x", "nginx", Evasion),
+    (SHORTER_SPELT, "/a%2Fx", "/a/x", "nginx", Goes),
+    (SHORTER_SPELT, "/a%2Fprivate/x", "/a/private/x", "nginx", Evasion),
+    (BRACKET, "/a/x?filter%5bsecret%5d=1", "/a/x", "nginx", Evasion),
+    (PAGE, "/?page=1", "/by-page/1", "php parse_url", Letter),
+    (PAGE, "/?+page=1", "/by-page/1", "php parse_url", Evasion),
+    (PAGE, "/?%20page=1", "/by-page/1", "php parse_url", Evasion),
+    (PAGE, "/?a=b&%20+page=1", "/by-page/1", "php parse_url", Evasion),
+    (PAGE_NAME, "/?page_name=1", "/by-page_name/1", "php parse_url", Letter),
+    (PAGE_NAME, "/?page.name=1", "/by-page_name/1", "php parse_url", Evasion),
+    (PAGE_NAME, "/?page+name=1", "/by-page_name/1", "php parse_url", Evasion),
+    (PAGE_NAME, "/?page%20name=1", "/by-page_name/1", "php parse_url", Evasion),
+    (PAGE_NAME, "/?page[name=1", "/by-page_name/1", "php parse_url", Evasion),
+    (PAGE_NAME, "/?page%5Bname=1", "/by-page_name/1", "php parse_url", Evasion),
+    (PAGE_NAME, "/?+page.name=1", "/by-page_name/1", "php parse_url", Evasion),
+    (EXACT, "/private/x//", "/private/x", "starlette files", Evasion),
     (LAST_PARAMETER, "/x;y;", "/x;y", "jetty files", Evasion),
     (LAST_PARAMETER, "/x;y;a=b", "/x;y", "jetty files", Evasion),
     (BACKSLASH, "/a%5Cb/x", "/a\\b/x", "nginx", Letter),

@@ -6,5 +6,13 @@ if (!is_string($path)) {
     http_response_code(400);
     return;
 }
+// The page that the application finds by the names that PHP gives to parameters.
+foreach (['page_name', 'page'] as $name) {
+    if (isset($_GET[$name]) && is_string($_GET[$name])) {
+        header('Content-Type: application/octet-stream');
+        echo 'resolved /by-' . $name . '/' . $_GET[$name];
+        return;
+    }
+}
 header('Content-Type: application/octet-stream');
 echo 'resolved ' . rawurldecode($path);

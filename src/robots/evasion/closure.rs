@@ -1,0 +1,87 @@
+//! The paths that the steps make of one path, in any order.
+
+use super::{
+    decoding,
+    mark::Decoded,
+    paths::Paths,
+    reading::Reading,
+    step::{self, STEPS},
+};
+
+/// The most paths that are made of one letter.
+pub const MAX_FORMS: usize = 32;
+
+/// The most octets in these paths together, each with the query, unless the letter alone has more.
+pub const MAX_OCTETS: usize = 256 * 1024;
+
+/// The path and all that origins make of it, and whether there is more.
+///
+/// Each path is followed by a query of `query` octets.
+pub(super) fn paths(
+    path: &[u8],
+    query: usize,
+    reading: Reading,
+    decoded: Decoded,
+) -> (Paths, bool) {
+    let (mut found, is_cut) = closure(path, query, reading, decoded);
+    let mut made = Vec::with_capacity(path.len());
+    if step::drop_last_parameter(path, &mut made) {
+        found.add(&made, |_| true);
+    }
+    if memchr::memchr(b'%', path).is_some() {
+        for at in 0..found.len() {
+            made.clear();
+            if decoding::decode_reserved(found.get(at), &mut made, decoded) {
+                found.add(&made, |_| true);
+            }
+        }
+    }
+    let may_end_sooner = !step::has_plain_end(path);
+    for at in 0..found.len() {
+        if let Some(kept) = step::end(found.get(at), may_end_sooner) {
+            made.clear();
+            made.extend_from_slice(kept);
+            found.add(&made, |_| true);
+        }
+    }
+    (found, is_cut)
+}
+
+fn closure(path: &[u8], query: usize, reading: Reading, decoded: Decoded) -> (Paths, bool) {
+    let mut found = Paths::of(path);
+    let mut octets = path.len() + query;
+    let limit = MAX_OCTETS.max(octets);
+    let mut add = |found: &mut Paths, path: &[u8]| {
+        found.add(path, |count| {
+            octets += path.len() + query;
+            count < MAX_FORMS && octets <= limit
+        })
+    };
+    let mut made = Vec::with_capacity(path.len());
+    let mut next = 0;
+    for times_decoded in 1..=reading.decode_depth.max(1) {
+        if times_decoded > 1 {
+            for known in 0..found.len() {
+                for path in decoding::decode_again(found.get(known)) {
+                    if !add(&mut found, &path) {
+                        return (found, true);
+                    }
+                }
+            }
+        }
+        while next < found.len() {
+            let due = step::due(found.get(next));
+            for (kind, step) in STEPS {
+                if due & kind == 0 {
+                    continue;
+                }
+                made.clear();
+                if step(found.get(next), &mut made, decoded) && !add(&mut found, &made) {
+                    return (found, true);
+                }
+            }
+            next += 1;
+        }
+    }
+    (found, false)
+}
