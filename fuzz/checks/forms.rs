@@ -140,14 +140,16 @@ impl Judge {
         };
         let named = resolved(model, renamed(&String::from_utf8_lossy(target)).as_bytes())?;
         (plain(read_back(&named).as_bytes()) == plain(path)).then_some(())?;
-        let named = Target::new(&named).letter().to_vec();
         let case = |text: &[u8]| if folds { text.to_ascii_lowercase() } else { text.to_vec() };
         let allowing = self.text.iter().filter_map(|rule| rule.strip_prefix('+'));
         let encoding = allowing.filter(|rule| renamed(rule) != **rule);
-        let patterns =
-            encoding.filter_map(|rule| Pattern::new(case(renamed(rule).as_bytes())).ok());
-        let matching = patterns.filter(|pattern| pattern.matches(&case(&named)));
-        matching.map(|pattern| pattern.specificity()).max()
+        let named = case(&named);
+        let named = Target::new(&named);
+        let matching = encoding.filter(|rule| {
+            let pattern = Pattern::new(case(renamed(rule).as_bytes()));
+            pattern.is_ok_and(|pattern| pattern.matches(named.letter()))
+        });
+        matching.map(length).max()
     }
 
     /// The same where the decisive rule allows and spells these parts: what it spells so is a name
@@ -170,6 +172,13 @@ impl Judge {
         let judged = Target::new(target);
         let verdict = self.rules.matcher.verdict(self.rules.scope, &judged);
         verdict.access == Access::Disallow && self.rules.letter(&judged).access == Access::Allow
+    }
+
+    /// Whether by the letter a disallow rule decides that is longer than `rule`.
+    #[allow(dead_code, reason = "the fuzz target uses a part of this")]
+    pub(crate) fn disallows_more_specifically(&self, target: &[u8], rule: &Rule) -> bool {
+        let other = self.rule(target).filter(|other| other.directive == Directive::Disallow);
+        other.is_some_and(|other| length(&other.pattern) > length(&rule.pattern))
     }
 
     /// The rule that decides by the letter.
@@ -207,7 +216,7 @@ impl Compiled {
             let judged = Target::new(target);
             let rule = self.letter(&judged).rule?;
             let names_query = rule.pattern.contains(['?', '&', '=']);
-            let length = Pattern::new(&rule.pattern).map_or(0, |pattern| pattern.specificity());
+            let length = length(&rule.pattern);
             (rule.directive == Directive::Disallow).then_some((length, names_query))
         };
         let (length, names_query) = disallow(resolved)?;
@@ -223,6 +232,11 @@ impl Compiled {
 fn origins(decode_depth: u8) -> impl Iterator<Item = Model> {
     let all = origin_models::ALL.into_iter().chain(origin_models::COMPOSED);
     all.filter(move |model| model.decode_depth <= decode_depth)
+}
+
+/// How specific a rule is.
+fn length(pattern: &str) -> u32 {
+    Pattern::new(pattern).map_or(0, |pattern| pattern.specificity())
 }
 
 /// The target that an origin resolves.

@@ -204,7 +204,7 @@ impl Matcher {
             None => (found, forms.is_cut),
             Some(forms) => {
                 let judge = |text: &[u8], view: View| {
-                    let released = release(text);
+                    let released = release(text, view.is_folded);
                     let best = disallow(&released, view)?;
                     let text = mark_all(text);
                     let allows = |set: &RuleSet| set.allows_decoded(view.is_folded, &text);

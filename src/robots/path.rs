@@ -135,7 +135,8 @@ impl<'a> Target<'a> {
     /// The forms where `rule` allows the letter and spells some of its octets, or, if `encodes`,
     /// where any allow rule encodes some. `None` if the letter has nothing of that kind.
     pub(super) fn forms_spelled_by(&self, rule: Option<&Rule>, encodes: bool) -> Option<Forms> {
-        let spells = |rule: &Rule| rule.pattern.contains([';', '?']) || rule.pattern.contains("//");
+        let parts = [";", "%3B", "%3b", "//", "?"];
+        let spells = |rule: &Rule| parts.iter().any(|part| rule.pattern.contains(part));
         let rule = rule.filter(|rule| spells(rule));
         if rule.is_none() && !(encodes && memchr::memchr(b'%', &self.letter).is_some()) {
             return None;

@@ -112,22 +112,16 @@ impl Pattern {
         self.map(<[u8]>::to_ascii_lowercase)
     }
 
-    /// The pattern with each literal replaced.
+    /// The pattern with each literal replaced, and the same specificity.
     pub(super) fn map(self, replace: impl Fn(&[u8]) -> Vec<u8>) -> Self {
-        let mut saved = 0;
-        let mut replaced = |octets: &[u8]| {
-            let new = replace(octets).into_boxed_slice();
-            saved += specificity_of(octets).saturating_sub(specificity_of(&new));
-            new
-        };
+        let replaced = |octets: &[u8]| replace(octets).into_boxed_slice();
         let prefix = replaced(&self.prefix);
         let middle = self.middle.iter().map(|one| Segment::new(replaced(one.octets()))).collect();
         let end = match self.end {
             End::Tail(tail) => End::Tail(replaced(&tail)),
             end => end,
         };
-        let saved = u32::try_from(saved).unwrap_or(u32::MAX);
-        Self { prefix, middle, end, specificity: self.specificity.saturating_sub(saved) }
+        Self { prefix, middle, end, specificity: self.specificity }
     }
 
     /// Whether the pattern matches `path`: path and query in normal form, as

@@ -45,7 +45,7 @@ pub(super) struct RuleSet {
 /// The allow rules that encode something, decoded and marked.
 #[derive(Debug)]
 struct Decoded {
-    /// Their specificities, in order.
+    /// Their specificities as written, in order.
     specificities: Vec<u32>,
     search: Search,
 }
@@ -240,8 +240,7 @@ impl Decoded {
             let pattern = ranked.pattern(View { is_folded, ..View::default() });
             pattern.map(mark_all)
         };
-        let mut patterns: Vec<_> = encoding.map(decoded).collect();
-        patterns.sort_by_key(|pattern| Reverse(pattern.specificity()));
+        let patterns: Vec<_> = encoding.map(decoded).collect();
         let specificities = patterns.iter().map(Pattern::specificity).collect();
         Self { specificities, search: Search::new(patterns) }
     }

@@ -5,7 +5,7 @@
 
 use memchr::memmem;
 
-use super::mark::Decoded;
+use super::mark::{self, Decoded};
 use crate::robots::normal;
 
 /// `%2F` as `/`.
@@ -174,6 +174,20 @@ fn decode_percent_signs(path: &[u8]) -> Option<Vec<u8>> {
         }
     }
     Some(out)
+}
+
+/// `text` with all that can be decoded marked, whether a step decoded it or not.
+pub(in crate::robots) fn mark_all(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let is_marked = |octet: u8| is_reserved(octet) || b"/\\".contains(&octet);
+    let mark = |octet| is_marked(octet).then(|| Decoded::Marked.octet(octet));
+    if !replace_escapes(text, &mut out, mark) {
+        out.extend_from_slice(text);
+    }
+    for octet in &mut out {
+        *octet = mark::unhold(*octet);
+    }
+    out
 }
 
 /// `text` with the escapes replaced for which there is a replacement. Writes nothing if there is none.

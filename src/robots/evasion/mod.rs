@@ -41,10 +41,10 @@
 //! `Allow: /wiki/AC%2FDC` allows `/wiki/AC/DC` as a form of `//wiki/AC%2FDC`, where the slash was
 //! decoded, but not as a form of `//wiki/AC/DC`. So where a form is disallowed and an allow rule
 //! encodes something, all forms are made again with what is decoded marked (`mark`), and compared
-//! with the rule as it is when decoded. Its length counts decoded too, for the disallow rules match
-//! the decoded path: an escape makes no rule longer.
-//! Where the allow rule that decides for the letter spells `;`, `//` or an empty query, these stay as
-//! they are, unless a step would remove one.
+//! with the rule as it is when decoded. Its length counts as written: of two rules that match the
+//! letter and the form, the same one decides for both.
+//! Where the allow rule that decides for the letter spells `;`, `%3B`, `//` or an empty query, these
+//! stay as they are, unless a step would remove one.
 //!
 //! An overlong or otherwise invalid UTF-8 sequence stays as it is: `%C0%AF` is no slash.
 
@@ -65,7 +65,7 @@ pub use self::{
     reading::Reading,
 };
 
-pub(super) use self::mark::{mark_all, release};
+pub(super) use self::{decoding::mark_all, mark::release};
 
 /// The rules that a form is compared with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

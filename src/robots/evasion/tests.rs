@@ -161,6 +161,8 @@ fn what_the_allow_rule_spells_is_not_decoded() {
         ("disallow: /wiki/, allow: /*C%2B%2B$", "/wiki/C%2B%2B", ALLOW),
         ("disallow: /a, allow: /a;v=1", "/a;v=1", ALLOW),
         ("disallow: /a, allow: /a;v=1", "/a;v=1/../b/../a", EVASION),
+        ("disallow: /, allow: /a%3Bb", "/a%3bb/x", ALLOW),
+        ("disallow: /private/, allow: /a%3Bb", "/private%3B/x", EVASION),
         ("disallow: /c/, allow: //c/", "//c/x", ALLOW),
         ("disallow: /c/, allow: //c/", "//c/../c/x", EVASION),
         ("disallow: /?q=, allow: /?q=a%2Fb", "/?q=a%2fb", ALLOW),
@@ -180,11 +182,13 @@ fn what_the_allow_rule_spells_is_not_decoded() {
         ("disallow: /wiki/, allow: /wiki/AC%5CDC", "//wiki/AC%2FDC", EVASION),
         ("disallow: /a/, allow: /a%2F", "/x%2F../a/x", EVASION),
         ("disallow: /*?q=, allow: /*?q=a%2Fb", "//?q=a%2Fb", ALLOW),
-        // An escape makes no rule longer: what is disallowed more specifically stays so.
+        // What is disallowed more specifically stays so.
         ("disallow: /a/private, allow: /a%2F", "/a%2Fprivate", EVASION),
         ("disallow: /a/private, allow: /a%2F", "/a%2Fpublic", ALLOW),
-        ("disallow: /a/pr, allow: /a%2Fp", "/a%2Fprivate", EVASION),
-        ("disallow: /a/p, allow: /a%2Fp", "/a%2Fprivate", ALLOW),
+        ("disallow: /a/priv, allow: /a%2Fp", "/a%2Fprivate", EVASION),
+        ("disallow: /a/pri, allow: /a%2Fp", "/a%2Fprivate", ALLOW),
+        // Two rules that match the letter and the form have the same order for both.
+        ("disallow: /*/*?, allow: /a%2Bb", "/a%2Bb/x?a", ALLOW),
         // Spelled at one place, not at another.
         ("disallow: /wiki/, allow: /wiki/C%2B%2B, allow: /a", "/a/..%2Fwiki/C%2B%2B", EVASION),
     ] {
