@@ -167,6 +167,7 @@ fn resolve(path: &[u8], out: &mut Vec<u8>, by_name: bool) -> bool {
     let mut above = 0_usize;
     let mut ends_in_dots = false;
     for (slash, segment) in segments(path) {
+        let is_after_dots = ends_in_dots;
         ends_in_dots = matches!(segment, b"." | b"..");
         match segment {
             b"." => {}
@@ -178,7 +179,8 @@ fn resolve(path: &[u8], out: &mut Vec<u8>, by_name: bool) -> bool {
             }
             _ if above > 0 => above -= 1,
             _ => {
-                out.push(slash);
+                // The slash behind a dot segment goes with it.
+                out.push(if is_after_dots { b'/' } else { slash });
                 out.extend_from_slice(segment);
             }
         }

@@ -187,6 +187,7 @@ fn what_the_allow_rule_spells_is_not_decoded() {
         ("disallow: /a/private, allow: /a%2F", "/a%2Fpublic", ALLOW),
         ("disallow: /a/priv, allow: /a%2Fp", "/a%2Fprivate", EVASION),
         ("disallow: /a/pri, allow: /a%2Fp", "/a%2Fprivate", ALLOW),
+        ("disallow: /, allow: /private*%2F", "/private/.%2fx", EVASION),
         // Two rules that match the letter and the form have the same order for both.
         ("disallow: /*/*?, allow: /a%2Bb", "/a%2Bb/x?a", ALLOW),
         // Spelled at one place, not at another.
