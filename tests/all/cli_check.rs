@@ -222,7 +222,8 @@ fn p23_rules_are_loaded_up_to_the_limit_and_refused_beyond_it() {
         std::fs::write(folder.path().join("rules.yaml"), policy).expect("it is writable");
         let started = Instant::now();
         let found = findings(folder.path(), "rules.yaml");
-        assert!(started.elapsed() < Duration::from_secs(5), "{count}: {:?}", started.elapsed());
+        // Work that grows with the square of the rules would take minutes, on any machine.
+        assert!(started.elapsed() < Duration::from_secs(30), "{count}: {:?}", started.elapsed());
         let errors = found.iter().filter(|finding| finding["severity"] == "error");
         let codes: Vec<&str> = errors.filter_map(|finding| finding["code"].as_str()).collect();
         assert_eq!(codes, Vec::from_iter(code), "{count} rules");

@@ -8,7 +8,10 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use crate::support::{free_ports, program::PROGRAM, program::try_status};
+use crate::support::{
+    ports::free_ports,
+    program::{PROGRAM, try_status},
+};
 
 /// A running demo; dropping it kills the process.
 struct Demo {

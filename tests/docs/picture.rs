@@ -7,7 +7,7 @@ use std::{
 
 use crate::{
     page::{is_update, root},
-    support::{free_ports, program::PROGRAM},
+    support::{ports::free_ports, program::PROGRAM},
 };
 
 const PICTURE: &str = "docs/src/images/demo.svg";

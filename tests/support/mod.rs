@@ -19,14 +19,11 @@ pub(crate) mod name_server;
 pub(crate) mod nginx;
 pub(crate) mod origin;
 pub(crate) mod origin_models;
-mod ports;
+pub(crate) mod ports;
 pub(crate) mod program;
 pub(crate) mod tls;
 
-pub(crate) use self::{
-    conditions::need,
-    ports::{free_port, free_ports},
-};
+pub(crate) use self::{conditions::need, ports::free_port};
 
 /// The User-Agent of a browser.
 pub(crate) const BROWSER: &str =

@@ -36,6 +36,14 @@ pub(super) fn paths(
             }
         }
     }
+    if memchr::memchr(b'%', path).is_some() {
+        for at in 0..found.len() {
+            made.clear();
+            if decoding::read_latin_1(found.get(at), &mut made) {
+                found.add(&made, |_| true);
+            }
+        }
+    }
     let may_end_sooner = !step::has_plain_end(path);
     for at in 0..found.len() {
         if let Some(kept) = step::end(found.get(at), may_end_sooner) {

@@ -56,7 +56,7 @@ pub(super) fn decode_units(path: &[u8], out: &mut Vec<u8>, _: Decoded) -> bool {
 }
 
 /// A path that is not UTF-8, read as ISO-8859-1: `%E9` is `%C3%A9`.
-pub(super) fn read_latin_1(path: &[u8], out: &mut Vec<u8>, _: Decoded) -> bool {
+pub(super) fn read_latin_1(path: &[u8], out: &mut Vec<u8>) -> bool {
     let octets = high_octets(path);
     // Only rows of escapes count: what stands between them is ASCII, or stands for it.
     let mut rows = octets.chunk_by(|(before, _), (at, _)| before + 3 == *at);

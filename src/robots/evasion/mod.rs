@@ -13,21 +13,21 @@
 //! 7. dot segments resolved (RFC 3986 §5.2.4),
 //! 8. dot segments resolved that lead above the root, and back by the name of its folder,
 //! 9. `//host` before the path dropped, as a reference without a scheme (RFC 3986 §4.2),
-//! 10. a path that is not UTF-8 read as ISO-8859-1,
-//! 11. what is encoded twice decoded again, if the origin is said to do it ([`Reading`]).
+//! 10. what is encoded twice decoded again, if the origin is said to do it ([`Reading`]).
 //!
 //! The paths are the closure of the letter under these steps: each step may be taken or not, in any
 //! order, any number of times. There are at most [`MAX_FORMS`] paths with [`MAX_OCTETS`] octets
 //! together. A target that has more is cut, and then every rule applies to it.
 //!
 //! What doesn't bear on these steps is done to each path at last: other reserved characters decoded
-//! (`%40` is `@`), an encoded line feed at the end dropped, and the slashes at the end, unless the
+//! (`%40` is `@`), a path that is not UTF-8 read as ISO-8859-1, an encoded line feed at the end dropped, and the slashes at the end, unless the
 //! letter ends in a segment and one slash.
 //!
 //! From the letter alone, the last parameter of the last segment is dropped by itself.
 //!
-//! Two things make another letter, with paths of its own: an escape with careless digits (`%6@`), and
-//! a `\` as sent where an encoded one is no slash.
+//! Three things make another letter, with paths of its own: an escape with careless digits (`%6@`),
+//! a `\` as sent where an encoded one is no slash, and a path that is not UTF-8, because the segment
+//! that makes it so may be resolved away.
 //!
 //! **Query.** The steps on slashes and segments change the path and never the query. In a query,
 //! reserved characters are decoded, all at once, except those that delimit its parts: `%26`, `%3B`,
@@ -155,7 +155,9 @@ impl Forms {
         let (first, is_cut) = Family::of(letter, reading, decoded);
         let mut forms = Self { families: vec![Family { has_letter: true, ..first }], is_cut };
         let loosely = decoding::decode_loosely(letter);
-        for other in loosely.as_deref().into_iter().chain(by_backslash) {
+        let latin_1 = latin_1(letter);
+        let others = [loosely.as_deref(), latin_1.as_deref(), by_backslash];
+        for other in others.into_iter().flatten() {
             let (mut family, is_cut) = Family::of(other, reading, decoded);
             for known in forms.families.iter().filter(|known| known.queries == family.queries) {
                 family.paths.remove_all(&known.paths);
@@ -225,6 +227,18 @@ impl Family {
             has_letter: false,
         }
     }
+}
+
+/// The letter with a path that is not UTF-8 read as ISO-8859-1.
+fn latin_1(letter: &[u8]) -> Option<Vec<u8>> {
+    let cut = memchr::memchr(b'?', letter).unwrap_or(letter.len());
+    let (path, query) = letter.split_at(cut);
+    memchr::memchr(b'%', path)?;
+    let mut read = Vec::with_capacity(letter.len() * 2);
+    decoding::read_latin_1(path, &mut read).then(|| {
+        read.extend_from_slice(query);
+        read
+    })
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 use memchr::memmem;
 
 use super::{
-    decoding::{decode_backslashes, decode_semicolons, decode_slashes, decode_units, read_latin_1},
+    decoding::{decode_backslashes, decode_semicolons, decode_slashes, decode_units},
     mark::{Decoded, MARKED_BACKSLASH, MARKED_SEMICOLON, MARKED_SLASH, is_semicolon, is_slash},
 };
 use crate::robots::normal;
@@ -20,19 +20,17 @@ const SLASHES: Kinds = 1;
 const BACKSLASHES: Kinds = 1 << 1;
 const SEMICOLONS: Kinds = 1 << 2;
 const UNITS: Kinds = 1 << 3;
-const HIGH_OCTETS: Kinds = 1 << 4;
-const PARAMETERS: Kinds = 1 << 5;
-const DOUBLED: Kinds = 1 << 6;
-const DOTS: Kinds = 1 << 7;
-const DOTS_ABOVE: Kinds = 1 << 8;
+const PARAMETERS: Kinds = 1 << 4;
+const DOUBLED: Kinds = 1 << 5;
+const DOTS: Kinds = 1 << 6;
+const DOTS_ABOVE: Kinds = 1 << 7;
 
 /// All steps, in any order, each with what it needs.
-pub(super) const STEPS: [(Kinds, Step); 11] = [
+pub(super) const STEPS: [(Kinds, Step); 10] = [
     (SLASHES, decode_slashes),
     (BACKSLASHES, decode_backslashes),
     (SEMICOLONS, decode_semicolons),
     (UNITS, decode_units),
-    (HIGH_OCTETS, read_latin_1),
     (PARAMETERS, drop_parameters),
     (DOUBLED, merge_slashes),
     (DOUBLED, merge_first_slashes),
@@ -68,7 +66,6 @@ fn escapes(path: &[u8]) -> Kinds {
         Some(b'/') => SLASHES,
         Some(b'\\') => BACKSLASHES,
         Some(b';') => SEMICOLONS,
-        Some(octet) if !octet.is_ascii() => HIGH_OCTETS,
         None if path.get(at + 1) == Some(&b'u') => UNITS,
         _ => 0,
     };
