@@ -190,8 +190,9 @@ fn what_the_allow_rule_spells_is_not_decoded() {
         ("disallow: /, allow: /private*%2F", "/private/.%2fx", EVASION),
         // Two rules that match the letter and the form have the same order for both.
         ("disallow: /*/*?, allow: /a%2Bb", "/a%2Bb/x?a", ALLOW),
-        // Spelled at one place, not at another.
-        ("disallow: /wiki/, allow: /wiki/C%2B%2B, allow: /a", "/a/..%2Fwiki/C%2B%2B", EVASION),
+        // Spelled as the rule spells it, wherever it comes to stand; not so in another spelling.
+        ("disallow: /wiki/, allow: /wiki/C%2B%2B, allow: /a", "/a/..%2Fwiki/C%2B%2B", ALLOW),
+        ("disallow: /wiki/, allow: /wiki/C%2B%2B, allow: /a", "/a/..%2Fwiki/C++", EVASION),
     ] {
         assert_eq!(judge(rules, target, Reading::default()), verdict, "{rules}: {target}");
     }
