@@ -175,13 +175,12 @@ impl SelfDescription {
                 let is_product = |word: &Word| word.after(text) == Some(b'/');
                 self.compatible.or_else(|| self.comment.filter(is_product))?
             }
-            Form::Mozilla if self.link.is_some() => {
-                self.compatible.filter(|first| product_name::has_link(first, text))?
+            Form::Mozilla => self.compatible.filter(|first| product_name::has_link(first, text))?,
+            Form::Own => {
+                let is_linked =
+                    |first: &Word| self.link.is_some() && is_linked_product(first, text);
+                self.first.filter(is_linked)?
             }
-            Form::Own if self.link.is_some() => {
-                self.first.filter(|first| is_linked_product(first, text))?
-            }
-            _ => return None,
         };
         product_name::beginning_at(&name, text)
     }

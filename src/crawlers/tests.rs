@@ -21,7 +21,12 @@ pub(super) fn sample() -> Catalogue {
         { "product_token": "360Spider", "aliases": ["HaosouSpider"] },
         { "product_token": "Screaming Frog SEO Spider" },
         { "product_token": "Frog Spider" },
-        { "product_token": "Sogou", "match": "never", "phrases": ["Sogou Pic Spider"] },
+        {
+            "product_token": "Sogou",
+            "match": "never",
+            "aliases": ["SogouExplorer"],
+            "phrases": ["Sogou Pic Spider"],
+        },
         {
             "product_token": "Pinterestbot",
             "group_names": ["Pinterest"],
@@ -83,8 +88,10 @@ fn a_pattern_identifies_a_crawler_that_does_not_send_its_name() {
         let found: Vec<_> = claim.tokens().map(Name::as_str).collect();
         assert_eq!(found, tokens, "{}", user_agent.escape_ascii());
     }
-    let long = [&b"x".repeat(4 * 1024)[..], b"\xe9t\xe9"].concat();
-    assert!(catalogue.identify(&long, &nobody).is_truncated(), "a pattern does not see the end");
+    let long = |before: usize| [&b"x".repeat(before)[..], b"\xe9t\xe9"].concat();
+    let (seen, unseen) = (long(4 * 1024 - 3), long(4 * 1024));
+    assert_eq!(format!("{:?}", catalogue.identify(&seen, &nobody)), r#"crawler ["Latin"]"#);
+    assert!(catalogue.identify(&unseen, &nobody).is_truncated(), "a pattern does not see the end");
     for broken in ["(", "a{1000}{1000}{1000}", "(?=a)"] {
         let findings = Catalogue::new([entry("A", broken)]).expect_err(broken);
         assert_eq!(findings[0].code, "crawlers.bad_pattern", "{broken}");
@@ -147,6 +154,8 @@ fn rfc9309_2_2_1_names_are_whole_words() {
 fn ambiguous_names_count_only_in_their_places() {
     for (user_agent, class, tokens) in [
         ("Viber", "crawler", &["Viber"][..]),
+        // A link is a word before it.
+        ("https://example.org/ Viber/22.1", "none", &[]),
         (
             "Mozilla/5.0 (Linux; Android 14) Chrome/131.0 Mobile Safari/537.36 Viber/22.1",
             "browser",
@@ -161,12 +170,14 @@ fn ambiguous_names_count_only_in_their_places() {
         ("Tumblr/14.0.835", "crawler", &["Tumblr"]),
         ("Tumblr/14.0 A", "crawler", &["Tumblr"]),
         ("Tumblr/14.0/i", "crawler", &["Tumblr"]),
+        ("Tumblr/14.0/+", "browser", &[]),
         ("Tumblr/14.0 (iPhone; iOS 17)", "browser", &[]),
         ("Tumblr/14.0 iPhone_OS/12.1", "browser", &[]),
         ("Mozilla/5.0 (iPhone) Mobile/15E148 [Pinterest/iOS]", "browser", &[]),
         ("Pinterest/0.2 (+https://www.pinterest.com/bot.html)", "crawler", &["Pinterestbot"]),
         ("Sogou Pic Spider/3.0", "crawler", &["Sogou"]),
         ("Mozilla/5.0 (Windows NT 10.0) Sogou Explorer/2.0", "browser", &[]),
+        ("Mozilla/5.0 (Windows NT 10.0) SogouExplorer/2.0", "browser", &[]),
         ("Mozilla/5.0 (Linux; Android 8; Zao8) Safari/1", "browser", &[]),
         ("agent/Nutch-1.7", "automation", &["Nutch"]),
         // The first place is also the one right behind the opening of old crawlers.
@@ -461,6 +472,60 @@ fn rfc9309_2_2_1_groups_come_in_the_crawlers_own_order() {
     assert_eq!(groups, ["Googlebot-Image", "Googlebot"]);
     assert!(!crawler.ignores_star());
     assert!(catalogue.find("AdsBot-Google").is_some_and(Crawler::ignores_star));
+}
+
+#[test]
+fn a_crawler_has_the_facts_of_its_entry() {
+    let catalogue = catalogue(json!([
+        { "product_token": "Plain" },
+        {
+            "product_token": "Full",
+            "aliases": ["Whole"],
+            "operator": "Full Ltd",
+            "purpose": "search",
+            "kind": "user-triggered",
+            "documentation": "https://full.example/bot",
+            "honours": { "robots_txt": "yes", "crawl_delay": "no" },
+            "falls_back_to": ["Plain"],
+            "status": "legacy",
+            "ip_ranges": ["https://full.example/ips.json"],
+            "ip_format": "json",
+            "reverse_dns": [".full.example", ".a-b.full_c.example"],
+            "signature_agent": "https://full.example",
+        },
+        { "product_token": "Extended", "match": "never", "reverse_dns": [".one.example"] },
+    ]))
+    .expect("three valid entries");
+    let find = |name| catalogue.find(name).expect("a crawler of the catalogue");
+    let (full, plain, extended) = (find("whole"), find("Plain"), find("Extended"));
+    assert_eq!(full.operator(), Some("Full Ltd"));
+    assert_eq!((full.purpose(), full.kind()), (Purpose::Search, Kind::UserTriggered));
+    assert_eq!(full.documentation(), Some("https://full.example/bot"));
+    let honours = Honours {
+        robots_txt: Some(Robots::Yes),
+        crawl_delay: Some(CrawlDelay::No),
+        crawl_delay_of_star: false,
+    };
+    assert_eq!((full.honours(), full.status()), (honours, Status::Legacy));
+    assert_eq!(full.ip_ranges(), ["https://full.example/ips.json"]);
+    assert_eq!(full.ip_format(), Some("json"));
+    assert_eq!(full.reverse_dns(), [".full.example", ".a-b.full_c.example"]);
+    assert_eq!(full.signature_agent(), Some("https://full.example"));
+    let names = |tokens: &[crate::product_token::ProductToken]| {
+        tokens.iter().map(|token| token.as_str().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        (names(full.aliases()), names(full.falls_back_to())),
+        (vec!["Whole".to_owned()], vec!["Plain".to_owned()])
+    );
+    assert_eq!((plain.operator(), plain.documentation()), (None, None));
+    assert_eq!((plain.ip_format(), plain.signature_agent()), (None, None));
+    for (crawler, publishes, is_identifiable) in
+        [(full, true, true), (plain, false, true), (extended, true, false)]
+    {
+        let found = (crawler.publishes_evidence(), crawler.is_identifiable());
+        assert_eq!(found, (publishes, is_identifiable), "{}", crawler.product_token());
+    }
 }
 
 #[test]

@@ -278,6 +278,19 @@ fn prefixes_are_merged_and_host_bits_cleared() {
 }
 
 #[test]
+fn lists_with_the_same_addresses_are_equal() {
+    let text = "8.8.8.0/24\n2001:4860::/32\n";
+    for (other, is_equal) in [
+        ("2001:4860::/32 8.8.8.128/25 8.8.8.0/25 # joined", true),
+        ("8.8.8.0/24\n2001:4860::/33\n", false),
+        ("8.8.8.0/25\n2001:4860::/32\n", false),
+        ("8.8.8.0/24\n", false),
+    ] {
+        assert_eq!(list(text) == list(other), is_equal, "{other}");
+    }
+}
+
+#[test]
 fn rfc6890_special_purpose_addresses_are_ignored() {
     for special in [
         "0.0.0.0",
