@@ -262,4 +262,14 @@ mod tests {
             assert_eq!(EditionId::parse(text), None, "{text}");
         }
     }
+
+    #[test]
+    fn a_provisional_edition_is_known_once_a_client_got_it() {
+        let edition = Edition::of_bytes("User-agent: *\n".into());
+        assert!(!edition.is_provisional() && edition.may_be_known());
+        let edition = edition.provisional();
+        assert!(edition.is_provisional() && !edition.may_be_known());
+        edition.was_given();
+        assert!(edition.is_provisional() && edition.may_be_known());
+    }
 }

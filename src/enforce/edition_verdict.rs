@@ -66,3 +66,6 @@ pub fn edition_verdicts(
     });
     std::iter::once(current).chain(past).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -224,6 +224,28 @@ mod tests {
     }
 
     #[test]
+    fn each_site_has_its_hosts_and_the_past_is_forgotten() {
+        let mut hosts = Hosts::default();
+        hosts.follow(&policy("+d.example a.example,m.example"), at(0));
+        hosts.follow(&policy("+d.example a.example,\"*.a.example\""), at(10));
+        let shown = |hosts: &Hosts, site: &str| {
+            let hosts =
+                hosts.of_site(site).map(|(host, from)| format!("{host} {}", from.as_second()));
+            hosts.collect::<Vec<_>>().join(", ")
+        };
+        assert_eq!(shown(&hosts, "a.example"), ".a.example 10, a.example 0");
+        assert_eq!(shown(&hosts, "d.example"), "* 0, d.example 0");
+        // The host that no site has any more is known until its time with a.example is over.
+        for (start, is_kept) in [(9, true), (10, false), (11, false)] {
+            let mut hosts = hosts.clone();
+            hosts.without_before(at(start));
+            let stays = hosts.stays("m.example", at(20));
+            assert_eq!(stays.iter().any(|stay| stay.site == "a.example"), is_kept, "{start}");
+            assert_eq!(shown(&hosts, "a.example"), ".a.example 10, a.example 0");
+        }
+    }
+
+    #[test]
     fn a_database_without_hosts_has_those_that_the_sites_are_named_by() {
         let sites = ["a.example".to_owned()];
         let mut hosts = Hosts::of(Vec::new(), sites.iter());

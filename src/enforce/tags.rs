@@ -183,6 +183,7 @@ mod tests {
 
     #[test]
     fn a_rule_applies_by_path_type_and_status() {
+        assert!(!site().is_empty() && Tags::compile(&[], true).is_empty());
         assert_eq!(sent("/", 200, "text/html"), None);
         assert_eq!(sent("/drafts/a", 200, "text/html").as_deref(), Some("*;noindex"));
         assert_eq!(sent("/a", 404, "text/html").as_deref(), Some("*;noindex"));

@@ -6,7 +6,7 @@ use super::*;
 use crate::{
     crawlers::{self, Catalogue, Crawler, Outcome, Standing},
     policy::Policy,
-    robots::Target,
+    robots::{OriginFile, Target},
 };
 
 const GROUPS: &str = r#"
@@ -40,15 +40,27 @@ fn decided_as(
     user_agent: &str,
     target: &str,
 ) -> String {
+    judged(standing, rulebook, user_agent, target, |_, decision| {
+        let name = decision.judgement.and_then(|judgement| judgement.name);
+        let name = name.map_or("-", crawlers::Name::as_str);
+        format!("{} {} {name}", decision.action.as_str(), decision.reason.as_str())
+    })
+}
+
+/// Something about the decision of the only site about a request.
+fn judged<T>(
+    standing: impl Fn(&Crawler) -> Standing,
+    rulebook: &Rulebook,
+    user_agent: &str,
+    target: &str,
+    about: impl FnOnce(&Site, &Decision<'_>) -> T,
+) -> T {
     let (_, site) = rulebook.site(Some("a.example")).expect("the only site");
     let claim = rulebook.catalogue().identify(user_agent.as_bytes(), &site.names);
     let is_nameless = is_blank(user_agent.as_bytes());
     let target = Target::new(target.as_bytes());
     let case = Case { claim: &claim, is_nameless, target: &target };
-    let decision = decide(site, case, &Standings(standing));
-    let name = decision.judgement.and_then(|judgement| judgement.name);
-    let name = name.map_or("-", crawlers::Name::as_str);
-    format!("{} {} {name}", decision.action.as_str(), decision.reason.as_str())
+    about(site, &decide(site, case, &Standings(standing)))
 }
 
 /// A knowledge of standings alone.
@@ -81,6 +93,8 @@ fn rfc9309_2_2_1_each_client_is_judged_by_its_own_group() {
         (FIREFOX, "/private/x", "pass robots.unbound -"),
         ("", "/private/x", "log robots.disallow -"),
         (" - ", "/private/x", "log robots.disallow -"),
+        // A User-Agent without a readable name is no missing one.
+        ("()", "/private/x", "pass robots.unbound -"),
         // A group of its own replaces `*`.
         ("Googlebot/2.1", "/private/x", "pass robots.allow Googlebot"),
         ("Googlebot/2.1", "/no-google/x", "log robots.disallow Googlebot"),
@@ -178,6 +192,35 @@ fn a_client_with_too_many_names_is_treated_by_the_strictest_mode() {
         "Googlebot/2 Applebot/1 YandexBot/1 DuckDuckBot/1 AhrefsBot/1 MJ12bot/1 GPTBot/1 CCBot/2";
     let user_agent = format!("{crowd} BadBot/1.0");
     assert_eq!(decided(&rulebook, &user_agent, "/x"), "block robots.disallow.hidden Googlebot");
+}
+
+#[test]
+fn rfc9309_2_4_only_an_edition_that_allows_every_group_excuses_a_client_with_too_many_names() {
+    let crowd =
+        "Googlebot/2 Applebot/1 YandexBot/1 DuckDuckBot/1 AhrefsBot/1 MJ12bot/1 GPTBot/1 CCBot/2";
+    let user_agent = format!("{crowd} BadBot/1.0");
+    let policy = |star: &str, bad_bot: &str| {
+        let text = format!(
+            "sites: [{{ hosts: [a.example], origin: \"http://127.0.0.1:1\", robots_txt: {{ groups: [\
+             {{ user_agents: [\"*\"], disallow: [{star}] }}, \
+             {{ user_agents: [BadBot], disallow: [{bad_bot}] }}] }} }}]"
+        );
+        text.parse::<Policy>().unwrap()
+    };
+    for (star, bad_bot, expected) in [
+        // `*` allowed it before, but one of the hidden names may be that of the other group.
+        ("/old/", "/x/", "log robots.disallow.hidden"),
+        ("/old/", "/old/", "pass robots.disallow.grace"),
+        ("/x/", "/x/", "log robots.disallow"),
+    ] {
+        let before = Timestamp::UNIX_EPOCH - jiff::SignedDuration::from_hours(1);
+        let before = Rulebook::compile(&policy(star, bad_bot), before, None);
+        let now = policy("/x/", "/x/");
+        let rulebook = Rulebook::compile(&now, Timestamp::UNIX_EPOCH, Some(&before));
+        let decided = decided(&rulebook, &user_agent, "/x/");
+        let (decided, _) = decided.rsplit_once(' ').expect("three words");
+        assert_eq!(decided, expected, "{star} {bad_bot}");
+    }
 }
 
 #[test]
@@ -371,5 +414,91 @@ fn a_confirmed_search_engine_is_not_blocked_by_a_rule_for_every_crawler() {
         let decided = decided_as(|_| by(outcome), rulebook, user_agent, target);
         let (decided, _) = decided.rsplit_once(' ').expect("three words");
         assert_eq!(decided, expected, "{user_agent} {outcome:?} {target}");
+    }
+}
+
+#[test]
+fn a_refusal_is_ordered_if_the_operator_names_the_crawler_or_refuses_impostors() {
+    use Outcome::{Contradicted, Unverifiable};
+    let plain = rulebook("{ mode: block }");
+    let impostors = rulebook("{ mode: log, impostors: block }");
+    let named = rulebook(
+        "{ mode: log, overrides: [{ user_agents: [BadBot], mode: block }, \
+         { user_agents: [DuckDuckBot], mode: log }] }",
+    );
+    let all = rulebook("{ overrides: [{ user_agents: [\"*\"], mode: block }] }");
+    for (rulebook, user_agent, outcome, action, expected) in [
+        (&plain, "BadBot/1.0", Unverifiable, Action::Block, false),
+        (&all, "BadBot/1.0", Unverifiable, Action::Block, false),
+        (&named, "BadBot/1.0", Unverifiable, Action::Block, true),
+        (&named, "DuckDuckBot/1.1", Unverifiable, Action::Log, false),
+        (&impostors, "Googlebot/2.1", Contradicted, Action::Block, true),
+        (&impostors, "BadBot/1.0", Unverifiable, Action::Log, false),
+        // Without a name, only `*` binds it.
+        (&plain, "", Unverifiable, Action::Block, false),
+    ] {
+        let found = judged(
+            |_| by(outcome),
+            rulebook,
+            user_agent,
+            "/private/x",
+            |site, decision| (decision.action, is_ordered(&site.enforcement, decision)),
+        );
+        assert_eq!(found, (action, expected), "{user_agent} {outcome:?}");
+    }
+}
+
+fn hour(hours: i64) -> Timestamp {
+    Timestamp::UNIX_EPOCH + jiff::SignedDuration::from_hours(hours)
+}
+
+/// A policy with one site.
+fn one_site(hosts: &str, robots_txt: &str) -> Policy {
+    let text = format!(
+        "sites: [{{ hosts: [{hosts}], origin: \"http://127.0.0.1:1\", robots_txt: {{ {robots_txt} }} }}]"
+    );
+    text.parse().unwrap()
+}
+
+#[test]
+fn a_site_that_is_named_by_another_of_its_hosts_keeps_its_edition() {
+    let rules = "groups: [{ user_agents: [\"*\"], disallow: [/x/] }]";
+    let mut rulebook = Rulebook::compile(&one_site("a.example, b.example", rules), hour(0), None);
+    for (hosts, now, since) in [
+        ("b.example, a.example", 1, 0),
+        ("b.example, c.example", 2, 0),
+        // A first host that no site had.
+        ("d.example, b.example", 3, 3),
+    ] {
+        rulebook = Rulebook::compile(&one_site(hosts, rules), hour(now), Some(&rulebook));
+        let timeline = &rulebook.sites()[0].timeline;
+        assert_eq!(
+            (timeline.since(), timeline.last_modified()),
+            (hour(since), hour(since)),
+            "{hosts}"
+        );
+    }
+}
+
+#[test]
+fn a_merged_file_of_the_origin_stays_until_another_is_known() {
+    let (merge, origin) = ("source: merge", "source: origin");
+    let present = |text: &'static str| OriginFile::Present(text.as_bytes().into());
+    let (old, new) = (|| present("User-agent: *\n"), || present("User-agent: *\nDisallow: /x/\n"));
+    let compile = |robots_txt: &str, file: OriginFile, previous: Option<&Rulebook>| {
+        let mut history = History::after(previous, hour(0));
+        history.origins.insert("a.example".to_owned(), file);
+        Rulebook::compile_with(&one_site("a.example", robots_txt), &mut history)
+    };
+    let first = compile(merge, old(), None);
+    for (robots_txt, file, expected) in [
+        (merge, OriginFile::Unknown, old()),
+        (merge, OriginFile::Absent, OriginFile::Absent),
+        (merge, new(), new()),
+        // Nothing is merged here.
+        (origin, new(), OriginFile::Unknown),
+    ] {
+        let found = compile(robots_txt, file, Some(&first));
+        assert_eq!(found.sites()[0].origin_file, expected, "{robots_txt}");
     }
 }

@@ -45,6 +45,9 @@ fn the_sum_allows_what_either_file_allows() {
         (star(&["/"], &["/pri"]), star(&["/private/"], &[]), "/private/", true),
         (star(&["/"], &["/p*e"]), star(&["/private/"], &[]), "/private/", true),
         (star(&["/"], &["/other"]), star(&["/private/"], &[]), "/private/", false),
+        // A rule with a wildcard decides paths that a longer allow rule opens.
+        (star(&["/"], &["/private/x"]), star(&["/private/*.html$"], &[]), "/private/x.html", true),
+        (star(&["/"], &["/other"]), star(&["/private/*.html$"], &[]), "/private/x.html", false),
     ] {
         for (one, other) in [(&one, &other), (&other, &one)] {
             let sum = summed(&file(one), &file(other));
@@ -82,6 +85,9 @@ fn a_sum_is_bounded_by_its_allow_rules_alone() {
     let sum = summed(&long("one"), &long("other"));
     assert!(sum.to_string().len() > 490 << 10);
     assert!(!allows(&sum, "AnyBot", "/27000") && allows(&sum, "AnyBot", "/one/x"));
+    let names: String = (0..9_000).map(|number| format!("User-agent:{number:040}\n")).collect();
+    let named = file(&format!("User-agent:*\n{names}Disallow:/x\n"));
+    assert!(!allows(&summed(&named, &named), "AnyBot", "/x"));
     let many = |letter: char| {
         let rules: String =
             (0..24_000).map(|number| format!("Allow:/{letter}{number}\n")).collect();

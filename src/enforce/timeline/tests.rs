@@ -79,6 +79,11 @@ fn the_comparison_is_made_again_only_for_other_editions() {
     let first = timeline(&editions, -1, 10);
     let again = Timeline::of(&editions, Vec::new(), (at(-1), at(15)), Some(&first));
     assert!(again.is_some_and(|again| Arc::ptr_eq(&again.common, &first.common)));
+    // The same files, read once more.
+    let mut read = Editions::first(edition("/a"), at(0));
+    read.publish(edition("/b"), at(10));
+    let again = Timeline::of(&read, Vec::new(), (at(-1), at(15)), Some(&first));
+    assert!(again.is_some_and(|again| Arc::ptr_eq(&again.common, &first.common)));
     editions.publish(edition("/c"), at(20));
     let next = Timeline::of(&editions, Vec::new(), (at(-1), at(20)), Some(&first));
     assert!(next.is_some_and(|next| !Arc::ptr_eq(&next.common, &first.common)));
