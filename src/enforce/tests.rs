@@ -28,6 +28,18 @@ fn rulebook(enforcement: &str) -> Rulebook {
     Rulebook::compile(&text.parse::<Policy>().unwrap(), Timestamp::UNIX_EPOCH, None)
 }
 
+fn hour(hours: i64) -> Timestamp {
+    Timestamp::UNIX_EPOCH + jiff::SignedDuration::from_hours(hours)
+}
+
+/// A policy with one site.
+fn one_site(hosts: &str, robots_txt: &str) -> Policy {
+    let text = format!(
+        "sites: [{{ hosts: [{hosts}], origin: \"http://127.0.0.1:1\", robots_txt: {{ {robots_txt} }} }}]"
+    );
+    text.parse().unwrap()
+}
+
 /// `action reason token` of a request without evidence.
 fn decided(rulebook: &Rulebook, user_agent: &str, target: &str) -> String {
     decided_as(Standing::unexamined, rulebook, user_agent, target)
@@ -199,27 +211,23 @@ fn rfc9309_2_4_only_an_edition_that_allows_every_group_excuses_a_client_with_too
     let crowd =
         "Googlebot/2 Applebot/1 YandexBot/1 DuckDuckBot/1 AhrefsBot/1 MJ12bot/1 GPTBot/1 CCBot/2";
     let user_agent = format!("{crowd} BadBot/1.0");
-    let policy = |star: &str, bad_bot: &str| {
-        let text = format!(
-            "sites: [{{ hosts: [a.example], origin: \"http://127.0.0.1:1\", robots_txt: {{ groups: [\
-             {{ user_agents: [\"*\"], disallow: [{star}] }}, \
-             {{ user_agents: [BadBot], disallow: [{bad_bot}] }}] }} }}]"
-        );
-        text.parse::<Policy>().unwrap()
+    let group =
+        |name: &str, path: &str| format!("{{ user_agents: [\"{name}\"], disallow: [{path}] }}, ");
+    let compile = |groups: &str, now: i64, before: Option<&Rulebook>| {
+        let policy = one_site("a.example", &format!("groups: [{groups}]"));
+        Rulebook::compile(&policy, hour(now), before)
     };
-    for (star, bad_bot, expected) in [
+    for (before, expected) in [
         // `*` allowed it before, but one of the hidden names may be that of the other group.
-        ("/old/", "/x/", "log robots.disallow.hidden"),
-        ("/old/", "/old/", "pass robots.disallow.grace"),
-        ("/x/", "/x/", "log robots.disallow"),
+        (group("*", "/old/") + &group("BadBot", "/x/"), "log robots.disallow.hidden"),
+        (group("*", "/old/") + &group("BadBot", "/old/"), "pass robots.disallow.grace"),
+        (group("*", "/x/") + &group("BadBot", "/old/"), "log robots.disallow"),
     ] {
-        let before = Timestamp::UNIX_EPOCH - jiff::SignedDuration::from_hours(1);
-        let before = Rulebook::compile(&policy(star, bad_bot), before, None);
-        let now = policy("/x/", "/x/");
-        let rulebook = Rulebook::compile(&now, Timestamp::UNIX_EPOCH, Some(&before));
+        let first = compile(&before, -1, None);
+        let rulebook = compile(&group("*", "/x/"), 0, Some(&first));
         let decided = decided(&rulebook, &user_agent, "/x/");
         let (decided, _) = decided.rsplit_once(' ').expect("three words");
-        assert_eq!(decided, expected, "{star} {bad_bot}");
+        assert_eq!(decided, expected, "{before}");
     }
 }
 
@@ -446,18 +454,6 @@ fn a_refusal_is_ordered_if_the_operator_names_the_crawler_or_refuses_impostors()
         );
         assert_eq!(found, (action, expected), "{user_agent} {outcome:?}");
     }
-}
-
-fn hour(hours: i64) -> Timestamp {
-    Timestamp::UNIX_EPOCH + jiff::SignedDuration::from_hours(hours)
-}
-
-/// A policy with one site.
-fn one_site(hosts: &str, robots_txt: &str) -> Policy {
-    let text = format!(
-        "sites: [{{ hosts: [{hosts}], origin: \"http://127.0.0.1:1\", robots_txt: {{ {robots_txt} }} }}]"
-    );
-    text.parse().unwrap()
 }
 
 #[test]

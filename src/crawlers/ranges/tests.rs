@@ -201,6 +201,8 @@ fn only_visible_whole_words_of_a_page_count() {
             ),
             (r#"{"prefixes":[{"ipv4Prefix":"3.80.0.1"}]}"#, "3.80.0.1/32"),
             ("8.8.8.8\n1.1.1.1", "1.1.1.1/32 8.8.8.8/32"),
+            // Punctuation behind an address, and the end of one.
+            ("<pre>8.8.8.8.\n1.1.1.1:\n2001:4860::</pre>", "1.1.1.1/32 8.8.8.8/32 2001:4860::/128"),
         ],
     );
     for hidden in [
