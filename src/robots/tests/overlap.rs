@@ -32,6 +32,7 @@ fn a_rule_is_not_in_doubt_if_the_older_file_must_disallow_too() {
         let in_doubt = overlap.in_doubt(newer_scope, rule);
         assert_eq!(!in_doubt.contains(place), kept[*column], "{text}{path}");
         assert!(in_doubt.places().all(|place| in_doubt.contains(place)));
+        assert!(!in_doubt.contains(Overlap::MAX_OLDER), "there is no such place");
     }
     // Another name may bind a crawler that falls back from one to the other.
     let places =

@@ -220,6 +220,10 @@ fn rfc9309_2_5_a_file_that_only_some_crawlers_read_whole_is_reported() {
     assert_eq!(robots.groups[0].rules[0].pattern.len(), MAX_BYTES - 29);
     assert!(findings.iter().any(|finding| finding.code == "robots.long_line"));
     assert_eq!(lenient(long.as_bytes()).groups[0].rules[0].pattern.len(), 16_663 - 10);
+    for (length, found) in [(16_663, &[][..]), (16_664, &["robots.long_line"])] {
+        let text = format!("user-agent: a\ndisallow: /{}\n", "x".repeat(length - 11));
+        assert_eq!(codes(text.as_bytes()), found, "{length}");
+    }
 }
 
 #[test]
