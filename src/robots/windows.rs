@@ -320,6 +320,15 @@ mod tests {
     }
 
     #[test]
+    fn windows_spread_over_the_filter() {
+        let patterns: Vec<_> = (0..3000).map(|number| format!("/*/{number:06}")).collect();
+        for table in index(&patterns).tables.iter().filter(|table| !table.slots.is_empty()) {
+            let bits: u32 = table.filter.iter().map(|word| word.count_ones()).sum();
+            assert!(bits as usize > table.slots.len() / 2, "{bits} for {}", table.slots.len());
+        }
+    }
+
+    #[test]
     fn a_window_is_new_once() {
         for count in [1, SEEN, SEEN + 1, 3 * SEEN] {
             let mut seen = Seen::new();

@@ -92,3 +92,17 @@ fn hash(path: &[u8]) -> u64 {
         words.iter().fold(path.len() as u64, |hash, word| mix(hash, u64::from_le_bytes(*word)));
     rest.iter().fold(hash, |hash, octet| mix(hash, u64::from(*octet)))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn paths_that_differ_by_an_octet_differ_in_their_hashes() {
+        let paths = (0..1000).map(|number| format!("/some/{number:03}/path/to/a/page"));
+        let hashes: HashSet<u64> = paths.map(|path| hash(path.as_bytes())).collect();
+        assert_eq!(hashes.len(), 1000);
+    }
+}

@@ -137,6 +137,7 @@ fn php_gives_names_to_parameters() {
         ("disallow: /*?filter_x=", "/?filter%20x=a", EVASION),
         ("disallow: /*?filter_x=", "/?+filter[x=a", EVASION),
         ("disallow: /*?filter_x=", "/?filter%5Bx=a", EVASION),
+        ("disallow: /*?filter_x=", "/?filter%26x=a", ALLOW),
         ("disallow: /*?filter_x[", "/?filter.x%5Ba.b%5D=a", EVASION),
         ("disallow: /*?*a_b", "/?x[a.b]=a", ALLOW),
         ("disallow: /*?*=a_b", "/?x=a.b", ALLOW),
@@ -171,6 +172,7 @@ fn what_the_allow_rule_spells_is_not_decoded() {
         ("disallow: /public, allow: /*%2Fpublic", "/x/..%2Fpublic/a", EVASION),
         ("disallow: /, allow: /a%2Bb", "/a%2Bb?u=http://q/../x", ALLOW),
         ("disallow: /w/, allow: /w/load.php?", "/w/load.php?", ALLOW),
+        ("disallow: /w/*.pdf$, allow: /w/a;v=1", "/w/a;v=1.pdf?", EVASION),
         // What an origin makes of the rule's own spelling, whatever else it does to the path.
         ("disallow: /wiki/, allow: /wiki/AC%2FDC", "/wiki/AC%2FDC", ALLOW),
         ("disallow: /wiki/, allow: /wiki/AC%2FDC", "//wiki/AC%2FDC", ALLOW),
