@@ -12,6 +12,10 @@
 //! each rule that both files have. Where only parts of several rules overlap, the sum may allow a
 //! path that each of the files disallows.
 //!
+//! An allow rule that spells `//` or `;` spares a path some of its evasion forms, but only where it
+//! decides. In the sum, a longer allow rule of the other file may decide instead. So where one of them
+//! spells such a thing, the sum has disallow rules only if both files have the same allow rules.
+//!
 //! A name that only one of the files has may follow another group there, which depends on the
 //! crawler. The sum allows it everything. So editions with the same names are summed up first.
 
@@ -82,9 +86,12 @@ fn groups_by_name(file: &RobotsTxt) -> BTreeMap<String, Vec<usize>> {
 /// The rules and records of the sum of two groups, each in its parts.
 fn sum([ours, theirs]: &[Vec<&Group>; 2]) -> Group {
     let (ours_set, theirs_set) = (Rules::of(ours), Rules::of(theirs));
+    let allows_alike = ours_set.allows_all_of(theirs) && theirs_set.allows_all_of(ours);
+    let is_spelled = rules(ours).chain(rules(theirs)).any(is_spelling_allow);
+    let is_certain = allows_alike || !is_spelled;
     let kept = |rule: &&Rule, other: &Rules<'_>| match rule.directive {
         Directive::Allow => true,
-        Directive::Disallow => other.has(rule) || other.covers(rule),
+        Directive::Disallow => is_certain && (other.has(rule) || other.covers(rule)),
     };
     let ours_kept = rules(ours).filter(|rule| kept(rule, &theirs_set));
     let theirs_kept = rules(theirs).filter(|rule| !ours_set.has(rule) && kept(rule, &ours_set));
@@ -96,6 +103,11 @@ fn sum([ours, theirs]: &[Vec<&Group>; 2]) -> Group {
     let (own, other) = (records(ours), records(theirs));
     let records = if own == other { own } else { Vec::new() };
     Group { rules, records, ..Group::default() }
+}
+
+/// Whether an allow rule spares the paths that it decides some of their evasion forms.
+fn is_spelling_allow(rule: &Rule) -> bool {
+    rule.directive == Directive::Allow && rule.spells_what_is_dropped()
 }
 
 fn rules<'a>(groups: &'a [&Group]) -> impl Iterator<Item = &'a Rule> {
@@ -119,6 +131,11 @@ impl<'a> Rules<'a> {
             allowed: allows().map(|rule| rule.pattern.as_str()).filter(|p| is_plain(p)).collect(),
             is_plain: allows().all(|rule| is_plain(&rule.pattern)),
         }
+    }
+
+    /// Whether these rules have all allow rules of other groups.
+    fn allows_all_of(&self, others: &[&Group]) -> bool {
+        rules(others).all(|rule| rule.directive == Directive::Disallow || self.has(rule))
     }
 
     fn has(&self, rule: &Rule) -> bool {

@@ -224,7 +224,8 @@ fn rfc9309_2_4_only_an_edition_that_allows_every_group_excuses_a_client_with_too
         (group("*", "/x/") + &group("BadBot", "/old/"), "log robots.disallow"),
     ] {
         let first = compile(&before, -1, None);
-        let rulebook = compile(&group("*", "/x/"), 0, Some(&first));
+        let now = group("*", "/x/") + &group("BadBot", "/other/");
+        let rulebook = compile(&now, 0, Some(&first));
         let decided = decided(&rulebook, &user_agent, "/x/");
         let (decided, _) = decided.rsplit_once(' ').expect("three words");
         assert_eq!(decided, expected, "{before}");

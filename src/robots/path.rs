@@ -135,9 +135,7 @@ impl<'a> Target<'a> {
     /// The forms where `rule` allows the letter and spells some of its octets, or, if `encodes`,
     /// where any allow rule encodes some. `None` if the letter has nothing of that kind.
     pub(super) fn forms_spelled_by(&self, rule: Option<&Rule>, encodes: bool) -> Option<Forms> {
-        let parts = [";", "%3B", "%3b", "//", "?"];
-        let spells = |rule: &Rule| parts.iter().any(|part| rule.pattern.contains(part));
-        let rule = rule.filter(|rule| spells(rule));
+        let rule = rule.filter(|rule| rule.spells_what_is_dropped());
         if rule.is_none() && !(encodes && memchr::memchr(b'%', &self.letter).is_some()) {
             return None;
         }

@@ -38,6 +38,12 @@ impl Rule {
         }
         Ok(Self { directive, pattern: normal::ascii(pattern.as_bytes()), line: 0 })
     }
+
+    /// Whether it spells what origins drop from a path: `;`, `//` or an empty query. Where such a rule
+    /// allows a path, these stay as they are, so the path has fewer evasion forms.
+    pub fn spells_what_is_dropped(&self) -> bool {
+        [";", "%3B", "%3b", "//", "?"].iter().any(|part| self.pattern.contains(part))
+    }
 }
 
 impl Directive {

@@ -93,6 +93,19 @@ fn r6_stored_periods_go_on() {
 }
 
 #[test]
+fn editions_that_are_read_later_join_the_others() {
+    let ended = |path: &str, from| Period {
+        edition: edition(path),
+        from: at(from),
+        until: Some(at(from + 10)),
+    };
+    let older = Editions::of(vec![ended("/a", 0), ended("/b", 10)], at(50)).expect("two periods");
+    let mut editions = published(&[("/c", 20), ("/d", 30)]);
+    editions.recall(&older, at(50));
+    assert_eq!(shown(&editions), "/d 30, /c 20 30, /b 10 20, /a 0 10");
+}
+
+#[test]
 fn rfc9110_8_8_2_each_edition_has_a_later_last_modified() {
     let mut editions = published(&[("/a", 100)]);
     let mut last = editions.last_modified();

@@ -48,6 +48,10 @@ fn the_sum_allows_what_either_file_allows() {
         // A rule with a wildcard decides paths that a longer allow rule opens.
         (star(&["/"], &["/private/x"]), star(&["/private/*.html$"], &[]), "/private/x.html", true),
         (star(&["/"], &["/other"]), star(&["/private/*.html$"], &[]), "/private/x.html", false),
+        // The first file allows the octets as sent, for its allow rule spells them. In the sum, the
+        // longer allow rule decides, which does not.
+        (star(&["/"], &["//"]), star(&["/"], &["/*b"]), "//b", true),
+        (star(&["/", "/a/"], &["//b"]), star(&["/"], &["//b"]), "/a/", false),
     ] {
         for (one, other) in [(&one, &other), (&other, &one)] {
             let sum = summed(&file(one), &file(other));
