@@ -167,6 +167,7 @@ fn rfc9309_2_5_a_result_that_is_too_long_is_refused_before_it_is_built() {
     let refused =
         merge(&long(4000, 5000), &RobotsTxt::default(), &[]).expect_err("20,000,000 rules");
     assert_eq!(refused.code, "robots.merged_too_long");
+    assert_eq!(refused.message, "the merged file would be longer than 500 KiB");
     // Counted low until the file is written: a letter outside ASCII counts two octets, not six.
     let wide = file(&format!("User-agent: *\nDisallow: /{}\n", "\u{e9}".repeat(100_000)));
     assert!(merge(&wide, &RobotsTxt::default(), &[]).is_err());
