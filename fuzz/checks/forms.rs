@@ -57,6 +57,58 @@ struct Compiled {
     scope: Scope,
 }
 
+/// A text with the escapes in it that rules spell, each with the letter of a name for it.
+struct Escapes<'t> {
+    text: &'t str,
+    /// The place and length of each, and its letter.
+    found: Vec<(usize, usize, char)>,
+}
+
+impl<'t> Escapes<'t> {
+    /// The most escapes of which every choice is tried.
+    const FEW: usize = 6;
+
+    fn of(text: &'t str, letters: &[(String, char)], decode_depth: u8) -> Self {
+        let mut found = Vec::new();
+        for (at, _) in text.match_indices('%') {
+            let rest = &text[at..];
+            let (digits, before) = match rest.strip_prefix("%25").filter(|_| decode_depth > 1) {
+                Some(digits) => (digits, 3),
+                None => (&rest[1..], 1),
+            };
+            let known = letters.iter().find(|(escape, _)| {
+                digits.get(..2).is_some_and(|digits| digits.eq_ignore_ascii_case(&escape[1..]))
+            });
+            found.extend(known.map(|(_, letter)| (at, before + 2, *letter)));
+        }
+        Self { text, found }
+    }
+
+    /// Choices of escapes, as bits: every one if there are few, else all of them together.
+    fn choices(&self) -> std::ops::RangeInclusive<u32> {
+        match self.found.len() {
+            0 => 1..=0,
+            count if count <= Self::FEW => 1..=(1 << count) - 1,
+            _ => u32::MAX..=u32::MAX,
+        }
+    }
+
+    /// The text with these escapes as letters.
+    fn renamed(&self, which: u32) -> String {
+        let mut named = String::with_capacity(self.text.len());
+        let mut copied = 0;
+        for (number, (at, length, letter)) in self.found.iter().enumerate() {
+            if which & 1 << number.min(31) != 0 {
+                named.push_str(&self.text[copied..*at]);
+                named.push(*letter);
+                copied = at + length;
+            }
+        }
+        named.push_str(&self.text[copied..]);
+        named
+    }
+}
+
 impl Judge {
     /// Rules that begin with `+` allow, the others disallow.
     pub(crate) fn new(rules: &[String]) -> Self {
@@ -115,7 +167,7 @@ impl Judge {
 
     /// The length of the longest allow rule that encodes what the origin decodes in the same place: in
     /// a world where that is one letter of a name, the origin comes to the same path, and the rule
-    /// allows it.
+    /// allows it. The rule may mean some of the escapes, and others be slashes to the origin.
     fn allowed_as_encoded(
         &self,
         model: &Model,
@@ -124,32 +176,29 @@ impl Judge {
         folds: bool,
     ) -> Option<u32> {
         let letters: Vec<_> = self.encoded().into_iter().zip("~_-JKW".chars()).collect();
-        let renamed = |text: &str| {
-            letters.iter().fold(text.to_owned(), |text, (escape, letter)| {
-                let twice = format!("%25{}", &escape[1..]);
-                let twice = Some(twice).filter(|_| model.decode_depth > 1);
-                twice.iter().chain([escape]).fold(text, |text, escape| {
-                    let letter = letter.to_string();
-                    text.replace(escape, &letter).replace(&escape.to_ascii_lowercase(), &letter)
-                })
-            })
-        };
+        let case = |text: &[u8]| if folds { text.to_ascii_lowercase() } else { text.to_vec() };
         let read_back = |path: &[u8]| {
             let text = String::from_utf8_lossy(path).into_owned();
             letters.iter().fold(text, |text, (escape, letter)| text.replace(*letter, escape))
         };
-        let named = resolved(model, renamed(&String::from_utf8_lossy(target)).as_bytes())?;
-        (plain(read_back(&named).as_bytes()) == plain(path)).then_some(())?;
-        let case = |text: &[u8]| if folds { text.to_ascii_lowercase() } else { text.to_vec() };
         let allowing = self.text.iter().filter_map(|rule| rule.strip_prefix('+'));
-        let encoding = allowing.filter(|rule| renamed(rule) != **rule);
-        let named = case(&named);
-        let named = Target::new(&named);
-        let matching = encoding.filter(|rule| {
-            let pattern = Pattern::new(case(renamed(rule).as_bytes()));
-            pattern.is_ok_and(|pattern| pattern.matches(named.letter()))
-        });
-        matching.map(length).max()
+        let encoding: Vec<_> = allowing
+            .filter_map(|rule| {
+                let named = Escapes::of(rule, &letters, 1).renamed(u32::MAX);
+                (named != rule).then(|| Some((rule, Pattern::new(case(named.as_bytes())).ok()?)))?
+            })
+            .collect();
+        let target = String::from_utf8_lossy(target);
+        let escapes = Escapes::of(&target, &letters, model.decode_depth);
+        let allowed_by = |which: u32| {
+            let named = resolved(model, escapes.renamed(which).as_bytes())?;
+            (plain(read_back(&named).as_bytes()) == plain(path)).then_some(())?;
+            let named = case(&named);
+            let named = Target::new(&named);
+            let matching = encoding.iter().filter(|(_, rule)| rule.matches(named.letter()));
+            matching.map(|(rule, _)| length(rule)).max()
+        };
+        escapes.choices().filter_map(allowed_by).max()
     }
 
     /// The same where the decisive rule allows and spells these parts: what it spells so is a name

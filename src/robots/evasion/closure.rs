@@ -25,8 +25,13 @@ pub(super) fn paths(
 ) -> (Paths, bool) {
     let (mut found, is_cut) = closure(path, query, reading, decoded);
     let mut made = Vec::with_capacity(path.len());
-    if step::drop_last_parameter(path, &mut made) {
-        found.add(&made, |_| true);
+    if memchr::memchr(b';', path).is_some() {
+        for at in 0..found.len() {
+            made.clear();
+            if step::drop_last_parameter(found.get(at), &mut made) {
+                found.add(&made, |_| true);
+            }
+        }
     }
     if memchr::memchr(b'%', path).is_some() {
         for at in 0..found.len() {

@@ -19,11 +19,10 @@
 //! order, any number of times. There are at most [`MAX_FORMS`] paths with [`MAX_OCTETS`] octets
 //! together. A target that has more is cut, and then every rule applies to it.
 //!
-//! What doesn't bear on these steps is done to each path at last: other reserved characters decoded
-//! (`%40` is `@`), a path that is not UTF-8 read as ISO-8859-1, an encoded line feed at the end dropped, and the slashes at the end, unless the
-//! letter ends in a segment and one slash.
-//!
-//! From the letter alone, the last parameter of the last segment is dropped by itself.
+//! What doesn't bear on these steps is done to each path at last: other reserved characters
+//! decoded (`%40` is `@`), the last parameter of the last segment dropped by itself, a path that
+//! is not UTF-8 read as ISO-8859-1, an encoded line feed at the end dropped, and the slashes at
+//! the end, unless the letter ends in a segment and one slash.
 //!
 //! Three things make another letter, with paths of its own: an escape with careless digits (`%6@`),
 //! a `\` as sent where an encoded one is no slash, and a path that is not UTF-8, because the segment

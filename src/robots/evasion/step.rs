@@ -110,7 +110,7 @@ fn drop_parameters(path: &[u8], out: &mut Vec<u8>, _: Decoded) -> bool {
     out.len() < path.len()
 }
 
-/// The last of several `;parameters` of the last segment. Taken once, as the only step.
+/// The last of several `;parameters` of the last segment.
 pub(super) fn drop_last_parameter(path: &[u8], out: &mut Vec<u8>) -> bool {
     let last = memchr::memrchr(b';', path).map(|last| path.split_at(last));
     let kept = last.filter(|(_, parameter)| memchr::memchr(b'/', parameter).is_none());
