@@ -222,8 +222,10 @@ fn follow(connection: &Connection, mut sequence: Vec<&Edition>) -> rusqlite::Res
     }
     for edition in sequence {
         let is_in_force = in_force.as_ref().is_some_and(|found| found.edition == edition.id);
-        // A restored history has publications that were still waiting.
-        if !is_in_force && !is_written(connection, edition)? {
+        // A restored history has publications that were still waiting, and later ones.
+        let from = edition.from.as_millisecond();
+        let is_before = in_force.as_ref().is_some_and(|found| from < found.from);
+        if !is_in_force && !(is_before && is_written(connection, edition)?) {
             in_force = Some(replace(connection, in_force, edition)?);
         }
     }

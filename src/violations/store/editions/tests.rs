@@ -276,10 +276,15 @@ proptest! {
         let folder = tempfile::tempdir().expect("a folder");
         let mut store = store(folder.path());
         let mut last = [None; 2];
+        // No two publications share a moment, even where the clock goes back.
+        let mut number = 0;
         for (batch, comes_again) in batches {
             let batch: Vec<_> = batch
                 .iter()
-                .map(|&(site, id, from)| (["s", "t"][site], ["a", "b", "c", "d"][id], from))
+                .map(|&(site, id, from)| {
+                    number += 1;
+                    (["s", "t"][site], ["a", "b", "c", "d"][id], from * 100 + number)
+                })
                 .collect();
             for _ in 0..=usize::from(comes_again) {
                 publish(&mut store, &batch);
@@ -301,6 +306,17 @@ proptest! {
             prop_assert_eq!(found.into_iter().flatten().flatten().count(), named.len());
         }
     }
+}
+
+#[test]
+fn an_edition_that_comes_back_in_the_same_moment_is_in_force() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut store = store(folder.path());
+    publish(&mut store, &[("t", "d", 31), ("t", "a", 0)]);
+    publish(&mut store, &[("t", "d", 31)]);
+    let in_force: Vec<_> =
+        periods(&store, "t").into_iter().filter(|period| period.2.is_none()).collect();
+    assert_eq!(in_force, [("d".to_owned(), 31, None)]);
 }
 
 #[test]
