@@ -123,7 +123,11 @@ impl Judge {
         let decisive = decisive.filter(|rule| rule.directive == Directive::Allow);
         let spells = |part: &str| decisive.is_some_and(|rule| rule.pattern.contains(part));
         let spells_empty_query = target.ends_with(b"?") && spells("?");
-        if judged.is_robots_txt() || spells("//") || spells_empty_query {
+        // A stray `%` before a query is common in links, and only an origin that takes the `?` for a
+        // digit finds another path in it.
+        let has_stray_end = target.windows(2).any(|pair| pair == b"%?")
+            && !target.windows(3).any(|part| part == b"/..");
+        if judged.is_robots_txt() || spells("//") || spells_empty_query || has_stray_end {
             return None;
         }
         if spells(";") {

@@ -19,9 +19,8 @@ pub(crate) fn holds_for(octets: &[u8]) {
         assert!(form.starts_with(b"/") && form != letter);
         assert!(!evasions[..index].contains(form));
     }
-    // A path has a few ends, and the query as sent, decoded or with other names, in its own case or in
-    // lower case.
-    const KINDS: usize = 16;
+    // Up to four letters, four readings at last of each path, four queries, and two cases.
+    const KINDS: usize = 4 * 4 * 4 * 2;
     for reading in [
         Reading::default(),
         Reading { case_insensitive: true, decode_depth: 1 },

@@ -14,6 +14,9 @@ pub const MAX_FORMS: usize = 32;
 /// The most octets in these paths together, each with the query, unless the letter alone has more.
 pub const MAX_OCTETS: usize = 256 * 1024;
 
+/// The most paths with what is done to each at last.
+const MAX_PATHS: usize = 4 * MAX_FORMS;
+
 /// The path and all that origins make of it, and whether there is more.
 ///
 /// Each path is followed by a query of `query` octets.
@@ -23,13 +26,16 @@ pub(super) fn paths(
     reading: Reading,
     decoded: Decoded,
 ) -> (Paths, bool) {
-    let (mut found, is_cut) = closure(path, query, reading, decoded);
+    let (mut found, mut is_cut) = closure(path, query, reading, decoded);
     let mut made = Vec::with_capacity(path.len());
+    let mut add = |found: &mut Paths, made: &[u8]| {
+        is_cut |= !found.add(made, |count| count < MAX_PATHS);
+    };
     if memchr::memchr(b';', path).is_some() {
         for at in 0..found.len() {
             made.clear();
             if step::drop_last_parameter(found.get(at), &mut made) {
-                found.add(&made, |_| true);
+                add(&mut found, &made);
             }
         }
     }
@@ -37,7 +43,7 @@ pub(super) fn paths(
         for at in 0..found.len() {
             made.clear();
             if decoding::decode_reserved(found.get(at), &mut made, decoded) {
-                found.add(&made, |_| true);
+                add(&mut found, &made);
             }
         }
     }
@@ -45,7 +51,7 @@ pub(super) fn paths(
         for at in 0..found.len() {
             made.clear();
             if decoding::read_latin_1(found.get(at), &mut made) {
-                found.add(&made, |_| true);
+                add(&mut found, &made);
             }
         }
     }
@@ -54,7 +60,7 @@ pub(super) fn paths(
         if let Some(kept) = step::end(found.get(at), may_end_sooner) {
             made.clear();
             made.extend_from_slice(kept);
-            found.add(&made, |_| true);
+            add(&mut found, &made);
         }
     }
     (found, is_cut)

@@ -101,7 +101,8 @@ pub(super) fn decode_loosely(target: &[u8]) -> Option<Vec<u8>> {
         _ => None,
     };
     let are_careless = |digits: &[u8]| !digits.iter().all(u8::is_ascii_hexdigit);
-    // Where a `?` is the first digit, the octet is beyond ASCII: only dot segments make use of it.
+    // Where a `?` is the first digit, the octet is beyond ASCII: only dot segments make use of it, and
+    // wildcards. Links such as `/sale-50%?fbclid=…` are too common to be read so for the latter.
     let climbs = memmem::find(target, b"/..").is_some();
     let number = |digits: &[u8]| {
         let is_name = digits.first() != Some(&b'?') || climbs;

@@ -102,6 +102,7 @@ fn every_order_of_the_steps_is_judged() {
         ("disallow: /a//", "///a//x"),
         ("disallow: /%C3%83%C2%A9", "/%E9/..;/%C3%A9"),
         ("disallow: /x;y$", "/x;y;"),
+        ("disallow: /x;y$", "//x;y;"),
         ("disallow: /private/", "/pr%6@vate/x"),
         ("disallow: /private/", "/a%6?/../private/x"),
         ("disallow: /private/", "/a/..%2f..%2froot/private/x"),
