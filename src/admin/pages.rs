@@ -48,6 +48,7 @@ fn record_counts(sink: &Sink) -> RecordCounts {
     RecordCounts {
         seen: counts.seen,
         stored: counts.stored,
+        folded: counts.folded,
         dropped: counts.dropped,
         queued: counts.queued,
         drops: drops.collect(),
@@ -58,6 +59,7 @@ fn record_counts(sink: &Sink) -> RecordCounts {
             ("hosts", lost.hosts),
             ("clock_leap", lost.clock_leaps),
             ("quarantine", lost.quarantine),
+            ("request_counts", sink.lost_requests()),
         ],
     }
 }

@@ -285,6 +285,7 @@ fn open_store(policy: &Policy, policy_file: &Path) -> Result<(Arc<Sink>, Memory)
             policy::Log::Stdout => LogTarget::Stdout,
         }),
         queue: settings.queue,
+        detail: settings.detail,
         retention: Some(settings.retention),
         editions: publication::KEPT,
     })

@@ -46,6 +46,16 @@ impl CatalogueFile {
             }
         }
         circles(&self.crawlers, &mut findings);
+        for operator in &self.operators {
+            let texts = operator.referrers.iter().chain([&operator.name]);
+            if operator.referrers.len() > MAX_ITEMS || texts.into_iter().any(|t| t.len() > MAX_TEXT)
+            {
+                let name = escape::bounded(operator.name.as_bytes(), 64);
+                let message = format!("operator '{name}' has too many or too long referrers");
+                let help = "keep the hosts from which it sends people";
+                findings.push(Diagnostic::error("catalogue.too_long", message).help(help));
+            }
+        }
         findings
     }
 }
@@ -198,7 +208,11 @@ mod tests {
     use super::*;
 
     fn codes(entry: Entry) -> Vec<&'static str> {
-        let file = CatalogueFile { version: "2026-11-01".to_owned(), crawlers: vec![entry] };
+        let file = CatalogueFile {
+            version: "2026-11-01".to_owned(),
+            crawlers: vec![entry],
+            operators: Vec::new(),
+        };
         file.audit().into_iter().map(|finding| finding.code).collect()
     }
 
@@ -250,7 +264,8 @@ mod tests {
             (vec![falls("A", &["B"]), alias(falls("B", &["C"]), "D"), falls("C", &["d"])], 1),
             (vec![falls("A", &["Nobody"])], 0),
         ] {
-            let file = CatalogueFile { version: "2026-11-01".to_owned(), crawlers };
+            let file =
+                CatalogueFile { version: "2026-11-01".to_owned(), crawlers, operators: Vec::new() };
             let found = file.audit();
             assert_eq!(found.len(), expected, "{found:?}");
             assert!(found.iter().all(|finding| finding.code == "catalogue.circle"));
@@ -270,7 +285,11 @@ mod tests {
             ("newest", false),
             ("", false),
         ] {
-            let file = CatalogueFile { version: version.to_owned(), crawlers: Vec::new() };
+            let file = CatalogueFile {
+                version: version.to_owned(),
+                crawlers: Vec::new(),
+                operators: Vec::new(),
+            };
             assert_eq!(file.audit().is_empty(), expected, "{version}");
         }
     }

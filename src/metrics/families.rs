@@ -31,6 +31,7 @@ pub(super) struct Families {
     pub(super) in_flight: IntGauge,
     pub(super) records_seen: IntGauge,
     pub(super) records_stored: IntGauge,
+    pub(super) records_folded: IntGauge,
     pub(super) records_dropped: IntGauge,
     pub(super) records_queued: IntGauge,
     pub(super) record_drops: IntGaugeVec,
@@ -171,8 +172,12 @@ impl Families {
                 histogram
             },
             in_flight: gauge("beadle_requests_in_flight", "Requests in progress.")?,
-            records_seen: gauge("beadle_records_seen", "Violations handed to the record queue.")?,
+            records_seen: gauge("beadle_records_seen", "Violations: recorded, or counted alone.")?,
             records_stored: gauge("beadle_records_stored", "Violations written.")?,
+            records_folded: gauge(
+                "beadle_records_folded",
+                "Violations beyond violations.detail, counted without a record.",
+            )?,
             records_dropped: gauge("beadle_records_dropped", "Violations counted but not kept.")?,
             records_queued: gauge("beadle_records_queued", "Violations waiting to be written.")?,
             record_drops: gauges(

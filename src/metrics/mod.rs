@@ -41,6 +41,8 @@ pub struct RecordCounts {
     pub seen: u64,
     /// Violations written.
     pub stored: u64,
+    /// Violations beyond the number of full records, counted alone.
+    pub folded: u64,
     /// Violations counted but not kept.
     pub dropped: u64,
     /// Violations waiting to be written.
@@ -226,6 +228,7 @@ impl Metrics {
         let set = |gauge: &Gauge, n: u64| gauge.set(i64::try_from(n).unwrap_or(i64::MAX));
         set(&self.families.records_seen, records.seen);
         set(&self.families.records_stored, records.stored);
+        set(&self.families.records_folded, records.folded);
         set(&self.families.records_dropped, records.dropped);
         set(&self.families.records_queued, records.queued);
         for (destination, cause, count) in records.drops {

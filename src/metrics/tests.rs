@@ -16,6 +16,7 @@ fn the_exposition_names_what_was_counted() {
     let text = metrics.exposition(RecordCounts {
         seen: 3,
         stored: 2,
+        folded: 0,
         dropped: 1,
         queued: 0,
         drops: vec![("log", "store.stalled", 4)],

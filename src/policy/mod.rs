@@ -16,7 +16,7 @@ pub use self::{
     catalogue::{
         BUILT_IN as BUILT_IN_CATALOGUE, MAX_BYTES as MAX_CATALOGUE_BYTES,
         built_in as built_in_catalogue, built_in_file as built_in_catalogue_file,
-        read_file as read_catalogue_file,
+        catalogue as catalogue_of, read_file as read_catalogue_file,
     },
     enforcement::Enforcement,
     evidence::{DEFAULT_EVIDENCE_REFRESH, Evidence},

@@ -94,8 +94,8 @@ fn sections(
     };
     let fingerprint = fingerprint([bytes, named.as_ref().map_or(&[], |named| &named.bytes)]);
     let (catalogue_file, known) = match named {
-        Some(named) => (Some(named.path), named.file.crawlers),
-        None => (None, catalogue::built_in_file().crawlers),
+        Some(named) => (Some(named.path), named.file),
+        None => (None, catalogue::built_in_file()),
     };
     let own = fields.take("crawlers");
     let catalogue = Arc::new(crawler_entries::read(known, own.as_ref(), findings));

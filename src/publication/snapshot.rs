@@ -9,6 +9,7 @@ use crate::{
     evidence::Verifier,
     metrics::{self, Counter, Metrics},
     policy,
+    violations::People,
 };
 
 use super::addresses::{AddressBook, Addresses};
@@ -35,6 +36,8 @@ pub struct ServedSite {
     pub addresses: Arc<Addresses>,
     /// The conduct of the site's clients.
     pub conduct: SiteConduct,
+    /// The requests of people.
+    pub people: Arc<People>,
     /// By class and action. Created once, so a request only adds one.
     requests: [[Counter; Action::ALL.len()]; CLASSES.len()],
     /// In the order of [`STANDINGS`].
@@ -105,6 +108,7 @@ impl ServedSite {
                 metrics.claims(&site.name, outcome.as_str(), evidence)
             }),
             conduct: SiteConduct::following(before.map(|one| &one.conduct), site, metrics),
+            people: before.map(|one| Arc::clone(&one.people)).unwrap_or_default(),
             origin: site.origin.clone(),
             underscore_fields: site.underscore_fields,
             addresses: addresses.of(&site.origin),

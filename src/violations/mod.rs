@@ -23,11 +23,14 @@ pub use self::{
     history::History,
     notes::NoteCounts,
     overflow::Overflow,
-    record::{ReadState, Robots, RobotsRead, SCHEMA, Violation},
+    record::{Places, ReadState, Record, Robots, RobotsRead, SCHEMA, Tallied, Violation},
     redaction::redact_query,
-    rollup::{Hour, PeopleCount, PlaceCount, PlaceKind, ReferralCount, Rollup, Rollups, Series},
+    rollup::{
+        Hour, PeopleCount, PlaceCount, PlaceKind, ReferralCount, Rollup, Rollups, Series, SeriesKey,
+    },
     sink::{LogTarget, Settings, Sink},
     store::{Counted, Dimension, Place, Question, Referral, Store},
+    tally::{Detail, People},
     text::Text,
 };
 
@@ -50,6 +53,7 @@ mod retention; // how many old records may go, and when
 mod rollup; // requests counted by hour
 mod sink; // the door: takes records and notes
 mod store; // SQLite: schema, transactions, queries
+mod tally; // requests counted by hour, in memory
 mod text; // foreign bytes, bounded and escaped
 mod time; // RFC 3339 with milliseconds
 mod writer; // the thread that empties a queue into its target

@@ -43,6 +43,41 @@ pub struct Series {
     pub read: Option<ReadState>,
 }
 
+/// The values of a series, borrowed from a request. A text is empty where the request has no such
+/// value.
+#[derive(Clone, Copy, Debug)]
+pub struct SeriesKey<'a> {
+    /// The site.
+    pub site: &'a str,
+    /// The class of the client.
+    pub class: &'static str,
+    /// The judged product token.
+    pub product_token: &'a str,
+    /// Whether only the client itself names this token. Of such names, each hour counts a limited
+    /// number; the rest is `other`.
+    pub is_declared: bool,
+    /// The crawler's purpose.
+    pub purpose: &'static str,
+    /// The standing of the claim.
+    pub standing: &'static str,
+    /// The verdict of the rules.
+    pub verdict: &'static str,
+    /// The action.
+    pub action: &'static str,
+    /// The stable code of the reason.
+    pub reason: &'static str,
+    /// The edition of the rule.
+    pub edition: &'a str,
+    /// The line of the rule; 0 is no line.
+    pub line: u32,
+    /// The rule's directive.
+    pub directive: &'a str,
+    /// The rule's path pattern, or the value of a pace.
+    pub pattern: &'a str,
+    /// For violations, how the edition that the crawler had read relates to the rule's.
+    pub read: Option<ReadState>,
+}
+
 /// The requests of one series in one hour.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rollup {
@@ -136,6 +171,42 @@ impl Hour {
     pub const fn as_millisecond(self) -> i64 {
         self.0
     }
+
+    /// Its number, counted from 1970.
+    pub(super) const fn number(self) -> i32 {
+        (self.0 / HOUR) as i32 // every time stamp is within 10,000 years
+    }
+
+    /// The hour of this number.
+    pub(super) const fn numbered(number: i32) -> Self {
+        Self(number as i64 * HOUR)
+    }
+
+    /// Whether the other hour is this one, the one before or the one after.
+    pub(super) const fn is_near(self, other: Self) -> bool {
+        self.0.abs_diff(other.0) <= HOUR as u64
+    }
+}
+
+impl SeriesKey<'_> {
+    /// The series with these values.
+    pub(super) fn to_series(self) -> Series {
+        Series {
+            site: self.site.into(),
+            class: Text::word(self.class),
+            product_token: self.product_token.into(),
+            purpose: Text::word(self.purpose),
+            standing: Text::word(self.standing),
+            verdict: Text::word(self.verdict),
+            action: Text::word(self.action),
+            reason: Text::word(self.reason),
+            edition: self.edition.into(),
+            line: self.line,
+            directive: self.directive.into(),
+            pattern: Text::path(self.pattern.as_bytes()),
+            read: self.read,
+        }
+    }
 }
 
 impl Series {
@@ -145,7 +216,10 @@ impl Series {
         Self {
             site: violation.site.clone(),
             class: Text::word(class),
-            product_token: violation.product_token.clone(),
+            product_token: match violation.product_token.as_str() {
+                Violation::NAMELESS => Text::default(),
+                _ => violation.product_token.clone(),
+            },
             purpose: violation.purpose.clone().unwrap_or_default(),
             standing: violation.standing.clone(),
             verdict: violation.verdict.clone(),

@@ -50,6 +50,16 @@ pub(super) fn violation(number: u64) -> Violation {
     }
 }
 
+/// A record whose series is its own.
+impl From<Violation> for Record {
+    fn from(violation: Violation) -> Self {
+        let series = Arc::new(Series::of(&violation, "crawler"));
+        let path = violation.path.split('?').next().unwrap_or_default().into();
+        let places = Places { path, network: Text::word("2001:db8::/48") };
+        Self { tallied: Some(Tallied { series, places }), violation }
+    }
+}
+
 /// A published edition that its id and time identify.
 pub(super) fn edition(site: &'static str, id: &'static str, from: i64) -> Edition {
     Edition {
@@ -289,8 +299,8 @@ fn records_without_room_are_counted_exactly() {
         move || {
             for number in 0..EACH {
                 sink.record(violation(thread * EACH + number));
-                let Counts { seen, stored, dropped, queued } = sink.counts();
-                assert_eq!(seen, stored + dropped + queued);
+                let Counts { seen, stored, folded, dropped, queued } = sink.counts();
+                assert_eq!(seen, stored + folded + dropped + queued);
             }
         }
     };
@@ -333,7 +343,10 @@ fn a_client_that_makes_up_names_is_counted_in_bounded_memory() {
     let overflow = sink.overflow();
     assert_eq!(overflow.len(), 4097);
     assert_eq!((overflow[0].product_token.as_str(), overflow[0].count), ("other", 9000 - 4096));
-    assert_eq!(sink.counts(), Counts { seen: 9000, stored: 0, dropped: 9000, queued: 0 });
+    assert_eq!(
+        sink.counts(),
+        Counts { seen: 9000, stored: 0, folded: 0, dropped: 9000, queued: 0 }
+    );
     assert_eq!(sink.health(), Health::Ok, "nothing is configured, so nothing is wrong");
 }
 
@@ -350,12 +363,12 @@ fn a_full_disk_under_the_log_costs_the_database_nothing() {
     assert_eq!(reason, "'/dev/full': the disk is full (make room)");
     sink.close(Duration::from_millis(200));
     let lost = sink.log_counts().expect("a log");
-    assert_eq!(lost, Counts { seen: 300, stored: 0, dropped: 300, queued: 0 });
+    assert_eq!(lost, Counts { seen: 300, stored: 0, folded: 0, dropped: 300, queued: 0 });
 
     let alone = Sink::start(Settings { log, ..Settings::default() }).expect("a sink");
     (0..300).for_each(|number| alone.record(violation(number)));
     let lost = alone.close(Duration::from_millis(200));
-    assert_eq!(lost, Counts { seen: 300, stored: 0, dropped: 300, queued: 0 });
+    assert_eq!(lost, Counts { seen: 300, stored: 0, folded: 0, dropped: 300, queued: 0 });
     assert_eq!(alone.overflow().iter().map(|o| o.count).sum::<u64>(), 300);
 }
 

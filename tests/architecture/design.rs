@@ -57,7 +57,7 @@ pub(crate) const USES: [(&str, &[&str]); 15] = [
 ];
 
 /// The places of each direct dependency; it is unknown everywhere else.
-pub(crate) const CRATES: [(&str, &[&str]); 35] = [
+pub(crate) const CRATES: [(&str, &[&str]); 36] = [
     ("pingora", &["proxy/"]),
     ("async_trait", &["proxy/"]),
     ("http", &["fetch/", "evidence/", "gate/", "proxy/", "admin/", "cli/"]),
@@ -104,7 +104,8 @@ pub(crate) const CRATES: [(&str, &[&str]); 35] = [
         ],
     ),
     ("strsim", &["crawlers/", "policy/"]),
-    ("uuid", &["gate/record.rs"]),
+    ("uuid", &["gate/record.rs", "violations/store/appender.rs"]),
+    ("hashbrown", &["violations/tally/"]),
     ("rusqlite", &["violations/store/"]),
     ("prometheus", &["metrics/"]),
     ("axum", &["admin/", "cli/demo.rs"]),

@@ -107,7 +107,8 @@ impl World {
         let rulebook = Arc::clone(&in_force.rulebook);
         let published = Snapshot::new(rulebook, None, verifier.clone(), &addresses, &metrics);
         let database = policy.violations.database.clone();
-        let sink = Sink::start(Settings { database, ..Settings::default() });
+        let detail = policy.violations.detail;
+        let sink = Sink::start(Settings { database, detail, ..Settings::default() });
         let handles = Handles {
             published: Arc::new(ArcSwap::from_pointee(published)),
             conduct: Arc::new(Conduct::of(memory.ledger())),
@@ -206,7 +207,7 @@ impl World {
                 (status, Vec::new(), Bytes::new())
             }
         };
-        let violation = passage.violation.clone();
+        let violation = passage.record.as_ref().map(|record| Box::new(record.violation.clone()));
         self.gate.finish(passage, status);
         Response { status, body, violation, fields }
     }

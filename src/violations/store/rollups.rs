@@ -8,13 +8,13 @@ use crate::violations::{
 };
 
 /// The series is found far more often than it is new.
-const FIND: &str = "SELECT id FROM series WHERE site = ? AND class = ? AND product_token = ? \
+const FIND: &str = "SELECT id, last FROM series WHERE site = ? AND class = ? AND product_token = ? \
     AND purpose = ? AND standing = ? AND verdict = ? AND action = ? AND reason = ? \
     AND robots_edition = ? AND robots_line = ? AND robots_directive = ? AND robots_pattern = ? \
     AND read_state = ?";
 const ADD: &str = "INSERT INTO series (site, class, product_token, purpose, standing, verdict, \
-    action, reason, robots_edition, robots_line, robots_directive, robots_pattern, read_state) \
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id";
+    action, reason, robots_edition, robots_line, robots_directive, robots_pattern, read_state, last) \
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0) RETURNING id, last";
 
 /// The number of a batch of one run of the program.
 #[derive(Clone, Copy, Debug)]
@@ -40,28 +40,25 @@ impl Store {
     }
 }
 
-/// Adds the counts of a batch; those of a batch that is there already count once.
-pub(super) fn add_batch(
-    connection: &Connection,
-    number: BatchNumber<'_>,
-    rollups: &Rollups,
-) -> rusqlite::Result<()> {
-    let batch = i64::try_from(number.batch).unwrap_or(i64::MAX);
+/// Notes a batch, and returns whether it is not there already. A failed commit leaves the fate of
+/// its batch open, so the batch comes again.
+pub(super) fn is_new(connection: &Connection, number: BatchNumber<'_>) -> rusqlite::Result<bool> {
+    let batch = self::number(number.batch);
     let known: Option<i64> = connection
         .prepare_cached("SELECT batch FROM rollup_batches WHERE run = ?")?
         .query_row([number.run], |row| row.get(0))
         .optional()?;
     if known.is_some_and(|known| known >= batch) {
-        return Ok(());
+        return Ok(false);
     }
-    add(connection, rollups)?;
     let sql = "INSERT INTO rollup_batches (run, batch, at) VALUES (?, ?, unixepoch('now') * 1000) \
                ON CONFLICT (run) DO UPDATE SET batch = excluded.batch, at = excluded.at";
     connection.prepare_cached(sql)?.execute(params![number.run, batch])?;
-    Ok(())
+    Ok(true)
 }
 
-fn add(connection: &Connection, rollups: &Rollups) -> rusqlite::Result<()> {
+/// Adds the counts to those that are there.
+pub(super) fn add(connection: &Connection, rollups: &Rollups) -> rusqlite::Result<()> {
     add_series(connection, &rollups.series)?;
     add_places(connection, &rollups.places)?;
     add_people(connection, &rollups.people)?;
@@ -76,13 +73,18 @@ fn add_series(connection: &Connection, rollups: &[Rollup]) -> rusqlite::Result<(
          ON CONFLICT (hour, series) DO UPDATE SET requests = requests + excluded.requests, \
          folded = folded + excluded.folded, dropped = dropped + excluded.dropped",
     )?;
+    let mut renew = connection.prepare_cached("UPDATE series SET last = ? WHERE id = ?")?;
     for rollup in rollups {
-        let id = match id(&mut find, &rollup.series).optional()? {
-            Some(id) => id,
+        let (id, last) = match id(&mut find, &rollup.series).optional()? {
+            Some(found) => found,
             None => id(&mut new, &rollup.series)?,
         };
+        let hour = rollup.hour.as_millisecond();
+        if last < hour {
+            renew.execute([hour, id])?;
+        }
         count.execute(params![
-            rollup.hour.as_millisecond(),
+            hour,
             id,
             number(rollup.requests),
             number(rollup.folded),
@@ -92,7 +94,7 @@ fn add_series(connection: &Connection, rollups: &[Rollup]) -> rusqlite::Result<(
     Ok(())
 }
 
-fn id(statement: &mut Statement<'_>, series: &Series) -> rusqlite::Result<i64> {
+fn id(statement: &mut Statement<'_>, series: &Series) -> rusqlite::Result<(i64, i64)> {
     let bound = params![
         series.site,
         series.class,
@@ -108,7 +110,7 @@ fn id(statement: &mut Statement<'_>, series: &Series) -> rusqlite::Result<i64> {
         series.pattern,
         series.read.map_or("", ReadState::as_str),
     ];
-    statement.query_row(bound, |row| row.get(0))
+    statement.query_row(bound, |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 fn add_places(connection: &Connection, places: &[PlaceCount]) -> rusqlite::Result<()> {

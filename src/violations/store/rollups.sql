@@ -18,6 +18,8 @@ CREATE TABLE series (
     robots_directive TEXT NOT NULL,
     robots_pattern TEXT NOT NULL,
     read_state TEXT NOT NULL,
+    -- the last hour that has a rollup of it
+    last INTEGER NOT NULL,
     UNIQUE (
         site, product_token, reason, action, robots_edition, robots_line, robots_pattern,
         robots_directive, standing, verdict, class, purpose, read_state
