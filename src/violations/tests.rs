@@ -318,6 +318,8 @@ fn records_without_room_are_counted_exactly() {
     assert_eq!(sum(&sink.overflow()), counts.dropped);
     let store = Store::open_read_only(&folder.path().join("beadle.db")).expect("a database");
     assert_eq!(sum(&store.overflow().expect("rows")), counts.dropped, "written down as well");
+    let all = &store.counted(&Question::default()).expect("a row")[0];
+    assert_eq!((all.violations, all.dropped, all.folded), (counts.seen, counts.dropped, 0));
     // Of each name, what is kept and what is counted make up what was recorded.
     for overflow in sink.overflow() {
         let is_it = |v: &Violation| {

@@ -50,6 +50,7 @@ mod cli_explain;
 mod cli_input;
 mod cli_tags;
 mod cli_violations;
+mod counts; // requests by hour
 mod demo; // an origin, the proxy and some crawlers on loopback
 mod descriptors; // connections without file descriptors
 mod record_store;

@@ -83,9 +83,14 @@ impl World {
 
     /// The site `site.example` with a database.
     pub(super) fn with_database(site: &str) -> Self {
+        Self::with_store("queue: 8192", site)
+    }
+
+    /// The site `site.example` with a database and another setting of records.
+    pub(super) fn with_store(setting: &str, site: &str) -> Self {
         let folder = Arc::new(tempfile::tempdir().expect("a folder for temporary files"));
         let database = folder.path().join("beadle.db");
-        let sections = format!("violations: {{ database: {} }}\n", database.display());
+        let sections = format!("violations: {{ database: {}, {setting} }}\n", database.display());
         let files = FilesBySite::new();
         Self::start(sections, &one_site(site), files, Duration::ZERO, Some(folder))
     }
@@ -149,6 +154,17 @@ impl World {
         let after = next(&self.in_force, change, moment(self.since_start.get()));
         self.handles.publish(&self.in_force, &after, self.verifier.clone(), &self.addresses);
         self.in_force = after;
+    }
+
+    /// The database, after the end.
+    pub(super) fn store(self) -> (Store, Option<Arc<tempfile::TempDir>>) {
+        self.handles.sink.close(Duration::from_secs(20));
+        let file = self.in_force.policy.violations.database.as_ref().expect("a database");
+        (Store::open_read_only(file).expect("it can be read"), self.folder)
+    }
+
+    pub(super) fn now(&self) -> Timestamp {
+        moment(self.since_start.get()).now
     }
 
     /// What the database keeps, after the end.

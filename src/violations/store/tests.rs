@@ -24,6 +24,7 @@ use crate::violations::{
 };
 
 mod damage;
+mod rollups;
 
 /// The number of the next batch.
 static BATCHES: AtomicU64 = AtomicU64::new(1);
