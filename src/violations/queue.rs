@@ -167,14 +167,28 @@ impl Queue {
         state.taken_owed = overflow.iter().map(|one| one.count).sum();
         let notes = Arc::new(std::mem::take(&mut state.notes));
         state.taken_notes = Arc::clone(&notes);
-        let counts = self.tally.drain();
-        state.taken_requests = counts.requests();
         state.batch += 1;
         state.writing_since = Some(Instant::now());
         let (number, records) = (state.batch, Arc::clone(&state.taken));
         drop(state);
-        let rollups = self.tally.rollups(counts, &records);
+        let rollups = self.take_counts(&records);
         Order::Write(Box::new(Batch { number, records, notes, overflow, rollups }))
+    }
+
+    /// Takes the counts, with those of the records that are taken.
+    fn take_counts(&self, records: &[Arc<Record>]) -> Rollups {
+        if !self.tally.keeps_rollups {
+            return Rollups::default();
+        }
+        let counts = self.tally.take(records);
+        let requests = counts.requests();
+        let mut state = self.lock();
+        match state.phase {
+            Phase::Open | Phase::Closing => state.taken_requests = requests,
+            Phase::Abandoned | Phase::Finished => state.lost_requests += requests,
+        }
+        drop(state);
+        counts.rollups(records)
     }
 
     /// Counts the taken records as stored.
@@ -269,7 +283,7 @@ impl Queue {
     /// Drops what is not written, and says how much was lost since the start.
     fn abandon(&self, state: &mut State) {
         state.abandon();
-        state.lost_requests += self.tally.drain().requests();
+        state.lost_requests += self.tally.take(&[]).requests();
         let (violations, lost) = (state.owed.sum() + state.taken_owed, state.lost);
         let requests = state.lost_requests;
         if violations > 0 || requests > 0 || lost != NoteCounts::default() {

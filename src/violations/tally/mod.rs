@@ -15,8 +15,12 @@ use jiff::Timestamp;
 use parking_lot::Mutex;
 
 pub use self::people::People;
-pub(super) use self::series::{Count, SeriesCounts};
-use self::{folds::Folds, names::Names, places::PlaceTable, series::SeriesTable};
+use self::{
+    folds::Folds,
+    names::Names,
+    places::PlaceTable,
+    series::{Count, SeriesTable},
+};
 use crate::violations::{
     Hour, PeopleCount, PlaceCount, Places, Record, ReferralCount, Rollups, SeriesKey, Tallied,
     Text, time,
@@ -132,13 +136,6 @@ impl Tally {
         }
     }
 
-    /// Counts the place of a record that is about to be written.
-    fn place_record(&self, record: &Record) {
-        if let Some(Tallied { series, places }) = &record.tallied {
-            self.state.lock().places.count(Hour::of(record.violation.time), series, places);
-        }
-    }
-
     /// Counts a request of a person.
     pub(super) fn count_person(&self, people: &Arc<People>, site: &str, at: Timestamp) {
         if people.watch() {
@@ -164,10 +161,16 @@ impl Tally {
         !self.keeps_rollups || (self.state.lock().is_empty() && !people_are_counted())
     }
 
-    /// Takes the counts.
-    pub(super) fn drain(&self) -> Drained {
+    /// Takes the counts, and the places of records that are about to be written.
+    pub(super) fn take(&self, records: &[Arc<Record>]) -> Drained {
         if !self.keeps_rollups {
             return Drained::default();
+        }
+        for record in records {
+            if let Some(Tallied { series, places }) = &record.tallied {
+                // Not locked for all of them at once: requests wait for this lock.
+                self.state.lock().places.count(Hour::of(record.violation.time), series, places);
+            }
         }
         let mut people = Vec::new();
         self.people.lock().retain(|(site, one)| {
@@ -192,24 +195,6 @@ impl Tally {
             places: state.places.drain(),
             people,
         }
-    }
-
-    /// The rollups of a batch: the counts, and one for each of its records.
-    pub(super) fn rollups(&self, drained: Drained, records: &[Arc<Record>]) -> Rollups {
-        let Drained { series, mut places, people, referrals } = drained;
-        let mut counts: SeriesCounts = series.merged();
-        if self.keeps_rollups {
-            for record in records {
-                let hour = Hour::of(record.violation.time);
-                if let Some(tallied) = &record.tallied {
-                    let one = Count { requests: 1, ..Count::default() };
-                    counts.add(hour, &tallied.series, one);
-                    self.place_record(record);
-                }
-            }
-            places.extend(self.state.lock().places.drain());
-        }
-        Rollups { series: counts.rollups(), places, people, referrals }
     }
 
     /// Logs the folded violations of other hours than `now`, one line for each site and crawler.
@@ -253,6 +238,19 @@ impl Drained {
     pub(super) fn requests(&self) -> u64 {
         let people = self.people.iter().map(|one| one.requests).sum::<u64>();
         self.series.requests() + people
+    }
+
+    /// The rollups of a batch: the counts, and one for each of its records.
+    pub(super) fn rollups(self, records: &[Arc<Record>]) -> Rollups {
+        let Self { series, places, people, referrals } = self;
+        let mut counts = series.merged();
+        for Record { violation, tallied } in records.iter().map(AsRef::as_ref) {
+            if let Some(Tallied { series, .. }) = tallied {
+                let one = Count { requests: 1, ..Count::default() };
+                counts.add(Hour::of(violation.time), series, one);
+            }
+        }
+        Rollups { series: counts.rollups(), places, people, referrals }
     }
 }
 

@@ -18,10 +18,10 @@ const MOST: usize = 32_768;
 
 /// Requests of one series in one hour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::violations) struct Count {
-    pub(in crate::violations) requests: u64,
-    pub(in crate::violations) folded: u64,
-    pub(in crate::violations) dropped: u64,
+pub(super) struct Count {
+    pub(super) requests: u64,
+    pub(super) folded: u64,
+    pub(super) dropped: u64,
 }
 
 /// The known series, with the requests that are not yet written.
@@ -66,7 +66,7 @@ struct Key {
 
 /// Counts by hour and series, merged.
 #[derive(Debug, Default)]
-pub(in crate::violations) struct SeriesCounts(HashMap<(Hour, usize), (Arc<Series>, Count)>);
+pub(super) struct SeriesCounts(HashMap<(Hour, usize), (Arc<Series>, Count)>);
 
 impl Default for SeriesTable {
     fn default() -> Self {
@@ -191,21 +191,21 @@ fn hash(hasher: &DefaultHashBuilder, key: &SeriesKey<'_>) -> u64 {
 
 /// The counts of a [`SeriesTable`].
 #[derive(Debug, Default)]
-pub(in crate::violations) struct Drained {
+pub(super) struct Drained {
     latest: Vec<(Hour, Arc<Series>, Count)>,
     others: SeriesCounts,
 }
 
 impl Drained {
     /// All counts, merged.
-    pub(in crate::violations) fn merged(self) -> SeriesCounts {
+    pub(super) fn merged(self) -> SeriesCounts {
         let Self { latest, others: mut counts } = self;
         latest.iter().for_each(|(hour, series, count)| counts.add(*hour, series, *count));
         counts
     }
 
     /// The number of requests, without those of dropped records.
-    pub(in crate::violations) fn requests(&self) -> u64 {
+    pub(super) fn requests(&self) -> u64 {
         let latest = self.latest.iter().map(|(.., count)| count);
         let others = self.others.0.values().map(|(_, count)| count);
         latest.chain(others).map(|count| count.requests - count.dropped).sum()
@@ -213,13 +213,13 @@ impl Drained {
 }
 
 impl SeriesCounts {
-    pub(in crate::violations) fn add(&mut self, hour: Hour, series: &Arc<Series>, count: Count) {
+    pub(super) fn add(&mut self, hour: Hour, series: &Arc<Series>, count: Count) {
         // The address is the name of a series while the map holds it.
         let name = (hour, Arc::as_ptr(series).addr());
         self.0.entry(name).or_insert_with(|| (Arc::clone(series), Count::default())).1 += count;
     }
 
-    pub(in crate::violations) fn rollups(&self) -> Vec<Rollup> {
+    pub(super) fn rollups(&self) -> Vec<Rollup> {
         let rollup = |((hour, _), (series, count)): (&(Hour, usize), &(Arc<Series>, Count))| {
             let Count { requests, folded, dropped } = *count;
             Rollup { hour: *hour, series: Series::clone(series), requests, folded, dropped }
