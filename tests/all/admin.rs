@@ -31,6 +31,7 @@ beadle_policy_info gauge
 beadle_policy_reloads_total counter
 beadle_records_degraded gauge
 beadle_records_dropped gauge
+beadle_records_folded gauge
 beadle_records_queued gauge
 beadle_records_seen gauge
 beadle_records_stored gauge
