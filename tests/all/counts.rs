@@ -124,7 +124,8 @@ fn a_program_that_is_killed_under_load_keeps_what_it_acknowledged_and_its_counts
     let setup = setup(&origin, "  detail: 200\n");
     let mut beadle = setup.clone().start();
     let mut rows_before = 0;
-    for round in 0..if is_full_size() { 100 } else { 5 } {
+    let rounds = if is_full_size() { 100 } else { 5 };
+    for round in 0..rounds {
         let (port, is_over) = (beadle.port, Arc::new(AtomicBool::new(false)));
         let clients: Vec<_> = (0..3)
             .map(|_| {

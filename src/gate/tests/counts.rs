@@ -36,7 +36,7 @@ fn site(paths: &str) -> String {
         "    robots_txt: {{ groups: [\
          {{ user_agents: [\"*\"], disallow: [/both/{paths}], allow: [/both/open] }}, \
          {{ user_agents: [GPTBot, ChatGPT-User], disallow: [/ai/, /both/] }}] }}\n    \
-         enforcement: {{ mode: block, impostors: block }}\n"
+         enforcement: {{ mode: block }}\n"
     )
 }
 
@@ -115,7 +115,9 @@ fn send(world: &World, random: &mut Random, naive: &mut Naive) {
         assert!(!is_refused);
         *naive.people.entry(at).or_default() += 1;
         let operator = referer.and_then(|(_, operator)| operator).filter(|_| is_get);
-        operator.map(|name| *naive.referrals.entry((at, name)).or_default() += 1);
+        if let Some(name) = operator {
+            *naive.referrals.entry((at, name)).or_default() += 1;
+        }
         return;
     }
     let key = (at, class.to_owned(), token.to_owned(), is_refused);
@@ -194,7 +196,7 @@ fn assert_equal(naive: &Naive, store: &Store) {
         let token = if row.product_token == "-" { "" } else { row.product_token.as_str() };
         let purpose = row.purpose.as_ref().map_or("", Text::as_str);
         let line = row.robots.line.unwrap_or(0).to_string();
-        let texts = [
+        let texts: [&str; 12] = [
             &at,
             token,
             &row.standing,
@@ -228,7 +230,7 @@ fn rollups_equal_a_naive_count_over_restarts_and_clock_jumps() {
     let requests = if std::env::var_os("BEADLE_FULL").is_some() { 100_000 } else { 6_000 };
     let mut random = Random(0x2545_f491_4f6c_dd1d);
     let mut naive = Naive::default();
-    let mut world = World::with_store("detail: 40", &site(""));
+    let mut world = World::with_store("detail: 5", &site(""));
     for number in 0..requests {
         match random.below(2_000) {
             // A clock that is set to another hour, or back.
@@ -255,8 +257,6 @@ fn a_violation_beyond_the_detail_is_refused_and_counted_without_a_record() {
     for number in 0..5 {
         let response = world.get(&format!("/both/{number}"), BINGBOT);
         assert_eq!(response.status, 403);
-        let page = String::from_utf8(response.body.to_vec()).expect("UTF-8");
-        assert!(page.contains("/both/"), "{page}");
         assert_eq!(response.violation.is_some(), number < 2);
     }
     world.pass(Duration::from_secs(3_600));
