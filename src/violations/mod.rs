@@ -23,7 +23,7 @@ pub use self::{
     history::History,
     notes::NoteCounts,
     overflow::Overflow,
-    record::{Places, ReadState, Record, Robots, RobotsRead, SCHEMA, Tallied, Violation},
+    record::{ReadState, Robots, RobotsRead, SCHEMA, Violation},
     redaction::redact_query,
     rollup::{
         Hour, PeopleCount, PlaceCount, PlaceKind, ReferralCount, Rollup, Rollups, Series, SeriesKey,
@@ -32,6 +32,7 @@ pub use self::{
     store::{Counted, Dimension, Place, Question, Referral, Store},
     tally::{Detail, People},
     text::Text,
+    waiting::{Places, Record, Tallied},
 };
 
 mod accounts; // the state of a queue, with exact counts
@@ -56,6 +57,7 @@ mod store; // SQLite: schema, transactions, queries
 mod tally; // requests counted by hour, in memory
 mod text; // foreign bytes, bounded and escaped
 mod time; // RFC 3339 with milliseconds
+mod waiting; // a record on its way to the store
 mod writer; // the thread that empties a queue into its target
 
 #[cfg(test)]

@@ -1,11 +1,9 @@
 //! The violation record: its fields, in the order in which they are written.
 
-use std::sync::Arc;
-
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::violations::{Series, Text, time};
+use crate::violations::{Text, time};
 
 /// The version of the record's format, its first field.
 pub const SCHEMA: u32 = 1;
@@ -114,31 +112,6 @@ impl ReadState {
     pub fn from_word(word: &str) -> Option<Self> {
         [Self::Never, Self::Older, Self::Current].into_iter().find(|state| state.as_str() == word)
     }
-}
-
-/// A violation on its way to the store, with what only the counts by hour need.
-#[derive(Clone, Debug)]
-pub struct Record {
-    /// The violation.
-    pub violation: Violation,
-    /// Its place in the counts; `None` if nothing keeps counts.
-    pub tallied: Option<Tallied>,
-}
-
-/// The place of a violation in the counts by hour.
-#[derive(Clone, Debug)]
-pub struct Tallied {
-    pub(super) series: Arc<Series>,
-    pub(super) places: Places,
-}
-
-/// What a violation requested and where it came from, as the counts by hour keep it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Places {
-    /// The path without its query.
-    pub path: Text,
-    /// The network of the client; `-` if the policy keeps none.
-    pub network: Text,
 }
 
 impl Violation {

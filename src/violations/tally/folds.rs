@@ -6,6 +6,7 @@ use std::{collections::BTreeMap, hash::BuildHasher};
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
+use super::names::OTHER;
 use crate::violations::{Hour, SeriesKey, Text};
 
 /// The most counters; what comes further shares one for each site.
@@ -78,7 +79,7 @@ impl Folds {
         };
         let mut hashed = hash(site, product_token, rule);
         if is_full && self.table.find(hashed, |fold| is(fold, product_token, rule)).is_none() {
-            (product_token, rule) = (super::OTHER, "");
+            (product_token, rule) = (OTHER, "");
             hashed = hash(site, product_token, rule);
         }
         let hasher = &self.hasher;

@@ -17,7 +17,7 @@ use parking_lot::Mutex;
 pub use self::people::People;
 use self::{
     folds::Folds,
-    names::Names,
+    names::{Names, OTHER},
     places::PlaceTable,
     series::{Count, SeriesTable},
 };
@@ -31,9 +31,6 @@ mod names; // names that only clients use, bounded
 mod people; // requests of people
 mod places; // paths and networks of violations
 mod series; // requests by series
-
-/// The product token that stands for names beyond a limit.
-const OTHER: &str = "other";
 
 /// How a violation is kept.
 #[derive(Debug)]

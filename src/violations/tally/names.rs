@@ -4,6 +4,8 @@ use std::collections::HashSet;
 
 use crate::violations::Hour;
 
+/// The product token that stands for names beyond a limit.
+pub(super) const OTHER: &str = "other";
 /// The most such names that an hour counts under their own names.
 const MOST: usize = 256;
 
@@ -21,7 +23,7 @@ impl Default for Names {
 }
 
 impl Names {
-    /// The name that counts for `name`: itself, or [`super::OTHER`] beyond the limit.
+    /// The name that counts for `name`: itself, or [`OTHER`] beyond the limit.
     pub(super) fn counted<'a>(&mut self, hour: Hour, name: &'a str) -> &'a str {
         if self.hour != hour {
             self.names.clear();
@@ -31,7 +33,7 @@ impl Names {
             return name;
         }
         if self.names.len() >= MOST {
-            return super::OTHER;
+            return OTHER;
         }
         self.names.insert(name.into());
         name
@@ -50,7 +52,7 @@ mod tests {
             for _ in 0..2 {
                 for number in 0..MOST + 9 {
                     let name = format!("Bot{number}");
-                    let counted = if number < MOST { name.as_str() } else { super::super::OTHER };
+                    let counted = if number < MOST { name.as_str() } else { OTHER };
                     assert_eq!(names.counted(hour, &name), counted);
                 }
             }

@@ -11,6 +11,7 @@ use std::{
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
+use super::names::OTHER;
 use crate::violations::{Hour, ReadState, Rollup, Series, SeriesKey};
 
 /// The most combinations of hour and series that wait; beyond that, names count as `other`.
@@ -176,7 +177,7 @@ impl SeriesTable {
 
 /// The series of the names beyond the limit.
 fn other<'a>(key: &SeriesKey<'a>) -> SeriesKey<'a> {
-    SeriesKey { product_token: super::OTHER, purpose: "", ..*key }
+    SeriesKey { product_token: OTHER, purpose: "", ..*key }
 }
 
 /// The values that tell most series apart are enough for a hash.
