@@ -235,23 +235,6 @@ impl Appender {
 }
 
 impl Store {
-    /// Adds everything or nothing. Existing rows stay as they are, so that a batch may come again
-    /// after a failure that left its fate open.
-    pub(super) fn add<'a>(
-        &mut self,
-        records: impl IntoIterator<Item = &'a Violation>,
-        notes: &Notes,
-        overflow: &[Overflow],
-    ) -> Result<(), Error> {
-        let records: Vec<_> = records.into_iter().collect();
-        self.attempt(|connection| {
-            let transaction =
-                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            add(&transaction, &records, notes, overflow)?;
-            transaction.commit()
-        })
-    }
-
     /// Adds the history, as far as the database lacks it. What it has stays as it is.
     pub(super) fn restore(&mut self, history: &History) -> Result<(), Error> {
         self.attempt(|connection| {
@@ -265,7 +248,8 @@ impl Store {
         })
     }
 
-    /// Adds a batch with its counts, once.
+    /// Adds a batch with its counts, everything or nothing. A batch may come again after a failure that
+    /// left its fate open; it counts once.
     fn add_batch(&mut self, number: BatchNumber<'_>, batch: &Batch) -> Result<(), Error> {
         let records: Vec<_> = batch.records.iter().map(|record| &record.violation).collect();
         self.attempt(|connection| {
@@ -280,7 +264,8 @@ impl Store {
     }
 }
 
-fn add(
+/// Adds rows. Existing ones stay as they are.
+pub(super) fn add(
     transaction: &Transaction<'_>,
     records: &[&Violation],
     notes: &Notes,

@@ -11,10 +11,10 @@ use std::{
 use jiff::Timestamp;
 use rusqlite::Connection;
 
-use super::{Appender, Store, records};
+use super::{Appender, Store, appender, records};
 use crate::violations::{
-    Counts, Error, Fetch, Filter, Health, LogTarget, NoteCounts, Obstacle, OnDamage, Settings,
-    Sink, Text,
+    Counts, Error, Fetch, Filter, Health, LogTarget, NoteCounts, Obstacle, OnDamage, Overflow,
+    Settings, Sink, Text, Violation,
     history::Recollection,
     notes::Notes,
     queue::Batch,
@@ -34,6 +34,23 @@ fn batch(numbers: std::ops::Range<u64>) -> Batch {
         number: BATCHES.fetch_add(1, Ordering::Relaxed),
         records: numbers.map(|number| Arc::new(violation(number).into())).collect(),
         ..Batch::default()
+    }
+}
+
+impl Store {
+    /// Adds rows without the number of a batch.
+    pub(super) fn add<'a>(
+        &mut self,
+        records: impl IntoIterator<Item = &'a Violation>,
+        notes: &Notes,
+        overflow: &[Overflow],
+    ) -> Result<(), Error> {
+        let records: Vec<_> = records.into_iter().collect();
+        self.attempt(|connection| {
+            let transaction = connection.transaction()?;
+            appender::add(&transaction, &records, notes, overflow)?;
+            transaction.commit()
+        })
     }
 }
 
