@@ -121,7 +121,7 @@ fn load(port: u16, is_over: &AtomicBool) {
 #[test]
 fn a_program_that_is_killed_under_load_keeps_what_it_acknowledged_and_its_counts_add_up() {
     let origin = Origin::plain();
-    let setup = setup(&origin, "  detail: 200\n");
+    let setup = setup(&origin, "  detail: 3\n");
     let mut beadle = setup.clone().start();
     let mut rows_before = 0;
     let rounds = if is_full_size() { 100 } else { 5 };
