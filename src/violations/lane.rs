@@ -9,11 +9,13 @@ use std::{
 
 use parking_lot::Mutex;
 
-use crate::violations::{
-    Error, Health, Obstacle,
-    queue::Queue,
+use crate::{
     tally::Tally,
-    writer::{self, Target},
+    violations::{
+        Error, Health, Obstacle,
+        queue::Queue,
+        writer::{self, Target},
+    },
 };
 
 /// A queue and its writer.

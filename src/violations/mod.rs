@@ -11,8 +11,16 @@
 //! each crawler's fetches ([`Fetch`]), and jumps of the clock ([`ClockLeap`]). It counts all requests by
 //! hour ([`Rollups`]); whatever summarises asks for these counts ([`Question`]).
 //!
-//! May use: diagnostic, escape, product_token, robots. Must not know: policy, enforce, proxy,
+//! May use: tally, robots, text, diagnostic, escape, product_token. Must not know: policy, enforce, proxy,
 //! admin, cli.
+
+pub use crate::{
+    tally::{
+        Detail, Hour, People, PeopleCount, PlaceCount, PlaceKind, Places, ReadState, ReferralCount,
+        Rollup, Rollups, Series, SeriesKey, Tallied,
+    },
+    text::Text,
+};
 
 pub use self::{
     accounts::{Counts, Drops, Health},
@@ -23,16 +31,11 @@ pub use self::{
     history::History,
     notes::NoteCounts,
     overflow::Overflow,
-    record::{ReadState, Robots, RobotsRead, SCHEMA, Violation},
+    record::{Robots, RobotsRead, SCHEMA, Violation},
     redaction::redact_query,
-    rollup::{
-        Hour, PeopleCount, PlaceCount, PlaceKind, ReferralCount, Rollup, Rollups, Series, SeriesKey,
-    },
     sink::{LogTarget, Settings, Sink},
     store::{Counted, Dimension, Place, Question, Referral, Store},
-    tally::{Detail, People},
-    text::Text,
-    waiting::{Places, Record, Tallied},
+    waiting::Record,
 };
 
 mod accounts; // the state of a queue, with exact counts
@@ -51,11 +54,8 @@ mod queue; // bounded, between the requests and one writer
 mod record; // the record and its fields
 mod redaction; // secrets in a query, replaced
 mod retention; // how many old records may go, and when
-mod rollup; // requests counted by hour
 mod sink; // the door: takes records and notes
 mod store; // SQLite: schema, transactions, queries
-mod tally; // requests counted by hour, in memory
-mod text; // foreign bytes, bounded and escaped
 mod time; // RFC 3339 with milliseconds
 mod waiting; // a record on its way to the store
 mod writer; // the thread that empties a queue into its target

@@ -1,6 +1,6 @@
 //! The bounded queue between the requests and one writer, with exact counts.
 //!
-//! One lock guards the queue and its counts, so that `seen == stored + dropped + queued` at every
+//! One lock guards the queue and its counts, so that the counts add up at every
 //! moment. A thread keeps it for some tens of nanoseconds and never during a write. The queue is
 //! bounded in records and in bytes, because hostile requests make long records.
 
@@ -13,11 +13,13 @@ use std::{
 use jiff::Timestamp;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
-use crate::violations::{
-    Counts, Drops, Error, Health, NoteCounts, Overflow, Record, Rollups,
-    accounts::{BYTES, Phase, State},
-    notes::Notes,
+use crate::{
     tally::Tally,
+    violations::{
+        Counts, Drops, Error, Health, NoteCounts, Overflow, Record, Rollups,
+        accounts::{BYTES, Phase, State},
+        notes::Notes,
+    },
 };
 
 /// The most records in one transaction or write.
@@ -92,7 +94,9 @@ impl Queue {
         let cause = if self.capacity > 0 { state.cause() } else { "store.no_destination" };
         state.drop_record(&record.violation, cause);
         drop(state);
-        self.tally.drop_record(&record);
+        if let Some(tallied) = &record.tallied {
+            self.tally.drop_record(record.violation.time, tallied);
+        }
         if is_news {
             tracing::error!(
                 code = "store.overflow",
@@ -180,7 +184,10 @@ impl Queue {
         if !self.tally.keeps_rollups {
             return Rollups::default();
         }
-        let counts = self.tally.take(records);
+        let tallied = records
+            .iter()
+            .filter_map(|record| Some((record.violation.time, record.tallied.as_ref()?)));
+        let counts = self.tally.take(tallied.clone());
         let requests = counts.requests();
         let mut state = self.lock();
         match state.phase {
@@ -188,7 +195,7 @@ impl Queue {
             Phase::Abandoned | Phase::Finished => state.lost_requests += requests,
         }
         drop(state);
-        counts.rollups(records)
+        counts.rollups(tallied)
     }
 
     /// Counts the taken records as stored.
@@ -283,7 +290,7 @@ impl Queue {
     /// Drops what is not written, and says how much was lost since the start.
     fn abandon(&self, state: &mut State) {
         state.abandon();
-        state.lost_requests += self.tally.take(&[]).requests();
+        state.lost_requests += self.tally.take([]).requests();
         let (violations, lost) = (state.owed.sum() + state.taken_owed, state.lost);
         let requests = state.lost_requests;
         if violations > 0 || requests > 0 || lost != NoteCounts::default() {

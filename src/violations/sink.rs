@@ -11,11 +11,14 @@ use std::{
 
 use jiff::Timestamp;
 
-use crate::violations::{
-    ClockLeap, Counts, Detail, Drops, Edition, Error, Fetch, Health, History, NoteCounts, OnDamage,
-    Overflow, People, Places, Quarantined, Record, SeriesKey, SiteHosts, Text,
-    history::Recollection, lane::Lane, log::Log, notes::Notes, retention::Retention,
-    store::Appender, tally::Tally,
+use crate::{
+    tally::Tally,
+    violations::{
+        ClockLeap, Counts, Detail, Drops, Edition, Error, Fetch, Health, History, NoteCounts,
+        OnDamage, Overflow, People, Places, Quarantined, Record, SeriesKey, SiteHosts, Text,
+        history::Recollection, lane::Lane, log::Log, notes::Notes, retention::Retention,
+        store::Appender,
+    },
 };
 
 /// The targets of records, and how long records are kept.

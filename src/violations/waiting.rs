@@ -1,8 +1,10 @@
 //! A record on its way to the store.
 
-use std::sync::Arc;
-
-use crate::violations::{Series, Text, Violation};
+use crate::{
+    tally::{Series, Tallied},
+    text::Text,
+    violations::Violation,
+};
 
 /// A violation on its way to the store, with what only the counts by hour need.
 #[derive(Clone, Debug)]
@@ -13,18 +15,27 @@ pub struct Record {
     pub tallied: Option<Tallied>,
 }
 
-/// The place of a violation in the counts by hour.
-#[derive(Clone, Debug)]
-pub struct Tallied {
-    pub(super) series: Arc<Series>,
-    pub(super) places: Places,
-}
-
-/// What a violation requested and where it came from, as the counts by hour keep it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Places {
-    /// The path without its query.
-    pub path: Text,
-    /// The network of the client; `-` if the policy keeps none.
-    pub network: Text,
+impl Series {
+    /// The series of a violation by a client of this class.
+    pub fn of(violation: &Violation, class: &'static str) -> Self {
+        let Violation { robots, robots_read, .. } = violation;
+        Self {
+            site: violation.site.clone(),
+            class: Text::word(class),
+            product_token: match violation.product_token.as_str() {
+                Violation::NAMELESS => Text::default(),
+                _ => violation.product_token.clone(),
+            },
+            purpose: violation.purpose.clone().unwrap_or_default(),
+            standing: violation.standing.clone(),
+            verdict: violation.verdict.clone(),
+            action: violation.action.clone(),
+            reason: violation.reason.clone(),
+            edition: robots.edition.clone(),
+            line: robots.line.unwrap_or(0),
+            directive: robots.directive.clone(),
+            pattern: robots.pattern.clone(),
+            read: Some(robots_read.state),
+        }
+    }
 }

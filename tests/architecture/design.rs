@@ -1,19 +1,21 @@
 //! The design as tables: rooms, crates, clocks, effects, sizes.
 
 /// The rooms of the base; every room may use them.
-pub(crate) const BASE: [&str; 5] = ["diagnostic", "escape", "fetch", "metrics", "product_token"];
+pub(crate) const BASE: [&str; 6] =
+    ["diagnostic", "escape", "fetch", "metrics", "product_token", "text"];
 const FORMATS: [&str; 4] = ["robots", "robots_tag", "signature", "crawlers"];
 
 /// The rooms that each room may use beside the base and itself. An arrow only ever points up this
 /// table.
-pub(crate) const USES: [(&str, &[&str]); 15] = [
+pub(crate) const USES: [(&str, &[&str]); 16] = [
     ("robots", &[]),
     ("robots_tag", &[]),
     ("signature", &[]),
     ("crawlers", &["signature"]),
     ("policy", &FORMATS),
     ("enforce", &["robots", "robots_tag", "crawlers", "policy"]),
-    ("violations", &["robots"]),
+    ("tally", &[]),
+    ("violations", &["robots", "tally"]),
     ("evidence", &["signature", "crawlers", "policy"]),
     ("conduct", &["robots", "crawlers", "policy", "enforce"]),
     (
@@ -75,7 +77,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 36] = [
         ],
     ),
     ("tokio", &["fetch/", "evidence/", "publication/", "proxy/", "admin/", "cli/"]),
-    ("parking_lot", &["violations/", "evidence/", "conduct/", "publication/", "gate/"]),
+    ("parking_lot", &["tally/", "violations/", "evidence/", "conduct/", "publication/", "gate/"]),
     ("arc_swap", &["evidence/", "publication/", "gate/"]),
     ("ipnet", &["fetch/", "crawlers/ranges/", "policy/", "evidence/", "gate/", "proxy/"]),
     ("rustls", &["fetch/", "proxy/"]),
@@ -83,7 +85,19 @@ pub(crate) const CRATES: [(&str, &[&str]); 36] = [
     ("memchr", &["robots/"]),
     ("sfv", &["robots_tag/", "robots/record.rs", "signature/"]),
     ("serde_yaml", &["policy/yaml.rs"]),
-    ("serde", &["diagnostic", "product_token", "crawlers/", "policy/", "violations/", "cli/"]),
+    (
+        "serde",
+        &[
+            "diagnostic",
+            "product_token",
+            "text",
+            "crawlers/",
+            "policy/",
+            "tally/",
+            "violations/",
+            "cli/",
+        ],
+    ),
     ("serde_json", &["diagnostic", "signature/", "crawlers/", "violations/", "cli/"]),
     ("html5gum", &["robots_tag/head.rs"]),
     ("getrandom", &["gate/privacy.rs"]),
@@ -94,6 +108,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 36] = [
         "jiff",
         &[
             "enforce/",
+            "tally/",
             "violations/",
             "evidence/",
             "conduct/",
@@ -105,7 +120,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 36] = [
     ),
     ("strsim", &["crawlers/", "policy/"]),
     ("uuid", &["gate/record.rs", "violations/store/appender.rs"]),
-    ("hashbrown", &["violations/tally/"]),
+    ("hashbrown", &["tally/"]),
     ("rusqlite", &["violations/store/"]),
     ("prometheus", &["metrics/"]),
     ("axum", &["admin/", "cli/demo.rs"]),
@@ -115,6 +130,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 36] = [
     (
         "tracing",
         &[
+            "tally/",
             "violations/",
             "evidence/",
             "conduct/",

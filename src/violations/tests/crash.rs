@@ -67,9 +67,9 @@ fn writes_until_it_is_killed() {
             let id = Text::from(format!("{number:016x}"));
             sink.published(Edition { id, ..edition("shop.example", "", number.cast_signed()) });
         }
-        let (now, passed) = (violation(number).time, tally::tests::key("s", "GPTBot", "/"));
+        let (now, passed) = (violation(number).time, crate::tally::tests::key("s", "GPTBot", "/"));
         sink.count(now, &SeriesKey { action: "pass", ..passed });
-        sink.admit(now, &tally::tests::key("s", "CCBot", "/folded/"), Places::default);
+        sink.admit(now, &crate::tally::tests::key("s", "CCBot", "/folded/"), Places::default);
         sink.record(violation(number + u64::from(std::process::id()) * 1_000_000));
         let stored = sink.counts().stored.min(sink.log_counts().map_or(0, |c| c.stored));
         fs::write(folder.join("next"), (before + stored).to_string()).expect("written");

@@ -4,7 +4,8 @@ use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use crate::violations::{Hour, PlaceCount, PlaceKind, Places, Series, Text};
+use super::rollup::{Hour, PlaceCount, PlaceKind, Places, Series};
+use crate::text::Text;
 
 /// The most places of one kind that an hour tells apart.
 const MOST: usize = 512;
@@ -120,7 +121,7 @@ impl Kind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::violations::tally::tests::key;
+    use crate::tally::tests::key;
 
     #[test]
     fn each_hour_tells_a_limited_number_of_places_apart_and_counts_all() {

@@ -7,7 +7,7 @@ use std::{
 
 use parking_lot::Mutex;
 
-use crate::violations::Hour;
+use super::rollup::Hour;
 
 /// The requests of people to one site that are not yet written. Counting takes no lock.
 #[derive(Debug, Default)]

@@ -2,6 +2,8 @@
 //!
 //! Every request that Beadle judges counts once. Memory is bounded: names beyond a limit count as
 //! `other`, places beyond a limit as `…`. The numbers are exact in any case.
+//!
+//! May use: text, escape. Must not know: violations, the disk, any clock.
 
 use std::{
     collections::HashMap,
@@ -14,22 +16,26 @@ use std::{
 use jiff::Timestamp;
 use parking_lot::Mutex;
 
-pub use self::people::People;
 use self::{
     folds::Folds,
     names::{Names, OTHER},
     places::PlaceTable,
     series::{Count, SeriesTable},
 };
-use crate::violations::{
-    Hour, PeopleCount, PlaceCount, Places, Record, ReferralCount, Rollups, SeriesKey, Tallied,
-    Text, time,
+pub use self::{
+    people::People,
+    rollup::{
+        Hour, PeopleCount, PlaceCount, PlaceKind, Places, ReadState, ReferralCount, Rollup,
+        Rollups, Series, SeriesKey, Tallied,
+    },
 };
+use crate::text::Text;
 
 mod folds; // the number of full records for each crawler, rule and hour
 mod names; // names that only clients use, bounded
 mod people; // requests of people
 mod places; // paths and networks of violations
+mod rollup; // requests counted by hour: the values
 mod series; // requests by series
 
 /// How a violation is kept.
@@ -43,13 +49,13 @@ pub enum Detail {
 
 /// The counts that are not yet written.
 #[derive(Debug)]
-pub(super) struct Tally {
+pub struct Tally {
     state: Mutex<State>,
     people: Mutex<Vec<(Text, Arc<People>)>>,
     /// The folded violations since the start.
     folded: AtomicU64,
     /// Whether a writer takes the counts.
-    pub(super) keeps_rollups: bool,
+    pub keeps_rollups: bool,
 }
 
 #[derive(Debug)]
@@ -63,7 +69,7 @@ struct State {
 
 /// The counts that a writer took.
 #[derive(Debug, Default)]
-pub(super) struct Drained {
+pub struct Drained {
     series: series::Drained,
     places: Vec<PlaceCount>,
     people: Vec<PeopleCount>,
@@ -72,7 +78,7 @@ pub(super) struct Drained {
 
 impl Tally {
     /// A tally that lets `detail` violations of each crawler, rule and hour become records.
-    pub(super) fn new(detail: u64, keeps_rollups: bool) -> Self {
+    pub fn new(detail: u64, keeps_rollups: bool) -> Self {
         let state = State {
             names: Names::default(),
             folds: Folds::new(detail),
@@ -85,7 +91,7 @@ impl Tally {
     }
 
     /// Counts a request that is no violation.
-    pub(super) fn count(&self, at: Timestamp, key: &SeriesKey<'_>) {
+    pub fn count(&self, at: Timestamp, key: &SeriesKey<'_>) {
         let hour = Hour::of(at);
         let state = &mut *self.state.lock();
         let key = state.named(hour, key);
@@ -93,7 +99,7 @@ impl Tally {
     }
 
     /// Decides how a violation is kept, and counts it if that is all.
-    pub(super) fn admit(
+    pub fn admit(
         &self,
         at: Timestamp,
         key: &SeriesKey<'_>,
@@ -124,9 +130,9 @@ impl Tally {
     }
 
     /// Counts a record that found no room.
-    pub(super) fn drop_record(&self, record: &Record) {
-        let (hour, tallied) = (Hour::of(record.violation.time), record.tallied.as_ref());
-        if let Some(Tallied { series, places }) = tallied.filter(|_| self.keeps_rollups) {
+    pub fn drop_record(&self, at: Timestamp, Tallied { series, places }: &Tallied) {
+        if self.keeps_rollups {
+            let hour = Hour::of(at);
             let state = &mut *self.state.lock();
             state.series.drop_record(hour, series);
             state.places.count(hour, series, places);
@@ -134,7 +140,7 @@ impl Tally {
     }
 
     /// Counts a request of a person.
-    pub(super) fn count_person(&self, people: &Arc<People>, site: &str, at: Timestamp) {
+    pub fn count_person(&self, people: &Arc<People>, site: &str, at: Timestamp) {
         if people.watch() {
             self.people.lock().push((site.into(), Arc::clone(people)));
         }
@@ -142,32 +148,30 @@ impl Tally {
     }
 
     /// Counts a visit that came from an operator of crawlers.
-    pub(super) fn count_referral(&self, at: Timestamp, site: &str, operator: &str) {
+    pub fn count_referral(&self, at: Timestamp, site: &str, operator: &str) {
         let name = (Hour::of(at), site.into(), operator.into());
         *self.state.lock().referrals.entry(name).or_default() += 1;
     }
 
     /// The folded violations since the start.
-    pub(super) fn folded(&self) -> u64 {
+    pub fn folded(&self) -> u64 {
         self.folded.load(Ordering::Relaxed)
     }
 
     /// Whether there is nothing to write.
-    pub(super) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         let people_are_counted = || self.people.lock().iter().any(|(_, one)| !one.is_empty());
         !self.keeps_rollups || (self.state.lock().is_empty() && !people_are_counted())
     }
 
     /// Takes the counts, and the places of records that are about to be written.
-    pub(super) fn take(&self, records: &[Arc<Record>]) -> Drained {
+    pub fn take<'a>(&self, records: impl IntoIterator<Item = (Timestamp, &'a Tallied)>) -> Drained {
         if !self.keeps_rollups {
             return Drained::default();
         }
-        for record in records {
-            if let Some(Tallied { series, places }) = &record.tallied {
-                // Not locked for all of them at once: requests wait for this lock.
-                self.state.lock().places.count(Hour::of(record.violation.time), series, places);
-            }
+        for (at, Tallied { series, places }) in records {
+            // Not locked for all of them at once: requests wait for this lock.
+            self.state.lock().places.count(Hour::of(at), series, places);
         }
         let mut people = Vec::new();
         self.people.lock().retain(|(site, one)| {
@@ -195,7 +199,7 @@ impl Tally {
     }
 
     /// Logs the folded violations of other hours than `now`, one line for each site and crawler.
-    pub(super) fn tell_folded(&self, now: Option<Timestamp>) {
+    pub fn tell_folded(&self, now: Option<Timestamp>) {
         let told = self.state.lock().folds.tell(now.map(Hour::of));
         for folds::Folded { hour, site, product_token, count } in told {
             let hour = Timestamp::from_millisecond(hour.as_millisecond()).unwrap_or_default();
@@ -205,7 +209,7 @@ impl Tally {
                 code = "violations.folded",
                 site,
                 product_token,
-                hour = time::text(hour),
+                %hour,
                 folded = count,
                 "violations beyond violations.detail were counted without a record"
             );
@@ -232,27 +236,24 @@ impl State {
 
 impl Drained {
     /// The number of requests, without those of dropped records.
-    pub(super) fn requests(&self) -> u64 {
+    pub fn requests(&self) -> u64 {
         let people = self.people.iter().map(|one| one.requests).sum::<u64>();
         self.series.requests() + people
     }
 
     /// The rollups of a batch: the counts, and one for each of its records.
-    pub(super) fn rollups(self, records: &[Arc<Record>]) -> Rollups {
+    pub fn rollups<'a>(self, records: impl Iterator<Item = (Timestamp, &'a Tallied)>) -> Rollups {
         let Self { series, places, people, referrals } = self;
         let mut counts = series.merged();
-        for Record { violation, tallied } in records.iter().map(AsRef::as_ref) {
-            if let Some(Tallied { series, .. }) = tallied {
-                let one = Count { requests: 1, ..Count::default() };
-                counts.add(Hour::of(violation.time), series, one);
-            }
+        for (at, Tallied { series, .. }) in records {
+            counts.add(Hour::of(at), series, Count { requests: 1, ..Count::default() });
         }
         Rollups { series: counts.rollups(), places, people, referrals }
     }
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// The key of a violation of a rule.

@@ -11,8 +11,10 @@ use std::{
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use super::names::OTHER;
-use crate::violations::{Hour, ReadState, Rollup, Series, SeriesKey};
+use super::{
+    names::OTHER,
+    rollup::{Hour, ReadState, Rollup, Series, SeriesKey},
+};
 
 /// The most combinations of hour and series that wait; beyond that, names count as `other`.
 const MOST: usize = 32_768;
@@ -270,7 +272,7 @@ const fn words(key: &SeriesKey<'_>) -> [&'static str; 6] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::violations::tally::tests::key;
+    use crate::tally::tests::key;
 
     const ONE: Count = Count { requests: 1, folded: 0, dropped: 0 };
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::violations::Hour;
+use super::rollup::Hour;
 
 /// The product token that stands for names beyond a limit.
 pub(super) const OTHER: &str = "other";

@@ -69,7 +69,7 @@ impl Text {
 
     /// Text that was escaped before it was written. Another program may have changed the file, so
     /// harmful characters are escaped again; existing escapes stay as they are.
-    pub(super) fn read_back(text: String) -> Self {
+    pub fn read_back(text: String) -> Self {
         let is_safe = |part: &str| escape::text(part.as_bytes()) == part;
         if text.bytes().all(is_plain) || text.split('\\').all(is_safe) {
             Self(Cow::Owned(text))

@@ -1,8 +1,11 @@
 //! Rollups: requests counted by hour.
 
-use jiff::Timestamp;
+use std::sync::Arc;
 
-use crate::violations::{ReadState, Text, Violation};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::text::Text;
 
 /// The milliseconds of an hour.
 const HOUR: i64 = 3_600_000;
@@ -10,6 +13,34 @@ const HOUR: i64 = 3_600_000;
 /// An hour of UTC, by its first millisecond since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Hour(i64);
+
+/// Whether the edition that a crawler fetched last is the one that disallows the request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ReadState {
+    /// No fetch of robots.txt is known.
+    Never,
+    /// The crawler fetched an earlier edition.
+    Older,
+    /// The crawler fetched the edition that disallows the request.
+    Current,
+}
+
+impl ReadState {
+    /// The word in a record.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Never => "never",
+            Self::Older => "older",
+            Self::Current => "current",
+        }
+    }
+
+    /// The state of that word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        [Self::Never, Self::Older, Self::Current].into_iter().find(|state| state.as_str() == word)
+    }
+}
 
 /// One combination of the values that requests are counted under. A text is empty where a request
 /// has no such value.
@@ -173,12 +204,12 @@ impl Hour {
     }
 
     /// Its number, counted from 1970.
-    pub(super) const fn number(self) -> i32 {
+    pub(crate) const fn number(self) -> i32 {
         (self.0 / HOUR) as i32 // every time stamp is within 10,000 years
     }
 
     /// The hour of this number.
-    pub(super) const fn numbered(number: i32) -> Self {
+    pub(crate) const fn numbered(number: i32) -> Self {
         Self(number as i64 * HOUR)
     }
 
@@ -190,7 +221,7 @@ impl Hour {
 
 impl SeriesKey<'_> {
     /// The series with these values.
-    pub(super) fn to_series(self) -> Series {
+    pub(crate) fn to_series(self) -> Series {
         Series {
             site: self.site.into(),
             class: Text::word(self.class),
@@ -205,31 +236,6 @@ impl SeriesKey<'_> {
             directive: self.directive.into(),
             pattern: Text::path(self.pattern.as_bytes()),
             read: self.read,
-        }
-    }
-}
-
-impl Series {
-    /// The series of a violation by a client of this class.
-    pub fn of(violation: &Violation, class: &'static str) -> Self {
-        let Violation { robots, robots_read, .. } = violation;
-        Self {
-            site: violation.site.clone(),
-            class: Text::word(class),
-            product_token: match violation.product_token.as_str() {
-                Violation::NAMELESS => Text::default(),
-                _ => violation.product_token.clone(),
-            },
-            purpose: violation.purpose.clone().unwrap_or_default(),
-            standing: violation.standing.clone(),
-            verdict: violation.verdict.clone(),
-            action: violation.action.clone(),
-            reason: violation.reason.clone(),
-            edition: robots.edition.clone(),
-            line: robots.line.unwrap_or(0),
-            directive: robots.directive.clone(),
-            pattern: robots.pattern.clone(),
-            read: Some(robots_read.state),
         }
     }
 }
@@ -257,6 +263,22 @@ impl Rollups {
             && self.people.is_empty()
             && self.referrals.is_empty()
     }
+}
+
+/// The place of a violation in the counts by hour.
+#[derive(Clone, Debug)]
+pub struct Tallied {
+    pub(crate) series: Arc<Series>,
+    pub(crate) places: Places,
+}
+
+/// What a violation requested and where it came from, as the counts by hour keep it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Places {
+    /// The path without its query.
+    pub path: Text,
+    /// The network of the client; `-` if the policy keeps none.
+    pub network: Text,
 }
 
 #[cfg(test)]

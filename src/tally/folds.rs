@@ -6,8 +6,11 @@ use std::{collections::BTreeMap, hash::BuildHasher};
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use super::names::OTHER;
-use crate::violations::{Hour, SeriesKey, Text};
+use super::{
+    names::OTHER,
+    rollup::{Hour, SeriesKey},
+};
+use crate::text::Text;
 
 /// The most counters; what comes further shares one for each site.
 const MOST: usize = 16_384;
@@ -144,7 +147,7 @@ pub(super) struct Folded {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::violations::tally::tests::key;
+    use crate::tally::tests::key;
 
     #[test]
     fn each_crawler_rule_and_hour_has_its_own_detail() {
