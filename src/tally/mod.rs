@@ -254,7 +254,7 @@ impl Drained {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use super::*;
+    use crate::tally::SeriesKey;
 
     /// The key of a violation of a rule.
     pub(crate) const fn key<'a>(
