@@ -8,7 +8,8 @@
 //!
 //! The database also keeps the facts that the judgement needs after a restart: every [`Edition`] of
 //! a site's robots.txt, byte for byte, the site of each host ([`HostPeriod`]), [`Quarantined`] files,
-//! each crawler's fetches ([`Fetch`]), and jumps of the clock ([`ClockLeap`]).
+//! each crawler's fetches ([`Fetch`]), and jumps of the clock ([`ClockLeap`]). It counts all requests by
+//! hour ([`Rollups`]); whatever summarises asks for these counts ([`Question`]).
 //!
 //! May use: diagnostic, escape, product_token, robots. Must not know: policy, enforce, proxy,
 //! admin, cli.
@@ -23,8 +24,9 @@ pub use self::{
     overflow::Overflow,
     record::{ReadState, Robots, RobotsRead, SCHEMA, Violation},
     redaction::redact_query,
+    rollup::{Hour, PeopleCount, PlaceCount, PlaceKind, ReferralCount, Rollup, Rollups, Series},
     sink::{LogTarget, Settings, Sink},
-    store::Store,
+    store::{Counted, Dimension, Place, Question, Referral, Store},
     text::Text,
 };
 
@@ -43,6 +45,7 @@ mod queue; // bounded, between the requests and one writer
 mod record; // the record and its fields
 mod redaction; // secrets in a query, replaced
 mod retention; // how many old records may go, and when
+mod rollup; // requests counted by hour
 mod sink; // the door: takes records and notes
 mod store; // SQLite: schema, transactions, queries
 mod text; // foreign bytes, bounded and escaped

@@ -87,7 +87,7 @@ pub struct RobotsRead {
 }
 
 /// Whether the edition that a crawler fetched last is the one that disallows the request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ReadState {
     /// No fetch of robots.txt is known.

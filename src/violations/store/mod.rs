@@ -4,7 +4,10 @@
 //! acknowledged record survives a power cut. No other room knows SQLite.
 
 pub(super) use self::appender::Appender;
-pub use self::connection::Store;
+pub use self::{
+    connection::Store,
+    question::{Counted, Dimension, Place, Question, Referral},
+};
 
 mod appender; // the writer's target: one transaction for each batch
 mod columns; // the values of columns
@@ -18,8 +21,10 @@ mod leaps; // jumps of the clock
 mod overflow; // records that were not kept, counted
 mod quarantine; // files that wait for an acceptance
 mod query; // a filter as a question to the database
+mod question; // questions to the counts by hour
 mod records; // records as rows
 mod removal; // old rows that go
+mod rollups; // counts by hour as rows
 mod schema; // the tables, and their versions
 
 #[cfg(test)]
