@@ -20,6 +20,7 @@ pub use self::{
     edition::{ClockLeap, Edition, Fetch, HostPeriod, Quarantined, SiteHosts, Unread},
     error::{Error, Obstacle},
     filter::{Filter, Listing},
+    names::{NameFound, NameKind},
     notes::NoteCounts,
     overflow::Overflow,
     record::{ReadState, Robots, RobotsRead, SCHEMA, Violation},
@@ -31,6 +32,7 @@ pub use self::{
 };
 
 mod accounts; // the state of a queue, with exact counts
+pub mod csv; // CSV: one record a line, safe for spreadsheets
 mod damage; // what happens to a damaged database
 mod edition; // the history of a site's robots.txt: editions, hosts, quarantine, fetches
 mod error; // failures of a database or a log, with the repair
@@ -39,6 +41,7 @@ mod filter; // the selection of records, the same for database and lines
 pub mod jsonl; // JSON lines: one record a line, read back with a filter
 mod lane; // a queue with its writer
 mod log; // the target of JSON lines: a file or standard output
+mod names; // the names in records: sites, product tokens, purposes
 mod notes; // editions, quarantine and fetches that wait for the database
 mod overflow; // records that were not kept, counted by name
 mod queue; // bounded, between the requests and one writer

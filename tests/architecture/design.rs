@@ -47,6 +47,7 @@ pub(crate) const USES: [(&str, &[&str]); 15] = [
             "enforce",
             "violations",
             "evidence",
+            "conduct",
             "publication",
             "gate",
             "proxy",
@@ -57,7 +58,7 @@ pub(crate) const USES: [(&str, &[&str]); 15] = [
 ];
 
 /// The places of each direct dependency; it is unknown everywhere else.
-pub(crate) const CRATES: [(&str, &[&str]); 35] = [
+pub(crate) const CRATES: [(&str, &[&str]); 37] = [
     ("pingora", &["proxy/"]),
     ("async_trait", &["proxy/"]),
     ("http", &["fetch/", "evidence/", "gate/", "proxy/", "admin/", "cli/"]),
@@ -104,7 +105,9 @@ pub(crate) const CRATES: [(&str, &[&str]); 35] = [
         ],
     ),
     ("strsim", &["crawlers/", "policy/"]),
-    ("uuid", &["gate/record.rs"]),
+    ("terminal_size", &["cli/violations/screen.rs"]),
+    ("unicode_width", &["cli/violations/table.rs"]),
+    ("uuid", &["gate/record.rs", "cli/violations/id.rs"]),
     ("rusqlite", &["violations/store/"]),
     ("prometheus", &["metrics/"]),
     ("axum", &["admin/", "cli/demo.rs"]),

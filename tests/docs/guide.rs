@@ -231,7 +231,8 @@ impl Reader {
     }
 }
 
-/// A line of an output without its times, ids and widths.
+/// A line of an output without its times, ids and widths. In a list of violations it is also without
+/// the standing, which depends on lists that operators publish.
 fn lasting(line: &str) -> String {
     let mut words: Vec<&str> = Vec::new();
     for word in line.split_whitespace() {
@@ -239,12 +240,16 @@ fn lasting(line: &str) -> String {
         let is_id = word.len() == 36 && word.matches('-').count() == 4;
         // The policy of this test has a section of its own in front.
         let is_line = words.ends_with(&["policy", "line"]);
+        let is_standing = words.first() == Some(&"TIME")
+            && ["confirmed", "contradicted", "unverifiable", "unknown"].contains(&word);
         words.push(if is_time {
             "TIME"
         } else if is_id {
             "ID"
         } else if is_line {
             "LINE"
+        } else if is_standing {
+            "STANDING"
         } else {
             word
         });

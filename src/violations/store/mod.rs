@@ -18,6 +18,7 @@ mod fetches; // each crawler's fetches of robots.txt
 mod files; // the open files: moved, truncated, copied from the log
 mod hosts; // the site of each host
 mod leaps; // jumps of the clock
+mod names; // the names in the database
 mod overflow; // records that were not kept, counted
 mod quarantine; // files that wait for an acceptance
 mod query; // a filter as a question to the database

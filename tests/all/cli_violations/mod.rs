@@ -1,4 +1,4 @@
-//! `beadle violations`: lists records of the database or the log, with filters.
+//! `beadle violations`: lists and counts records of the database or the log, with filters.
 
 use std::{
     io::{BufRead, BufReader},
@@ -12,6 +12,11 @@ use crate::support::{
     program::{Beadle, PROGRAM, Setup, json_lines},
     wait_for,
 };
+
+mod counts; // by crawler, rule, path, network and day
+mod filters; // unknown names, empty lists, limits
+mod made; // records that are made instead of recorded
+mod output; // tables, CSV, followers
 
 const SITES: &str = "
   - hosts: [a.example]
@@ -77,7 +82,8 @@ fn assert_filters(beadle: &Beadle) {
         (&["--since", "2999-01-01T00:00:00Z"], &[]),
         (&["--limit", "2"], &all[3..]),
         (&["--id", &id], &all[2..3]),
-        (&["--site", "' OR 1=1 --"], &[]),
+        (&["--site", "b.example", "--path", "/private/1"], &[]),
+        (&["--until", "1h"], &[]),
     ] {
         let args: Vec<&str> =
             ["violations", "--format", "json"].iter().chain(args).copied().collect();
@@ -86,7 +92,12 @@ fn assert_filters(beadle: &Beadle) {
         let exit = if expected.is_empty() { 0 } else { 1 };
         assert_eq!(output.status.code(), Some(exit), "{args:?}");
     }
-    for args in [&["--since", "yesterday"][..], &["--action", "allow"], &["--limit", "-1"]] {
+    for args in [
+        &["--since", "yesterday"][..],
+        &["--action", "allow"],
+        &["--limit", "-1"],
+        &["--site", "' OR 1=1 --"],
+    ] {
         let output = beadle.verb(&[&["violations"], args].concat());
         assert_eq!(output.status.code(), Some(2), "{args:?}");
         assert!(!output.stderr.is_empty(), "{args:?}");
