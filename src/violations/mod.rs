@@ -27,7 +27,7 @@ pub use self::{
     redaction::redact_query,
     rollup::{Hour, PeopleCount, PlaceCount, PlaceKind, ReferralCount, Rollup, Rollups, Series},
     sink::{LogTarget, Settings, Sink},
-    store::{Counted, Dimension, Place, Question, Referral, Store},
+    store::{Counted, Dimension, Place, Question, RecordColumn, Referral, Store},
     text::Text,
 };
 

@@ -58,14 +58,17 @@ impl By {
             Self::Rule => rule(&violation.robots.directive, &violation.robots.pattern)
                 .unwrap_or_else(|| violation.reason.to_string()),
             Self::Path => violation.path.split('?').next().unwrap_or_default().to_owned(),
-            // A network or a hash stays as it was recorded.
-            Self::Network => violation.client_ip.parse().map_or_else(
-                |_| violation.client_ip.to_string(),
-                |address| Network::of(address).to_string(),
-            ),
+            Self::Network => network(&violation.client_ip),
             Self::Day => violation.time.strftime("%Y-%m-%d").to_string(),
         }
     }
+}
+
+/// The network of a client as recorded; a network or a hash stays as it is.
+pub(super) fn network(client_ip: &str) -> String {
+    client_ip
+        .parse()
+        .map_or_else(|_| client_ip.to_owned(), |address| Network::of(address).to_string())
 }
 
 /// The violations and requests of each key.

@@ -7,7 +7,7 @@ use crate::{
     cli::exit::Error,
     policy::{Log, Policy},
     violations::{
-        Filter, Listing, NameFound, NameKind, Store, Violation,
+        Filter, Listing, NameFound, NameKind, Store,
         jsonl::{self, Line},
     },
 };
@@ -48,28 +48,6 @@ impl Source {
                 Ok(listing)
             }
             Self::Lines(file) => Ok(jsonl::read(file, filter)?),
-        }
-    }
-
-    /// Visits each record that meets the conditions. Returns the number of lines or rows that are no
-    /// valid records.
-    pub(super) fn scan(
-        &self,
-        filter: &Filter,
-        mut visit: impl FnMut(&Violation),
-    ) -> Result<u64, Error> {
-        match self {
-            Self::Database(store) => Ok(store.scan(filter, |violation| visit(&violation))?),
-            Self::Lines(file) => {
-                let reading = jsonl::scan(file, None, |_, line| {
-                    match line {
-                        Line::Record(violation) if filter.matches(&violation) => visit(&violation),
-                        Line::Record(_) | Line::Overflow(_) => {}
-                    }
-                    ControlFlow::Continue(())
-                })?;
-                Ok(reading.unreadable)
-            }
         }
     }
 

@@ -1,15 +1,20 @@
 //! Counts violations: by hour, and record by record where hours can't tell.
 
+use std::ops::ControlFlow;
+
 use super::{
     args::By,
     columns::rule,
-    counts::{Counts, Tally},
+    counts::{Counts, Tally, network},
     hours::{NO_NAME, first_hour, is_wanted, questions},
     source::Source,
 };
 use crate::{
     cli::exit::Error,
-    violations::{Dimension, Filter, PlaceKind, Question, Store, Text},
+    violations::{
+        Dimension, Filter, PlaceKind, Question, RecordColumn, Store, Text,
+        jsonl::{self, Line},
+    },
 };
 
 /// Whether the counts by hour have all values that the filter is about.
@@ -24,14 +29,46 @@ pub(super) fn of_records(by: By, source: &Source, filter: &Filter) -> Result<Cou
     Ok(Counts::of(by, tally, unreadable, filter.limit))
 }
 
+/// The counts of records by key, and the number of those that can't be read.
 fn tally(by: By, source: &Source, filter: &Filter) -> Result<(Tally, u64), Error> {
     let mut tally = Tally::new();
-    let unreadable = source.scan(filter, |violation| {
-        let (violations, requests) = tally.entry(by.key(violation)).or_default();
-        *violations += 1;
-        *requests += 1;
-    })?;
+    let mut add = |key: String, count: u64| {
+        let (violations, requests) = tally.entry(key).or_default();
+        *violations += count;
+        *requests += count;
+    };
+    let unreadable = match source {
+        Source::Database(store) => {
+            for (values, count) in store.group_records(filter, columns(by))? {
+                add(name(by, &values), count);
+            }
+            0
+        }
+        Source::Lines(file) => {
+            let reading = jsonl::scan(file, None, |_, line| {
+                match line {
+                    Line::Record(violation) if filter.matches(&violation) => {
+                        add(by.key(&violation), 1);
+                    }
+                    Line::Record(_) | Line::Overflow(_) => {}
+                }
+                ControlFlow::Continue(())
+            })?;
+            reading.unreadable
+        }
+    };
     Ok((tally, unreadable))
+}
+
+/// The columns of records that make a key, in the order of [`dimensions`].
+const fn columns(by: By) -> &'static [RecordColumn] {
+    match by {
+        By::Crawler => &[RecordColumn::ProductToken],
+        By::Rule => &[RecordColumn::Reason, RecordColumn::Directive, RecordColumn::Pattern],
+        By::Path => &[RecordColumn::Path],
+        By::Network => &[RecordColumn::ClientIp],
+        By::Day => &[RecordColumn::Day],
+    }
 }
 
 /// Counts the violations of the hours in the span. Records that are older than all counts come from
@@ -93,6 +130,7 @@ fn name(by: By, values: &[Text]) -> String {
         }
         (By::Crawler, [token]) if token.is_empty() => NO_NAME.to_owned(),
         (By::Day, [day]) => day.split('T').next().unwrap_or_default().to_owned(),
+        (By::Network, [client]) => network(client),
         (_, values) => values.first().map_or_else(String::new, Text::to_string),
     }
 }

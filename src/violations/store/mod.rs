@@ -6,6 +6,7 @@
 pub(super) use self::appender::Appender;
 pub use self::{
     connection::Store,
+    query::RecordColumn,
     question::{Counted, Dimension, Place, Question, Referral},
 };
 

@@ -9,7 +9,7 @@ use super::{
     connection::Store,
     records::{COLUMNS, violation},
 };
-use crate::violations::{Error, Filter, Listing, Violation};
+use crate::violations::{Error, Filter, Listing, Text, Violation};
 
 /// The sequence number of the latest record.
 const LATEST: &str = "SELECT max(sequence) FROM violations";
@@ -19,6 +19,39 @@ const LATEST: &str = "SELECT max(sequence) FROM violations";
 struct Conditions {
     text: String,
     values: Vec<Value>,
+}
+
+/// A column by which records can be counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecordColumn {
+    /// The judged product token.
+    ProductToken,
+    /// The stable code of the reason.
+    Reason,
+    /// The rule's directive.
+    Directive,
+    /// The rule's path pattern.
+    Pattern,
+    /// The path without its query.
+    Path,
+    /// The client, as recorded.
+    ClientIp,
+    /// The day of UTC, as `2026-11-20`.
+    Day,
+}
+
+impl RecordColumn {
+    const fn sql(self) -> &'static str {
+        match self {
+            Self::ProductToken => "product_token",
+            Self::Reason => "reason",
+            Self::Directive => "robots_directive",
+            Self::Pattern => "robots_pattern",
+            Self::Path => "substr(path, 1, instr(path || '?', '?') - 1)",
+            Self::ClientIp => "client_ip",
+            Self::Day => "strftime('%Y-%m-%d', time / 1000, 'unixepoch')",
+        }
+    }
 }
 
 impl Store {
@@ -52,18 +85,6 @@ impl Store {
         let end = if is_full { last } else { latest.max(last) };
         listing.end = end.max(filter.after_sequence.unwrap_or(0));
         Ok(listing)
-    }
-
-    /// Visits each record that meets the conditions, in the order of writing, whatever the limit.
-    /// Returns the number of rows that are no valid records.
-    ///
-    /// # Errors
-    /// Where the database cannot be read.
-    pub fn scan(&self, filter: &Filter, mut visit: impl FnMut(Violation)) -> Result<u64, Error> {
-        self.rows(filter, false, |_, violation| {
-            visit(violation);
-            ControlFlow::Continue(())
-        })
     }
 
     fn rows(
@@ -104,6 +125,24 @@ impl Store {
         let sql = format!("SELECT count(*) FROM violations{text}");
         let count = self.all(&sql, params_from_iter(values), |row| row.get::<_, i64>(0))?;
         Ok(count.first().map_or(0, |count| count.unsigned_abs()))
+    }
+
+    /// The numbers of records that meet the conditions, by the values of these columns.
+    ///
+    /// # Errors
+    /// Where the database cannot be read.
+    pub fn group_records(
+        &self,
+        filter: &Filter,
+        by: &[RecordColumn],
+    ) -> Result<Vec<(Vec<Text>, u64)>, Error> {
+        let Conditions { text, values } = Conditions::of(filter);
+        let columns = by.iter().map(|column| column.sql()).collect::<Vec<_>>().join(", ");
+        let sql = format!("SELECT {columns}, count(*) FROM violations{text} GROUP BY {columns}");
+        self.all(&sql, params_from_iter(values), |row| {
+            let key = (0..by.len()).map(|at| row.get(at)).collect::<rusqlite::Result<_>>()?;
+            Ok((key, row.get::<_, i64>(by.len())?.unsigned_abs()))
+        })
     }
 }
 
