@@ -37,7 +37,7 @@ async fn index() -> &'static str {
 
 async fn metrics(State(view): State<View>) -> impl IntoResponse {
     let content_type = "text/plain; version=0.0.4; charset=utf-8";
-    ([(header::CONTENT_TYPE, content_type)], view.metrics.exposition(record_counts(&view.sink)))
+    ([(header::CONTENT_TYPE, content_type)], view.metrics.exposition(&record_counts(&view.sink)))
 }
 
 fn record_counts(sink: &Sink) -> RecordCounts {

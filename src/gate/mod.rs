@@ -21,6 +21,7 @@ use ipnet::IpNet;
 
 use crate::{
     conduct::{self, Conduct, Weighed},
+    crawlers::Class,
     enforce::{Action, Decision, Moment, Reason, TagFields},
     metrics::Metrics,
     policy::Policy,
@@ -96,6 +97,7 @@ impl Gate {
         let decision = visit.decide();
         self.count(&visit, &decision);
         let mut weighed = self.conduct.weigh(visit.sighting(), decision, &visit, &self.metrics);
+        self.count_crawler(&visit, &weighed.decision);
         let (hop, action) = (weighed.hop.take(), weighed.decision.action);
         let (answer, violation) = match (weighed.decision.reason, action) {
             (Reason::RobotsTxt, _) => (Some(self.robots_txt(&visit)), None),
@@ -164,10 +166,19 @@ impl Gate {
     /// Counts the claim and the grace of a request.
     fn count(&self, visit: &Visit<'_>, decision: &Decision<'_>) {
         if let (Reason::Grace, Some(judgement)) = (decision.reason, &decision.judgement) {
-            self.metrics.grace(&visit.site.name, conduct::label(judgement));
+            self.metrics.grace(&visit.site.name, conduct::label(judgement.name));
         }
         if visit.claim.primary().is_some_and(|name| name.known().is_some()) {
             visit.served.count_claim(decision.standing);
+        }
+    }
+
+    /// Counts a request by the name that was judged, else by the first one. Browsers have none.
+    fn count_crawler(&self, visit: &Visit<'_>, decision: &Decision<'_>) {
+        if visit.claim.class() != Class::Browser {
+            let judged = decision.judgement.and_then(|judgement| judgement.name);
+            let label = conduct::label(judged.or_else(|| visit.claim.primary()));
+            visit.served.count_crawler(&visit.site.name, label, decision.action, &self.metrics);
         }
     }
 
@@ -200,7 +211,7 @@ impl Gate {
             return (None, None);
         };
         let (reason, action) = (decision.reason, decision.action);
-        let label = conduct::label(judgement);
+        let label = conduct::label(judgement.name);
         self.metrics.violation(&site.name, label, reason.as_str(), action.as_str());
         let id = violation.id.as_str();
         let answer = match (action, &weighed.early) {

@@ -38,7 +38,7 @@ use crate::{
     gate::{self, Answer, Gate, Passage, Reception, Refusal},
     metrics::{Gauge, Metrics},
     policy::{self, Policy},
-    publication::{Clock, Handles},
+    publication::{Clock, Handles, ServedSite},
 };
 
 use self::edge::Phase;
@@ -291,7 +291,8 @@ impl ProxyHttp for Proxy {
         }
         let of_origin = StatusCode::from_u16(status).ok().filter(|_| matches!(status, 502..=504));
         if of_origin.is_some() {
-            self.metrics.origin_failures.inc();
+            let served = exchange.passage.served();
+            served.into_iter().for_each(ServedSite::count_origin_failure);
             self.warn_of_origin(exchange, status, error, "the origin gave no response");
         }
         if status > 0 {

@@ -40,6 +40,7 @@
 mod addresses; // addresses of the origins' names
 mod change; // the state and its changes: pure
 mod clock; // the time, corrected for clock changes
+mod counters; // the counters of one site
 mod files; // policy and catalogue files
 mod handles; // the handles that requests need
 mod log; // log lines about rulebooks

@@ -82,6 +82,7 @@ impl Publisher {
             .map_err(|error| Diagnostic::error("origin_robots.client", error))?;
         let (sender, news) = mpsc::unbounded_channel();
         let clock = Arc::new(memory.clock(Timestamp::now()));
+        metrics.policy_accepted(clock.moment().now.as_second());
         let policy = Arc::new(policy);
         let known = |site: &str| memory.origin_file(site);
         let origins = sources::start(&client, &policy, known, &sender, &metrics);
@@ -189,14 +190,17 @@ impl Publisher {
 
     fn report(&self, outcome: &Outcome) {
         let policy = self.in_force.policy.fingerprint.as_str();
+        let (metrics, moment) = (&self.handles.metrics, self.handles.clock.moment());
         match outcome {
             Outcome::Applied => {
-                self.handles.metrics.reload("applied");
+                metrics.reload("applied");
+                metrics.policy_accepted(moment.now.as_second());
                 tracing::info!(policy, sites = self.in_force.policy.sites.len(), "policy reloaded");
             }
-            Outcome::Unchanged => {}
+            Outcome::Unchanged => metrics.policy_accepted(moment.now.as_second()),
             Outcome::Refused(findings) => {
-                self.handles.metrics.reload("refused");
+                metrics.reload("refused");
+                metrics.policy_refused();
                 for finding in findings.iter().filter(|one| one.severity == Severity::Error) {
                     let finding = format!("{finding:#}");
                     tracing::error!(finding, "policy refused");

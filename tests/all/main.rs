@@ -50,6 +50,7 @@ mod cli_input;
 mod cli_tags;
 mod cli_violations;
 mod descriptors; // connections without file descriptors
+mod monitoring; // the examples for Prometheus and Grafana
 mod record_store;
 mod reload;
 mod shutdown;

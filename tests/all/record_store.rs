@@ -28,11 +28,11 @@ fn setup(origin: &Origin, violations: &str) -> Setup {
 
 /// Sends this many violations more.
 fn violate(beadle: &Beadle, count: usize) {
-    let before = beadle.metric("beadle_records_seen");
+    let before = beadle.metric("beadle_records_seen_total");
     for number in 0..count {
         assert_eq!(beadle.get(&format!("/private/{number}"), BOT).status, 403);
     }
-    beadle.wait_for_metric("beadle_records_seen", before + count as f64);
+    beadle.wait_for_metric("beadle_records_seen_total", before + count as f64);
 }
 
 fn database(beadle: &Beadle) -> PathBuf {
@@ -120,7 +120,7 @@ fn s144_a_damaged_database_is_moved_aside_if_the_policy_says_so() {
         let beadle = beadle.restarted_as("TERM", setup(&origin, "  on_damage: rotate\n"));
         assert_serving(&beadle);
         assert_eq!(health(&beadle), "ok\n", "{what}");
-        beadle.wait_for_metric("beadle_records_stored", 1.0);
+        beadle.wait_for_metric("beadle_records_stored_total", 1.0);
         beadle.wait_for_stderr("damaged database moved aside");
         let aside = fs::read_dir(beadle.folder()).expect("a folder").find_map(|entry| {
             let path = entry.expect("an entry").path();
@@ -180,7 +180,7 @@ fn damage_to_a_database_in_use_is_noticed_and_requests_go_on() {
     let origin = Origin::plain();
     let beadle = setup(&origin, "").start();
     violate(&beadle, 150);
-    beadle.wait_for_metric("beadle_records_stored", 150.0);
+    beadle.wait_for_metric("beadle_records_stored_total", 150.0);
     let file = fs::OpenOptions::new().write(true).open(database(&beadle)).expect("a file");
     let length = file.metadata().expect("a file").len();
     file.set_len(length / 2).expect("cut");
@@ -190,8 +190,9 @@ fn damage_to_a_database_in_use_is_noticed_and_requests_go_on() {
     // The operator moves it away, and everything that waits is written.
     fs::rename(database(&beadle), beadle.folder().join("away.db")).expect("moved");
     wait_for_health(&beadle, "ok\n");
-    beadle.wait_for_metric("beadle_records_stored", beadle.metric("beadle_records_seen"));
-    assert_eq!(beadle.metric("beadle_records_dropped"), 0.0);
+    beadle
+        .wait_for_metric("beadle_records_stored_total", beadle.metric("beadle_records_seen_total"));
+    assert_eq!(beadle.metric("beadle_records_dropped_total"), 0.0);
 }
 
 #[test]
@@ -200,17 +201,17 @@ fn a_moved_database_and_a_truncated_log_keep_what_was_acknowledged() {
     for ends in ["KILL", "TERM"] {
         let mut beadle = setup(&origin, "").start();
         violate(&beadle, 60);
-        beadle.wait_for_metric("beadle_records_stored", 60.0);
+        beadle.wait_for_metric("beadle_records_stored_total", 60.0);
         let log = beadle.folder().join("beadle.db-wal");
         fs::File::create(&log).expect("truncated");
         violate(&beadle, 60);
-        beadle.wait_for_metric("beadle_records_stored", 120.0);
+        beadle.wait_for_metric("beadle_records_stored_total", 120.0);
         let moved = beadle.folder().join("moved.db");
         fs::rename(database(&beadle), &moved).expect("moved");
         beadle.wait_for_stderr("was moved or deleted while in use");
         wait_for_health(&beadle, "ok\n");
         violate(&beadle, 60);
-        beadle.wait_for_metric("beadle_records_stored", 180.0);
+        beadle.wait_for_metric("beadle_records_stored_total", 180.0);
         if ends == "KILL" {
             kill(&mut beadle);
         } else {
@@ -221,7 +222,7 @@ fn a_moved_database_and_a_truncated_log_keep_what_was_acknowledged() {
     // Moved and killed before it is noticed, and without its log.
     let mut beadle = setup(&origin, "").start();
     violate(&beadle, 60);
-    beadle.wait_for_metric("beadle_records_stored", 60.0);
+    beadle.wait_for_metric("beadle_records_stored_total", 60.0);
     let moved = beadle.folder().join("moved.db");
     fs::rename(database(&beadle), &moved).expect("moved");
     kill(&mut beadle);
@@ -233,7 +234,7 @@ fn a_stop_says_how_many_editions_and_fetches_are_lost() {
     let origin = Origin::plain();
     let mut beadle = setup(&origin, "").start();
     violate(&beadle, 1);
-    beadle.wait_for_metric("beadle_records_stored", 1.0);
+    beadle.wait_for_metric("beadle_records_stored_total", 1.0);
     let other = Connection::open(database(&beadle)).expect("a connection");
     other.busy_timeout(PATIENCE).expect("a number");
     other.execute_batch("BEGIN EXCLUSIVE").expect("a lock");
@@ -281,8 +282,9 @@ fn a_stalled_standard_output_is_noticed_and_its_drops_are_counted() {
     }
     let degraded = wait_for("degraded", || page("/healthz").filter(|text| text != "ok\n"));
     assert!(degraded.starts_with("degraded: "), "{degraded}");
-    let metrics =
-        wait_for("drops", || page("/metrics").filter(|text| text.contains("beadle_record_drops{")));
+    let metrics = wait_for("drops", || {
+        page("/metrics").filter(|text| text.contains("beadle_record_drops_total{"))
+    });
     let value = |series: &str| -> u64 {
         let line = metrics.lines().find_map(|line| line.strip_prefix(series));
         line.and_then(|value| value.trim().parse().ok()).unwrap_or(0)
@@ -290,7 +292,7 @@ fn a_stalled_standard_output_is_noticed_and_its_drops_are_counted() {
     let dropped: u64 = ["store.overflow", "store.stalled"]
         .iter()
         .map(|cause| {
-            value(&format!("beadle_record_drops{{cause=\"{cause}\",destination=\"log\"}}"))
+            value(&format!("beadle_record_drops_total{{cause=\"{cause}\",destination=\"log\"}}"))
         })
         .sum();
     assert!(dropped > 0, "{metrics}");
@@ -310,7 +312,7 @@ fn a_stalled_standard_output_is_noticed_and_its_drops_are_counted() {
     let metrics = page("/metrics").expect("it is up");
     let dropped: usize = metrics
         .lines()
-        .filter(|line| line.starts_with("beadle_record_drops{") && line.contains("\"log\""))
+        .filter(|line| line.starts_with("beadle_record_drops_total{") && line.contains("\"log\""))
         .filter_map(|line| line.rsplit_once(' ')?.1.parse::<usize>().ok())
         .sum();
     let ended = Command::new("kill").arg(child.id().to_string()).status();

@@ -37,7 +37,7 @@ fn setup_for(origin: &Origin, site: &str, crawler: &str, evidence: &str) -> Setu
 
 /// The record of a request for a disallowed page from this address.
 fn record(beadle: &Beadle, address: &str) -> Value {
-    let before = beadle.metric("beadle_records_seen") as usize;
+    let before = beadle.metric("beadle_records_seen_total") as usize;
     Request::get("/private/x")
         .host("site.example")
         .user_agent("ListBot/1.0 (+https://lists.example/bot)")
@@ -83,7 +83,7 @@ fn an_address_in_the_published_list_confirms_and_another_contradicts() {
     let page = Request::get("/page").user_agent("ListBot/1.0").field("X-Forwarded-For", "8.8.8.8");
     assert_eq!(page.send(beadle.port).status, 200);
     let records = wait_for("the record", || {
-        let before = beadle.metric("beadle_records_stored") as usize;
+        let before = beadle.metric("beadle_records_stored_total") as usize;
         let records = beadle.records(before);
         records.iter().any(|record| record["path"] == "/page").then_some(records)
     });
