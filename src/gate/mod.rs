@@ -148,8 +148,9 @@ impl Gate {
         if let Some(hop) = passage.hop.take() {
             self.conduct.responded(hop, status, moment);
         }
-        let (site, _) = passage.site()?;
-        tags::of_response(site, target, status, fields, &self.metrics)
+        let (site, served) = passage.site()?;
+        let count_cut = || served.count_cut_tags();
+        tags::of_response(site, target, status, fields, &self.metrics, count_cut)
     }
 
     /// Counts and records a request with the status of its response; 0 is no response.

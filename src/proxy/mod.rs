@@ -16,7 +16,7 @@ use std::{
     net::{IpAddr, Ipv4Addr},
     sync::{
         Arc,
-        atomic::{AtomicI64, Ordering},
+        atomic::{AtomicI64, AtomicU64, Ordering},
     },
     time::Instant,
 };
@@ -61,6 +61,8 @@ pub struct Proxy {
     connections: Arc<edge::Connections>,
     /// The time of the last warning about a failing origin, in seconds.
     warned_at: AtomicI64,
+    /// The failures since then that were not logged.
+    unlogged: AtomicU64,
 }
 
 /// The state of one request through the phases.
@@ -91,6 +93,7 @@ impl Proxy {
             timeouts: policy.server.timeouts,
             connections: Arc::default(),
             warned_at: AtomicI64::new(0),
+            unlogged: AtomicU64::new(0),
         }
     }
 
@@ -122,13 +125,16 @@ impl Proxy {
         reception
     }
 
-    /// Warns of a failing origin, at most once a second.
+    /// Warns of a failing origin, at most once a second, and counts the failures in between.
     fn warn_of_origin(&self, exchange: &Exchange, status: u16, error: &Error, fault: &str) {
         let now = self.clock.moment().now.as_second();
         if self.warned_at.swap(now, Ordering::Relaxed) != now {
             let origin = exchange.passage.served().map(|site| site.origin.to_string());
             let error = escape::bounded(error.to_string().as_bytes(), 300);
-            tracing::warn!(origin, status, error, "{fault}");
+            let unlogged = self.unlogged.swap(0, Ordering::Relaxed);
+            tracing::warn!(origin, status, error, unlogged, "{fault}");
+        } else {
+            self.unlogged.fetch_add(1, Ordering::Relaxed);
         }
     }
 

@@ -2,7 +2,10 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, OnceLock},
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use arc_swap::ArcSwap;
@@ -26,6 +29,7 @@ pub(super) struct Counters {
     /// of the thousand names in the catalogue.
     crawlers: ArcSwap<HashMap<Box<str>, [OnceLock<Counter>; ACTIONS]>>,
     origin_failures: Counter,
+    cut_tags: AtomicU64,
 }
 
 /// Every standing.
@@ -61,6 +65,7 @@ impl Counters {
             }),
             crawlers: ArcSwap::default(),
             origin_failures: metrics.origin_failures(site),
+            cut_tags: AtomicU64::new(0),
         }
     }
 
@@ -103,6 +108,11 @@ impl Counters {
             Arc::new(next)
         });
         self.crawlers.load().get(label).into_iter().for_each(count);
+    }
+
+    /// Counts a response whose tags were cut. Returns the number of them so far.
+    pub(super) fn count_cut_tags(&self) -> u64 {
+        self.cut_tags.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     /// Counts a request that the origin failed to answer.

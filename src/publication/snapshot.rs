@@ -105,6 +105,11 @@ impl ServedSite {
         self.counters.count_crawler(label, action, register);
     }
 
+    /// Counts a response whose tags were cut. Returns the number of them so far.
+    pub fn count_cut_tags(&self) -> u64 {
+        self.counters.count_cut_tags()
+    }
+
     /// Counts a request that the origin failed to answer with 502, 503 or 504.
     pub fn count_origin_failure(&self) {
         self.counters.count_origin_failure();
