@@ -11,7 +11,7 @@
 //! base       diagnostic  escape  metrics  product_token  fetch
 //! formats    robots   robots_tag   signature   crawlers    pure: bytes in, values out
 //! meaning    policy   enforce                          pure: enforce -> policy -> formats
-//! effects    violations   evidence   conduct           do not know each other
+//! effects    violations   evidence   conduct   alerts  do not know each other
 //! in force   publication   gate                        the published state; the path of a request
 //! edges      proxy    admin                            do not know each other
 //! top        cli                                       everything
@@ -52,6 +52,8 @@ pub mod violations; // the records: queue, store, queries
 pub mod evidence; // the identity of clients: lists, names, keys
 
 pub mod conduct; // the behaviour of clients: fetches, pace, violations
+
+pub mod alerts; // events for the operator, sent to webhooks
 
 pub mod publication; // the state in force, swapped whole
 

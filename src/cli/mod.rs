@@ -16,6 +16,7 @@ mod exit; // exit codes and errors
 mod input; // files and standard input, up to a limit
 mod output; // text or JSON lines
 
+mod alerts;
 mod check;
 mod crawlers;
 mod demo;
@@ -47,6 +48,7 @@ enum Verb {
     Crawlers(crawlers::Args),
     Tags(tags::Args),
     Violations(violations::Args),
+    Alerts(alerts::Args),
 }
 
 /// Runs the program.
@@ -83,6 +85,7 @@ pub fn run() -> ExitCode {
         Verb::Crawlers(args) => crawlers::run(&args, &mut out),
         Verb::Tags(args) => tags::run(&args, &mut out),
         Verb::Violations(args) => violations::run(&args, &mut out),
+        Verb::Alerts(args) => alerts::run(&args, &mut out),
     };
     Exit::of(outcome).into()
 }

@@ -18,8 +18,9 @@ use tokio::{
 use tracing_subscriber::{EnvFilter, fmt, prelude::*};
 
 use crate::{
-    admin,
+    admin, alerts,
     cli::{
+        alerts::{known_offenders, state},
         config::{ConfigFile, load},
         exit::{Error, Exit},
     },
@@ -201,6 +202,7 @@ impl Service {
         let started = Publisher::start(policy, file, memory, sink_of, Arc::clone(&metrics)).await;
         let refused = |finding| Error::Findings(vec![finding]);
         let publisher = started.map_err(refused)?;
+        tokio::spawn(watch_for_alerts(&publisher, at_start.clone()));
         let proxy = Proxy::new(&publisher.handles(), &at_start);
         let running = proxy::start(&server, proxy, metrics).map_err(refused)?;
         wait_until_listening(&server).await;
@@ -247,6 +249,19 @@ impl Service {
         }
         tracing::info!(records = counts.stored, "stopped");
         Ok(Exit::Fine)
+    }
+}
+
+/// Sends alerts about the state of the server. `policy` is that of the start.
+fn watch_for_alerts(
+    publisher: &Publisher,
+    policy: Policy,
+) -> impl Future<Output = ()> + Send + use<> {
+    let (webhooks, handles) = (publisher.webhooks(), publisher.handles());
+    async move {
+        let known = tokio::task::spawn_blocking(move || known_offenders(&policy)).await;
+        // A query that panicked has no answer.
+        alerts::run(webhooks, known.unwrap_or_default(), || state(&handles)).await;
     }
 }
 

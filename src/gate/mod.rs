@@ -179,7 +179,8 @@ impl Gate {
         if visit.claim.class() != Class::Browser {
             let judged = decision.judgement.and_then(|judgement| judgement.name);
             let label = conduct::label(judged.or_else(|| visit.claim.primary()));
-            visit.served.count_crawler(&visit.site.name, label, decision.action, &self.metrics);
+            let counted = (decision.standing.outcome, decision.action);
+            visit.served.count_crawler(&visit.site.name, label, counted, &self.metrics);
         }
     }
 

@@ -58,8 +58,8 @@ impl Families {
             )?,
             crawler_requests: counters(
                 "beadle_crawler_requests_total",
-                "Requests of clients other than browsers, by site, product token and action.",
-                &["site", "product_token", "action"],
+                "Requests of clients other than browsers, by site, product token, standing and action.",
+                &["site", "product_token", "standing", "action"],
             )?,
             violations: counters(
                 "beadle_violations_total",

@@ -11,9 +11,10 @@ use prometheus::{Encoder, Histogram, Registry, TextEncoder, core::Collector};
 pub use prometheus::{IntCounter as Counter, IntGauge as Gauge};
 
 use self::families::Families;
-pub use self::records::RecordCounts;
+pub use self::{reading::CrawlerRequests, records::RecordCounts};
 
 mod families; // the registered families: names, labels and help texts
+mod reading; // counts and states read back, for alerts
 mod records; // the families of the record queue
 
 /// The label of a product token that only the client itself names.
@@ -58,10 +59,17 @@ impl Metrics {
         self.families.requests.with_label_values(&[site, class, action])
     }
 
-    /// The counter of one product token's requests of one action at a site. Keep it: a lookup for
-    /// each request is slow. `product_token` is a known one, [`OTHER_TOKEN`] or [`NO_TOKEN`].
-    pub fn crawler_requests(&self, site: &str, product_token: &str, action: &str) -> Counter {
-        self.families.crawler_requests.with_label_values(&[site, product_token, action])
+    /// The counter of one product token's requests of one standing and action at a site. Keep it: a
+    /// lookup for each request is slow. `product_token` is a known one, [`OTHER_TOKEN`] or
+    /// [`NO_TOKEN`].
+    pub fn crawler_requests(
+        &self,
+        site: &str,
+        product_token: &str,
+        standing: &str,
+        action: &str,
+    ) -> Counter {
+        self.families.crawler_requests.with_label_values(&[site, product_token, standing, action])
     }
 
     /// The counter of the requests that a site's origin failed to answer. Keep it: a lookup for

@@ -4,7 +4,7 @@ use super::*;
 fn the_exposition_names_what_was_counted() {
     let metrics = Metrics::new();
     metrics.requests("a.example", "crawler", "block").inc();
-    metrics.crawler_requests("a.example", NO_TOKEN, "pass").inc();
+    metrics.crawler_requests("a.example", NO_TOKEN, "unverifiable", "pass").inc();
     metrics.origin_failures("a.example").inc();
     metrics.policy_accepted(7);
     metrics.policy_refused();
@@ -34,7 +34,7 @@ fn the_exposition_names_what_was_counted() {
         r#"beadle_ladder_steps_total{direction="up",site="a.example"} 3"#,
         r#"beadle_breaker_openings_total{reason="share",site="a.example"} 1"#,
         r#"beadle_breaker_open{site="a.example"} 1"#,
-        r#"beadle_crawler_requests_total{action="pass",product_token="-",site="a.example"} 1"#,
+        r#"beadle_crawler_requests_total{action="pass",product_token="-",site="a.example",standing="unverifiable"} 1"#,
         r#"beadle_origin_failures_total{site="a.example"} 1"#,
         "# TYPE beadle_records_seen_total counter",
         "beadle_records_seen_total 3",
@@ -72,4 +72,26 @@ fn each_exposition_shows_the_counts_as_they_are() {
         let text = metrics.exposition(&RecordCounts { seen, ..RecordCounts::default() });
         assert!(text.contains(&format!("\nbeadle_records_seen_total {seen}\n")), "{text}");
     }
+}
+
+#[test]
+fn counts_and_states_are_read_back() {
+    let metrics = Metrics::new();
+    metrics.breaker_open("a.example").set(1);
+    metrics.breaker_open("b.example").set(0);
+    metrics.origin_robots_held("b.example", true);
+    metrics.crawler_requests("a.example", "GPTBot", "unknown", "log").inc_by(3);
+    assert_eq!(metrics.open_breakers(), ["a.example"]);
+    assert_eq!(metrics.robots_in_quarantine(), ["b.example"]);
+    let requests = metrics.requests_of_crawlers();
+    assert_eq!(
+        requests,
+        [CrawlerRequests {
+            site: "a.example".to_owned(),
+            product_token: "GPTBot".to_owned(),
+            standing: "unknown".to_owned(),
+            action: "log".to_owned(),
+            requests: 3,
+        }]
+    );
 }

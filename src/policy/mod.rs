@@ -11,6 +11,9 @@
 //! Must not know: how a request looks, what a rulebook is, any clock, file or socket.
 
 pub use self::{
+    alerts::{
+        Alert, AlertKind, DEFAULT_IMPOSTORS_PER_MINUTE, DEFAULT_VIOLATIONS_PER_MINUTE, WebhookUrl,
+    },
     block::{Block, Piece, Slot, Template},
     breaker::Breaker,
     catalogue::{
@@ -52,6 +55,7 @@ mod shape; // a node of the tree -> the value that a setting takes
 mod share; // a percentage
 
 // The sections beside the sites.
+mod alerts; // the section `alerts`
 mod catalogue; // catalogue files, the built-in one among them
 mod catalogue_source; // the key `catalogue`
 mod crawler_entries; // the section `crawlers`

@@ -5,6 +5,7 @@ use std::{path::PathBuf, sync::Arc};
 use crate::crawlers::Catalogue;
 
 use super::{
+    alerts::Alert,
     evidence::Evidence,
     server::{Listener, Server, Tls},
     sites::Site,
@@ -20,6 +21,8 @@ pub struct Policy {
     pub violations: Violations,
     /// The evidence that tells crawlers from impostors; `None` collects none.
     pub evidence: Option<Evidence>,
+    /// Webhooks for events (default none).
+    pub alerts: Vec<Alert>,
     /// The file that replaces the built-in catalogue; `None` is the built-in one.
     pub catalogue_file: Option<PathBuf>,
     /// The known crawlers: the catalogue and the policy's own.
@@ -35,7 +38,7 @@ impl Policy {
     /// The files and folders that the policy names, each with its key. A relative name starts at
     /// the folder of the policy file, which only the caller knows.
     pub fn files_mut(&mut self) -> Vec<(&'static str, &mut PathBuf)> {
-        let Self { server, violations, evidence, catalogue_file, .. } = self;
+        let Self { server, violations, evidence, alerts, catalogue_file, .. } = self;
         let mut files = Vec::new();
         for Listener { tls, .. } in &mut server.listen {
             if let Some(Tls { certificate, key }) = tls {
@@ -52,6 +55,7 @@ impl Policy {
             let file = certificate_authorities.as_mut();
             files.extend(file.map(|file| ("evidence.certificate_authorities", file)));
         }
+        files.extend(alerts.iter_mut().map(|alert| ("alerts.secret_file", &mut alert.secret_file)));
         files.extend(catalogue_file.as_mut().map(|file| ("catalogue", file)));
         files
     }

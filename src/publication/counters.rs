@@ -25,12 +25,15 @@ pub(super) struct Counters {
     requests: [[Counter; ACTIONS]; CLASSES.len()],
     /// In the order of [`STANDINGS`].
     claims: [Counter; STANDINGS.len()],
-    /// By product token and action. Swapped when a token comes for the first time: a site meets few
-    /// of the thousand names in the catalogue.
-    crawlers: ArcSwap<HashMap<Box<str>, [OnceLock<Counter>; ACTIONS]>>,
+    /// By product token. Swapped when a token comes for the first time: a site meets few of the
+    /// thousand names in the catalogue.
+    crawlers: ArcSwap<HashMap<Box<str>, ByStanding>>,
     origin_failures: Counter,
     cut_tags: AtomicU64,
 }
+
+/// The counters of one product token, by outcome of its claim and by action.
+type ByStanding = [[OnceLock<Counter>; ACTIONS]; Outcome::ALL.len()];
 
 /// Every standing.
 const STANDINGS: [Standing; 8] = {
@@ -90,11 +93,13 @@ impl Counters {
     pub(super) fn count_crawler(
         &self,
         label: &str,
+        outcome: Outcome,
         action: Action,
         register: impl Fn() -> Counter,
     ) {
-        let count = |counters: &[OnceLock<Counter>; ACTIONS]| {
-            if let Some(counter) = counters.get(action as usize) {
+        let count = |counters: &ByStanding| {
+            let row = counters.get(outcome as usize);
+            if let Some(counter) = row.and_then(|row| row.get(action as usize)) {
                 counter.get_or_init(&register).inc();
             }
         };
@@ -130,6 +135,7 @@ mod tests {
         let metrics = Metrics::new();
         let counters = Counters::new("a.example", &metrics);
         let looked_up = std::cell::Cell::new(0);
+        let unknown = Outcome::Unknown;
         for (label, action) in [
             ("GPTBot", Action::Pass),
             ("GPTBot", Action::Pass),
@@ -137,13 +143,14 @@ mod tests {
             ("-", Action::Log),
             ("GPTBot", Action::Pass),
         ] {
-            counters.count_crawler(label, action, || {
+            counters.count_crawler(label, unknown, action, || {
                 looked_up.set(looked_up.get() + 1);
-                metrics.crawler_requests("a.example", label, action.as_str())
+                metrics.crawler_requests("a.example", label, unknown.as_str(), action.as_str())
             });
         }
         assert_eq!(looked_up.get(), 3);
-        let count = |label, action| metrics.crawler_requests("a.example", label, action).get();
+        let count =
+            |label, action| metrics.crawler_requests("a.example", label, "unknown", action).get();
         assert_eq!(
             [count("GPTBot", "pass"), count("GPTBot", "block"), count("-", "log")],
             [3, 1, 1]

@@ -4,7 +4,7 @@ use std::{collections::HashSet, sync::Arc};
 
 use crate::{
     conduct::SiteConduct,
-    crawlers::{Class, Standing},
+    crawlers::{Class, Outcome, Standing},
     enforce::{self, Action, Rulebook},
     evidence::Verifier,
     metrics::Metrics,
@@ -100,9 +100,15 @@ impl ServedSite {
 
     /// Counts a request of a client other than a browser. `label` is its product token as a metric
     /// label.
-    pub fn count_crawler(&self, site: &str, label: &str, action: Action, metrics: &Metrics) {
-        let register = || metrics.crawler_requests(site, label, action.as_str());
-        self.counters.count_crawler(label, action, register);
+    pub fn count_crawler(
+        &self,
+        site: &str,
+        label: &str,
+        (outcome, action): (Outcome, Action),
+        metrics: &Metrics,
+    ) {
+        let register = || metrics.crawler_requests(site, label, outcome.as_str(), action.as_str());
+        self.counters.count_crawler(label, outcome, action, register);
     }
 
     /// Counts a response whose tags were cut. Returns the number of them so far.

@@ -139,11 +139,11 @@ fn metrics_keep_the_names_that_dashboards_use() {
     assert_eq!(violation("-", "robots.disallow", "log"), 1.0, "no name in the User-Agent");
     // L134: a name that a client made up never becomes a label.
     assert_eq!(violation("other", "robots.disallow", "log"), 2.0);
-    let crawler = |token: &str, action: &str| {
-        beadle.metric(&format!(
-            "beadle_crawler_requests_total{{action=\"{action}\",product_token=\"{token}\",\
-             site=\"site.example\"}}"
-        ))
+    let crawler = |token: &str, action: &str| -> f64 {
+        let labels = format!("{{action=\"{action}\",product_token=\"{token}\",site=");
+        let lines = text.lines().filter(|line| line.starts_with("beadle_crawler_requests_total"));
+        let lines = lines.filter(|line| line.contains(&labels) && line.contains(",standing=\""));
+        lines.filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok()).sum()
     };
     for (token, action, count) in [
         ("GPTBot", "block", 2.0),

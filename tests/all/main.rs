@@ -43,6 +43,7 @@ mod standing; // addresses and names as evidence for a claim
 
 // === the program and its verbs
 mod admin;
+mod alerts; // events for the operator
 mod cli_arguments;
 mod cli_check;
 mod cli_crawlers;

@@ -6,7 +6,7 @@ const FORMATS: [&str; 4] = ["robots", "robots_tag", "signature", "crawlers"];
 
 /// The rooms that each room may use beside the base and itself. An arrow only ever points up this
 /// table.
-pub(crate) const USES: [(&str, &[&str]); 15] = [
+pub(crate) const USES: [(&str, &[&str]); 16] = [
     ("robots", &[]),
     ("robots_tag", &[]),
     ("signature", &[]),
@@ -16,9 +16,10 @@ pub(crate) const USES: [(&str, &[&str]); 15] = [
     ("violations", &["robots"]),
     ("evidence", &["signature", "crawlers", "policy"]),
     ("conduct", &["robots", "crawlers", "policy", "enforce"]),
+    ("alerts", &["policy"]),
     (
         "publication",
-        &["robots", "crawlers", "policy", "enforce", "violations", "evidence", "conduct"],
+        &["robots", "crawlers", "policy", "enforce", "violations", "evidence", "conduct", "alerts"],
     ),
     (
         "gate",
@@ -47,6 +48,7 @@ pub(crate) const USES: [(&str, &[&str]); 15] = [
             "enforce",
             "violations",
             "evidence",
+            "alerts",
             "publication",
             "gate",
             "proxy",
@@ -74,7 +76,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 35] = [
             "proxy/",
         ],
     ),
-    ("tokio", &["fetch/", "evidence/", "publication/", "proxy/", "admin/", "cli/"]),
+    ("tokio", &["fetch/", "evidence/", "alerts/", "publication/", "proxy/", "admin/", "cli/"]),
     ("parking_lot", &["violations/", "evidence/", "conduct/", "publication/", "gate/"]),
     ("arc_swap", &["evidence/", "publication/", "gate/"]),
     ("ipnet", &["fetch/", "crawlers/ranges/", "policy/", "evidence/", "gate/", "proxy/"]),
@@ -84,12 +86,12 @@ pub(crate) const CRATES: [(&str, &[&str]); 35] = [
     ("sfv", &["robots_tag/", "robots/record.rs", "signature/"]),
     ("serde_yaml", &["policy/yaml.rs"]),
     ("serde", &["diagnostic", "product_token", "crawlers/", "policy/", "violations/", "cli/"]),
-    ("serde_json", &["diagnostic", "signature/", "crawlers/", "violations/", "cli/"]),
+    ("serde_json", &["diagnostic", "signature/", "crawlers/", "violations/", "alerts/", "cli/"]),
     ("html5gum", &["robots_tag/head.rs"]),
     ("getrandom", &["gate/privacy.rs"]),
     ("sha2", &["signature/", "crawlers/", "policy/", "enforce/", "evidence/", "gate/"]),
-    ("ring", &["signature/"]),
-    ("base64", &["signature/"]),
+    ("ring", &["signature/", "alerts/"]),
+    ("base64", &["signature/", "alerts/"]),
     (
         "jiff",
         &[
@@ -97,6 +99,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 35] = [
             "violations/",
             "evidence/",
             "conduct/",
+            "alerts/",
             "publication/",
             "gate/",
             "proxy/",
@@ -104,7 +107,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 35] = [
         ],
     ),
     ("strsim", &["crawlers/", "policy/"]),
-    ("uuid", &["gate/record.rs"]),
+    ("uuid", &["gate/record.rs", "alerts/webhook.rs"]),
     ("rusqlite", &["violations/store/"]),
     ("prometheus", &["metrics/"]),
     ("axum", &["admin/", "cli/demo.rs"]),
@@ -117,6 +120,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 35] = [
             "violations/",
             "evidence/",
             "conduct/",
+            "alerts/",
             "publication/",
             "gate/",
             "proxy/",
@@ -134,8 +138,8 @@ pub(crate) const CRATES: [(&str, &[&str]); 35] = [
 /// What reads a clock, and the rooms that may; the others get the time as an argument.
 pub(crate) const CLOCKS: [&str; 4] =
     ["Timestamp::now", "SystemTime::now", "Instant::now", "Zoned::now"];
-pub(crate) const CLOCK_ROOMS: [&str; 6] =
-    ["fetch", "violations", "evidence", "publication", "proxy", "cli"];
+pub(crate) const CLOCK_ROOMS: [&str; 7] =
+    ["fetch", "violations", "evidence", "alerts", "publication", "proxy", "cli"];
 
 /// Sockets, and the rooms that open them; the gate gets requests as data.
 pub(crate) const SOCKETS: [&str; 4] = ["TcpStream", "TcpListener", "UdpSocket", "UnixStream"];

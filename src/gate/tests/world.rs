@@ -114,6 +114,7 @@ impl World {
             clock: Arc::new(Clock::default()),
             sink: Arc::new(sink.expect("the folder is ours")),
             metrics,
+            refused: Arc::default(),
         };
         handles.publish(&in_force, &in_force, verifier.clone(), &addresses);
         let (gate, since_start) = (Gate::new(&handles, &policy), Cell::new(since_start));
