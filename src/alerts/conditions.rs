@@ -26,6 +26,9 @@ const QUIET: Duration = Duration::from_secs(600);
 /// The most crawlers that one event names.
 const MOST_NAMED: usize = 10;
 
+/// The subject of events about lost records.
+const LOST: &str = "lost";
+
 /// Looks at the state for one webhook.
 #[derive(Debug)]
 pub struct Watcher {
@@ -100,12 +103,19 @@ impl Watcher {
             if self.told.contains_key(&key) {
                 continue;
             }
-            self.told.insert(key, Told { at: since_start, is_over: false });
-            match kind {
-                AlertKind::NewOffender => self.offenders.take_news(),
-                AlertKind::StoreTrouble => self.lost = state.lost,
-                _ => {}
-            }
+            // News are over when they are told. More of them wait for the next event.
+            let are_news = match (kind, key.1.as_str()) {
+                (AlertKind::NewOffender, _) => {
+                    self.offenders.take_news();
+                    true
+                }
+                (AlertKind::StoreTrouble, LOST) => {
+                    self.lost = state.lost;
+                    true
+                }
+                _ => false,
+            };
+            self.told.insert(key, Told { at: since_start, is_over: are_news });
             events.push(Event::new(kind, now, summary, details));
         }
         events
@@ -115,7 +125,7 @@ impl Watcher {
         let new = state.lost.saturating_sub(self.lost);
         (new > 0).then(|| Condition {
             kind: AlertKind::StoreTrouble,
-            subject: "lost".to_owned(),
+            subject: LOST.to_owned(),
             summary: format!("{new} records of violations were lost"),
             details: json!({ "lost": new, "lost_since_start": state.lost }),
         })

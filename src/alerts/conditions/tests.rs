@@ -108,7 +108,7 @@ fn rates_are_measured_over_a_minute() {
     assert!(at(150, 20, 60).is_empty(), "exactly the threshold");
     assert_eq!(at(160, 20, 65), ["violation_rate a.example: 110 violations in one minute"]);
     assert!(at(300, 20, 70).is_empty(), "told");
-    let impostors = "impostors a.example: 11 requests with a crawler's name that is not theirs in \
+    let impostors = "impostors a.example: 21 requests with a crawler's name that is not theirs in \
                      one minute";
     assert_eq!(at(300, 31, 75), [impostors]);
 }
