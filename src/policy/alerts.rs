@@ -124,10 +124,7 @@ fn alert(at: &At<'_>, findings: &mut Findings) -> Option<Alert> {
 
 fn webhook_url(at: &At<'_>, findings: &mut Findings) -> Option<WebhookUrl> {
     let text = at.text(findings)?;
-    let help = match problem(text) {
-        None => return Some(WebhookUrl(text.to_owned())),
-        Some(help) => help,
-    };
+    let Some(help) = problem(text) else { return Some(WebhookUrl(text.to_owned())) };
     // The path and the password may be secrets.
     let url = WebhookUrl(text.to_owned());
     let host = url.shown().rsplit('@').next().unwrap_or_default();
