@@ -6,6 +6,7 @@ use axum::{
     Router,
     extract::State,
     http::{StatusCode, header},
+    middleware,
     response::IntoResponse,
     routing::get,
 };
@@ -15,24 +16,19 @@ use crate::{
     violations::{Health, Sink},
 };
 
-use super::view::View;
+use super::{access, desk, view::View};
 
 /// The pages of health checks, which name whatever host they like.
 pub(super) const CHECKS: [&str; 2] = ["/healthz", "/readyz"];
 
 pub(super) fn router(view: View) -> Router {
     let [healthz, readyz] = CHECKS;
-    Router::new()
-        .route("/", get(index))
+    desk::router()
         .route("/metrics", get(metrics))
         .route(healthz, get(health))
         .route(readyz, get(ready))
+        .layer(middleware::from_fn_with_state(view.clone(), access::check))
         .with_state(view)
-}
-
-async fn index() -> &'static str {
-    "beadle\n\n/metrics  counters for Prometheus\n/healthz  liveness, and whether records are \
-     written\n/readyz   whether requests are accepted\n"
 }
 
 async fn metrics(State(view): State<View>) -> impl IntoResponse {

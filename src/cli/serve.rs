@@ -183,12 +183,16 @@ impl Service {
         announce(&policy);
         let ready = Arc::new(AtomicBool::new(false));
         if let Some(admin) = &server.admin {
+            let access = Arc::new(admin_access(admin)?);
             let listener = TcpListener::bind(admin.address)?;
             let hosts = admin_hosts(admin);
             let view = admin::View {
                 metrics: Arc::clone(&metrics),
                 sink: Arc::clone(&sink),
                 ready: Arc::clone(&ready),
+                access,
+                database: policy.violations.database.clone(),
+                now: Timestamp::now,
             };
             tokio::spawn(async move {
                 if let Err(error) = admin::serve(listener, hosts, view).await {
@@ -260,6 +264,22 @@ fn admin_hosts(admin: &policy::Admin) -> admin::Hosts {
         }
     }
     hosts
+}
+
+/// What opens the admin listener: the token of its file.
+fn admin_access(admin: &policy::Admin) -> Result<admin::Access, Error> {
+    let Some(file) = &admin.token_file else { return Ok(admin::Access::open()) };
+    let refused =
+        |why: String| Error::Refused(format!("server.admin.token_file: {}: {why}", file.display()));
+    let token = std::fs::read_to_string(file).map_err(|error| refused(error.to_string()))?;
+    let token = token.trim();
+    if token.len() < admin::SHORTEST_TOKEN {
+        let fewest = admin::SHORTEST_TOKEN;
+        return Err(refused(format!(
+            "the token is shorter than {fewest} characters (make one with 'openssl rand -hex 24')"
+        )));
+    }
+    admin::Access::by_token(token).map_err(|error| refused(error.to_string()))
 }
 
 fn open_store(policy: &Policy, policy_file: &Path) -> Result<(Arc<Sink>, Memory), Error> {

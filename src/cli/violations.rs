@@ -140,6 +140,7 @@ fn filter(args: &Args) -> Result<Filter, Error> {
         action: args.action.clone(),
         limit: Some(args.limit),
         after_sequence: None,
+        before_sequence: None,
     })
 }
 

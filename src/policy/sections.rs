@@ -6,7 +6,7 @@ use crate::crawlers::Catalogue;
 
 use super::{
     evidence::Evidence,
-    server::{Listener, Server, Tls},
+    server::{Admin, Listener, Server, Tls},
     sites::Site,
     violations::{Log, Violations},
 };
@@ -42,6 +42,9 @@ impl Policy {
                 files.push(("server.listen.tls.certificate", certificate));
                 files.push(("server.listen.tls.key", key));
             }
+        }
+        if let Some(Admin { token_file: Some(file), .. }) = &mut server.admin {
+            files.push(("server.admin.token_file", file));
         }
         files.extend(violations.database.as_mut().map(|file| ("violations.database", file)));
         if let Some(Log::File(file)) = &mut violations.log {

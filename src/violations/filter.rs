@@ -28,6 +28,8 @@ pub struct Filter {
     /// Only records after the one with this sequence number. A reader follows new records by
     /// passing the `end` of the last listing.
     pub after_sequence: Option<u64>,
+    /// Only records before the one with this sequence number.
+    pub before_sequence: Option<u64>,
 }
 
 /// The listed records in the order of writing, each with its sequence number.

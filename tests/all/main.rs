@@ -49,7 +49,8 @@ mod cli_crawlers;
 mod cli_input;
 mod cli_tags;
 mod cli_violations;
-mod descriptors; // connections without file descriptors
+mod descriptors;
+mod desk; // connections without file descriptors
 mod record_store;
 mod reload;
 mod shutdown;

@@ -57,7 +57,7 @@ pub(crate) const USES: [(&str, &[&str]); 15] = [
 ];
 
 /// The places of each direct dependency; it is unknown everywhere else.
-pub(crate) const CRATES: [(&str, &[&str]); 35] = [
+pub(crate) const CRATES: [(&str, &[&str]); 37] = [
     ("pingora", &["proxy/"]),
     ("async_trait", &["proxy/"]),
     ("http", &["fetch/", "evidence/", "gate/", "proxy/", "admin/", "cli/"]),
@@ -83,11 +83,16 @@ pub(crate) const CRATES: [(&str, &[&str]); 35] = [
     ("memchr", &["robots/"]),
     ("sfv", &["robots_tag/", "robots/record.rs", "signature/"]),
     ("serde_yaml", &["policy/yaml.rs"]),
-    ("serde", &["diagnostic", "product_token", "crawlers/", "policy/", "violations/", "cli/"]),
+    (
+        "serde",
+        &["diagnostic", "product_token", "crawlers/", "policy/", "violations/", "admin/", "cli/"],
+    ),
     ("serde_json", &["diagnostic", "signature/", "crawlers/", "violations/", "cli/"]),
+    ("askama", &["admin/desk/"]),
+    ("plotters", &["admin/desk/"]),
     ("html5gum", &["robots_tag/head.rs"]),
-    ("getrandom", &["gate/privacy.rs"]),
-    ("sha2", &["signature/", "crawlers/", "policy/", "enforce/", "evidence/", "gate/"]),
+    ("getrandom", &["gate/privacy.rs", "admin/"]),
+    ("sha2", &["signature/", "crawlers/", "policy/", "enforce/", "evidence/", "gate/", "admin/"]),
     ("ring", &["signature/"]),
     ("base64", &["signature/"]),
     (
@@ -100,6 +105,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 35] = [
             "publication/",
             "gate/",
             "proxy/",
+            "admin/",
             "cli/",
         ],
     ),
@@ -126,7 +132,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 35] = [
     ),
     ("tracing_subscriber", &["cli/"]),
     ("reqwest", &["fetch/"]),
-    ("url", &["fetch/", "publication/origin_files/"]),
+    ("url", &["fetch/", "publication/origin_files/", "admin/"]),
     ("governor", &["conduct/limiter.rs"]),
     ("hickory_resolver", &["evidence/names/"]),
 ];
