@@ -137,6 +137,7 @@ fn filter(args: &Args) -> Result<Filter, Error> {
         purpose: args.purpose.clone(),
         path: args.path.clone(),
         since: since.transpose()?,
+        until: None,
         action: args.action.clone(),
         limit: Some(args.limit),
         after_sequence: None,

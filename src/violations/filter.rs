@@ -21,6 +21,8 @@ pub struct Filter {
     pub path: Option<String>,
     /// The earliest time.
     pub since: Option<Timestamp>,
+    /// The end of the span: only earlier times.
+    pub until: Option<Timestamp>,
     /// The action.
     pub action: Option<String>,
     /// The most records: the latest ones, or the next ones with `after_sequence`.
@@ -56,6 +58,7 @@ impl Filter {
                 found.is_some_and(|found| wanted.eq_ignore_ascii_case(found))
             })
             && self.since.is_none_or(|since| since <= violation.time)
+            && self.until.is_none_or(|until| violation.time < until)
             && self.matches_path(&violation.path)
     }
 

@@ -23,7 +23,7 @@ pub use self::{
     notes::NoteCounts,
     overflow::Overflow,
     record::{ReadState, Robots, RobotsRead, SCHEMA, Violation},
-    redaction::redact_query,
+    redaction::{REDACTED, redact_query},
     rollup::{Hour, PeopleCount, PlaceCount, PlaceKind, ReferralCount, Rollup, Rollups, Series},
     sink::{LogTarget, Settings, Sink},
     store::{Counted, Dimension, Place, Question, Referral, Store},

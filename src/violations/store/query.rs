@@ -67,6 +67,7 @@ impl Conditions {
         conditions.require("purpose = ?", text(&filter.purpose));
         conditions.require("action = ?", text(&filter.action));
         conditions.require("time >= ?", filter.since.map(|at| Value::Integer(ceiling(at))));
+        conditions.require("time < ?", filter.until.map(|at| Value::Integer(ceiling(at))));
         conditions.require("sequence > ?", filter.after_sequence.map(number));
         // Narrows the search; the filter matches the whole pattern.
         conditions.require("instr(path, ?) = 1", filter.path_prefix().map(Value::Text));
