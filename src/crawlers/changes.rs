@@ -97,7 +97,7 @@ struct Fact {
 
 /// All facts of an entry, in the order of its keys. The pattern has no `..`, so that a new key does
 /// not compile before it is compared.
-fn facts(entry: &Entry) -> [Fact; 19] {
+fn facts(entry: &Entry) -> [Fact; 20] {
     let Entry {
         product_token,
         aliases,
@@ -106,6 +106,7 @@ fn facts(entry: &Entry) -> [Fact; 19] {
         purpose,
         kind,
         documentation,
+        contact,
         honours,
         falls_back_to,
         ignores_star,
@@ -131,6 +132,7 @@ fn facts(entry: &Entry) -> [Fact; 19] {
         decides("purpose", word(purpose)),
         decides("kind", word(kind)),
         informs("documentation", text(documentation.as_deref())),
+        informs("contact", text(contact.as_deref())),
         // Beadle enforces Crawl-delay for crawlers that claim to honour it.
         decides("honours", word(honours)),
         decides("falls_back_to", list(falls_back_to)),

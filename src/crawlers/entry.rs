@@ -41,6 +41,10 @@ pub struct Entry {
     /// The page of the operator, or else of a public list, that describes it.
     #[serde(default)]
     pub documentation: Option<String>,
+    /// The contact that the operator publishes for questions about the crawler: a mail address, or
+    /// the `https://` URL of a form.
+    #[serde(default)]
+    pub contact: Option<String>,
     /// The rules that it claims to honour.
     #[serde(default)]
     pub honours: Honours,
