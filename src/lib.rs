@@ -12,6 +12,7 @@
 //! formats    robots   robots_tag   signature   crawlers    pure: bytes in, values out
 //! meaning    policy   enforce                          pure: enforce -> policy -> formats
 //! effects    violations   evidence   conduct           do not know each other
+//! documents  report                                    stored facts in, documents out
 //! in force   publication   gate                        the published state; the path of a request
 //! edges      proxy    admin                            do not know each other
 //! top        cli                                       everything
@@ -52,6 +53,8 @@ pub mod violations; // the records: queue, store, queries
 pub mod evidence; // the identity of clients: lists, names, keys
 
 pub mod conduct; // the behaviour of clients: fetches, pace, violations
+
+pub mod report; // documents made of stored facts
 
 pub mod publication; // the state in force, swapped whole
 

@@ -21,6 +21,7 @@ mod crawlers;
 mod demo;
 mod explain;
 mod memory;
+mod report;
 mod robots;
 mod serve;
 mod tags;
@@ -47,6 +48,7 @@ enum Verb {
     Crawlers(crawlers::Args),
     Tags(tags::Args),
     Violations(violations::Args),
+    Report(report::Args),
 }
 
 /// Runs the program.
@@ -83,6 +85,7 @@ pub fn run() -> ExitCode {
         Verb::Crawlers(args) => crawlers::run(&args, &mut out),
         Verb::Tags(args) => tags::run(&args, &mut out),
         Verb::Violations(args) => violations::run(&args, &mut out),
+        Verb::Report(args) => report::run(&args, &mut out),
     };
     Exit::of(outcome).into()
 }

@@ -6,7 +6,7 @@ const FORMATS: [&str; 4] = ["robots", "robots_tag", "signature", "crawlers"];
 
 /// The rooms that each room may use beside the base and itself. An arrow only ever points up this
 /// table.
-pub(crate) const USES: [(&str, &[&str]); 15] = [
+pub(crate) const USES: [(&str, &[&str]); 16] = [
     ("robots", &[]),
     ("robots_tag", &[]),
     ("signature", &[]),
@@ -16,6 +16,7 @@ pub(crate) const USES: [(&str, &[&str]); 15] = [
     ("violations", &["robots"]),
     ("evidence", &["signature", "crawlers", "policy"]),
     ("conduct", &["robots", "crawlers", "policy", "enforce"]),
+    ("report", &["robots", "crawlers", "policy", "enforce", "violations"]),
     (
         "publication",
         &["robots", "crawlers", "policy", "enforce", "violations", "evidence", "conduct"],
@@ -47,6 +48,7 @@ pub(crate) const USES: [(&str, &[&str]); 15] = [
             "enforce",
             "violations",
             "evidence",
+            "report",
             "publication",
             "gate",
             "proxy",
@@ -57,7 +59,7 @@ pub(crate) const USES: [(&str, &[&str]); 15] = [
 ];
 
 /// The places of each direct dependency; it is unknown everywhere else.
-pub(crate) const CRATES: [(&str, &[&str]); 35] = [
+pub(crate) const CRATES: [(&str, &[&str]); 36] = [
     ("pingora", &["proxy/"]),
     ("async_trait", &["proxy/"]),
     ("http", &["fetch/", "evidence/", "gate/", "proxy/", "admin/", "cli/"]),
@@ -83,11 +85,14 @@ pub(crate) const CRATES: [(&str, &[&str]); 35] = [
     ("memchr", &["robots/"]),
     ("sfv", &["robots_tag/", "robots/record.rs", "signature/"]),
     ("serde_yaml", &["policy/yaml.rs"]),
-    ("serde", &["diagnostic", "product_token", "crawlers/", "policy/", "violations/", "cli/"]),
-    ("serde_json", &["diagnostic", "signature/", "crawlers/", "violations/", "cli/"]),
+    (
+        "serde",
+        &["diagnostic", "product_token", "crawlers/", "policy/", "violations/", "report/", "cli/"],
+    ),
+    ("serde_json", &["diagnostic", "signature/", "crawlers/", "violations/", "report/", "cli/"]),
     ("html5gum", &["robots_tag/head.rs"]),
     ("getrandom", &["gate/privacy.rs"]),
-    ("sha2", &["signature/", "crawlers/", "policy/", "enforce/", "evidence/", "gate/"]),
+    ("sha2", &["signature/", "crawlers/", "policy/", "enforce/", "evidence/", "report/", "gate/"]),
     ("ring", &["signature/"]),
     ("base64", &["signature/"]),
     (
@@ -97,6 +102,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 35] = [
             "violations/",
             "evidence/",
             "conduct/",
+            "report/",
             "publication/",
             "gate/",
             "proxy/",
@@ -105,6 +111,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 35] = [
     ),
     ("strsim", &["crawlers/", "policy/"]),
     ("uuid", &["gate/record.rs"]),
+    ("zip", &["report/bundle/archive.rs"]),
     ("rusqlite", &["violations/store/"]),
     ("prometheus", &["metrics/"]),
     ("axum", &["admin/", "cli/demo.rs"]),
@@ -155,8 +162,17 @@ pub(crate) const EFFECTS: [&str; 8] = [
     ".await",
     "async fn",
 ];
-pub(crate) const PURE_ROOMS: [&str; 8] =
-    ["robots", "robots_tag", "signature", "crawlers", "policy", "enforce", "conduct", "gate"];
+pub(crate) const PURE_ROOMS: [&str; 9] = [
+    "robots",
+    "robots_tag",
+    "signature",
+    "crawlers",
+    "policy",
+    "enforce",
+    "conduct",
+    "report",
+    "gate",
+];
 
 /// The most lines of a file, and of half of the files.
 pub(crate) const MOST_LINES: usize = 450;

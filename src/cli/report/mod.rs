@@ -1,0 +1,65 @@
+//! `beadle report`: the evidence of violations as a file, and its verification.
+
+use std::{io::Write, path::PathBuf};
+
+use crate::cli::{
+    config::ConfigFile,
+    exit::{Error, Exit},
+    output::Format,
+};
+
+mod evidence; // the bundle of one crawler
+mod lookup; // the names and times that the options mean
+mod verify; // a bundle that is verified
+
+/// Make the evidence of a crawler's violations, or verify such evidence
+///
+/// --evidence writes a zip file with the records, every robots.txt that counts, the crawler's
+/// fetches, a summary, and the draft of a message to the operator of the crawler. --verify judges
+/// every request again from that file alone, without policy and network.
+///
+///   beadle report --evidence GPTBot --since 7d --output gptbot.zip
+///   beadle report --verify gptbot.zip
+///
+/// Exits with 1 if --verify finds a change or a difference, and with 2 if the file is unreadable or
+/// there is no violation to prove.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(super) struct Args {
+    #[command(flatten)]
+    config: ConfigFile,
+    /// Write the evidence bundle of this crawler.
+    #[arg(long, value_name = "TOKEN", conflicts_with = "verify")]
+    evidence: Option<String>,
+    /// Verify an evidence bundle.
+    #[arg(long, value_name = "FILE")]
+    verify: Option<PathBuf>,
+    /// Start of the span: a time (2026-11-20T10:00:00Z), a day in UTC (2026-11-20) or an age (24h).
+    #[arg(long, value_name = "TIME", default_value = "7d")]
+    since: String,
+    /// End of the span, as in --since (default: now).
+    #[arg(long, value_name = "TIME")]
+    until: Option<String>,
+    /// Only violations of this site, named by one of its hosts.
+    #[arg(long, value_name = "HOST")]
+    site: Option<String>,
+    /// The file to write; '-' is standard output (default: evidence-TOKEN.zip).
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Overwrite an existing file.
+    #[arg(long)]
+    force: bool,
+    /// Output format.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
+    match (&args.evidence, &args.verify) {
+        (Some(token), _) => evidence::write(args, token, out),
+        (None, Some(file)) => verify::verify(file, args.format, out),
+        (None, None) => Err(Error::Refused(
+            "nothing to do (name a crawler with --evidence, or a file with --verify)".to_owned(),
+        )),
+    }
+}

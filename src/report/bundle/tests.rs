@@ -1,0 +1,1 @@
+//! Bundles made and verified in memory.
