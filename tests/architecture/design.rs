@@ -59,7 +59,7 @@ pub(crate) const USES: [(&str, &[&str]); 16] = [
 ];
 
 /// The places of each direct dependency; it is unknown everywhere else.
-pub(crate) const CRATES: [(&str, &[&str]); 36] = [
+pub(crate) const CRATES: [(&str, &[&str]); 39] = [
     ("pingora", &["proxy/"]),
     ("async_trait", &["proxy/"]),
     ("http", &["fetch/", "evidence/", "gate/", "proxy/", "admin/", "cli/"]),
@@ -90,6 +90,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 36] = [
         &["diagnostic", "product_token", "crawlers/", "policy/", "violations/", "report/", "cli/"],
     ),
     ("serde_json", &["diagnostic", "signature/", "crawlers/", "violations/", "report/", "cli/"]),
+    ("askama", &["report/html.rs"]),
     ("html5gum", &["robots_tag/head.rs"]),
     ("getrandom", &["gate/privacy.rs"]),
     ("sha2", &["signature/", "crawlers/", "policy/", "enforce/", "evidence/", "report/", "gate/"]),
@@ -110,6 +111,8 @@ pub(crate) const CRATES: [(&str, &[&str]); 36] = [
         ],
     ),
     ("strsim", &["crawlers/", "policy/"]),
+    ("terminal_size", &["cli/screen.rs"]),
+    ("unicode_width", &["report/text.rs"]),
     ("uuid", &["gate/record.rs"]),
     ("zip", &["report/bundle/archive.rs"]),
     ("rusqlite", &["violations/store/"]),

@@ -45,14 +45,16 @@ struct BundleRow<'a> {
 }
 
 /// Writes the bundle of a crawler.
-pub(super) fn write(args: &Args, token: &str, out: &mut dyn Write) -> Result<Exit, Error> {
+pub(super) fn write(
+    args: &Args,
+    token: &str,
+    format: Format,
+    out: &mut dyn Write,
+) -> Result<Exit, Error> {
     let policy = load_with_database(&args.config.config)?;
     let now = Timestamp::now();
     let (since, until) = lookup::span(&args.since, args.until.as_deref(), now)?;
-    let database = policy.violations.database.as_deref().ok_or_else(|| {
-        Error::Refused("the policy names no database (set 'violations.database')".to_owned())
-    })?;
-    let store = Store::open_read_only(database)?;
+    let store = lookup::database(&policy)?;
     let product_token = lookup::product_token(&policy, &store, token)?;
     let site = args.site.as_deref().map(|host| lookup::site(&policy, &store, host)).transpose()?;
     let output = output(args, &product_token)?;
@@ -112,7 +114,7 @@ pub(super) fn write(args: &Args, token: &str, out: &mut dyn Write) -> Result<Exi
         violations: material.records.len(),
         files: files.len(),
     };
-    report(&row, args.format, out)?;
+    report(&row, format, out)?;
     if is_cut {
         remark(&format!(
             "only the latest {MAX_RECORDS} violations are in it (choose a later --since)"
@@ -163,7 +165,7 @@ fn there_already(file: &Path) -> Error {
 }
 
 /// Writes the file whole, or not at all.
-fn save(file: &Path, bytes: &[u8], force: bool) -> Result<(), Error> {
+pub(super) fn save(file: &Path, bytes: &[u8], force: bool) -> Result<(), Error> {
     let refused = |error: &io::Error| match error.kind() {
         io::ErrorKind::AlreadyExists if !force => there_already(file),
         _ => Error::Refused(format!("{}: {error}", name(file))),

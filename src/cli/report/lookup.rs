@@ -10,6 +10,14 @@ use crate::{
     violations::{Filter, Store},
 };
 
+/// The database of the policy.
+pub(in crate::cli) fn database(policy: &Policy) -> Result<Store, Error> {
+    let database = policy.violations.database.as_deref().ok_or_else(|| {
+        Error::Refused("the policy names no database (set 'violations.database')".to_owned())
+    })?;
+    Ok(Store::open_read_only(database)?)
+}
+
 /// The product token that records name: of the catalogue, or of a record.
 pub(super) fn product_token(policy: &Policy, store: &Store, text: &str) -> Result<String, Error> {
     if let Some(known) = policy.catalogue.find(text).map(Crawler::product_token) {

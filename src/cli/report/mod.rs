@@ -1,28 +1,37 @@
-//! `beadle report`: the evidence of violations as a file, and its verification.
+//! `beadle report`: what crawlers did in a span of time; the evidence of violations as a file, and its
+//! verification.
 
 use std::{io::Write, path::PathBuf};
 
+use self::format::Format;
 use crate::cli::{
     config::ConfigFile,
     exit::{Error, Exit},
-    output::Format,
 };
 
 mod evidence; // the bundle of one crawler
+mod format; // the formats of a report
 mod lookup; // the names and times that the options mean
+mod review; // a span of time against the one before
 mod verify; // a bundle that is verified
 
-/// Make the evidence of a crawler's violations, or verify such evidence
+/// Review what crawlers did, make evidence of violations, or verify such evidence
+///
+/// Without --evidence and --verify, compares the span with the one before: crawlers, rules, paths and
+/// days, what was read, new offenders, the best behaved, and visits that operators sent.
+/// Counts are kept by hour, so the span has whole hours, the current one included.
 ///
 /// --evidence writes a zip file with the records, every robots.txt that counts, the crawler's
 /// fetches, a summary, and the draft of a message to the operator of the crawler. --verify judges
 /// every request again from that file alone, without policy and network.
 ///
+///   beadle report --since 30d
+///   beadle report --format html --output week.html
 ///   beadle report --evidence GPTBot --since 7d --output gptbot.zip
 ///   beadle report --verify gptbot.zip
 ///
-/// Exits with 1 if --verify finds a change or a difference, and with 2 if the file is unreadable or
-/// there is no violation to prove.
+/// Exits with 1 if --verify finds a change or a difference, and with 2 if there is no database, the
+/// file is unreadable, or there is no violation to prove.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct Args {
@@ -40,10 +49,11 @@ pub(super) struct Args {
     /// End of the span, as in --since (default: now).
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
-    /// Only violations of this site, named by one of its hosts.
+    /// Only this site, named by one of its hosts.
     #[arg(long, value_name = "HOST")]
     site: Option<String>,
-    /// The file to write; '-' is standard output (default: evidence-TOKEN.zip).
+    /// The file to write; '-' is standard output (default: evidence-TOKEN.zip, and standard output for a
+    /// review).
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Overwrite an existing file.
@@ -56,10 +66,8 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     match (&args.evidence, &args.verify) {
-        (Some(token), _) => evidence::write(args, token, out),
-        (None, Some(file)) => verify::verify(file, args.format, out),
-        (None, None) => Err(Error::Refused(
-            "nothing to do (name a crawler with --evidence, or a file with --verify)".to_owned(),
-        )),
+        (Some(token), _) => evidence::write(args, token, args.format.of_lines()?, out),
+        (None, Some(file)) => verify::verify(file, args.format.of_lines()?, out),
+        (None, None) => review::write(args, out),
     }
 }
