@@ -47,6 +47,7 @@ mod cli_arguments;
 mod cli_check;
 mod cli_crawlers;
 mod cli_input;
+mod cli_report; // the evidence of violations
 mod cli_tags;
 mod cli_violations;
 mod descriptors; // connections without file descriptors

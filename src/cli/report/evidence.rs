@@ -128,7 +128,8 @@ fn report(row: &BundleRow<'_>, format: Format, out: &mut dyn Write) -> Result<()
         return json(out, row);
     }
     let BundleRow { file, violations, product_token, sha256, .. } = row;
-    writeln!(out, "{file}: {violations} violations of {product_token}")?;
+    let noun = if *violations == 1 { "violation" } else { "violations" };
+    writeln!(out, "{file}: {violations} {noun} of {product_token}")?;
     writeln!(out, "SHA-256 {sha256}")?;
     writeln!(
         out,

@@ -10,6 +10,9 @@ use crate::{
     violations::{Filter, Store},
 };
 
+/// The product token in records of a client without a name.
+const NO_NAME: &str = "-";
+
 /// The database of the policy.
 pub(in crate::cli) fn database(policy: &Policy) -> Result<Store, Error> {
     let database = policy.violations.database.as_deref().ok_or_else(|| {
@@ -20,6 +23,11 @@ pub(in crate::cli) fn database(policy: &Policy) -> Result<Store, Error> {
 
 /// The product token that records name: of the catalogue, or of a record.
 pub(super) fn product_token(policy: &Policy, store: &Store, text: &str) -> Result<String, Error> {
+    if text == NO_NAME {
+        let message =
+            "clients without a name have no operator to send evidence to (name a crawler)";
+        return Err(Error::Refused(message.to_owned()));
+    }
     if let Some(known) = policy.catalogue.find(text).map(Crawler::product_token) {
         return Ok(known.as_str().to_owned());
     }

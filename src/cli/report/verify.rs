@@ -98,7 +98,7 @@ fn print_text(verification: &Verification, out: &mut dyn Write) -> Result<(), Er
     let token = verification.product_token.as_ref().map_or_else(|| "-".to_owned(), shown);
     writeln!(
         out,
-        "{token}: {records} violations; {agreeing} verdicts agree, {differing} differ, \
+        "{token}: of {records} verdicts, {agreeing} agree, {differing} differ, and \
          {not_recomputed} can't be judged again from the bundle alone"
     )?;
     let verdict = match verification.is_verified() {
@@ -106,8 +106,8 @@ fn print_text(verification: &Verification, out: &mut dyn Write) -> Result<(), Er
             "verified: every hash is right, and every request that can be judged again was a \
                  violation"
         }
-        false if *agreeing == 0 && *differing == 0 => "NOT verified: no verdict was judged again",
-        false => "NOT verified",
+        false if verification.is_wrong() => "NOT verified",
+        false => "NOT verified: no verdict can be judged again",
     };
     Ok(writeln!(out, "{verdict}")?)
 }

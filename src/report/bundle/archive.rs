@@ -208,3 +208,121 @@ impl fmt::Display for Refusal {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn zip(fill: impl FnOnce(&mut ZipWriter<Cursor<Vec<u8>>>)) -> Vec<u8> {
+        let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+        fill(&mut zip);
+        zip.finish().expect("memory takes all").into_inner()
+    }
+
+    /// A zip of files with these names.
+    fn named(names: &[&str]) -> Vec<u8> {
+        zip(|zip| {
+            for name in names {
+                zip.start_file(*name, SimpleFileOptions::default()).expect("a new name");
+                zip.write_all(b"text").expect("memory takes all");
+            }
+        })
+    }
+
+    /// The octets with each occurrence of a text replaced by one of the same length.
+    fn replaced(bytes: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
+        let mut bytes = bytes.to_vec();
+        let places: Vec<usize> =
+            (0..bytes.len()).filter(|&at| bytes[at..].starts_with(from)).collect();
+        assert!(places.len() >= 2, "in the header and in the list");
+        places.into_iter().for_each(|at| bytes[at..at + to.len()].copy_from_slice(to));
+        bytes
+    }
+
+    #[test]
+    fn what_is_packed_is_unpacked() {
+        let files: Vec<File> =
+            vec![("a.txt".to_owned(), b"a".to_vec()), ("b/c.txt".to_owned(), vec![0; 100_000])];
+        let packed = pack(&files);
+        let unpacked = unpack(&packed).expect("it is a zip");
+        assert_eq!((unpacked.files, unpacked.is_sealed), (files.clone(), Some(true)));
+        let backward: Vec<File> = files.into_iter().rev().collect();
+        assert_eq!(pack(&backward), packed, "the order and the time change nothing");
+        let foreign = unpack(&named(&["a", "b"])).expect("it is a zip");
+        assert_eq!((foreign.files.len(), foreign.is_sealed), (2, None));
+    }
+
+    #[test]
+    fn hostile_names_are_refused() {
+        for name in [
+            "../a",
+            "/a",
+            "a/../b",
+            "a//b",
+            "a/",
+            "./a",
+            "..",
+            "",
+            "a\\b",
+            "C:a",
+            "a b",
+            "\u{e9}",
+            "a\nb",
+            &"a/".repeat(300),
+        ] {
+            let refusal = unpack(&named(&[name])).expect_err(name);
+            let is_named = matches!(refusal, Refusal::BadName(_) | Refusal::NoFile(_));
+            assert!(is_named || matches!(refusal, Refusal::NoZip(_)), "{name}: {refusal}");
+        }
+        let raw = replaced(&named(&["abcd"]), b"abcd", b"a\xff\x00d");
+        assert!(matches!(unpack(&raw), Err(Refusal::BadName(_))));
+    }
+
+    #[test]
+    fn a_name_stands_for_one_file() {
+        let twice = replaced(&named(&["aa", "ab"]), b"ab", b"aa");
+        for twice in [twice, named(&["aa", "AA"])] {
+            let refusal = unpack(&twice).expect_err("two files have one name");
+            assert!(matches!(refusal, Refusal::Ambiguous(_)), "{refusal}");
+        }
+    }
+
+    #[test]
+    fn bombs_are_refused() {
+        let deflated = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
+        let dense = zip(|zip| {
+            zip.start_file("zeros", deflated).expect("a new name");
+            zip.write_all(&vec![0; 8 << 20]).expect("memory takes all");
+        });
+        assert!(matches!(unpack(&dense), Err(Refusal::TooDense(name)) if name == "zeros"));
+        let names: Vec<String> = (0..=MAX_FILES).map(|number| number.to_string()).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        assert!(matches!(unpack(&named(&names)), Err(Refusal::TooManyFiles)));
+    }
+
+    #[test]
+    fn folders_links_and_other_methods_are_refused() {
+        let options = SimpleFileOptions::default();
+        let folder = zip(|zip| zip.add_directory("folder", options).expect("a new name"));
+        let link = zip(|zip| zip.add_symlink("link", "/etc/passwd", options).expect("a new name"));
+        for bytes in [folder, link] {
+            let refusal = unpack(&bytes).expect_err("no plain file");
+            assert!(matches!(refusal, Refusal::NoFile(_) | Refusal::BadName(_)), "{refusal}");
+        }
+        // The method, two octets after version and flags.
+        let mut other = named(&["a"]);
+        let list = other.windows(4).position(|four| four == LISTED).expect("a list");
+        (other[8], other[list + 10]) = (99, 99);
+        assert!(unpack(&other).is_err());
+    }
+
+    #[test]
+    fn other_data_around_a_zip_is_refused() {
+        let good = named(&["a"]);
+        for bytes in
+            [[b"data", &*good].concat(), [&*good, b"data"].concat(), b"PK".to_vec(), vec![]]
+        {
+            assert!(unpack(&bytes).is_err());
+        }
+    }
+}

@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use crate::{crawlers::Crawler, violations::ReadState};
+use crate::{crawlers::Crawler, escape::shown, violations::ReadState};
 
 use super::summary::{Facts, several};
 
@@ -100,12 +100,12 @@ fn ours(out: &mut String, facts: &Facts<'_>, impostors: u64) -> std::fmt::Result
 
 /// The operator's published contact, or how to find one.
 fn recipient(crawler: Option<&Crawler>) -> String {
-    let contact = crawler.and_then(Crawler::contact).map(str::to_owned);
+    let contact = crawler.and_then(Crawler::contact).map(shown);
     contact.unwrap_or_else(|| {
         let page = crawler.and_then(Crawler::documentation);
         page.map_or_else(
             || "[the catalogue has no contact of the operator]".to_owned(),
-            |page| format!("[the catalogue has no contact; see {page}]"),
+            |page| format!("[the catalogue has no contact; see {}]", shown(page)),
         )
     })
 }

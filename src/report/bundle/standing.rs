@@ -50,8 +50,8 @@ pub(super) struct Published {
 impl Standings {
     pub(super) fn of(records: &[Violation], crawler: Option<&Crawler>) -> Self {
         Self {
-            counts: counts(records),
-            networks: networks(records),
+            counts: counts(records.iter()),
+            networks: networks(records.iter()),
             published: crawler.map(Published::of).unwrap_or_default(),
         }
     }
@@ -70,8 +70,8 @@ impl Published {
 }
 
 /// The records by standing and evidence, the most first.
-pub(super) fn counts(records: &[Violation]) -> Vec<Count> {
-    let keys = records.iter().map(|one| (one.standing.as_str(), one.evidence.as_deref()));
+pub(super) fn counts<'a>(records: impl Iterator<Item = &'a Violation>) -> Vec<Count> {
+    let keys = records.map(|one| (one.standing.as_str(), one.evidence.as_deref()));
     let counts = tally(keys).into_iter().map(|((standing, evidence), records)| Count {
         standing: standing.to_owned(),
         evidence: evidence.map(str::to_owned),
@@ -81,9 +81,8 @@ pub(super) fn counts(records: &[Violation]) -> Vec<Count> {
 }
 
 /// The records by network, standing and evidence, the most first.
-pub(super) fn networks(records: &[Violation]) -> Vec<OfNetwork> {
+pub(super) fn networks<'a>(records: impl Iterator<Item = &'a Violation>) -> Vec<OfNetwork> {
     let keys = records
-        .iter()
         .map(|one| (network(&one.client_ip), one.standing.as_str(), one.evidence.as_deref()));
     let counts =
         tally(keys).into_iter().map(|((network, standing, evidence), records)| OfNetwork {

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use crate::{
     crawlers::Crawler,
+    escape::shown,
     violations::{ReadState, Robots, Violation},
 };
 
@@ -124,8 +125,9 @@ fn write(out: &mut String, facts: &Facts<'_>) -> std::fmt::Result {
     let title = format!("Requests by {token} that robots.txt disallows");
     writeln!(out, "{title}\n{}\n", "=".repeat(title.chars().count()))?;
     writeln!(out, "Made by {} on {}.\n", manifest.tool, time::plain(manifest.made.0))?;
-    let operator = manifest.operator.as_deref().map(|name| format!(", operated by {name}"));
-    let page = facts.crawler.and_then(Crawler::documentation).map(|url| format!(" ({url})"));
+    let operator = manifest.operator.as_ref().map(|name| format!(", operated by {}", shown(name)));
+    let page = facts.crawler.and_then(Crawler::documentation);
+    let page = page.map(|url| format!(" ({})", shown(url)));
     let (operator, page) = (operator.unwrap_or_default(), page.unwrap_or_default());
     writeln!(out, "Who       {token}{operator}{page}")?;
     writeln!(out, "Where     {}", facts.sites.join(", "))?;
@@ -210,7 +212,7 @@ fn identity(out: &mut String, facts: &Facts<'_>) -> std::fmt::Result {
     let all: Vec<String> = lists.chain(names).chain(agent).take(MOST_LISTED).collect();
     if !all.is_empty() {
         writeln!(out, "The operator publishes:")?;
-        all.iter().try_for_each(|line| writeln!(out, "          {line}"))?;
+        all.iter().try_for_each(|line| writeln!(out, "          {}", shown(line)))?;
     }
     if facts.of_standing("contradicted") > 0 {
         writeln!(out, "Impostors are not the operator's clients: somebody else uses the name.")?;

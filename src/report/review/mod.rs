@@ -18,6 +18,3 @@ mod json; // as JSON lines
 mod model; // the facts of a review
 mod pages; // as a document
 mod rows; // the rows of rules, paths, days and operators
-
-#[cfg(test)]
-mod tests;

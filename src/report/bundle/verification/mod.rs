@@ -104,8 +104,12 @@ impl Finding {
 impl Verification {
     /// Whether nothing was changed, nothing differs, and some verdict was made again.
     pub fn is_verified(&self) -> bool {
-        let is_wrong = |finding: &Finding| finding.status <= Status::Differs;
-        self.agreeing > 0 && self.differing == 0 && !self.findings.iter().any(is_wrong)
+        self.agreeing > 0 && !self.is_wrong()
+    }
+
+    /// Whether something was changed or differs.
+    pub fn is_wrong(&self) -> bool {
+        self.findings.iter().any(|finding| finding.status <= Status::Differs)
     }
 }
 
@@ -248,9 +252,9 @@ fn check_counts(
     let Some(standings) = parse::<standing::Standings>(files, file::STANDING, findings) else {
         return;
     };
-    let records: Vec<Violation> = records.iter().map(|(_, record)| record.clone()).collect();
-    let is_same = standings.counts == standing::counts(&records)
-        && standings.networks == standing::networks(&records);
+    let records = || records.iter().map(|(_, record)| record);
+    let is_same = standings.counts == standing::counts(records())
+        && standings.networks == standing::networks(records());
     if !is_same {
         let (recorded, recomputed) =
             ("other counts".to_owned(), "those of records.jsonl".to_owned());

@@ -167,6 +167,9 @@ impl Case<'_> {
         };
         let verdict = matcher.verdict(group, &self.target);
         self.compare(&verdict, found);
+        if *record.verdict != *verdict.access.as_str() {
+            return;
+        }
         if verdict.access == Access::Allow {
             found.push(not_recomputed(match () {
                 () if self.is_reason(Reason::Impostor) => FALSE_NAME.to_owned(),
@@ -185,7 +188,8 @@ impl Case<'_> {
             found.push(not_recomputed(what));
             return;
         }
-        self.check_time(found);
+        let by_all = self.is_reason(Reason::Hidden) || own != Some(group);
+        self.check_time(by_all, found);
     }
 
     fn is_reason(&self, reason: Reason) -> bool {
@@ -199,36 +203,34 @@ impl Case<'_> {
         let line = verdict.rule.map(|rule| rule.line);
         let directive = verdict.rule.map_or("", |rule| rule.directive.as_str());
         let pattern = Text::path(verdict.rule.map_or("", |rule| &rule.pattern).as_bytes());
-        let reason = match (verdict.access, verdict.form) {
-            (Access::Allow, _) => Reason::Allow,
-            (Access::Disallow, Form::Letter) => Reason::Disallow,
-            (Access::Disallow, Form::Evasion) => Reason::Evasion,
+        let reason = match verdict.form {
+            Form::Letter => Reason::Disallow,
+            Form::Evasion => Reason::Evasion,
         };
         let by_form = [Reason::Disallow, Reason::Evasion].iter().any(|one| self.is_reason(*one));
-        for (what, recorded, recomputed) in [
-            ("verdict", self.record.verdict.to_string(), verdict.access.as_str().to_owned()),
-            ("robots.line", number(robots.line), number(line)),
-            ("robots.directive", robots.directive.to_string(), directive.to_owned()),
-            ("robots.pattern", robots.pattern.to_string(), pattern.to_string()),
-        ] {
+        let mut differ = |what: &str, recorded: String, recomputed: String| {
             if recorded != recomputed {
                 found.push(differs(what, recorded, recomputed));
             }
-        }
-        if by_form && !self.is_reason(reason) {
-            found.push(differs("reason", self.record.reason.as_str(), reason.as_str()));
+        };
+        differ("verdict", self.record.verdict.to_string(), verdict.access.as_str().to_owned());
+        differ("robots.line", number(robots.line), number(line));
+        differ("robots.directive", robots.directive.to_string(), directive.to_owned());
+        differ("robots.pattern", robots.pattern.to_string(), pattern.to_string());
+        if by_form && verdict.access == Access::Disallow {
+            differ("reason", self.record.reason.to_string(), reason.as_str().to_owned());
         }
     }
 
     /// Judges the request by all editions that the crawler could use at that time. It is a violation
     /// only if each of them disallows it.
-    fn check_time(&self, found: &mut Vec<Finding>) {
+    fn check_time(&self, by_all: bool, found: &mut Vec<Finding>) {
         let Self { bench, record, settings, .. } = self;
         let start = start(record.time, settings.window(), &bench.manifest.clock_leaps);
         let lenient = bench.rows(&record.site).find(|row| {
             self.was_before(row)
                 && row.is_within(start, record.time)
-                && bench.edition_of(row).is_none_or(|edition| self.allows(edition))
+                && bench.edition_of(row).is_none_or(|edition| self.allows(edition, by_all))
         });
         let Some(lenient) = lenient else { return };
         if !settings.is_excused {
@@ -265,7 +267,7 @@ impl Case<'_> {
             bench.fetches(&record.site).filter(|row| row.last.0 > at && row.last.0 <= record.time);
         for id in std::iter::once(read.as_str()).chain(later.map(|row| row.edition.as_str())) {
             match bench.edition(&record.site, id) {
-                Some(edition) if self.allows(edition) => return found.push(excused(id)),
+                Some(edition) if self.allows(edition, by_all) => return found.push(excused(id)),
                 Some(_) => {}
                 None => {
                     let what =
@@ -290,13 +292,13 @@ impl Case<'_> {
         row.edition != self.record.robots.edition.as_str() && end.is_none_or(|end| row.from < end)
     }
 
-    /// Whether an edition allows the request.
-    fn allows(&self, edition: &Edition) -> bool {
+    /// Whether an edition allows the request, by the crawler's group or by all groups.
+    fn allows(&self, edition: &Edition, by_all: bool) -> bool {
         let matcher = edition.matcher();
         let is_allowed = |matcher: &Matcher, group: Scope| {
             matcher.verdict(group, &self.target).access == Access::Allow
         };
-        if self.is_reason(Reason::Hidden) {
+        if by_all {
             return matcher.scopes().all(|group| is_allowed(matcher, group));
         }
         let group = self.bench.group(matcher, self.settings);
