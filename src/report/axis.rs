@@ -44,10 +44,15 @@ impl Axis {
         usize::try_from(at).ok().filter(|&at| at < self.count)
     }
 
+    /// The start of a bar.
+    pub fn start(&self, bar: usize) -> Timestamp {
+        let start = self.first + self.step * i64::try_from(bar).unwrap_or(0);
+        Timestamp::from_millisecond(start).unwrap_or(Timestamp::MIN)
+    }
+
     /// The name of a bar: `Sun 2026-11-15`, `2026-11-15 10:00`.
     pub fn name(&self, bar: usize) -> String {
-        let start = self.first + self.step * i64::try_from(bar).unwrap_or(0);
-        let Ok(start) = Timestamp::from_millisecond(start) else { return String::new() };
+        let start = self.start(bar);
         if self.is_hours() { start.strftime("%F %H:%M") } else { start.strftime("%a %F") }.to_string()
     }
 

@@ -94,30 +94,46 @@ fn push_table(out: &mut String, table: &Table, screen: Screen) {
     }
 }
 
-/// The width of each column; `None` for charts that have no room.
+/// The width of each column; `None` for charts that have no room. Charts go before names get very
+/// short.
 fn widths(table: &Table, rows: &[Vec<String>], screen: usize) -> Vec<Option<usize>> {
     let widest = |at: usize| {
         let cells = rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.width());
         let heading = table.columns.get(at).map_or(0, |column| column.heading.width());
         cells.max().unwrap_or(0).max(heading)
     };
-    let mut widths: Vec<Option<usize>> = (0..table.columns.len()).map(|at| Some(widest(at))).collect();
+    let mut wanted: Vec<Option<usize>> =
+        (0..table.columns.len()).map(|at| Some(widest(at))).collect();
     loop {
-        let others: usize =
-            widths.iter().skip(1).flatten().map(|width| width + GAP).sum::<usize>() + GAP;
-        let name = widths.first().copied().flatten().unwrap_or(0);
-        let room = screen.saturating_sub(others);
-        let is_chart = |at: &usize| table.columns.get(*at).is_some_and(|one| one.kind.is_chart());
-        let chart = (0..widths.len()).rev().filter(is_chart).find(|at| widths[*at].is_some());
-        match chart {
-            Some(chart) if room < name.min(LEAST_NAME) => widths[chart] = None,
-            _ => {
-                if let Some(first) = widths.first_mut() {
-                    *first = Some(name.min(room.max(LEAST_NAME)));
-                }
-                return widths;
-            }
+        let (widths, fits) = shrunk(table, &wanted, screen);
+        let columns = wanted.iter_mut().zip(&table.columns).rev();
+        let mut charts = columns.filter(|(width, column)| column.kind.is_chart() && width.is_some());
+        match charts.next() {
+            Some((width, _)) if !fits => *width = None,
+            _ => return widths,
         }
+    }
+}
+
+/// The widths with names short enough for the screen, and whether they are.
+fn shrunk(table: &Table, wanted: &[Option<usize>], screen: usize) -> (Vec<Option<usize>>, bool) {
+    let mut widths = wanted.to_vec();
+    loop {
+        let sum: usize = widths.iter().flatten().map(|width| width + GAP).sum();
+        let Some(excess) = sum.checked_sub(screen).filter(|&excess| excess > 0) else {
+            return (widths, true);
+        };
+        let columns = widths.iter_mut().zip(&table.columns);
+        let mut names: Vec<&mut usize> = columns
+            .filter(|(_, column)| matches!(column.kind, Kind::Name | Kind::Code))
+            .filter_map(|(width, _)| width.as_mut().filter(|width| **width > LEAST_NAME))
+            .collect();
+        names.sort_unstable_by(|a, b| b.cmp(a));
+        let second = names.get(1).map_or(LEAST_NAME, |width| **width);
+        let Some(longest) = names.first_mut() else { return (widths, false) };
+        // Down to the next longest name; then both get shorter in turns.
+        let least = second.min(**longest - 1).max(LEAST_NAME);
+        **longest = longest.saturating_sub(excess).max(least);
     }
 }
 
@@ -161,4 +177,76 @@ fn cut(text: &str, width: usize) -> String {
         kept.push(c);
     }
     format!("{kept}…")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn table(cells: [&str; 2]) -> Table {
+        let columns = [("path", Kind::Code), ("violations", Kind::Number), ("", Kind::Bar)];
+        let row = [cells[0].into(), cells[1].into(), Cell::Bar(1, 2)];
+        Table::new(columns).with(1, [row])
+    }
+
+    fn lines(table: &Table, width: usize) -> String {
+        let mut out = String::new();
+        push_table(&mut out, table, Screen { width, has_colours: false });
+        out
+    }
+
+    #[test]
+    fn names_are_cut_and_charts_go_first_when_they_would_be_cut_short() {
+        let path = "/a/very/long/path/to/a/page";
+        assert_eq!(
+            lines(&table([path, "1,234"]), 80),
+            "  path                         violations\n  /a/very/long/path/to/a/page       1,234  ████████\n"
+        );
+        assert_eq!(
+            lines(&table([path, "1,234"]), 50),
+            "  path                violations\n  /a/very/long/path…       1,234  ████████\n"
+        );
+        assert_eq!(
+            lines(&table([path, "1,234"]), 40),
+            "  path                        violations\n  /a/very/long/path/to/a/pa…       1,234\n"
+        );
+        assert_eq!(
+            lines(&table([path, "1,234"]), 10),
+            "  path            violations\n  /a/very/long/…       1,234\n"
+        );
+    }
+
+    #[test]
+    fn colours_are_for_screens_that_have_them() {
+        let document = Document {
+            title: "T".to_owned(),
+            lead: vec!["one two".to_owned()],
+            sections: vec![Section::new("S", table(["/a", "1"]))],
+        };
+        let shown = |has_colours| text(&document, Screen { width: 80, has_colours });
+        assert!(!shown(false).contains('\u{1b}'));
+        assert!(shown(true).contains("\u{1b}[1mT\u{1b}[0m\n") && shown(true).contains("\u{1b}[33m"));
+        let narrow = text(&document, Screen { width: 4, has_colours: false });
+        assert!(narrow.starts_with("T\none\ntwo\n"), "{narrow}");
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_is_wider_than_the_screen(
+            names in prop::collection::vec("[a-z\u{e9}\u{65e5}]{0,60}", 3),
+            width in 60_usize..120,
+        ) {
+            let columns = [
+                ("a", Kind::Name), ("b", Kind::Code), ("c", Kind::Name), ("d", Kind::Trend),
+            ];
+            let cells = |at: usize| Cell::from(names[at].clone());
+            let row = [cells(0), cells(1), cells(2), Cell::Trend(vec![1, 2, 3])];
+            let text = lines(&Table::new(columns).with(1, [row]), width);
+            for line in text.lines() {
+                prop_assert!(line.width() <= width, "{}", text);
+            }
+        }
+    }
 }

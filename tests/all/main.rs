@@ -48,12 +48,14 @@ mod cli_check;
 mod cli_crawlers;
 mod cli_input;
 mod cli_report; // the evidence of violations
+mod cli_review; // reports over a span of time, and scorecards
 mod cli_tags;
 mod cli_violations;
 mod descriptors; // connections without file descriptors
 mod record_store;
 mod reload;
 mod shutdown;
+mod units; // the unit files for systemd
 
 // === the library under stress
 mod forms; // whatever an origin resolves to a disallowed path is judged disallowed

@@ -6,9 +6,13 @@ use std::{
     process::{Child, Command, Output, Stdio},
 };
 
+use jiff::Timestamp;
+
 use crate::{
     page::{Block, Page, pages, root},
-    support::{client::Request, free_port, need, origin::Origin, program::PROGRAM, wait_for},
+    support::{
+        client::Request, free_port, need, origin::Origin, program::PROGRAM, wait_for, week,
+    },
 };
 
 /// Programs that the pages use and that this test does not run.
@@ -58,6 +62,10 @@ impl Reader {
     fn follow(&mut self, page: &Page) {
         for block in page.blocks() {
             match (block.language, block.role) {
+                ("yaml", "week") => {
+                    self.policy(&block);
+                    week::fill(&self.file("violations.db"), Timestamp::now());
+                }
                 ("yaml", "append") => self.append(block.text),
                 ("yaml", "") => self.policy(&block),
                 ("sh", "") => self.commands(block.text),

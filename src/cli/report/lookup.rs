@@ -7,7 +7,7 @@ use crate::{
     crawlers::Crawler,
     escape::shown,
     policy::{Host, Policy},
-    violations::{Filter, Store},
+    violations::{Dimension, Filter, Question, Store},
 };
 
 /// The product token in records of a client without a name.
@@ -22,7 +22,7 @@ pub(in crate::cli) fn database(policy: &Policy) -> Result<Store, Error> {
 }
 
 /// The product token that records name: of the catalogue, or of a record.
-pub(super) fn product_token(policy: &Policy, store: &Store, text: &str) -> Result<String, Error> {
+pub(in crate::cli) fn product_token(policy: &Policy, store: &Store, text: &str) -> Result<String, Error> {
     if text == NO_NAME {
         let message =
             "clients without a name have no operator to send evidence to (name a crawler)";
@@ -36,15 +36,42 @@ pub(super) fn product_token(policy: &Policy, store: &Store, text: &str) -> Resul
     if let Some((_, record)) = found.records.first() {
         return Ok(record.product_token.to_string());
     }
+    Err(unknown_token(policy, text))
+}
+
+/// The product token that counts name: of the catalogue, of a record, or of counts alone.
+pub(in crate::cli) fn counted_token(
+    policy: &Policy,
+    store: &Store,
+    text: &str,
+) -> Result<String, Error> {
+    let question = Question {
+        product_token: Some(text.to_owned()),
+        by: vec![Dimension::ProductToken],
+        ..Question::default()
+    };
+    // An alias that the catalogue did not know is in the counts under its own name.
+    let counted = store.counted(&question)?.into_iter().find_map(|one| one.key.into_iter().next());
+    match counted.filter(|token| !token.is_empty()) {
+        Some(token) => {
+            let known = policy.catalogue.find(&token).map(|known| known.product_token().as_str());
+            let same = known.filter(|known| known.eq_ignore_ascii_case(&token));
+            Ok(same.map_or_else(|| token.to_string(), str::to_owned))
+        }
+        None => product_token(policy, store, text),
+    }
+}
+
+fn unknown_token(policy: &Policy, text: &str) -> Error {
     let hint = policy.catalogue.closest(text).map_or_else(
         || "neither the catalogue nor a record has this name".to_owned(),
         |near| format!("did you mean {}?", shown(near)),
     );
-    Err(Error::Refused(format!("no crawler is named '{}' ({hint})", shown(text))))
+    Error::Refused(format!("no crawler is named '{}' ({hint})", shown(text)))
 }
 
 /// The site that records name, by its name or by one of its hosts.
-pub(super) fn site(policy: &Policy, store: &Store, text: &str) -> Result<String, Error> {
+pub(in crate::cli) fn site(policy: &Policy, store: &Store, text: &str) -> Result<String, Error> {
     let host = text.to_ascii_lowercase();
     let serves = |known: &Host| match known {
         Host::Exact(known) => *known == host,
@@ -65,7 +92,7 @@ pub(super) fn site(policy: &Policy, store: &Store, text: &str) -> Result<String,
 }
 
 /// The start and the end of a span.
-pub(super) fn span(
+pub(in crate::cli) fn span(
     since: &str,
     until: Option<&str>,
     now: Timestamp,

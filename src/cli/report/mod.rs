@@ -11,7 +11,7 @@ use crate::cli::{
 
 mod evidence; // the bundle of one crawler
 mod format; // the formats of a report
-mod lookup; // the names and times that the options mean
+pub(super) mod lookup; // the names and times that the options mean
 mod review; // a span of time against the one before
 mod verify; // a bundle that is verified
 
