@@ -177,8 +177,9 @@ fn a_bundle_verifies_where_nobody_saw_the_site_and_one_changed_byte_is_found() {
         fs::create_dir_all(path.parent().expect("it has one")).expect("the folder is ours");
         fs::write(path, bytes).expect("the folder is ours");
     }
-    let sums = Command::new("sha256sum").args(["-c", "manifest.sha256"]).current_dir(tree.path());
-    let sums = { sums }.output().expect("coreutils are there");
+    let mut sums = Command::new("sha256sum");
+    let sums = sums.args(["-c", "manifest.sha256"]).current_dir(tree.path()).output();
+    let sums = sums.expect("coreutils are there");
     assert!(sums.status.success(), "{}", stderr(&sums));
 
     for number in 0..files.len() {

@@ -56,7 +56,19 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     match (&args.evidence, &args.verify) {
-        (Some(token), _) => evidence::write(args, token, out),
+        (Some(product_token), _) => {
+            let options = evidence::Options {
+                config: &args.config.config,
+                product_token,
+                since: &args.since,
+                until: args.until.as_deref(),
+                site: args.site.as_deref(),
+                output: args.output.as_deref(),
+                force: args.force,
+                format: args.format,
+            };
+            evidence::write(&options, out)
+        }
         (None, Some(file)) => verify::verify(file, args.format, out),
         (None, None) => Err(Error::Refused(
             "nothing to do (name a crawler with --evidence, or a file with --verify)".to_owned(),
