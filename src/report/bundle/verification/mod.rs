@@ -72,7 +72,7 @@ pub fn verify(unpacked: Unpacked) -> Verification {
         None => findings.push(Finding::new(
             Status::Remark,
             "the zip file itself",
-            "it was packed anew; its files are what counts",
+            "the zip file was packed anew; its files are what counts",
         )),
         Some(true) => {}
     }
