@@ -161,7 +161,10 @@ fn a_bundle_verifies_where_nobody_saw_the_site_and_one_changed_byte_is_found() {
     for (name, part) in [
         ("summary.txt", "Who       GPTBot, operated by OpenAI"),
         ("summary.txt", "How many  6 violations in detail"),
-        ("summary.txt", "it had fetched the robots.txt that disallows the request"),
+        (
+            "summary.txt",
+            "the robots.txt that disallows the request had been fetched under this name",
+        ),
         ("message.txt", "Subject: GPTBot requests pages that robots.txt disallows (site.example)"),
         ("fetches.json", "\"198.51.100.0/24\""),
         ("standing.json", "openai.com"),
@@ -177,8 +180,9 @@ fn a_bundle_verifies_where_nobody_saw_the_site_and_one_changed_byte_is_found() {
         fs::create_dir_all(path.parent().expect("it has one")).expect("the folder is ours");
         fs::write(path, bytes).expect("the folder is ours");
     }
-    let sums = Command::new("sha256sum").args(["-c", "manifest.sha256"]).current_dir(tree.path());
-    let sums = { sums }.output().expect("coreutils are there");
+    let mut sums = Command::new("sha256sum");
+    let sums = sums.args(["-c", "manifest.sha256"]).current_dir(tree.path()).output();
+    let sums = sums.expect("coreutils are there");
     assert!(sums.status.success(), "{}", stderr(&sums));
 
     for number in 0..files.len() {
@@ -269,7 +273,7 @@ fn a_bundle_that_cannot_be_made_says_why() {
         (vec!["--evidence", "GPTBot", "--verify", &there], "cannot be used with"),
         (vec!["--verify", &there], "no readable zip file"),
         (vec!["--verify", &nowhere], "No such file or directory"),
-        (vec!["--verify", &folder], "directory"),
+        (vec!["--verify", &folder], "not a regular file"),
         (vec![], "nothing to do"),
     ] {
         let args: Vec<&str> = [vec!["report"], args].concat();

@@ -12,7 +12,7 @@ use std::{
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::{Args, lookup};
+use super::lookup;
 use crate::{
     cli::{
         config::load_with_database,
@@ -32,6 +32,20 @@ const MOST_EDITIONS: usize = 128 << 20;
 /// Only the owner reads the file: it has the addresses of clients.
 const FILE_MODE: u32 = 0o600;
 
+/// The options of a bundle.
+pub(super) struct Options<'a> {
+    /// The policy file.
+    pub(super) config: &'a Path,
+    pub(super) product_token: &'a str,
+    pub(super) since: &'a str,
+    pub(super) until: Option<&'a str>,
+    pub(super) site: Option<&'a str>,
+    /// The file to write; `-` is standard output.
+    pub(super) output: Option<&'a Path>,
+    pub(super) force: bool,
+    pub(super) format: Format,
+}
+
 /// What was written.
 #[derive(Serialize)]
 struct BundleRow<'a> {
@@ -45,19 +59,14 @@ struct BundleRow<'a> {
 }
 
 /// Writes the bundle of a crawler.
-pub(super) fn write(
-    args: &Args,
-    token: &str,
-    format: Format,
-    out: &mut dyn Write,
-) -> Result<Exit, Error> {
-    let policy = load_with_database(&args.config.config)?;
+pub(super) fn write(options: &Options<'_>, out: &mut dyn Write) -> Result<Exit, Error> {
+    let policy = load_with_database(options.config)?;
     let now = Timestamp::now();
-    let (since, until) = lookup::span(&args.since, args.until.as_deref(), now)?;
+    let (since, until) = lookup::span(options.since, options.until, now)?;
     let store = lookup::database(&policy)?;
-    let product_token = lookup::product_token(&policy, &store, token)?;
-    let site = args.site.as_deref().map(|host| lookup::site(&policy, &store, host)).transpose()?;
-    let output = output(args, &product_token)?;
+    let product_token = lookup::product_token(&policy, &store, options.product_token)?;
+    let site = options.site.map(|host| lookup::site(&policy, &store, host)).transpose()?;
+    let output = output(options, &product_token)?;
     let filter = Filter {
         product_token: Some(product_token.clone()),
         site: site.clone(),
@@ -104,7 +113,7 @@ pub(super) fn write(
         out.write_all(&bytes)?;
         return Ok(Exit::Fine);
     };
-    save(&file, &bytes, args.force)?;
+    save(&file, &bytes, options.force)?;
     let row = BundleRow {
         kind: "bundle",
         file: &name(&file),
@@ -114,7 +123,7 @@ pub(super) fn write(
         violations: material.records.len(),
         files: files.len(),
     };
-    report(&row, format, out)?;
+    report(&row, options.format, out)?;
     if is_cut {
         remark(&format!(
             "only the latest {MAX_RECORDS} violations are in it (choose a later --since)"
@@ -139,8 +148,8 @@ fn report(row: &BundleRow<'_>, format: Format, out: &mut dyn Write) -> Result<()
 }
 
 /// The file to write; `None` is standard output.
-fn output(args: &Args, product_token: &str) -> Result<Option<PathBuf>, Error> {
-    let file = match &args.output {
+fn output(options: &Options<'_>, product_token: &str) -> Result<Option<PathBuf>, Error> {
+    let file = match options.output {
         Some(file) if file.as_os_str() == "-" => {
             if io::stdout().is_terminal() {
                 let message = "a terminal can't show a zip file (write '--output FILE')";
@@ -148,14 +157,14 @@ fn output(args: &Args, product_token: &str) -> Result<Option<PathBuf>, Error> {
             }
             return Ok(None);
         }
-        Some(file) => file.clone(),
+        Some(file) => file.to_owned(),
         None => {
             let safe = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
             let token: String = product_token.chars().map(safe).collect();
             PathBuf::from(format!("evidence-{token}.zip"))
         }
     };
-    if !args.force && fs::symlink_metadata(&file).is_ok() {
+    if !options.force && fs::symlink_metadata(&file).is_ok() {
         return Err(there_already(&file));
     }
     Ok(Some(file))

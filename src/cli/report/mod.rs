@@ -66,8 +66,31 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     match (&args.evidence, &args.verify) {
-        (Some(token), _) => evidence::write(args, token, args.format.of_lines()?, out),
+        (Some(product_token), _) => {
+            let options = evidence::Options {
+                config: &args.config.config,
+                product_token,
+                since: &args.since,
+                until: args.until.as_deref(),
+                site: args.site.as_deref(),
+                output: args.output.as_deref(),
+                force: args.force,
+                format: args.format.of_lines()?,
+            };
+            evidence::write(&options, out)
+        }
         (None, Some(file)) => verify::verify(file, args.format.of_lines()?, out),
-        (None, None) => review::write(args, out),
+        (None, None) => {
+            let options = review::Options {
+                config: &args.config.config,
+                since: &args.since,
+                until: args.until.as_deref(),
+                site: args.site.as_deref(),
+                output: args.output.as_deref(),
+                force: args.force,
+                format: args.format,
+            };
+            review::write(&options, out)
+        }
     }
 }

@@ -1,10 +1,10 @@
 //! What crawlers did in a span of time, against the span before.
 
-use std::io::Write;
+use std::{io::Write, path::Path};
 
 use jiff::Timestamp;
 
-use super::{Args, evidence::save, format::Format, lookup};
+use super::{evidence::save, format::Format, lookup};
 use crate::{
     cli::{
         config::load_with_database,
@@ -24,31 +24,45 @@ const USUAL_WIDTH: usize = 80;
 /// The most rows of a table: on a terminal, and in a file for mail and print.
 const MOST_ROWS: (usize, usize) = (10, 20);
 
+/// The options of a review.
+pub(super) struct Options<'a> {
+    pub(super) config: &'a Path,
+    pub(super) since: &'a str,
+    pub(super) until: Option<&'a str>,
+    pub(super) site: Option<&'a str>,
+    /// The file; `None` and `-` are standard output.
+    pub(super) output: Option<&'a Path>,
+    /// Whether an existing file is overwritten.
+    pub(super) force: bool,
+    pub(super) format: Format,
+}
+
 /// Writes the review.
-pub(super) fn write(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
-    let policy = load_with_database(&args.config.config)?;
+pub(super) fn write(options: &Options<'_>, out: &mut dyn Write) -> Result<Exit, Error> {
+    let policy = load_with_database(options.config)?;
     let now = Timestamp::now();
-    let (since, until) = lookup::span(&args.since, args.until.as_deref(), now)?;
+    let (since, until) = lookup::span(options.since, options.until, now)?;
     let store = lookup::database(&policy)?;
-    let site = args.site.as_deref().map(|host| lookup::site(&policy, &store, host)).transpose()?;
+    let site = options.site.map(|host| lookup::site(&policy, &store, host)).transpose()?;
     let answers = answers(&store, Span::new(since, until, now), site)?;
     let review = Review::of(&answers, &policy.catalogue);
-    let written = match args.format {
+    let file = options.output.filter(|file| file.as_os_str() != "-");
+    let written = match options.format {
         Format::Json => json_lines(&review),
-        Format::Text => text(&document(&review, MOST_ROWS.0), screen(args)),
+        Format::Text => text(&document(&review, MOST_ROWS.0), screen(file)),
         Format::Markdown => markdown(&document(&review, MOST_ROWS.1)),
         Format::Html => html(&document(&review, MOST_ROWS.1)),
     };
-    match args.output.as_deref().filter(|file| file.as_os_str() != "-") {
-        Some(file) => save(file, written.as_bytes(), args.force)?,
+    match file {
+        Some(file) => save(file, written.as_bytes(), options.force)?,
         None => out.write_all(written.as_bytes())?,
     }
     Ok(Exit::Fine)
 }
 
-fn screen(args: &Args) -> report::Screen {
+fn screen(file: Option<&Path>) -> report::Screen {
     let screen = Screen::of_standard_output();
-    let to_terminal = args.output.is_none();
+    let to_terminal = file.is_none();
     report::Screen {
         width: screen.width.filter(|_| to_terminal).unwrap_or(USUAL_WIDTH),
         has_colours: screen.has_colours && to_terminal,

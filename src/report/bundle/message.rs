@@ -87,11 +87,15 @@ fn ours(out: &mut String, facts: &Facts<'_>, impostors: u64) -> std::fmt::Result
     if current > 0 {
         writeln!(
             out,
-            "- Before {current} of them, the crawler had fetched the robots.txt that disallows them."
+            "- Before {current} of them, the robots.txt that disallows them had been fetched under this\n  \
+             name."
         )?;
     }
     if older > 0 {
-        writeln!(out, "- Before {older} of them, it had fetched an earlier robots.txt.")?;
+        writeln!(
+            out,
+            "- Before {older} of them, an earlier robots.txt had been fetched under this name."
+        )?;
     }
     let (rules, _) = facts.rules();
     writeln!(out, "\nThe rules:")?;

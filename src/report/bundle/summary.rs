@@ -177,9 +177,12 @@ fn how_many(out: &mut String, manifest: &Manifest) -> std::fmt::Result {
 fn known(out: &mut String, facts: &Facts<'_>) -> std::fmt::Result {
     writeln!(out, "\nDid it know the rules?\n----------------------")?;
     for (state, words) in [
-        (ReadState::Current, "it had fetched the robots.txt that disallows the request"),
-        (ReadState::Older, "it had fetched an earlier robots.txt"),
-        (ReadState::Never, "no fetch of robots.txt by it is known"),
+        (
+            ReadState::Current,
+            "the robots.txt that disallows the request had been fetched under this name",
+        ),
+        (ReadState::Older, "an earlier robots.txt had been fetched under this name"),
+        (ReadState::Never, "no fetch of robots.txt under this name is known"),
     ] {
         let count = facts.read(state);
         if count > 0 {

@@ -348,6 +348,24 @@ fn the_same_facts_make_the_same_bytes_and_the_bundle_names_what_is_missing() {
 }
 
 #[test]
+fn violations_without_a_record_stand_in_the_summary_as_a_number() {
+    let counts = Counts { requests: 9_000, violations: 5_001, folded: 4_990, dropped: 10 };
+    let files = made(record(), |one| (one.counts, one.is_cut) = (Some(counts), true));
+    assert!(verified(&files).is_verified());
+    let found = files.into_iter().find(|(name, _)| name == "summary.txt");
+    let summary = String::from_utf8(found.expect("it is there").1).expect("it is text");
+    for part in [
+        "How many  1 violation in detail",
+        "Earlier ones are left out",
+        "9000 requests, 5001 of them violations",
+        "4990 violations are only counted: there were more of a kind",
+        "10 violations are only counted: records found no room",
+    ] {
+        assert!(summary.contains(part), "{part}:\n{summary}");
+    }
+}
+
+#[test]
 fn the_message_blames_nobody_for_what_impostors_do() {
     let text = |records: Vec<Violation>| {
         let files = made(record(), |one| one.records = records);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Finding;
+use super::finding::Finding;
 use crate::{
     escape,
     report::bundle::{
@@ -31,12 +31,12 @@ pub(super) fn check(
         None => findings.push(Finding::changed(SEAL, "it is not there")),
         Some(seal) if *seal != file::seal(bytes) => {
             // Which of the two was changed, only a bad form shows.
-            let place = if is_seal(seal) { MANIFEST } else { SEAL };
-            let what = format!("{MANIFEST} and {SEAL} disagree");
+            let says = if is_seal(seal) { seal.get(..64) } else { None };
+            let place = if says.is_some() { MANIFEST } else { SEAL };
             findings.push(Finding {
-                recorded: Some(escape::shown(seal)),
+                recorded: Some(escape::shown(says.unwrap_or(seal))),
                 recomputed: Some(file::hash(bytes)),
-                ..Finding::changed(place, what)
+                ..Finding::changed(place, format!("{MANIFEST} and {SEAL} disagree"))
             });
         }
         Some(_) => {}

@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 
 use crate::violations::{SCHEMA, Violation};
 
+pub use self::finding::{Finding, Status};
+
 use self::bench::Bench;
 use super::{
     archive::Unpacked,
@@ -19,6 +21,7 @@ use super::{
 };
 
 mod bench; // the files of a bundle, ready to judge by
+mod finding; // what a verification finds
 mod integrity; // hashes and lengths
 mod record; // one record, judged again
 
@@ -37,68 +40,6 @@ pub struct Verification {
     pub differing: u64,
     /// The records whose verdict can't be made again from the bundle.
     pub not_recomputed: u64,
-}
-
-/// One finding.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
-    /// How grave it is.
-    pub status: Status,
-    /// The file.
-    pub file: String,
-    /// The line of the file, from 1.
-    pub line: Option<u64>,
-    /// The id of the record.
-    pub id: Option<String>,
-    /// What was found: a sentence, or the field that differs.
-    pub what: String,
-    /// The value in the record, where one differs.
-    pub recorded: Option<String>,
-    /// The value that the bundle gives.
-    pub recomputed: Option<String>,
-}
-
-/// The gravity of a finding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Status {
-    /// The bundle is not as it was made.
-    Changed,
-    /// A record says something else than the bundle gives.
-    Differs,
-    /// The bundle can't show it.
-    NotRecomputed,
-    /// Worth knowing; nothing is wrong.
-    Remark,
-}
-
-impl Status {
-    /// The word in the output.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Changed => "changed",
-            Self::Differs => "differs",
-            Self::NotRecomputed => "not-recomputed",
-            Self::Remark => "remark",
-        }
-    }
-}
-
-impl Finding {
-    fn new(status: Status, file: impl Into<String>, what: impl Into<String>) -> Self {
-        Self {
-            status,
-            file: file.into(),
-            line: None,
-            id: None,
-            what: what.into(),
-            recorded: None,
-            recomputed: None,
-        }
-    }
-
-    fn changed(file: impl Into<String>, what: impl Into<String>) -> Self {
-        Self::new(Status::Changed, file, what)
-    }
 }
 
 impl Verification {
@@ -131,7 +72,7 @@ pub fn verify(unpacked: Unpacked) -> Verification {
         None => findings.push(Finding::new(
             Status::Remark,
             "the zip file itself",
-            "it was packed anew; its files are what counts",
+            "the zip file was packed anew; its files are what counts",
         )),
         Some(true) => {}
     }

@@ -2,7 +2,10 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Finding, Status, bench::Bench};
+use super::{
+    bench::Bench,
+    finding::{Finding, Status},
+};
 use crate::{
     enforce::{Edition, Reason},
     report::bundle::{
