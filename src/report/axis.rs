@@ -53,7 +53,8 @@ impl Axis {
     /// The name of a bar: `Sun 2026-11-15`, `2026-11-15 10:00`.
     pub fn name(&self, bar: usize) -> String {
         let start = self.start(bar);
-        if self.is_hours() { start.strftime("%F %H:%M") } else { start.strftime("%a %F") }.to_string()
+        if self.is_hours() { start.strftime("%F %H:%M") } else { start.strftime("%a %F") }
+            .to_string()
     }
 
     /// The length of a bar: `day`, `2 hours`.

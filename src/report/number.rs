@@ -69,9 +69,13 @@ mod tests {
 
     #[test]
     fn numbers_read_well() {
-        for (number, text) in
-            [(0, "0"), (999, "999"), (1000, "1,000"), (1234567, "1,234,567"), (u64::MAX, "18,446,744,073,709,551,615")]
-        {
+        for (number, text) in [
+            (0, "0"),
+            (999, "999"),
+            (1000, "1,000"),
+            (1234567, "1,234,567"),
+            (u64::MAX, "18,446,744,073,709,551,615"),
+        ] {
             assert_eq!(grouped(number), text);
         }
         for (part, whole, text) in [

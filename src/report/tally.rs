@@ -100,8 +100,8 @@ impl Tally {
         let is_too_soon =
             [Reason::TooSoon, Reason::Slowed].iter().any(|slow| is(reason, slow.as_str()));
         add(&mut self.too_soon, is_too_soon);
-        let is_unjudged = is_fetch
-            || [Reason::Off, Reason::Unbound].iter().any(|one| is(reason, one.as_str()));
+        let is_unjudged =
+            is_fetch || [Reason::Off, Reason::Unbound].iter().any(|one| is(reason, one.as_str()));
         let is_disallowed =
             is(verdict, Access::Disallow.as_str()) && !is(reason, Reason::Grace.as_str());
         let is_violation = !is(action, Action::Pass.as_str());

@@ -75,11 +75,8 @@ fn push_table(out: &mut String, table: &Table, screen: Screen) {
         Cell::Bar(part, whole) => bar(*part, *whole, BAR),
         Cell::Trend(numbers) => spark(numbers),
     };
-    let rows: Vec<Vec<String>> = table
-        .rows
-        .iter()
-        .map(|row| row.iter().map(shown).collect())
-        .collect();
+    let rows: Vec<Vec<String>> =
+        table.rows.iter().map(|row| row.iter().map(shown).collect()).collect();
     let widths = widths(table, &rows, screen.width);
     let headings: Vec<String> =
         table.columns.iter().map(|column| column.heading.to_string()).collect();
@@ -107,7 +104,8 @@ fn widths(table: &Table, rows: &[Vec<String>], screen: usize) -> Vec<Option<usiz
     loop {
         let (widths, fits) = shrunk(table, &wanted, screen);
         let columns = wanted.iter_mut().zip(&table.columns).rev();
-        let mut charts = columns.filter(|(width, column)| column.kind.is_chart() && width.is_some());
+        let mut charts =
+            columns.filter(|(width, column)| column.kind.is_chart() && width.is_some());
         match charts.next() {
             Some((width, _)) if !fits => *width = None,
             _ => return widths,
@@ -227,7 +225,9 @@ mod tests {
         };
         let shown = |has_colours| text(&document, Screen { width: 80, has_colours });
         assert!(!shown(false).contains('\u{1b}'));
-        assert!(shown(true).contains("\u{1b}[1mT\u{1b}[0m\n") && shown(true).contains("\u{1b}[33m"));
+        assert!(
+            shown(true).contains("\u{1b}[1mT\u{1b}[0m\n") && shown(true).contains("\u{1b}[33m")
+        );
         let narrow = text(&document, Screen { width: 4, has_colours: false });
         assert!(narrow.starts_with("T\none\ntwo\n"), "{narrow}");
     }

@@ -94,9 +94,12 @@ fn golden(name: &str, found: &str) {
 #[test]
 fn a_week_of_fifteen_crawlers_is_written_in_each_format() {
     let desk = Desk::filled();
-    for (format, name) in
-        [("text", "week.txt"), ("json", "week.jsonl"), ("markdown", "week.md"), ("html", "week.html")]
-    {
+    for (format, name) in [
+        ("text", "week.txt"),
+        ("json", "week.jsonl"),
+        ("markdown", "week.md"),
+        ("html", "week.html"),
+    ] {
         let args = [&["report", "--format", format][..], &WEEK].concat();
         golden(name, &desk.text(&args));
     }

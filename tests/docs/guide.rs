@@ -10,9 +10,7 @@ use jiff::Timestamp;
 
 use crate::{
     page::{Block, Page, pages, root},
-    support::{
-        client::Request, free_port, need, origin::Origin, program::PROGRAM, wait_for, week,
-    },
+    support::{client::Request, free_port, need, origin::Origin, program::PROGRAM, wait_for, week},
 };
 
 /// Programs that the pages use and that this test does not run.

@@ -55,7 +55,12 @@ const fn habit(product_token: &'static str, allowed: u64, fetches_every: i64) ->
     }
 }
 
-const fn breaking(every: (i64, i64), count: u64, rule: [&'static str; 2], read: ReadState) -> Break {
+const fn breaking(
+    every: (i64, i64),
+    count: u64,
+    rule: [&'static str; 2],
+    read: ReadState,
+) -> Break {
     Break {
         every,
         count,

@@ -22,7 +22,11 @@ pub(in crate::cli) fn database(policy: &Policy) -> Result<Store, Error> {
 }
 
 /// The product token that records name: of the catalogue, or of a record.
-pub(in crate::cli) fn product_token(policy: &Policy, store: &Store, text: &str) -> Result<String, Error> {
+pub(in crate::cli) fn product_token(
+    policy: &Policy,
+    store: &Store,
+    text: &str,
+) -> Result<String, Error> {
     if text == NO_NAME {
         let message =
             "clients without a name have no operator to send evidence to (name a crawler)";

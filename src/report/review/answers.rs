@@ -8,13 +8,8 @@ use crate::{
 };
 
 /// By what counts are told apart for rules.
-pub const RULES_BY: [Dimension; 5] = [
-    Dimension::Site,
-    Dimension::Directive,
-    Dimension::Pattern,
-    Dimension::Line,
-    Dimension::Reason,
-];
+pub const RULES_BY: [Dimension; 5] =
+    [Dimension::Site, Dimension::Directive, Dimension::Pattern, Dimension::Line, Dimension::Reason];
 /// By what counts are told apart to find the first day with counts.
 pub const FIRST_BY: [Dimension; 1] = [Dimension::Day];
 

@@ -33,7 +33,8 @@ pub(super) fn crawlers<'c>(
             Some(token) if !token.is_empty() => token,
             _ => &NO_NAME,
         };
-        let row = rows.entry(token.to_ascii_lowercase()).or_insert_with(|| row(token, catalogue, axis));
+        let row =
+            rows.entry(token.to_ascii_lowercase()).or_insert_with(|| row(token, catalogue, axis));
         add(row);
     };
     for counted in &answers.now.crawlers {

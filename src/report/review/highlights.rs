@@ -13,9 +13,8 @@ const MOST: usize = 5;
 impl<'c> Review<'c> {
     /// Crawlers with violations now and none in the span before, most first.
     pub fn new_offenders(&self) -> Vec<&CrawlerRow<'c>> {
-        let is_new = |row: &&CrawlerRow<'_>| {
-            row.now.all.violations > 0 && row.before.all.violations == 0
-        };
+        let is_new =
+            |row: &&CrawlerRow<'_>| row.now.all.violations > 0 && row.before.all.violations == 0;
         self.crawlers.iter().filter(|_| self.is_compared).filter(is_new).collect()
     }
 

@@ -74,8 +74,12 @@ fn glance(review: &Review<'_>) -> Section {
         row("Fetches of robots.txt", now.fetches, before.fetches),
         row("Requests of people", review.people.0, review.people.1),
     ];
-    let columns =
-        [("", Kind::Name), ("now", Kind::Number), ("before", Kind::Number), ("change", Kind::Number)];
+    let columns = [
+        ("", Kind::Name),
+        ("now", Kind::Number),
+        ("before", Kind::Number),
+        ("change", Kind::Number),
+    ];
     Section::new("At a glance", Table::new(columns).with(rows.len(), rows))
 }
 
@@ -101,8 +105,8 @@ fn highlights(review: &Review<'_>) -> Section {
         rows.push(row(one, "behaves best", numbers));
     }
     let columns = [("crawler", Kind::Name), ("", Kind::Name), ("", Kind::Name)];
-    let mut section =
-        Section::new("Worth a look", Table::new(columns).with(rows.len(), rows)).remark(format!(
+    let mut section = Section::new("Worth a look", Table::new(columns).with(rows.len(), rows))
+        .remark(format!(
             "\"Behaves best\" is the lowest share of requests against the rules, of crawlers with \
              {LEAST_JUDGED} judged requests or more."
         ));
@@ -182,7 +186,8 @@ fn conduct(review: &Review<'_>, most: usize) -> Section {
 
 fn rules(review: &Review<'_>, most: usize) -> Section {
     let first = review.rules.first();
-    let has_sites = review.rules.iter().any(|row| first.is_some_and(|first| first.site != row.site));
+    let has_sites =
+        review.rules.iter().any(|row| first.is_some_and(|first| first.site != row.site));
     let largest = first.map_or(0, |row| row.now.violations);
     let row = |row: &RuleRow| -> [Cell; 4] {
         let rule = match has_sites {

@@ -28,7 +28,8 @@ type RuleKey<'a> = (String, &'a str, &'a str, Option<&'a Text>);
 pub(super) fn rules(now: &[Counted], before: &[Counted]) -> Vec<RuleRow> {
     let mut rows: BTreeMap<RuleKey<'_>, RuleRow> = BTreeMap::new();
     let periods = [now, before].into_iter().enumerate();
-    for (period, counted) in periods.flat_map(|(period, all)| all.iter().map(move |one| (period, one)))
+    for (period, counted) in
+        periods.flat_map(|(period, all)| all.iter().map(move |one| (period, one)))
     {
         let [site, directive, pattern, line, reason] = counted.key.as_slice() else { continue };
         let reason = directive.is_empty().then_some(reason);

@@ -108,17 +108,12 @@ pub fn json_line(score: &Score<'_>) -> String {
         until: time(score.span.until),
         requests: now.all.requests,
         violations: now.all.violations,
-        before: CountPart {
-            requests: before.all.requests,
-            violations: before.all.violations,
-        },
+        before: CountPart { requests: before.all.requests, violations: before.all.violations },
         compared: score.is_compared,
         reasons: &now.reasons,
         read: ReadPart { never: now.never, older: now.older, current: now.current },
         requests_per_hour: number::quotient(now.all.requests, score.span.hours()),
-        busiest_hour: score
-            .busiest
-            .map(|(hour, requests)| HourPart { hour: time(hour), requests }),
+        busiest_hour: score.busiest.map(|(hour, requests)| HourPart { hour: time(hour), requests }),
         robots_txt: RobotsTxtPart {
             fetches: reading.fetches,
             hours: reading.hours,

@@ -45,8 +45,7 @@ pub(super) fn reading(answers: &Answers) -> Reading {
         hours.insert(one.hour);
     }
     let last = answers.fetches.iter().map(|fetch| fetch.last);
-    let mut intervals: Vec<_> =
-        answers.fetches.iter().filter_map(|fetch| fetch.interval).collect();
+    let mut intervals: Vec<_> = answers.fetches.iter().filter_map(|fetch| fetch.interval).collect();
     intervals.sort_unstable();
     Reading {
         fetches,
