@@ -2,7 +2,7 @@
 //!
 //! [`bundle`] is the evidence of violations that an operator of a site sends to the operator of a
 //! crawler, and its verification. [`review`] compares what crawlers did in a span of time with the
-//! span before, [`score`] is about one crawler. Documents are written by [`text`], [`markdown`] and [`html`].
+//! span before, [`score`] is about one crawler. Documents are written by [`text()`], [`markdown()`] and [`html()`].
 //!
 //! May use: violations, robots, crawlers, enforce, policy, escape. Must not know: clocks, files, the
 //! network, the place that a document goes to.

@@ -204,11 +204,15 @@ mod tests {
         );
         assert_eq!(
             lines(&table([path, "1,234"]), 50),
-            "  path                violations\n  /a/very/long/path…       1,234  ████████\n"
+            "  path                        violations\n  /a/very/long/path/to/a/pa…       1,234  ████████\n"
         );
         assert_eq!(
             lines(&table([path, "1,234"]), 40),
-            "  path                        violations\n  /a/very/long/path/to/a/pa…       1,234\n"
+            "  path              violations\n  /a/very/long/pa…       1,234  ████████\n"
+        );
+        assert_eq!(
+            lines(&table([path, "1,234"]), 35),
+            "  path                 violations\n  /a/very/long/path/…       1,234\n"
         );
         assert_eq!(
             lines(&table([path, "1,234"]), 10),

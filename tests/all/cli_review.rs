@@ -302,7 +302,7 @@ fn a_report_is_written_into_a_file_and_overwrites_none_unasked() {
 }
 
 #[test]
-fn a_scorecard_tells_how_a_change_of_robots_txt_was_followed() {
+fn a_scorecard_counts_fetches_violations_and_claims() {
     let desk = Desk::filled();
     let args = [&["crawlers", "score", "gptbot", "--format", "json"][..], &WEEK].concat();
     let lines = desk.lines(&args);

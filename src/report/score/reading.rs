@@ -106,3 +106,97 @@ fn change(answers: &Answers, newer: &Edition) -> Following {
         hours,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::{report::Span, robots::OriginFile, violations::Fetch};
+
+    fn at(text: &str) -> Timestamp {
+        text.parse().expect("a time")
+    }
+
+    fn edition(id: &'static str, from: &str, until: Option<&str>) -> Edition {
+        Edition {
+            site: Text::word("a.example"),
+            id: Text::word(id),
+            sha256: Text::default(),
+            bytes: bytes::Bytes::new(),
+            source: Text::word("policy"),
+            origin_file: OriginFile::Unknown,
+            from: at(from),
+            until: until.map(at),
+        }
+    }
+
+    fn fetched(hour: &'static str, edition: &'static str) -> Counted {
+        let key = [hour, "A.example", "robots.robots_txt", edition].map(Text::word).to_vec();
+        Counted { key, requests: 2, ..Counted::default() }
+    }
+
+    fn fetch(last: &str, hours: u64) -> Fetch {
+        Fetch {
+            site: Text::word("a.example"),
+            product_token: Text::word("GPTBot"),
+            network: Text::word("192.0.2.0/24"),
+            standing: Text::word("unknown"),
+            edition: Text::word("b"),
+            first: at("2026-11-01T00:00:00Z"),
+            last: at(last),
+            count: 3,
+            interval: Some(Duration::from_secs(hours * 3_600)),
+        }
+    }
+
+    fn answers() -> Answers {
+        let now = at("2026-11-22T10:31:00Z");
+        let visit = ["2026-11-20T09:00:00Z", "a.example", "robots.allow", ""].map(Text::word);
+        Answers {
+            span: Span::new(at("2026-11-15T10:31:00Z"), now, now),
+            site: None,
+            product_token: "GPTBot".to_owned(),
+            now: Vec::new(),
+            before: Vec::new(),
+            hours: Vec::new(),
+            read: vec![
+                fetched("2026-11-10T01:00:00Z", "a"),
+                fetched("2026-11-16T03:00:00Z", "a"),
+                fetched("2026-11-16T16:00:00Z", "b"),
+                fetched("2026-11-16T20:00:00Z", "b"),
+                Counted { key: visit.to_vec(), requests: 9, ..Counted::default() },
+            ],
+            fetches: vec![fetch("2026-11-16T20:10:00Z", 4), fetch("2026-11-16T16:00:00Z", 9)],
+            editions: vec![
+                edition("a", "2026-11-01T00:00:00Z", Some("2026-11-16T12:30:00Z")),
+                edition("b", "2026-11-16T12:30:00Z", Some("2026-11-20T00:00:00Z")),
+                edition("c", "2026-11-20T00:00:00Z", Some("2026-11-21T00:00:00Z")),
+                edition("d", "2026-11-21T00:00:00Z", None),
+            ],
+            first_counts: None,
+        }
+    }
+
+    #[test]
+    fn fetches_are_counted_in_the_span_alone() {
+        let found = reading(&answers());
+        assert_eq!((found.fetches, found.hours), (6, 3));
+        assert_eq!(found.last, Some(at("2026-11-16T20:10:00Z")));
+        assert_eq!(found.interval, Some(Duration::from_secs(9 * 3_600)));
+    }
+
+    #[test]
+    fn a_change_is_followed_by_the_first_fetch_of_the_new_edition() {
+        let answers = answers();
+        let found = following(&answers);
+        let found: Vec<_> = found
+            .iter()
+            .map(|one| (one.edition.as_str(), one.hours, one.until.is_some()))
+            .collect();
+        // The fetch between 16:00 and 17:00 came at most four and a half hours after 12:30.
+        assert_eq!(found, [("d", None, false), ("c", None, true), ("b", Some(5), true)]);
+        let elsewhere = Answers { read: Vec::new(), ..answers };
+        assert!(following(&elsewhere).is_empty(), "a site that it never visited");
+    }
+}
