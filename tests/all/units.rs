@@ -2,7 +2,7 @@
 
 use std::{path::Path, process::Command};
 
-use crate::support::{program::PROGRAM, want};
+use crate::support::{conditions::want, program::PROGRAM};
 
 /// Verifies copies of the units: a unit names the program where it is installed, and these tests
 /// install nothing.

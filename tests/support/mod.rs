@@ -24,10 +24,7 @@ pub(crate) mod program;
 pub(crate) mod tls;
 pub(crate) mod week;
 
-pub(crate) use self::{
-    conditions::{need, want},
-    ports::free_port,
-};
+pub(crate) use self::{conditions::need, ports::free_port};
 
 /// The User-Agent of a browser.
 pub(crate) const BROWSER: &str =
