@@ -1,8 +1,8 @@
 //! A document as one HTML file, for mail, a browser and paper.
 //!
-//! It has no script, and nothing that is loaded. Mail programs drop style sheets, so whatever matters
-//! is in attributes; the colours of text and page are those of the reader. Bars are borders, because
-//! printers leave backgrounds out.
+//! It has no script, and nothing that is loaded. Some mail programs drop style sheets, so whatever
+//! matters is in attributes, and few of them: large mails are cut. The colours of text and page are
+//! those of the reader. Bars are borders, because printers leave backgrounds out.
 
 use askama::Template;
 
@@ -21,7 +21,7 @@ struct Page<'d> {
 /// The document as HTML.
 pub fn html(document: &Document) -> String {
     // Writing into a string can't fail.
-    Page { document }.render().unwrap_or_default()
+    Page { document }.render().map(|page| page + "\n").unwrap_or_default()
 }
 
 impl Page<'_> {
