@@ -7,8 +7,8 @@ use crate::violations::Dimension;
 
 const HOUR: i64 = 3_600_000;
 const DAY: i64 = 24 * HOUR;
-/// The most bars of hours, and of days.
-const MOST: (i64, i64) = (24, 31);
+/// The most bars of hours, and of days: a day of hours and the one that runs, a month of days.
+const MOST: (i64, i64) = (25, 31);
 
 /// Periods of the same length, one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

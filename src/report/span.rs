@@ -7,7 +7,7 @@ use crate::violations::{Dimension, Hour, Question};
 /// The milliseconds of an hour.
 const HOUR: i64 = 3_600_000;
 /// The longest span that is told apart by hours.
-const MOST_HOURS: i64 = 48;
+const MOST_HOURS: i64 = 49;
 
 /// A span of time. Counts are kept by hour, so it begins and ends with an hour; the hour that runs
 /// counts as far as it went.
