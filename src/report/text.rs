@@ -212,7 +212,7 @@ mod tests {
         );
         assert_eq!(
             lines(&table([path, "1,234"]), 35),
-            "  path                 violations\n  /a/very/long/path/…       1,234\n"
+            "  path                   violations\n  /a/very/long/path/to…       1,234\n"
         );
         assert_eq!(
             lines(&table([path, "1,234"]), 10),
