@@ -62,7 +62,7 @@ pub(super) fn paths(now: &[Place], before: &[Place]) -> Vec<PathRow> {
     let row = |place: &Place| PathRow {
         path: place.key.clone(),
         now: place.violations,
-        before: before.get(place.key.as_str()).copied().or(is_complete.then_some(0)),
+        before: before.get(place.key.as_str()).copied().or_else(|| is_complete.then_some(0)),
     };
     now.iter().map(row).collect()
 }
