@@ -31,6 +31,52 @@ pub fn bounded(bytes: &[u8], limit: usize) -> String {
     out
 }
 
+/// The bytes of a text that [`text`] made of them. `None` if it is no such text.
+pub fn original(text: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        let (plain, escape) = rest.split_at(at);
+        bytes.extend_from_slice(plain.as_bytes());
+        rest = match escape.as_bytes().get(1)? {
+            b'\\' => push_and_skip(&mut bytes, b'\\', escape, 2)?,
+            b'n' => push_and_skip(&mut bytes, b'\n', escape, 2)?,
+            b'r' => push_and_skip(&mut bytes, b'\r', escape, 2)?,
+            b't' => push_and_skip(&mut bytes, b'\t', escape, 2)?,
+            b'x' => {
+                let digits = escape.get(2..4).filter(|digits| is_hexadecimal(digits))?;
+                push_and_skip(&mut bytes, u8::from_str_radix(digits, 16).ok()?, escape, 4)?
+            }
+            b'u' => {
+                let (digits, after) = escape.get(2..)?.strip_prefix('{')?.split_once('}')?;
+                let code = u32::from_str_radix(digits, 16).ok().filter(|_| is_hexadecimal(digits));
+                let mut buffer = [0; 4];
+                let character = char::from_u32(code?)?;
+                bytes.extend_from_slice(character.encode_utf8(&mut buffer).as_bytes());
+                after
+            }
+            _ => return None,
+        };
+    }
+    bytes.extend_from_slice(rest.as_bytes());
+    Some(bytes)
+}
+
+/// Appends an octet, and returns what follows its escape.
+fn push_and_skip<'a>(
+    bytes: &mut Vec<u8>,
+    octet: u8,
+    escape: &'a str,
+    length: usize,
+) -> Option<&'a str> {
+    bytes.push(octet);
+    escape.get(length..)
+}
+
+fn is_hexadecimal(digits: &str) -> bool {
+    !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_hexdigit())
+}
+
 /// The most bytes of a foreign value that a message quotes.
 const SHOWN: usize = 200;
 
@@ -90,6 +136,8 @@ fn is_invisible(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -121,5 +169,22 @@ mod tests {
         assert_eq!(bounded("aé".as_bytes(), 2), "a…(+2 bytes)");
         assert_eq!(bounded(&[0x80; 9], 5), "\\x80\\x80\\x80\\x80\\x80…(+4 bytes)");
         assert_eq!(bounded(b"abc", 0), "…(+3 bytes)");
+    }
+
+    #[test]
+    fn no_other_text_has_an_original() {
+        for text in
+            ["\\", "a\\q", "\\x1", "\\x+1", "\\u{", "\\u{}", "\\u{110000}", "\\u{+1}", "\\x1é"]
+        {
+            assert_eq!(original(text), None, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_original_of_any_text_is_restored(bytes: Vec<u8>, text: String) {
+            prop_assert_eq!(original(&super::text(&bytes)), Some(bytes));
+            prop_assert_eq!(original(&super::text(text.as_bytes())), Some(text.into_bytes()));
+        }
     }
 }

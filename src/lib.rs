@@ -8,10 +8,11 @@
 //! it, never modules of the rows below.
 //!
 //! ```text
-//! base       diagnostic  escape  metrics  product_token  fetch
+//! base       diagnostic  escape  text  metrics  product_token  fetch
 //! formats    robots   robots_tag   signature   crawlers    pure: bytes in, values out
 //! meaning    policy   enforce                          pure: enforce -> policy -> formats
-//! effects    violations   evidence   conduct           do not know each other
+//! effects    tally -> violations   evidence   conduct   alerts  do not know each other
+//! documents  report                                    stored facts in, documents out
 //! in force   publication   gate                        the published state; the path of a request
 //! edges      proxy    admin                            do not know each other
 //! top        cli                                       everything
@@ -35,6 +36,7 @@ pub mod escape; // foreign bytes made safe to show
 pub mod fetch; // the one HTTP client
 pub mod metrics; // every metric, once
 pub mod product_token; // a crawler's name
+pub mod text; // foreign text in records, bounded and escaped
 
 pub mod robots; // robots.txt: parser, writer, matcher
 pub mod robots_tag; // Robots-Tag, X-Robots-Tag and meta elements: parser, writer, union
@@ -47,11 +49,17 @@ pub mod policy; // the operator's file as validated values
 
 pub mod enforce; // the decision about a request
 
+pub mod tally; // requests counted by hour, in memory
+
 pub mod violations; // the records: queue, store, queries
 
 pub mod evidence; // the identity of clients: lists, names, keys
 
 pub mod conduct; // the behaviour of clients: fetches, pace, violations
+
+pub mod alerts; // events for the operator, sent to webhooks
+
+pub mod report; // documents made of stored facts
 
 pub mod publication; // the state in force, swapped whole
 

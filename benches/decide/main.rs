@@ -6,7 +6,7 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 
-use std::{cell::RefCell, collections::HashMap, hint::black_box};
+use std::{cell::RefCell, collections::HashMap, hint::black_box, sync::Arc};
 
 use beadle::{
     crawlers::{Class, Recent},
@@ -14,6 +14,7 @@ use beadle::{
     policy,
     robots::{Access, Target},
     robots_tag,
+    violations::{Detail, People, Places, ReadState, SeriesKey, Settings, Sink},
 };
 use jiff::Timestamp;
 
@@ -45,7 +46,58 @@ fn main() {
         requests.allowed.len(),
         requests.disallowed.len()
     );
-    measure(cases(&rulebook, site, &requests));
+    let folder = tempfile::tempdir().expect("a folder");
+    let settings = Settings {
+        database: Some(folder.path().join("bench.db")),
+        detail: 0,
+        ..Settings::default()
+    };
+    let sink = Sink::start(settings).expect("a database");
+    let mut cases = cases(&rulebook, site, &requests);
+    cases.extend(counting(&sink));
+    measure(cases);
+}
+
+/// The counts by hour, while a writer takes them.
+fn counting(sink: &Sink) -> Vec<Case<'_>> {
+    let key = |number: usize| SeriesKey {
+        site: traffic::HOST,
+        class: "crawler",
+        product_token: ["GPTBot", "ClaudeBot", "Googlebot", "bingbot"][number % 4],
+        is_declared: false,
+        purpose: "search",
+        standing: "confirmed",
+        verdict: "allow",
+        action: "pass",
+        reason: "robots.allow",
+        edition: "0123456789abcdef",
+        line: (number / 4 % 16) as u32,
+        directive: "allow",
+        pattern: "/products/ropes/",
+        read: None,
+    };
+    let now = Timestamp::from_second(1_795_000_000).expect("a time");
+    let people = Arc::new(People::default());
+    vec![
+        Case::new("counted: request of a crawler, 64 series", move |number| {
+            sink.count(black_box(now), black_box(&key(number)));
+        }),
+        Case::new("counted: request of a crawler that invents a name", move |number| {
+            let key = SeriesKey { is_declared: true, ..key(number) };
+            sink.count(black_box(now), black_box(&key));
+        }),
+        Case::new("counted: request of a person", move |_| {
+            sink.count_person(black_box(&people), traffic::HOST, black_box(now));
+        }),
+        Case::new("counted: folded violation, with path and network", move |number| {
+            let read = Some(ReadState::Never);
+            let key = SeriesKey { action: "block", read, ..key(number) };
+            let places =
+                || Places { path: "/products/ropes/1".into(), network: "192.0.2.0/24".into() };
+            let detail = sink.admit(black_box(now), black_box(&key), places);
+            assert!(matches!(detail, Detail::Folded));
+        }),
+    ]
 }
 
 type Request = (String, &'static str);

@@ -87,7 +87,6 @@ impl<'t> Escapes<'t> {
     /// Choices of escapes, as bits: every one if there are few, else all of them together.
     fn choices(&self) -> std::ops::RangeInclusive<u32> {
         match self.found.len() {
-            0 => 1..=0,
             count if count <= Self::FEW => 1..=(1 << count) - 1,
             _ => u32::MAX..=u32::MAX,
         }

@@ -24,7 +24,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use super::{hosts::Hosts, pages::CHECKS};
+use super::{hosts::Hosts, paths::CHECKS};
 
 /// The most connections at a time.
 const MOST_CONNECTIONS: usize = 64;

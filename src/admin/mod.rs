@@ -1,23 +1,33 @@
-//! The admin listener: metrics and health for operators. The proxy never depends on it.
+//! The admin listener: the desk, metrics and health for operators. The proxy never depends on it.
 //!
 //! ```text
 //! listener   a limited number of connections, each with deadlines
 //! hosts      421 for a host that is not the listener's
+//! login      401 or a form without the token, where there is one; 403 for forms of other sites
 //! pages      /metrics, /healthz, /readyz
+//! desk       pages about violations
 //! ```
 //!
 //! May use: metrics, violations, escape. Must not know: proxy, policy, enforce, cli.
 
 use std::{net::TcpListener, sync::Arc};
 
-pub use self::{hosts::Hosts, view::View};
+pub use self::{
+    access::{Access, SHORTEST_TOKEN},
+    hosts::Hosts,
+    view::View,
+};
 
+mod access; // the token and the cookie that open the pages
+mod desk; // pages about violations
 mod hosts; // whose requests are answered
 mod listener; // connections and their limits
+mod login; // who may see a page
 mod pages; // metrics and health
+mod paths; // paths that need no token
 mod view; // the data that the pages show
 
-/// Serves `/metrics`, `/healthz` and `/readyz` until the runtime ends. `hosts` are the hosts that it
+/// Serves the desk, `/metrics`, `/healthz` and `/readyz` until the runtime ends. `hosts` are the hosts that it
 /// answers for, beside `localhost` and its own addresses.
 ///
 /// # Errors

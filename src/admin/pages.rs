@@ -6,8 +6,9 @@ use axum::{
     Router,
     extract::State,
     http::{StatusCode, header},
+    middleware,
     response::IntoResponse,
-    routing::get,
+    routing::{get, post},
 };
 
 use crate::{
@@ -15,29 +16,27 @@ use crate::{
     violations::{Health, Sink},
 };
 
-use super::view::View;
-
-/// The pages of health checks, which name whatever host they like.
-pub(super) const CHECKS: [&str; 2] = ["/healthz", "/readyz"];
+use super::{
+    desk, login,
+    paths::{CHECKS, LOGIN},
+    view::View,
+};
 
 pub(super) fn router(view: View) -> Router {
     let [healthz, readyz] = CHECKS;
-    Router::new()
-        .route("/", get(index))
+    desk::router()
         .route("/metrics", get(metrics))
         .route(healthz, get(health))
         .route(readyz, get(ready))
+        .route(LOGIN, get(login::form).post(login::enter))
+        .route("/logout", post(login::leave))
+        .layer(middleware::from_fn_with_state(view.clone(), login::check))
         .with_state(view)
-}
-
-async fn index() -> &'static str {
-    "beadle\n\n/metrics  counters for Prometheus\n/healthz  liveness, and whether records are \
-     written\n/readyz   whether requests are accepted\n"
 }
 
 async fn metrics(State(view): State<View>) -> impl IntoResponse {
     let content_type = "text/plain; version=0.0.4; charset=utf-8";
-    ([(header::CONTENT_TYPE, content_type)], view.metrics.exposition(record_counts(&view.sink)))
+    ([(header::CONTENT_TYPE, content_type)], view.metrics.exposition(&record_counts(&view.sink)))
 }
 
 fn record_counts(sink: &Sink) -> RecordCounts {
@@ -48,6 +47,7 @@ fn record_counts(sink: &Sink) -> RecordCounts {
     RecordCounts {
         seen: counts.seen,
         stored: counts.stored,
+        folded: counts.folded,
         dropped: counts.dropped,
         queued: counts.queued,
         drops: drops.collect(),
@@ -58,6 +58,7 @@ fn record_counts(sink: &Sink) -> RecordCounts {
             ("hosts", lost.hosts),
             ("clock_leap", lost.clock_leaps),
             ("quarantine", lost.quarantine),
+            ("request_counts", sink.lost_requests()),
         ],
     }
 }

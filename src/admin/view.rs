@@ -1,7 +1,13 @@
 //! The data that the pages show.
 
-use std::sync::{Arc, atomic::AtomicBool};
+use std::{
+    path::PathBuf,
+    sync::{Arc, atomic::AtomicBool},
+};
 
+use jiff::Timestamp;
+
+use super::access::Access;
 use crate::{metrics::Metrics, violations::Sink};
 
 /// The data that the pages show.
@@ -13,4 +19,10 @@ pub struct View {
     pub sink: Arc<Sink>,
     /// Whether the proxy accepts requests: false until it listens, and while it drains.
     pub ready: Arc<AtomicBool>,
+    /// What opens the listener.
+    pub access: Arc<Access>,
+    /// The database; `None` if records are not kept.
+    pub database: Option<PathBuf>,
+    /// The clock.
+    pub now: fn() -> Timestamp,
 }

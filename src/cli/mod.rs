@@ -15,12 +15,15 @@ mod config; // the policy file as an option
 mod exit; // exit codes and errors
 mod input; // files and standard input, up to a limit
 mod output; // text or JSON lines
+mod screen; // the terminal
 
+mod alerts;
 mod check;
 mod crawlers;
 mod demo;
 mod explain;
 mod memory;
+mod report;
 mod robots;
 mod serve;
 mod tags;
@@ -47,6 +50,8 @@ enum Verb {
     Crawlers(crawlers::Args),
     Tags(tags::Args),
     Violations(violations::Args),
+    Report(report::Args),
+    Alerts(alerts::Args),
 }
 
 /// Runs the program.
@@ -83,6 +88,8 @@ pub fn run() -> ExitCode {
         Verb::Crawlers(args) => crawlers::run(&args, &mut out),
         Verb::Tags(args) => tags::run(&args, &mut out),
         Verb::Violations(args) => violations::run(&args, &mut out),
+        Verb::Report(args) => report::run(&args, &mut out),
+        Verb::Alerts(args) => alerts::run(&args, &mut out),
     };
     Exit::of(outcome).into()
 }

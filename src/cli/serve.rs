@@ -18,8 +18,9 @@ use tokio::{
 use tracing_subscriber::{EnvFilter, fmt, prelude::*};
 
 use crate::{
-    admin,
+    admin, alerts,
     cli::{
+        alerts::{known_offenders, state},
         config::{ConfigFile, load},
         exit::{Error, Exit},
     },
@@ -190,12 +191,16 @@ impl Service {
         announce(&policy);
         let ready = Arc::new(AtomicBool::new(false));
         if let Some(admin) = &server.admin {
+            let access = Arc::new(admin_access(admin)?);
             let listener = bound.map_or_else(|| TcpListener::bind(admin.address), Ok)?;
             let hosts = admin_hosts(admin);
             let view = admin::View {
                 metrics: Arc::clone(&metrics),
                 sink: Arc::clone(&sink),
                 ready: Arc::clone(&ready),
+                access,
+                database: policy.violations.database.clone(),
+                now: Timestamp::now,
             };
             tokio::spawn(async move {
                 if let Err(error) = admin::serve(listener, hosts, view).await {
@@ -208,6 +213,7 @@ impl Service {
         let started = Publisher::start(policy, file, memory, sink_of, Arc::clone(&metrics)).await;
         let refused = |finding| Error::Findings(vec![finding]);
         let publisher = started.map_err(refused)?;
+        tokio::spawn(watch_for_alerts(&publisher, at_start.clone()));
         let proxy = Proxy::new(&publisher.handles(), &at_start);
         let running = proxy::start(&server, proxy, metrics).map_err(refused)?;
         wait_until_listening(&server).await;
@@ -244,6 +250,19 @@ impl Service {
     }
 }
 
+/// Sends alerts about the state of the server. `policy` is that of the start.
+fn watch_for_alerts(
+    publisher: &Publisher,
+    policy: Policy,
+) -> impl Future<Output = ()> + Send + use<> {
+    let (webhooks, handles) = (publisher.webhooks(), publisher.handles());
+    async move {
+        let known = tokio::task::spawn_blocking(move || known_offenders(&policy)).await;
+        // A query that panicked has no answer.
+        alerts::run(webhooks, known.unwrap_or_default(), || state(&handles)).await;
+    }
+}
+
 /// The hosts that the admin listener answers for.
 fn admin_hosts(admin: &policy::Admin) -> admin::Hosts {
     let mut hosts = admin::Hosts::default();
@@ -254,6 +273,22 @@ fn admin_hosts(admin: &policy::Admin) -> admin::Hosts {
         }
     }
     hosts
+}
+
+/// What opens the admin listener: the token of its file.
+fn admin_access(admin: &policy::Admin) -> Result<admin::Access, Error> {
+    let Some(file) = &admin.token_file else { return Ok(admin::Access::open()) };
+    let refused =
+        |why: String| Error::Refused(format!("server.admin.token_file: {}: {why}", file.display()));
+    let token = std::fs::read_to_string(file).map_err(|error| refused(error.to_string()))?;
+    let token = token.trim();
+    if token.len() < admin::SHORTEST_TOKEN {
+        let fewest = admin::SHORTEST_TOKEN;
+        return Err(refused(format!(
+            "the token is shorter than {fewest} characters (make one with 'openssl rand -hex 24')"
+        )));
+    }
+    admin::Access::by_token(token).map_err(|error| refused(error.to_string()))
 }
 
 fn open_store(policy: &Policy, policy_file: &Path) -> Result<(Arc<Sink>, Memory), Error> {
@@ -285,6 +320,7 @@ fn open_store(policy: &Policy, policy_file: &Path) -> Result<(Arc<Sink>, Memory)
             policy::Log::Stdout => LogTarget::Stdout,
         }),
         queue: settings.queue,
+        detail: settings.detail,
         retention: Some(settings.retention),
         editions: publication::KEPT,
     })

@@ -241,7 +241,7 @@ mod tests {
         };
         climb(2 * rules.min_violations);
         let shown = || {
-            let text = metrics.exposition(RecordCounts::default());
+            let text = metrics.exposition(&RecordCounts::default());
             let line = text.lines().find(|line| line.starts_with("beadle_ladder_rung{"));
             line.map(str::to_owned)
         };

@@ -110,8 +110,8 @@ impl Conduct {
         metrics: &Metrics,
     ) -> PaceCheck<'r> {
         let pace = enforce::applied_pace(site, decision, knowledge);
-        let named = decision.judgement.and_then(|judgement| Some((judgement, judgement.name?)));
-        let (Some(pace), Some((judgement, name))) = (pace, named) else {
+        let name = decision.judgement.and_then(|judgement| judgement.name);
+        let (Some(pace), Some(name)) = (pace, name) else {
             return PaceCheck::default();
         };
         // A robots.txt is for one host (RFC 9309 §2.3), so each host has its own pace. The pace of
@@ -125,7 +125,7 @@ impl Conduct {
             None => self.limiter.check(&key, pace.pace, now),
         };
         if pace.record.is_some() {
-            metrics.pace(&site.name, label(&judgement), checked.is_ok());
+            metrics.pace(&site.name, label(Some(name)), checked.is_ok());
         }
         let early = checked.err().filter(|_| pace.is_enforced);
         let early = early.map(|too_soon| Early { pace, too_soon });

@@ -44,8 +44,28 @@ impl CatalogueFile {
                 let help = "write the URL of a page: https://bots.example/about";
                 findings.push(refused("catalogue.bad_url", entry, url, "is not a URL", help));
             }
+            if let Some(contact) = entry.contact.as_ref().filter(|contact| !is_contact(contact)) {
+                let help = "write a mail address (bot@bots.example) or an https:// URL";
+                findings.push(refused(
+                    "catalogue.bad_contact",
+                    entry,
+                    contact,
+                    "is no contact",
+                    help,
+                ));
+            }
         }
         circles(&self.crawlers, &mut findings);
+        for operator in &self.operators {
+            let texts = operator.referrers.iter().chain([&operator.name]);
+            if operator.referrers.len() > MAX_ITEMS || texts.into_iter().any(|t| t.len() > MAX_TEXT)
+            {
+                let name = escape::bounded(operator.name.as_bytes(), 64);
+                let message = format!("operator '{name}' has too many or too long referrers");
+                let help = "keep the hosts from which it sends people";
+                findings.push(Diagnostic::error("catalogue.too_long", message).help(help));
+            }
+        }
         findings
     }
 }
@@ -63,6 +83,7 @@ fn bounds(entry: &Entry, findings: &mut Vec<Diagnostic>) {
         group_names,
         operator,
         documentation,
+        contact,
         falls_back_to,
         borrows,
         phrases,
@@ -79,7 +100,7 @@ fn bounds(entry: &Entry, findings: &mut Vec<Diagnostic>) {
         matching: _,
     } = entry;
     let lists = [aliases, group_names, falls_back_to, borrows, phrases, ip_ranges, reverse_dns];
-    let texts = [operator, documentation, user_agent_pattern, ip_format, signature_agent];
+    let texts = [operator, documentation, contact, user_agent_pattern, ip_format, signature_agent];
     let longest = lists
         .iter()
         .flat_map(|list| list.iter())
@@ -184,6 +205,17 @@ fn is_day(text: &str) -> bool {
     number(4, 9_999) && number(2, 12) && number(2, 31) && parts.next().is_none()
 }
 
+/// Whether a text is a mail address in its plain form, or the URL of a page.
+fn is_contact(text: &str) -> bool {
+    let is_part = |part: &str, others: &[u8]| {
+        !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || others.contains(&b))
+    };
+    let is_mail = text.split_once('@').is_some_and(|(name, domain)| {
+        is_part(name, b"._+-") && domain.contains('.') && is_part(domain, b".-")
+    });
+    is_mail || is_url(text, &["https://"])
+}
+
 /// Whether a text begins with one of these schemes and names a host, in printable ASCII.
 fn is_url(text: &str, schemes: &[&str]) -> bool {
     let rest = schemes.iter().find_map(|scheme| text.strip_prefix(scheme));
@@ -198,7 +230,11 @@ mod tests {
     use super::*;
 
     fn codes(entry: Entry) -> Vec<&'static str> {
-        let file = CatalogueFile { version: "2026-11-01".to_owned(), crawlers: vec![entry] };
+        let file = CatalogueFile {
+            version: "2026-11-01".to_owned(),
+            crawlers: vec![entry],
+            operators: Vec::new(),
+        };
         file.audit().into_iter().map(|finding| finding.code).collect()
     }
 
@@ -220,6 +256,17 @@ mod tests {
             (Entry { ip_format: text("pdf"), ..named("A") }, &["catalogue.bad_format"]),
             (Entry { documentation: text("http://bots.example"), ..named("A") }, &[]),
             (Entry { documentation: text("see the page"), ..named("A") }, &["catalogue.bad_url"]),
+            (Entry { contact: text("bot@bots.example"), ..named("A") }, &[]),
+            (Entry { contact: text("https://bots.example/contact"), ..named("A") }, &[]),
+            (
+                Entry { contact: text("http://bots.example"), ..named("A") },
+                &["catalogue.bad_contact"],
+            ),
+            (
+                Entry { contact: text("bot@b.example\nCc: x@y.z"), ..named("A") },
+                &["catalogue.bad_contact"],
+            ),
+            (Entry { contact: text("see the page"), ..named("A") }, &["catalogue.bad_contact"]),
             (Entry { signature_agent: text("https://bots.example"), ..named("A") }, &[]),
             (
                 Entry { signature_agent: text("https://127.0.0.1"), ..named("A") },
@@ -250,7 +297,8 @@ mod tests {
             (vec![falls("A", &["B"]), alias(falls("B", &["C"]), "D"), falls("C", &["d"])], 1),
             (vec![falls("A", &["Nobody"])], 0),
         ] {
-            let file = CatalogueFile { version: "2026-11-01".to_owned(), crawlers };
+            let file =
+                CatalogueFile { version: "2026-11-01".to_owned(), crawlers, operators: Vec::new() };
             let found = file.audit();
             assert_eq!(found.len(), expected, "{found:?}");
             assert!(found.iter().all(|finding| finding.code == "catalogue.circle"));
@@ -270,7 +318,11 @@ mod tests {
             ("newest", false),
             ("", false),
         ] {
-            let file = CatalogueFile { version: version.to_owned(), crawlers: Vec::new() };
+            let file = CatalogueFile {
+                version: version.to_owned(),
+                crawlers: Vec::new(),
+                operators: Vec::new(),
+            };
             assert_eq!(file.audit().is_empty(), expected, "{version}");
         }
     }

@@ -6,10 +6,11 @@ use crate::diagnostic::Diagnostic;
 
 use super::{
     crawler::Crawler,
-    entry::{Entry, Match},
+    entry::{Entry, Match, OperatorEntry},
     name_table::{NameTable, Target},
     patterns::Patterns,
     purpose::Purpose,
+    referrers::Referrers,
     table_id::TableId,
 };
 
@@ -23,6 +24,7 @@ pub struct Catalogue {
     /// The names for the scan of User-Agents.
     names: NameTable,
     patterns: Patterns,
+    referrers: Referrers,
 }
 
 impl Catalogue {
@@ -49,7 +51,24 @@ impl Catalogue {
             return Err(findings);
         }
         let names = NameTable::new(names_in_user_agents(&crawlers));
-        Ok(Self { id: TableId::new(), crawlers, by_name, names, patterns })
+        let (id, referrers) = (TableId::new(), Referrers::default());
+        Ok(Self { id, crawlers, by_name, names, patterns, referrers })
+    }
+
+    /// The same crawlers, with operators that send people to sites.
+    ///
+    /// # Errors
+    ///
+    /// One finding for each host that is not one, or that belongs to two operators.
+    pub fn with_operators(self, operators: &[OperatorEntry]) -> Result<Self, Vec<Diagnostic>> {
+        let mut findings = Vec::new();
+        let referrers = Referrers::check(operators, &mut findings);
+        if findings.is_empty() { Ok(Self { referrers, ..self }) } else { Err(findings) }
+    }
+
+    /// The operator of crawlers that sends people from a host in lower case.
+    pub fn operator_of(&self, host: &str) -> Option<&str> {
+        self.referrers.operator(host)
     }
 
     /// The crawler with this token or alias, in any case of letters.

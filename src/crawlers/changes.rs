@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::escape;
 
-use super::entry::{CatalogueFile, Entry};
+use super::entry::{CatalogueFile, Entry, OperatorEntry};
 
 /// The differences between two catalogue files. All texts are escaped.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -23,7 +23,7 @@ pub struct Changes {
 /// A fact that differs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Change {
-    /// The crawler.
+    /// The crawler; for the fact `referrers`, the operator.
     pub product_token: String,
     /// The key of the fact in the file.
     pub fact: &'static str,
@@ -55,12 +55,32 @@ impl Changes {
                 Some(_) => {}
             }
         }
+        changes.compare_referrers(older, newer);
         changes
     }
 
     /// Whether the files are equal.
     pub fn is_empty(&self) -> bool {
         self.new.is_empty() && self.gone.is_empty() && self.changed.is_empty()
+    }
+
+    /// Compares the hosts of all operators, in the order of the newer file.
+    fn compare_referrers(&mut self, older: &CatalogueFile, newer: &CatalogueFile) {
+        let hosts = |file: &CatalogueFile, name: &str| {
+            let operator = file.operators.iter().find(|one| one.name == name);
+            operator.map_or_else(String::new, |one| list(&one.referrers))
+        };
+        let is_gone = |one: &&OperatorEntry| newer.operators.iter().all(|new| new.name != one.name);
+        for OperatorEntry { name, .. } in
+            newer.operators.iter().chain(older.operators.iter().filter(is_gone))
+        {
+            let (was, is) = (hosts(older, name), hosts(newer, name));
+            if was != is {
+                let product_token = escape::shown(name);
+                let fact = "referrers";
+                self.changed.push(Change { product_token, fact, decides: false, was, is });
+            }
+        }
     }
 
     fn compare(&mut self, old: &Entry, new: &Entry) {
@@ -97,7 +117,7 @@ struct Fact {
 
 /// All facts of an entry, in the order of its keys. The pattern has no `..`, so that a new key does
 /// not compile before it is compared.
-fn facts(entry: &Entry) -> [Fact; 19] {
+fn facts(entry: &Entry) -> [Fact; 20] {
     let Entry {
         product_token,
         aliases,
@@ -106,6 +126,7 @@ fn facts(entry: &Entry) -> [Fact; 19] {
         purpose,
         kind,
         documentation,
+        contact,
         honours,
         falls_back_to,
         ignores_star,
@@ -131,6 +152,7 @@ fn facts(entry: &Entry) -> [Fact; 19] {
         decides("purpose", word(purpose)),
         decides("kind", word(kind)),
         informs("documentation", text(documentation.as_deref())),
+        informs("contact", text(contact.as_deref())),
         // Beadle enforces Crawl-delay for crawlers that claim to honour it.
         decides("honours", word(honours)),
         decides("falls_back_to", list(falls_back_to)),
@@ -193,6 +215,7 @@ mod tests {
         CatalogueFile {
             version: "2026-11-01".to_owned(),
             crawlers: serde_json::from_value(crawlers).expect("entries of the right form"),
+            operators: Vec::new(),
         }
     }
 
@@ -227,5 +250,22 @@ mod tests {
         let expected: Vec<_> = expected.map(|(text, decides)| (text.to_owned(), decides)).into();
         assert_eq!(found, expected);
         assert!(Changes::between(&older, &older).is_empty());
+        let operators = |hosts: Value| {
+            let operators = serde_json::from_value(hosts).expect("operators of the right form");
+            CatalogueFile { operators, ..older.clone() }
+        };
+        let before = operators(json!([
+            { "name": "A", "referrers": ["a.example"] }, { "name": "B", "referrers": ["b.example"] },
+        ]));
+        let after = operators(json!([{ "name": "A", "referrers": ["a.example", "c.example"] }]));
+        let changed = Changes::between(&before, &after).changed;
+        let told: Vec<_> = changed.iter().map(Change::to_string).collect();
+        assert_eq!(
+            told,
+            [
+                "A: referrers was [a.example], is [a.example, c.example]",
+                "B: referrers was [b.example], is -",
+            ]
+        );
     }
 }

@@ -49,6 +49,11 @@ impl Crawler {
         self.entry.documentation.as_deref()
     }
 
+    /// The published contact of its operator: a mail address, or the URL of a form.
+    pub fn contact(&self) -> Option<&str> {
+        self.entry.contact.as_deref()
+    }
+
     /// The rules that it claims to honour.
     pub fn honours(&self) -> Honours {
         self.entry.honours

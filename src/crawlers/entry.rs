@@ -14,6 +14,19 @@ pub struct CatalogueFile {
     pub version: String,
     /// The crawlers, in no particular order.
     pub crawlers: Vec<Entry>,
+    /// Operators of crawlers that send people to sites.
+    #[serde(default)]
+    pub operators: Vec<OperatorEntry>,
+}
+
+/// An operator of crawlers, and the hosts from which it sends people to sites.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OperatorEntry {
+    /// The name, as in [`Entry::operator`] where it runs a crawler of the catalogue.
+    pub name: String,
+    /// Hosts in a `Referer`, in lower case without `www.`; `search.*` stands for any country.
+    pub referrers: Vec<String>,
 }
 
 /// One crawler as written.
@@ -41,6 +54,10 @@ pub struct Entry {
     /// The page of the operator, or else of a public list, that describes it.
     #[serde(default)]
     pub documentation: Option<String>,
+    /// The contact that the operator publishes for questions about the crawler: a mail address, or
+    /// the `https://` URL of a form.
+    #[serde(default)]
+    pub contact: Option<String>,
     /// The rules that it claims to honour.
     #[serde(default)]
     pub honours: Honours,

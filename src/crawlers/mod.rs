@@ -15,6 +15,7 @@
 //! self_description, product_name   an unlisted client's own words
 //! claim, name, class       the result: tokens and the class of client
 //! recent                   a cache of claims
+//! referrers                hosts from which operators send people
 //! standing                 evidence -> standing
 //! ```
 //!
@@ -35,6 +36,7 @@ mod product_name;
 mod purpose;
 pub mod ranges;
 mod recent;
+mod referrers;
 mod self_description;
 mod shared_domains;
 mod site_names;
@@ -49,7 +51,9 @@ pub use changes::{Change, Changes};
 pub use claim::Claim;
 pub use class::Class;
 pub use crawler::{Crawler, check_suffix};
-pub use entry::{CatalogueFile, CrawlDelay, Entry, Honours, Kind, Match, Robots, Status};
+pub use entry::{
+    CatalogueFile, CrawlDelay, Entry, Honours, Kind, Match, OperatorEntry, Robots, Status,
+};
 pub use name::Name;
 pub use patterns::check_pattern;
 pub use purpose::Purpose;

@@ -16,7 +16,7 @@ use super::{
     edition::Edition,
     edition_id::EditionId,
     editions::Editions,
-    hosts::{HostPeriod, Hosts},
+    hosts::{HostPeriod, Hosts, Stay},
     past::Period,
     timeline::Timeline,
 };
@@ -85,6 +85,17 @@ impl Chronicle {
         self.sites.get(site).and_then(|editions| editions.stored_as(id)).unwrap_or(id)
     }
 
+    /// The sites that the hosts of a site of `policy` belonged to until `now`, with the times. Their
+    /// editions of these times count for it, too.
+    pub fn inherited(
+        &self,
+        site: &policy::Site,
+        policy: &Policy,
+        now: Timestamp,
+    ) -> impl Iterator<Item = Stay<'_>> {
+        self.hosts.inherited(site, policy, now).into_iter()
+    }
+
     /// Gives each host to its site of `policy` from `now` on, and forgets what ended before
     /// `start`.
     pub(super) fn follow(&mut self, policy: &Policy, start: Timestamp, now: Timestamp) {
@@ -123,7 +134,7 @@ impl Chronicle {
         (start, now): (Timestamp, Timestamp),
         previous: Option<&Timeline>,
     ) -> Option<Timeline> {
-        let stays = self.hosts.inherited(site, policy, now).into_iter();
+        let stays = self.inherited(site, policy, now);
         let editions = stays.filter_map(|stay| Some((stay, self.sites.get(stay.site)?)));
         let inherited =
             editions.flat_map(|(stay, editions)| editions.between(stay.from, stay.until));

@@ -152,6 +152,12 @@ impl Edition {
         self.id
     }
 
+    /// The name of the edition, as it is written.
+    pub fn id_text(&self) -> &str {
+        // The first 64 bits of the digest.
+        self.sha256.get(..16).unwrap_or_default()
+    }
+
     /// Whether the groups of both are equal, apart from comments and line numbers.
     pub fn is_equivalent(&self, other: &Self) -> bool {
         self.id == other.id || self.digests().meaning == other.digests().meaning

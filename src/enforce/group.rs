@@ -2,6 +2,7 @@
 
 use crate::{
     crawlers::{Class, Kind, Name},
+    product_token::ProductToken,
     robots::{Matcher, Scope},
 };
 
@@ -16,15 +17,34 @@ pub fn group_of(site: &Site, name: Name<'_>) -> Option<Scope> {
 /// `star_binds` has its class (RFC 9309 §2.2.1; the deviations are documented by the operators of
 /// the crawlers).
 pub fn group_for(matcher: &Matcher, star_binds: &[Class], name: Name<'_>) -> Option<Scope> {
-    let star = |class: Class| matcher.star().filter(|_| star_binds.contains(&class));
-    let Some(crawler) = name.known() else {
-        return matcher.group(name.as_str()).or_else(|| star(Class::Automation));
-    };
+    first_group(matcher, group_names(name), || is_bound_by_star(star_binds, name))
+}
+
+/// The group that a name with these names of groups obeys. With [`group_names`] and
+/// [`is_bound_by_star`], it needs no catalogue.
+pub fn first_group<'n>(
+    matcher: &Matcher,
+    mut names: impl Iterator<Item = &'n str>,
+    is_bound_by_star: impl FnOnce() -> bool,
+) -> Option<Scope> {
+    let named = names.find_map(|name| matcher.group(name));
+    named.or_else(|| matcher.star().filter(|_| is_bound_by_star()))
+}
+
+/// The names of groups that a name looks for, in order. The first that has a group binds it.
+pub fn group_names<'a>(name: Name<'a>) -> impl Iterator<Item = &'a str> {
+    let family = name.known().into_iter().flat_map(|crawler| crawler.groups());
+    let alone = name.known().is_none().then(|| name.as_str());
+    family.map(ProductToken::as_str).chain(alone)
+}
+
+/// Whether `*` binds a name for which the file has no group.
+pub fn is_bound_by_star(star_binds: &[Class], name: Name<'_>) -> bool {
+    let Some(crawler) = name.known() else { return star_binds.contains(&Class::Automation) };
     let class = match crawler.kind() {
         Kind::Crawler | Kind::Control => Class::Crawler,
         Kind::UserTriggered => Class::UserTriggered,
         Kind::Automation => Class::Automation,
     };
-    let named = crawler.groups().find_map(|token| matcher.group(token.as_str()));
-    named.or_else(|| star(class).filter(|_| !crawler.ignores_star()))
+    star_binds.contains(&class) && !crawler.ignores_star()
 }

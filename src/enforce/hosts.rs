@@ -33,10 +33,13 @@ pub(super) struct Hosts {
 
 /// A time in which a host had the rules of a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Stay<'a> {
-    pub(super) site: &'a str,
-    pub(super) from: Timestamp,
-    pub(super) until: Timestamp,
+pub struct Stay<'a> {
+    /// The site.
+    pub site: &'a str,
+    /// The start.
+    pub from: Timestamp,
+    /// The end.
+    pub until: Timestamp,
 }
 
 impl Hosts {

@@ -3,6 +3,10 @@
 use std::{
     fs::File,
     path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     time::SystemTime,
 };
 
@@ -13,12 +17,14 @@ use sha2::{Digest, Sha256};
 pub(super) struct Copies {
     folder: Option<PathBuf>,
     kind: &'static str,
+    /// The failures in a row to save a copy.
+    failures: Arc<AtomicU64>,
 }
 
 impl Copies {
     /// The copies of one kind; without a folder there are none.
     pub(super) fn new(folder: Option<&Path>, kind: &'static str) -> Self {
-        Self { folder: folder.map(Path::to_owned), kind }
+        Self { folder: folder.map(Path::to_owned), kind, failures: Arc::default() }
     }
 
     /// The copy of the content at `url`.
@@ -35,8 +41,9 @@ impl Copies {
     pub(super) fn touch(&self, url: &str) {
         let Some(path) = self.path(url) else { return };
         let file = File::options().write(true).open(&path);
-        if let Err(error) = file.and_then(|file| file.set_modified(SystemTime::now())) {
-            tracing::warn!(%error, path = %path.display(), "copy of published evidence not saved");
+        match file.and_then(|file| file.set_modified(SystemTime::now())) {
+            Ok(()) => self.note_saved(),
+            Err(error) => self.complain(&error, &path),
         }
     }
 
@@ -48,8 +55,25 @@ impl Copies {
         let written = folder
             .and_then(|()| std::fs::write(&new, octets))
             .and_then(|()| std::fs::rename(&new, &path));
-        if let Err(error) = written {
-            tracing::warn!(%error, path = %path.display(), "copy of published evidence not saved");
+        match written {
+            Ok(()) => self.note_saved(),
+            Err(error) => self.complain(&error, &path),
+        }
+    }
+
+    /// Logs a failure, unless the last copy failed too: most often it is the folder that fails.
+    fn complain(&self, error: &std::io::Error, path: &Path) {
+        if self.failures.fetch_add(1, Ordering::Relaxed) == 0 {
+            let path = path.display();
+            tracing::warn!(%error, %path, "copies of published evidence are not saved");
+        }
+    }
+
+    /// Notes a saved copy.
+    fn note_saved(&self) {
+        let failures = self.failures.swap(0, Ordering::Relaxed);
+        if failures > 0 {
+            tracing::info!(failures, "copies of published evidence are saved again");
         }
     }
 

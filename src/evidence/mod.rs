@@ -28,6 +28,7 @@ use self::{
     keys::{KeyKeeper, Keys, Signers},
     lists::{ListKeeper, Lists},
     names::Names,
+    report::Report,
     source::{Fetched, Fetcher, Terms},
 };
 
@@ -36,6 +37,7 @@ mod keys; // the signature keys of crawlers
 mod lists; // published address ranges
 mod names; // reverse DNS, confirmed forward
 mod refresh; // repeated fetches from each source
+mod report; // log lines about failed fetches
 mod source; // one fetch, within the limits of evidence
 mod suspect; // an implausible response, until its source has repeated it
 
@@ -82,15 +84,17 @@ impl Verifier {
         let fetcher = Fetcher::new(Some(settings))?;
         let (mut verifier, lists, keys) = Self::with_copies(policy, settings, metrics);
         let (refresh, metrics) = (settings.refresh, || Arc::clone(metrics));
+        let report = Arc::<Report>::default();
         if settings.ip_ranges {
-            let lists = refresh::run(lists, refresh, fetcher.clone(), metrics());
+            let lists =
+                refresh::run(lists, refresh, fetcher.clone(), metrics(), Arc::clone(&report));
             verifier.tasks.push(tokio::spawn(lists).abort_handle());
         }
         if settings.reverse_dns {
             verifier.names = Some(Names::start(&settings.name_servers, &verifier.metrics)?);
         }
         if settings.signatures {
-            let keys = refresh::run(keys, refresh, fetcher, metrics());
+            let keys = refresh::run(keys, refresh, fetcher, metrics(), report);
             verifier.tasks.push(tokio::spawn(keys).abort_handle());
         }
         Ok(Some(Arc::new(verifier)))

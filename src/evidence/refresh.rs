@@ -2,7 +2,14 @@
 //!
 //! A failed fetch or an implausible response changes nothing: the copy in use stays in use.
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeSet,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use parking_lot::Mutex;
 use tokio::{
@@ -17,7 +24,10 @@ use crate::{
     metrics::Metrics,
 };
 
-use super::source::{Content, Fetched, Fetcher, Terms};
+use super::{
+    report::{Failed, Report},
+    source::{Content, Fetched, Fetcher, Terms},
+};
 
 /// The time until the first retry after a failure. Each further retry waits twice as long.
 const RETRY: Duration = Duration::from_secs(60);
@@ -81,15 +91,27 @@ impl Wishes {
 }
 
 /// Fetches without end: from every source at the start, then from each at its own interval.
-pub(super) async fn run<C: Collection>(
+pub(super) fn run<C: Collection>(
     collection: C,
     refresh: Duration,
     fetcher: Fetcher,
     metrics: Arc<Metrics>,
-) {
-    let sources = collection.urls().into_iter().map(Source::new).collect();
+    report: Arc<Report>,
+) -> impl Future<Output = ()> + Send {
+    let sources: Vec<Source> = collection.urls().into_iter().map(Source::new).collect();
     let wishes = collection.wishes().unwrap_or_default();
-    fetch::repeat(Refresh { collection, sources, wishes, refresh, fetcher, metrics }).await;
+    report.join(sources.len());
+    let is_resting = AtomicBool::new(false);
+    fetch::repeat(Refresh {
+        collection,
+        sources,
+        wishes,
+        refresh,
+        fetcher,
+        metrics,
+        report,
+        is_resting,
+    })
 }
 
 /// A collection, its sources and the settings of their fetches.
@@ -100,6 +122,9 @@ struct Refresh<C> {
     refresh: Duration,
     fetcher: Fetcher,
     metrics: Arc<Metrics>,
+    report: Arc<Report>,
+    /// Whether no fetch is under way or due.
+    is_resting: AtomicBool,
 }
 
 impl<C: Collection> Sources for Refresh<C> {
@@ -114,6 +139,9 @@ impl<C: Collection> Sources for Refresh<C> {
         let source = self.sources.get(number)?;
         let (url, validators) = (source.url.clone(), source.validators.clone());
         let fetcher = self.fetcher.clone();
+        if self.is_resting.swap(false, Ordering::Relaxed) {
+            self.report.resume();
+        }
         Some(Box::pin(async move { fetcher.fetch(&url, &validators, C::TERMS).await }))
     }
 
@@ -122,6 +150,7 @@ impl<C: Collection> Sources for Refresh<C> {
         let outcome = source.settle(number, fetched, &mut self.collection, self.refresh);
         let evidence = C::EVIDENCE.as_str();
         self.metrics.evidence_fetch(evidence, outcome.label);
+        self.report.note(evidence, &source.url, outcome.failed.map_or(Ok(()), Err));
         for Diagnostic { code, message: finding, severity, .. } in outcome.findings {
             self.metrics.evidence_finding(evidence, code);
             let url = &source.url;
@@ -131,6 +160,12 @@ impl<C: Collection> Sources for Refresh<C> {
             }
         }
         Some(outcome.wait)
+    }
+
+    fn rest(&mut self) {
+        if !self.is_resting.swap(true, Ordering::Relaxed) {
+            self.report.rest();
+        }
     }
 
     async fn wanted(&mut self) -> usize {
@@ -172,6 +207,14 @@ struct Outcome {
     wait: Duration,
     /// Findings about the content.
     findings: Vec<Diagnostic>,
+    /// The failure, if the copy in use stays in use.
+    failed: Option<Failed>,
+}
+
+impl Outcome {
+    const fn good(label: &'static str, wait: Duration, findings: Vec<Diagnostic>) -> Self {
+        Self { label, wait, findings, failed: None }
+    }
 }
 
 impl Source {
@@ -197,7 +240,7 @@ impl Source {
             Ok(Fetched::Unchanged) => {
                 collection.renew(number);
                 self.failures = 0;
-                return Outcome { label: "unchanged", wait: refresh, findings: Vec::new() };
+                return Outcome::good("unchanged", refresh, Vec::new());
             }
             Ok(Fetched::Fresh { content, validators, max_age }) => {
                 match collection.take(number, &content) {
@@ -207,7 +250,7 @@ impl Source {
                         let max_age = max_age.filter(|_| C::OBEYS_MAX_AGE);
                         let wait =
                             max_age.map_or(refresh, |age| age.clamp(LEAST_INTERVAL, refresh));
-                        return Outcome { label: "fresh", wait, findings };
+                        return Outcome::good("fresh", wait, findings);
                     }
                     Err(refusal) => refusal,
                 }
@@ -217,17 +260,8 @@ impl Source {
         let wait = RETRY * 2_u32.pow(self.failures.min(MOST_DOUBLINGS));
         self.failures = self.failures.saturating_add(1);
         let Refusal { code, reason: error } = refusal;
-        let (url, evidence) = (&self.url, C::EVIDENCE.as_str());
-        let last_good_copy = collection.has_copy(number);
-        tracing::warn!(
-            url,
-            evidence,
-            code,
-            error,
-            last_good_copy,
-            "published evidence of a crawler refused"
-        );
-        Outcome { label: code, wait: wait.min(refresh), findings: Vec::new() }
+        let failed = Some(Failed { code, error, has_copy: collection.has_copy(number) });
+        Outcome { label: code, wait: wait.min(refresh), findings: Vec::new(), failed }
     }
 }
 
@@ -263,7 +297,16 @@ mod tests {
         let fetcher = Fetcher::new(None).unwrap();
         let refresh = 24 * 12 * LEAST_INTERVAL;
         let own = Arc::clone(&wishes);
-        let mut refresh = Refresh { collection, sources, wishes: own, refresh, fetcher, metrics };
+        let mut refresh = Refresh {
+            collection,
+            sources,
+            wishes: own,
+            refresh,
+            fetcher,
+            metrics,
+            report: Arc::default(),
+            is_resting: AtomicBool::new(false),
+        };
         let short = Duration::from_millis(20);
         assert!(tokio::time::timeout(short, refresh.wanted()).await.is_err(), "nobody wants one");
         wishes.add(0);

@@ -56,6 +56,17 @@ pub struct Request<'a> {
     pub validators: &'a Validators,
 }
 
+/// A POST request.
+#[derive(Clone, Copy, Debug)]
+pub struct Post<'a> {
+    /// An absolute URL.
+    pub url: &'a str,
+    /// The fields beside `User-Agent`, in lower case.
+    pub fields: &'a [(&'static str, &'a str)],
+    /// The content.
+    pub body: &'a str,
+}
+
 /// A client that fetches within its limits. Copies share the settings.
 #[derive(Clone, Debug)]
 pub struct Client {
@@ -125,6 +136,20 @@ impl Client {
         }
         for (name, value) in request.validators.fields() {
             builder = builder.header(name, value);
+        }
+        Ok(Response::of(builder.send().await?))
+    }
+
+    /// The response to a POST request.
+    ///
+    /// # Errors
+    /// See [`Self::get`].
+    pub async fn post(&self, request: Post<'_>) -> Result<Response, Failure> {
+        let url = Url::parse(request.url).map_err(|_| Failure::Address)?;
+        self.reach.check(&url)?;
+        let mut builder = self.client.post(url).body(request.body.to_owned());
+        for (name, value) in request.fields {
+            builder = builder.header(*name, *value);
         }
         Ok(Response::of(builder.send().await?))
     }

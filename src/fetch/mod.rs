@@ -15,7 +15,7 @@ mod response; // status, fields, bounded body
 mod schedule; // many sources, each at its own interval
 
 pub use self::{
-    client::{Client, DEADLINE, PRODUCT, REDIRECTS, Redirects, Request, Settings},
+    client::{Client, DEADLINE, PRODUCT, Post, REDIRECTS, Redirects, Request, Settings},
     failure::Failure,
     reach::{Reach, Resolver},
     response::{Response, Validators},

@@ -26,6 +26,9 @@ pub trait Sources: Send {
     /// Takes the result and returns the time until the next fetch; `None` is never.
     fn settle(&mut self, number: usize, fetched: Self::Fetched) -> Option<Duration>;
 
+    /// Notes that no fetch is under way and none is due.
+    fn rest(&mut self) {}
+
     /// The next source to fetch from before its time. By default there is none.
     fn wanted(&mut self) -> impl Future<Output = usize> + Send {
         std::future::pending()
@@ -40,6 +43,10 @@ pub async fn repeat<S: Sources>(mut sources: S) {
         (0..sources.count()).map(|number| Reverse((start, number))).collect();
     let mut under_way: JoinSet<(usize, S::Fetched)> = JoinSet::new();
     loop {
+        let is_due = due.peek().is_some_and(|Reverse((at, _))| *at <= Instant::now());
+        if under_way.is_empty() && !is_due {
+            sources.rest();
+        }
         let next = match due.peek() {
             Some(Reverse((at, _))) if under_way.len() < S::AT_ONCE => Some(*at),
             _ => None,

@@ -21,15 +21,17 @@ use ipnet::IpNet;
 
 use crate::{
     conduct::{self, Conduct, Weighed},
-    enforce::{Action, Decision, Moment, Reason, TagFields},
+    crawlers::Class,
+    enforce::{Action, Decision, Judgement, Moment, Reason, TagFields},
     metrics::Metrics,
     policy::Policy,
     publication::{Handles, Snapshot},
-    violations::{Sink, Violation},
+    violations::{Detail, Record, Sink},
 };
 
 mod admission; // the one form of a message
 mod answer; // an answer of Beadle's own
+mod broken; // the broken part of robots.txt
 mod claims; // the claim of a request, cached
 mod client; // the client of a request
 mod fields; // the fields that go on to the origin
@@ -37,8 +39,10 @@ mod page; // texts for refused clients
 mod passage; // a request from the gate to its response
 mod privacy; // addresses in records
 mod record; // rows for the store
+mod referrer; // the page that led a person here
 mod refusal; // reasons to refuse before judging
 mod request; // a request as data
+mod series; // a request in the counts by hour
 mod tags; // the tags of a response
 #[cfg(test)]
 mod tests;
@@ -55,7 +59,7 @@ pub use self::{
     request::Request,
     visit::Visit,
 };
-use self::{client::Client, passage::ServedAt, record::Recorder};
+use self::{broken::Broken, client::Client, passage::ServedAt, record::Recorder};
 
 /// The decisions about requests, over the published state.
 #[derive(Debug)]
@@ -96,13 +100,19 @@ impl Gate {
         let decision = visit.decide();
         self.count(&visit, &decision);
         let mut weighed = self.conduct.weigh(visit.sighting(), decision, &visit, &self.metrics);
+        self.count_crawler(&visit, &weighed.decision);
         let (hop, action) = (weighed.hop.take(), weighed.decision.action);
-        let (answer, violation) = match (weighed.decision.reason, action) {
-            (Reason::RobotsTxt, _) => (Some(self.robots_txt(&visit)), None),
-            (_, Action::Pass) => (None, None),
-            _ => self.act(&visit, &weighed),
+        let (answer, record) = match (&weighed.decision.judgement, action) {
+            (Some(judgement), Action::Log | Action::Throttle | Action::Block) => {
+                self.act(&visit, &weighed, judgement)
+            }
+            _ => {
+                self.count_passed(&visit, &weighed.decision);
+                let is_ours = weighed.decision.reason == Reason::RobotsTxt;
+                (is_ours.then(|| self.robots_txt(&visit)), None)
+            }
         };
-        Reception { answer, passage: Passage { site, class, action, hop, violation } }
+        Reception { answer, passage: Passage { site, class, action, hop, record } }
     }
 
     /// A request at its site, before the decision.
@@ -146,8 +156,9 @@ impl Gate {
         if let Some(hop) = passage.hop.take() {
             self.conduct.responded(hop, status, moment);
         }
-        let (site, _) = passage.site()?;
-        tags::of_response(site, target, status, fields, &self.metrics)
+        let (site, served) = passage.site()?;
+        let count_cut = || served.count_cut_tags();
+        tags::of_response(site, target, status, fields, &self.metrics, count_cut)
     }
 
     /// Counts and records a request with the status of its response; 0 is no response.
@@ -155,19 +166,44 @@ impl Gate {
         if let Some(served) = passage.served() {
             served.count(passage.class, passage.action);
         }
-        if let Some(mut violation) = passage.violation.take() {
-            violation.status = status;
-            self.sink.record(*violation);
+        if let Some(mut record) = passage.record.take() {
+            record.violation.status = status;
+            self.sink.record(*record);
         }
     }
 
     /// Counts the claim and the grace of a request.
     fn count(&self, visit: &Visit<'_>, decision: &Decision<'_>) {
         if let (Reason::Grace, Some(judgement)) = (decision.reason, &decision.judgement) {
-            self.metrics.grace(&visit.site.name, conduct::label(judgement));
+            self.metrics.grace(&visit.site.name, conduct::label(judgement.name));
         }
         if visit.claim.primary().is_some_and(|name| name.known().is_some()) {
             visit.served.count_claim(decision.standing);
+        }
+    }
+
+    /// Counts a request that is no violation, by hour.
+    fn count_passed(&self, visit: &Visit<'_>, decision: &Decision<'_>) {
+        if !self.sink.counts_requests() {
+            return;
+        }
+        let (site, now) = (visit.site.name.as_str(), visit.now());
+        if visit.claim.class() != Class::Browser {
+            return self.sink.count(now, &series::of_passed(visit, decision));
+        }
+        self.sink.count_person(&visit.served.people, site, now);
+        if let Some(operator) = visit.referrer() {
+            self.sink.count_referral(now, site, operator);
+        }
+    }
+
+    /// Counts a request by the name that was judged, else by the first one. Browsers have none.
+    fn count_crawler(&self, visit: &Visit<'_>, decision: &Decision<'_>) {
+        if visit.claim.class() != Class::Browser {
+            let judged = decision.judgement.and_then(|judgement| judgement.name);
+            let label = conduct::label(judged.or_else(|| visit.claim.primary()));
+            let counted = (decision.standing.outcome, decision.action);
+            visit.served.count_crawler(&visit.site.name, label, counted, &self.metrics);
         }
     }
 
@@ -188,33 +224,41 @@ impl Gate {
         Answer::robots_txt(visit.request, site, visit.now()).tagged(site, b"/robots.txt")
     }
 
-    /// The record of a decision against a request, and the answer if Beadle refuses it.
+    /// The record of a decision against a request, and the answer if Beadle refuses it. A violation
+    /// beyond the number of full records has none, and is only counted.
     fn act(
         &self,
         visit: &Visit<'_>,
         weighed: &Weighed<'_>,
-    ) -> (Option<Answer>, Option<Box<Violation>>) {
+        judgement: &Judgement<'_>,
+    ) -> (Option<Answer>, Option<Box<Record>>) {
         let (site, decision) = (visit.site, &weighed.decision);
-        let violation = self.recorder.violation(visit, weighed);
-        let (Some(violation), Some(judgement)) = (violation, &decision.judgement) else {
-            return (None, None);
-        };
         let (reason, action) = (decision.reason, decision.action);
-        let label = conduct::label(judgement);
+        let label = conduct::label(judgement.name);
         self.metrics.violation(&site.name, label, reason.as_str(), action.as_str());
-        let id = violation.id.as_str();
+        let broken = Broken::of(site, judgement, weighed);
+        let key = series::of_violation(visit, decision, judgement, &broken);
+        let places = || self.recorder.places(visit);
+        let id = self.recorder.id(visit.now());
         let answer = match (action, &weighed.early) {
             (Action::Block, _) => {
                 let block = &site.enforcement.block;
-                Some(Answer::block(block, page::block(block, visit, judgement, reason, id)))
+                Some(Answer::block(block, page::block(block, visit, judgement, reason, &id)))
             }
             (Action::Throttle, Some(early)) => {
-                let text = page::notice(visit, judgement, early, id);
+                let text = page::notice(visit, judgement, early, &id);
                 Some(Answer::throttle(text, early.too_soon.retry_after))
             }
             _ => None,
         };
         let answer = answer.map(|answer| answer.tagged(site, visit.target.letter()));
-        (answer, Some(Box::new(violation)))
+        let record = match self.sink.admit(visit.now(), &key, places) {
+            Detail::Folded => None,
+            Detail::Recorded(tallied) => {
+                let violation = self.recorder.violation(id, visit, weighed, judgement, &broken);
+                Some(Box::new(Record { violation, tallied }))
+            }
+        };
+        (answer, record)
     }
 }

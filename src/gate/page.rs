@@ -5,7 +5,7 @@ use crate::{
     conduct::Early,
     crawlers::Name,
     enforce::{AppliedPace, Judgement, Reason},
-    escape,
+    escape, metrics,
     policy::{self, Piece, Slot},
 };
 
@@ -14,9 +14,9 @@ use super::visit::Visit;
 /// The most octets of a value in a page.
 const MOST_SHOWN: usize = 2_048;
 
-/// The judged name in records; `-` for a client without a name, as in access logs.
+/// The judged name in records; `-` for a client without a name, as in access logs and metrics.
 pub(super) fn name<'r>(judgement: &Judgement<'r>) -> &'r str {
-    judgement.name.map_or("-", Name::as_str)
+    judgement.name.map_or(metrics::NO_TOKEN, Name::as_str)
 }
 
 /// The judged name in a text for people, after `before`.

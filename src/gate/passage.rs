@@ -7,7 +7,7 @@ use crate::{
     crawlers::Class,
     enforce::{self, Action},
     publication::{ServedSite, Snapshot},
-    violations::Violation,
+    violations::Record,
 };
 
 use super::answer::Answer;
@@ -30,7 +30,8 @@ pub struct Passage {
     pub(super) action: Action,
     /// The request, if it has a pace: a redirect makes the next one free.
     pub(super) hop: Option<Hop>,
-    pub(super) violation: Option<Box<Violation>>,
+    /// The record of a violation, without its status.
+    pub(super) record: Option<Box<Record>>,
 }
 
 /// A site of the published state that serves a request.
@@ -44,7 +45,7 @@ pub(super) struct ServedAt {
 impl Default for Passage {
     fn default() -> Self {
         let (class, action) = (Class::None, Action::Pass);
-        Self { site: None, class, action, hop: None, violation: None }
+        Self { site: None, class, action, hop: None, record: None }
     }
 }
 

@@ -51,6 +51,14 @@ impl Privacy {
         }
     }
 
+    /// A network as the counts by hour have it: none if addresses are hashed.
+    pub(super) fn place(&self, network: Network) -> Text {
+        match self.client_ip {
+            ClientIp::Hash => Text::word("-"),
+            ClientIp::Full | ClientIp::Network => network.to_string().into(),
+        }
+    }
+
     fn hash(&self, address: IpAddr, now: Timestamp) -> String {
         let day = now.as_second().div_euclid(SECONDS_A_DAY);
         let mut key = self.key.lock();

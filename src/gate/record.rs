@@ -5,15 +5,14 @@ use parking_lot::Mutex;
 use uuid::{ContextV7, Uuid};
 
 use crate::{
-    conduct::{Early, Fetches, Reading, Weighed},
+    conduct::{Fetches, Network, Reading, Weighed},
     crawlers::{Crawler, Name},
     enforce::{Judgement, Site},
     policy,
-    robots::Access,
-    violations::{self, Fetch, ReadState, Robots, RobotsRead, Text, Violation},
+    violations::{self, Fetch, Places, ReadState, Robots, RobotsRead, Text, Violation},
 };
 
-use super::{page, privacy::Privacy, visit::Visit};
+use super::{broken::Broken, page, privacy::Privacy, visit::Visit};
 
 /// The maker of records, with the privacy settings of the policy.
 #[derive(Debug)]
@@ -32,19 +31,23 @@ impl Recorder {
         }
     }
 
-    /// The record of a decision against a request, without the status. `None` if no rule was
-    /// applied.
-    pub(super) fn violation(&self, visit: &Visit<'_>, weighed: &Weighed<'_>) -> Option<Violation> {
-        let decision = &weighed.decision;
-        let (judgement, site) = (decision.judgement?, visit.site);
+    /// The record of a decision against a request, without the status.
+    pub(super) fn violation(
+        &self,
+        id: Text,
+        visit: &Visit<'_>,
+        weighed: &Weighed<'_>,
+        judgement: &Judgement<'_>,
+        broken: &Broken<'_>,
+    ) -> Violation {
+        let (decision, site) = (&weighed.decision, visit.site);
         let known = judgement.name.and_then(Name::known);
-        let early = weighed.early.as_ref().filter(|_| decision.access == Access::Allow);
         let path = violations::redact_query(visit.request.target, &self.redact_query);
         let user_agent: Vec<&[u8]> = visit.request.user_agents().collect();
         let readings = judgement.name.map(|name| visit.readings(name, decision.standing.outcome));
-        Some(Violation {
+        Violation {
             schema: violations::SCHEMA,
-            id: self.id(visit.now()).to_string().into(),
+            id,
             time: visit.now(),
             site: site.name.as_str().into(),
             client_ip: self.privacy.shown(visit.client.address, visit.now()),
@@ -52,7 +55,7 @@ impl Recorder {
             host: visit.host().into(),
             path: Text::path(&path),
             user_agent: Text::user_agent(&user_agent.join(&b", "[..])),
-            product_token: page::name(&judgement).into(),
+            product_token: page::name(judgement).into(),
             product_tokens: Text::list(visit.claim.tokens().map(Name::as_str)),
             operator: known.and_then(Crawler::operator).map(Text::from),
             purpose: known.map(|crawler| Text::word(crawler.purpose().as_str())),
@@ -62,9 +65,16 @@ impl Recorder {
             reason: Text::word(decision.reason.as_str()),
             action: Text::word(decision.action.as_str()),
             status: 0,
-            robots: robots(site, &judgement, early),
+            robots: robots(site, judgement, broken),
             robots_read: robots_read(site, readings.and_then(|readings| readings.last())),
-        })
+        }
+    }
+
+    /// The places of a violation in the counts by hour.
+    pub(super) fn places(&self, visit: &Visit<'_>) -> Places {
+        let path = visit.request.target.split(|octet| *octet == b'?').next().unwrap_or_default();
+        let network = self.privacy.place(Network::of(visit.client.address));
+        Places { path: Text::field(path), network }
     }
 
     /// The row of fetches of robots.txt.
@@ -83,11 +93,13 @@ impl Recorder {
     }
 
     /// A UUIDv7 (RFC 9562 §5.7): ids sort by time, and within one millisecond by their order.
-    fn id(&self, now: Timestamp) -> Uuid {
+    pub(super) fn id(&self, now: Timestamp) -> Text {
         let seconds = u64::try_from(now.as_second()).unwrap_or_default();
         let nanoseconds = u32::try_from(now.subsec_nanosecond()).unwrap_or_default();
         let context = self.ids.lock();
-        Uuid::new_v7(uuid::Timestamp::from_unix(&*context, seconds, nanoseconds))
+        let id = Uuid::new_v7(uuid::Timestamp::from_unix(&*context, seconds, nanoseconds));
+        drop(context);
+        id.to_string().into()
     }
 }
 
@@ -96,35 +108,29 @@ pub fn robots_read(site: &Site, last: Option<Reading>) -> RobotsRead {
     match last {
         None => RobotsRead { state: ReadState::Never, edition: None, at: None },
         Some(reading) => RobotsRead {
-            state: match reading.edition() == site.edition().id() {
-                true => ReadState::Current,
-                false => ReadState::Older,
-            },
+            state: read_state(site, reading),
             edition: Some(reading.edition().to_string().into()),
             at: reading.at(),
         },
     }
 }
 
-/// The violated part of robots.txt: the rule that disallows, or the record of a pace.
-fn robots(site: &Site, judgement: &Judgement<'_>, early: Option<&Early<'_>>) -> Robots {
+/// How the edition of the last fetch relates to the one in force.
+pub(super) fn read_state(site: &Site, last: Reading) -> ReadState {
+    match last.edition() == site.edition().id() {
+        true => ReadState::Current,
+        false => ReadState::Older,
+    }
+}
+
+fn robots(site: &Site, judgement: &Judgement<'_>, broken: &Broken<'_>) -> Robots {
     let matcher = site.edition().matcher();
     let group = judgement.group.map(|group| matcher.tokens(group)).unwrap_or_default();
-    let group = Text::list(group);
-    match early.and_then(|early| Some((early.pace.edition, early.pace.record?))) {
-        Some((edition, record)) => Robots {
-            edition: edition.to_string().into(),
-            line: Some(record.line),
-            directive: record.name.to_ascii_lowercase().as_str().into(),
-            pattern: Text::path(record.value.as_bytes()),
-            group,
-        },
-        None => Robots {
-            edition: site.edition().id().to_string().into(),
-            line: judgement.rule.map(|rule| rule.line),
-            directive: Text::word(judgement.rule.map_or("", |rule| rule.directive.as_str())),
-            pattern: Text::path(judgement.rule.map_or("", |rule| &rule.pattern).as_bytes()),
-            group,
-        },
+    Robots {
+        edition: broken.edition.as_ref().into(),
+        line: broken.line,
+        directive: broken.directive.as_ref().into(),
+        pattern: Text::path(broken.pattern.as_bytes()),
+        group: Text::list(group),
     }
 }

@@ -11,13 +11,14 @@ use crate::{
 };
 
 /// The tag fields for a response to a request for `target`; `None` leaves its own tags unchanged. A
-/// response without tags gets prepared values.
+/// response without tags gets prepared values. `count_cut` counts a response whose tags are cut.
 pub(super) fn of_response<'s>(
     site: &'s Site,
     target: &[u8],
     status: u16,
     fields: &HeaderMap,
     metrics: &Metrics,
+    count_cut: impl FnOnce() -> u64,
 ) -> Option<Cow<'s, TagFields>> {
     let is_tag = |name: &HeaderName| matches!(name.as_str(), "robots-tag" | "x-robots-tag");
     let is_tagged = fields.keys().any(is_tag);
@@ -44,7 +45,12 @@ pub(super) fn of_response<'s>(
         );
     }
     if merged.truncated {
-        tracing::warn!(site = site.name, "the origin's robots tags exceed 8 KiB and are cut");
+        // Most often every page has the same fault.
+        let responses = count_cut();
+        if responses.is_power_of_two() {
+            let site = site.name.as_str();
+            tracing::warn!(site, responses, "the origin's robots tags exceed 8 KiB and are cut");
+        }
     }
     Some(Cow::Owned(merged.fields))
 }

@@ -15,7 +15,7 @@ use crate::{
     signature::{Message, Scheme},
 };
 
-use super::{claims, client::Client, request::Request};
+use super::{claims, client::Client, referrer, request::Request};
 
 /// One request at its site. It looks up knowledge about its client once, when a rule needs it.
 pub struct Visit<'a> {
@@ -122,6 +122,16 @@ impl<'a> Visit<'a> {
             network: self.network(),
             is_for_content: matches!(*self.request.method, Method::GET | Method::POST),
         }
+    }
+
+    /// The operator of crawlers whose page led here.
+    pub(super) fn referrer(&self) -> Option<&str> {
+        let rulebook = &self.published.rulebook;
+        let is_own = |host: &str| {
+            let (own, site) = (self.client.host.as_deref(), rulebook.site_of_host(host));
+            own == Some(host) || site.is_some_and(|(number, _)| number == self.number)
+        };
+        referrer::operator(rulebook.catalogue(), self.request.method, self.request.fields, is_own)
     }
 
     /// The requested host; else the site's name.

@@ -1,13 +1,12 @@
-//! The families of metrics: the name, the labels and the help text of each.
+//! The registered families of metrics: the name, the labels and the help text of each.
 
-use prometheus::{
-    Histogram, HistogramOpts, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry,
-};
+use prometheus::{Histogram, HistogramOpts, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry};
 
 /// The registered families.
 #[derive(Debug)]
 pub(super) struct Families {
     pub(super) requests: IntCounterVec,
+    pub(super) crawler_requests: IntCounterVec,
     pub(super) violations: IntCounterVec,
     pub(super) grace: IntCounterVec,
     pub(super) refusals: IntCounterVec,
@@ -20,22 +19,17 @@ pub(super) struct Families {
     pub(super) signatures: IntCounterVec,
     pub(super) origin_robots_fetches: IntCounterVec,
     pub(super) origin_robots_held: IntGaugeVec,
-    pub(super) origin_failures: IntCounter,
+    pub(super) origin_failures: IntCounterVec,
     pub(super) crawl_delay_requests: IntCounterVec,
     pub(super) ladder_steps: IntCounterVec,
     pub(super) ladder_rung: IntGaugeVec,
     pub(super) breaker_openings: IntCounterVec,
     pub(super) breaker_open: IntGaugeVec,
     pub(super) policy: IntGaugeVec,
+    pub(super) last_reload_successful: IntGauge,
+    pub(super) last_reload_success: IntGauge,
     pub(super) decision_seconds: Histogram,
     pub(super) in_flight: IntGauge,
-    pub(super) records_seen: IntGauge,
-    pub(super) records_stored: IntGauge,
-    pub(super) records_dropped: IntGauge,
-    pub(super) records_queued: IntGauge,
-    pub(super) record_drops: IntGaugeVec,
-    pub(super) records_degraded: IntGaugeVec,
-    pub(super) history_lost: IntGaugeVec,
 }
 
 impl Families {
@@ -61,6 +55,11 @@ impl Families {
                 "beadle_requests_total",
                 "Requests by site, class of client and action.",
                 &["site", "class", "action"],
+            )?,
+            crawler_requests: counters(
+                "beadle_crawler_requests_total",
+                "Requests of clients other than browsers, by site, product token, standing and action.",
+                &["site", "product_token", "standing", "action"],
             )?,
             violations: counters(
                 "beadle_violations_total",
@@ -122,14 +121,11 @@ impl Families {
                 "1 while a robots.txt of the origin that closes the whole site is in quarantine.",
                 &["site"],
             )?,
-            origin_failures: {
-                let counter = IntCounter::new(
-                    "beadle_origin_failures_total",
-                    "Requests that the origin failed to answer, answered with 502, 503 or 504.",
-                )?;
-                registry.register(Box::new(counter.clone()))?;
-                counter
-            },
+            origin_failures: counters(
+                "beadle_origin_failures_total",
+                "Requests that the origin failed to answer, answered with 502, 503 or 504, by site.",
+                &["site"],
+            )?,
             crawl_delay_requests: counters(
                 "beadle_crawl_delay_requests_total",
                 "Requests of crawlers with a Crawl-delay or Request-rate, by outcome: kept or broken.",
@@ -160,6 +156,14 @@ impl Families {
                 "The policy in force, by fingerprint.",
                 &["fingerprint"],
             )?,
+            last_reload_successful: gauge(
+                "beadle_policy_last_reload_successful",
+                "1 if the policy file is in force as it was last read, 0 if it was refused.",
+            )?,
+            last_reload_success: gauge(
+                "beadle_policy_last_reload_success_timestamp_seconds",
+                "Time at which the policy file was last read without errors.",
+            )?,
             decision_seconds: {
                 let options = HistogramOpts::new(
                     "beadle_decision_duration_seconds",
@@ -171,25 +175,17 @@ impl Families {
                 histogram
             },
             in_flight: gauge("beadle_requests_in_flight", "Requests in progress.")?,
-            records_seen: gauge("beadle_records_seen", "Violations handed to the record queue.")?,
-            records_stored: gauge("beadle_records_stored", "Violations written.")?,
-            records_dropped: gauge("beadle_records_dropped", "Violations counted but not kept.")?,
-            records_queued: gauge("beadle_records_queued", "Violations waiting to be written.")?,
-            record_drops: gauges(
-                "beadle_record_drops",
-                "Violations counted but not kept, by destination (database or log) and cause.",
-                &["destination", "cause"],
-            )?,
-            records_degraded: gauges(
-                "beadle_records_degraded",
-                "1 while violations are not written to a destination: database or log.",
-                &["destination"],
-            )?,
-            history_lost: gauges(
-                "beadle_history_lost",
-                "Editions, fetches and quarantined files of robots.txt that the database lacks, by kind.",
-                &["kind"],
-            )?,
         })
     }
+}
+
+/// Registers the families with one series that never changes, and those of the process.
+pub(super) fn register_program(registry: &Registry, version: &str) -> prometheus::Result<()> {
+    let options = Opts::new("beadle_build_info", "The running program, by version.");
+    let build = IntGaugeVec::new(options, &["version"])?;
+    build.with_label_values(&[version]).set(1);
+    registry.register(Box::new(build))?;
+    #[cfg(target_os = "linux")]
+    registry.register(Box::new(prometheus::process_collector::ProcessCollector::for_self()))?;
+    Ok(())
 }

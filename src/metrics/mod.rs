@@ -11,13 +11,16 @@ use prometheus::{Encoder, Histogram, Registry, TextEncoder, core::Collector};
 pub use prometheus::{IntCounter as Counter, IntGauge as Gauge};
 
 use self::families::Families;
+pub use self::{reading::CrawlerRequests, records::RecordCounts};
 
-mod families; // names, labels and help texts
+mod families; // the registered families: names, labels and help texts
+mod reading; // counts and states read back, for alerts
+mod records; // the families of the record queue
 
 /// The label of a product token that only the client itself names.
 pub const OTHER_TOKEN: &str = "other";
-/// The label of a client without a product token.
-pub const NO_TOKEN: &str = "none";
+/// The label of a client without a product token, as in records.
+pub const NO_TOKEN: &str = "-";
 /// The label of a claim that no evidence confirms or contradicts.
 pub const NO_EVIDENCE: &str = "none";
 
@@ -30,27 +33,6 @@ pub struct Metrics {
     pub decision_seconds: Histogram,
     /// Requests in progress.
     pub in_flight: Gauge,
-    /// Failures of the origin that Beadle answered with 502, 503 or 504.
-    pub origin_failures: Counter,
-}
-
-/// The counts of the record queue.
-#[derive(Clone, Debug, Default)]
-pub struct RecordCounts {
-    /// Violations handed to the queue.
-    pub seen: u64,
-    /// Violations written.
-    pub stored: u64,
-    /// Violations counted but not kept.
-    pub dropped: u64,
-    /// Violations waiting to be written.
-    pub queued: u64,
-    /// Violations counted but not kept, by destination and cause.
-    pub drops: Vec<(&'static str, &'static str, u64)>,
-    /// Whether a destination is not written at present.
-    pub degraded: Vec<(&'static str, bool)>,
-    /// Editions, fetches and quarantined files that were lost, by kind.
-    pub history_lost: Vec<(&'static str, u64)>,
 }
 
 impl Metrics {
@@ -58,11 +40,14 @@ impl Metrics {
     pub fn new() -> Self {
         let registry = Registry::new();
         let families = Families::register(&registry)
+            .and_then(|families| {
+                families::register_program(&registry, env!("CARGO_PKG_VERSION"))?;
+                Ok(families)
+            })
             .expect("the names of all families are distinct and well-formed");
         Self {
             decision_seconds: families.decision_seconds.clone(),
             in_flight: families.in_flight.clone(),
-            origin_failures: families.origin_failures.clone(),
             families,
             registry,
         }
@@ -72,6 +57,25 @@ impl Metrics {
     /// request is slow.
     pub fn requests(&self, site: &str, class: &str, action: &str) -> Counter {
         self.families.requests.with_label_values(&[site, class, action])
+    }
+
+    /// The counter of one product token's requests of one standing and action at a site. Keep it: a
+    /// lookup for each request is slow. `product_token` is a known one, [`OTHER_TOKEN`] or
+    /// [`NO_TOKEN`].
+    pub fn crawler_requests(
+        &self,
+        site: &str,
+        product_token: &str,
+        standing: &str,
+        action: &str,
+    ) -> Counter {
+        self.families.crawler_requests.with_label_values(&[site, product_token, standing, action])
+    }
+
+    /// The counter of the requests that a site's origin failed to answer. Keep it: a lookup for
+    /// each request is slow.
+    pub fn origin_failures(&self, site: &str) -> Counter {
+        self.families.origin_failures.with_label_values(&[site])
     }
 
     /// Counts a violation. `product_token` is a known one, [`OTHER_TOKEN`] or [`NO_TOKEN`].
@@ -98,6 +102,17 @@ impl Metrics {
     /// Counts a reload: `applied`, `unchanged` or `refused`.
     pub fn reload(&self, outcome: &str) {
         self.families.reloads.with_label_values(&[outcome]).inc();
+    }
+
+    /// Shows that the policy file was read without errors, at this second since 1970.
+    pub fn policy_accepted(&self, second: i64) {
+        self.families.last_reload_successful.set(1);
+        self.families.last_reload_success.set(second);
+    }
+
+    /// Shows that the policy file was refused.
+    pub fn policy_refused(&self) {
+        self.families.last_reload_successful.set(0);
     }
 
     /// The counter of one site's claims of one standing and evidence. Keep it: a lookup for each
@@ -200,10 +215,12 @@ impl Metrics {
         self.forget_origin_robots_held(site);
         for counters in [
             &self.families.requests,
+            &self.families.crawler_requests,
             &self.families.violations,
             &self.families.grace,
             &self.families.invalid_tag_lines,
             &self.families.claims,
+            &self.families.origin_failures,
             &self.families.origin_robots_fetches,
             &self.families.crawl_delay_requests,
             &self.families.ladder_steps,
@@ -222,24 +239,15 @@ impl Metrics {
     }
 
     /// The text exposition, with the record queue's counts as they are now.
-    pub fn exposition(&self, records: RecordCounts) -> String {
-        let set = |gauge: &Gauge, n: u64| gauge.set(i64::try_from(n).unwrap_or(i64::MAX));
-        set(&self.families.records_seen, records.seen);
-        set(&self.families.records_stored, records.stored);
-        set(&self.families.records_dropped, records.dropped);
-        set(&self.families.records_queued, records.queued);
-        for (destination, cause, count) in records.drops {
-            set(&self.families.record_drops.with_label_values(&[destination, cause]), count);
-        }
-        for (destination, is_degraded) in records.degraded {
-            let gauge = self.families.records_degraded.with_label_values(&[destination]);
-            gauge.set(i64::from(is_degraded));
-        }
-        for (kind, count) in records.history_lost {
-            set(&self.families.history_lost.with_label_values(&[kind]), count);
-        }
+    pub fn exposition(&self, records: &RecordCounts) -> String {
         let mut text = Vec::new();
-        match TextEncoder::new().encode(&self.registry.gather(), &mut text) {
+        let encoded = records.families().and_then(|of_records| {
+            let mut families = self.registry.gather();
+            families.extend(of_records);
+            families.sort_by(|a, b| a.name().cmp(b.name()));
+            TextEncoder::new().encode(&families, &mut text)
+        });
+        match encoded {
             Ok(()) => String::from_utf8_lossy(&text).into_owned(),
             Err(error) => format!("# {error}\n"),
         }

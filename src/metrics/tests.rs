@@ -4,6 +4,10 @@ use super::*;
 fn the_exposition_names_what_was_counted() {
     let metrics = Metrics::new();
     metrics.requests("a.example", "crawler", "block").inc();
+    metrics.crawler_requests("a.example", NO_TOKEN, "unverifiable", "pass").inc();
+    metrics.origin_failures("a.example").inc();
+    metrics.policy_accepted(7);
+    metrics.policy_refused();
     metrics.violation("a.example", OTHER_TOKEN, "robots.disallow", "log");
     metrics.pace("a.example", "GPTBot", false);
     metrics.ladder_step("a.example", "GPTBot", "confirmed", "up", 1);
@@ -13,9 +17,10 @@ fn the_exposition_names_what_was_counted() {
     metrics.breaker_opened("a.example", "share");
     metrics.policy("aaa");
     metrics.policy("bbb");
-    let text = metrics.exposition(RecordCounts {
+    let text = metrics.exposition(&RecordCounts {
         seen: 3,
         stored: 2,
+        folded: 0,
         dropped: 1,
         queued: 0,
         drops: vec![("log", "store.stalled", 4)],
@@ -30,8 +35,18 @@ fn the_exposition_names_what_was_counted() {
         r#"beadle_ladder_steps_total{direction="up",site="a.example"} 3"#,
         r#"beadle_breaker_openings_total{reason="share",site="a.example"} 1"#,
         r#"beadle_breaker_open{site="a.example"} 1"#,
-        "beadle_records_seen 3",
-        "beadle_records_dropped 1",
+        r#"beadle_crawler_requests_total{action="pass",product_token="-",site="a.example",standing="unverifiable"} 1"#,
+        r#"beadle_origin_failures_total{site="a.example"} 1"#,
+        "# TYPE beadle_records_seen_total counter",
+        "beadle_records_seen_total 3",
+        "beadle_records_dropped_total 1",
+        "# TYPE beadle_records_queued gauge",
+        r#"beadle_record_drops_total{cause="store.stalled",destination="log"} 4"#,
+        r#"beadle_history_lost_total{kind="edition"} 5"#,
+        "beadle_policy_last_reload_successful 0",
+        "beadle_policy_last_reload_success_timestamp_seconds 7",
+        concat!("beadle_build_info{version=\"", env!("CARGO_PKG_VERSION"), "\"} 1"),
+        "# TYPE process_resident_memory_bytes gauge",
         "# TYPE beadle_decision_duration_seconds histogram",
     ] {
         assert!(text.contains(line), "{line} is missing in\n{text}");
@@ -43,10 +58,41 @@ fn the_exposition_names_what_was_counted() {
     metrics.origin_robots_held("a.example", true);
     assert!(
         metrics
-            .exposition(RecordCounts::default())
+            .exposition(&RecordCounts::default())
             .contains(r#"beadle_origin_robots_held{site="a.example"} 1"#)
     );
     metrics.forget_site("a.example");
-    let text = metrics.exposition(RecordCounts::default());
+    let text = metrics.exposition(&RecordCounts::default());
     assert!(text.contains("b.example") && !text.contains("a.example"), "{text}");
+}
+
+#[test]
+fn each_exposition_shows_the_counts_as_they_are() {
+    let metrics = Metrics::new();
+    for seen in [3, 3, 5] {
+        let text = metrics.exposition(&RecordCounts { seen, ..RecordCounts::default() });
+        assert!(text.contains(&format!("\nbeadle_records_seen_total {seen}\n")), "{text}");
+    }
+}
+
+#[test]
+fn counts_and_states_are_read_back() {
+    let metrics = Metrics::new();
+    metrics.breaker_open("a.example").set(1);
+    metrics.breaker_open("b.example").set(0);
+    metrics.origin_robots_held("b.example", true);
+    metrics.crawler_requests("a.example", "GPTBot", "unknown", "log").inc_by(3);
+    assert_eq!(metrics.open_breakers(), ["a.example"]);
+    assert_eq!(metrics.robots_in_quarantine(), ["b.example"]);
+    let requests = metrics.requests_of_crawlers();
+    assert_eq!(
+        requests,
+        [CrawlerRequests {
+            site: "a.example".to_owned(),
+            product_token: "GPTBot".to_owned(),
+            standing: "unknown".to_owned(),
+            action: "log".to_owned(),
+            requests: 3,
+        }]
+    );
 }

@@ -17,7 +17,15 @@ const MOST_FINDINGS: usize = 20;
 
 /// The built-in catalogue.
 pub fn built_in() -> Catalogue {
-    Catalogue::new(built_in_file().crawlers).expect("a test reads the built-in catalogue")
+    catalogue(built_in_file()).expect("a test reads the built-in catalogue")
+}
+
+/// The catalogue of a file.
+///
+/// # Errors
+/// All findings. Occurs when the file breaks an invariant of catalogues.
+pub fn catalogue(file: CatalogueFile) -> Result<Catalogue, Vec<Diagnostic>> {
+    Catalogue::new(file.crawlers)?.with_operators(&file.operators)
 }
 
 /// The built-in catalogue as a file.
@@ -35,7 +43,7 @@ pub fn read_file(file: &str, bytes: &[u8]) -> Result<CatalogueFile, Vec<Diagnost
     let in_file = |finding: Diagnostic| finding.in_file(file);
     let read = parse(bytes).map_err(|finding| vec![in_file(finding)])?;
     let mut findings = read.audit();
-    if let Err(refused) = Catalogue::new(read.crawlers.clone()) {
+    if let Err(refused) = catalogue(read.clone()) {
         findings.extend(refused);
     }
     if findings.is_empty() {
@@ -84,7 +92,15 @@ mod tests {
         let file = read_file("config/crawlers.yaml", BUILT_IN.as_bytes()).expect("it is sound");
         assert!(file.crawlers.len() >= 1_200);
         assert_eq!(file.version, built_in_version());
-        let catalogue = Catalogue::new(file.crawlers).expect("consistent");
+        let catalogue = catalogue(file).expect("consistent");
+        for (host, operator) in [
+            ("chatgpt.com", "OpenAI"),
+            ("www.perplexity.ai", "Perplexity"),
+            ("www.google.fr", "Google"),
+            ("www.bing.com", "Microsoft"),
+        ] {
+            assert_eq!(catalogue.operator_of(host), Some(operator));
+        }
         for name in ["Googlebot", "bingbot", "GPTBot", "ClaudeBot", "CCBot", "MJ12bot", "curl"] {
             assert!(catalogue.find(name).is_some(), "{name}");
         }
@@ -149,6 +165,12 @@ mod tests {
                 None,
             ),
             ("version: new\ncrawlers: []".to_owned(), "catalogue.bad_version", None),
+            (
+                "version: \"2026-11-01\"\ncrawlers: []\noperators: [{ name: A, referrers: [a] }]"
+                    .to_owned(),
+                "crawlers.bad_referrer",
+                None,
+            ),
         ] {
             let findings = read_file("new.yaml", text.as_bytes()).expect_err(&text);
             let first = &findings[0];

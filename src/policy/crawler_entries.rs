@@ -1,7 +1,10 @@
 //! The `crawlers` section: the operator's own entries of the catalogue.
 
 use crate::{
-    crawlers::{Catalogue, Entry, Kind, check_pattern, check_suffix, is_shared, ranges::Format},
+    crawlers::{
+        Catalogue, CatalogueFile, Entry, Kind, check_pattern, check_suffix, is_shared,
+        ranges::Format,
+    },
     diagnostic::Diagnostic,
     escape::shown,
     product_token::ProductToken,
@@ -13,7 +16,7 @@ use super::{catalogue, findings::Findings, names::purpose, shape::At, yaml::Valu
 /// The crawlers of a catalogue file and those of the section. An entry of the section replaces a
 /// known one of the same name.
 pub(super) fn read(
-    known: Vec<Entry>,
+    known: CatalogueFile,
     section: Option<&At<'_>>,
     findings: &mut Findings,
 ) -> Catalogue {
@@ -21,9 +24,11 @@ pub(super) fn read(
         at.items(findings).iter().filter_map(|item| entry(item, findings)).collect()
     });
     let is_own = |token: &str| own.iter().any(|e| e.product_token.eq_ignore_ascii_case(token));
-    let mut entries: Vec<Entry> = known.into_iter().filter(|e| !is_own(&e.product_token)).collect();
+    let CatalogueFile { crawlers, operators, .. } = known;
+    let mut entries: Vec<Entry> =
+        crawlers.into_iter().filter(|e| !is_own(&e.product_token)).collect();
     entries.extend(own);
-    match Catalogue::new(entries) {
+    match Catalogue::new(entries).and_then(|made| made.with_operators(&operators)) {
         Ok(catalogue) => catalogue,
         Err(refused) => {
             let (line, column) = section.map_or((0, 0), |at| (at.node.line, at.node.column));

@@ -11,12 +11,15 @@
 //! Must not know: how a request looks, what a rulebook is, any clock, file or socket.
 
 pub use self::{
+    alerts::{
+        Alert, AlertKind, DEFAULT_IMPOSTORS_PER_MINUTE, DEFAULT_VIOLATIONS_PER_MINUTE, WebhookUrl,
+    },
     block::{Block, Piece, Slot, Template},
     breaker::Breaker,
     catalogue::{
         BUILT_IN as BUILT_IN_CATALOGUE, MAX_BYTES as MAX_CATALOGUE_BYTES,
         built_in as built_in_catalogue, built_in_file as built_in_catalogue_file,
-        read_file as read_catalogue_file,
+        catalogue as catalogue_of, read_file as read_catalogue_file,
     },
     enforcement::Enforcement,
     evidence::{DEFAULT_EVIDENCE_REFRESH, Evidence},
@@ -26,6 +29,7 @@ pub use self::{
     mode::{Grace, Mode, PaceMode},
     origin::Origin,
     overrides::Override,
+    pattern::corrected as corrected_pattern,
     reader::{read, read_with},
     robots_txt::{DEFAULT_CACHE_WINDOW, DEFAULT_ROBOTS_MAX_AGE, MAX_CACHE_WINDOW, RobotsTxt},
     sections::Policy,
@@ -33,6 +37,7 @@ pub use self::{
     share::Share,
     sites::Site,
     source::Source,
+    spelling::closest,
     tag_rules::{MediaRange, StatusRange, TagRule},
     timeouts::Timeouts,
     violations::{ClientIp, DEFAULT_RETENTION, Log, OnDamage, Violations},
@@ -52,6 +57,7 @@ mod shape; // a node of the tree -> the value that a setting takes
 mod share; // a percentage
 
 // The sections beside the sites.
+mod alerts; // the section `alerts`
 mod catalogue; // catalogue files, the built-in one among them
 mod catalogue_source; // the key `catalogue`
 mod crawler_entries; // the section `crawlers`

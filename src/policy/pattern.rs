@@ -10,9 +10,9 @@ pub(super) fn read<'t>(text: &'t str, at: &At<'_>, findings: &mut Findings) -> O
         findings.refuse(at, "an empty path matches nothing", "leave the entry out");
         return None;
     }
-    if !text.starts_with(['/', '*']) {
+    if let Some(correction) = corrected(text) {
         let message = format!("'{}' does not begin with '/' or '*'", shown(text));
-        findings.refuse(at, message, format!("write '{}'", shown(correction(text))));
+        findings.refuse(at, message, format!("write '{}'", shown(correction)));
         return None;
     }
     if text.trim_end_matches('$').contains('$') {
@@ -26,11 +26,15 @@ pub(super) fn read<'t>(text: &'t str, at: &At<'_>, findings: &mut Findings) -> O
     Some(text)
 }
 
-/// The path that is probably meant by a URL, a query or a name.
-fn correction(text: &str) -> String {
-    match (text.split_once("://"), text.strip_prefix('?')) {
+/// The path pattern that is probably meant by a URL, a query or a name; `None` if the text begins
+/// like a pattern.
+pub fn corrected(text: &str) -> Option<String> {
+    if text.starts_with(['/', '*']) {
+        return None;
+    }
+    Some(match (text.split_once("://"), text.strip_prefix('?')) {
         (Some((_, rest)), _) => rest.find('/').map_or("/", |at| &rest[at..]).to_owned(),
         (None, Some(_)) => format!("/*{text}"),
         (None, None) => format!("/{text}"),
-    }
+    })
 }

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use crate::diagnostic::{Diagnostic, Severity};
 
 use super::{
-    catalogue,
+    alerts, catalogue,
     catalogue_source::{self, Open},
     checks, crawler_entries,
     evidence::{self, Evidence},
@@ -74,10 +74,11 @@ fn sections(
     open: &mut Open<'_>,
     findings: &mut Findings,
 ) -> Option<Policy> {
-    const KEYS: [&str; 8] = [
+    const KEYS: [&str; 9] = [
         "server",
         "violations",
         "evidence",
+        "alerts",
         "catalogue",
         "crawlers",
         "crawler_sets",
@@ -87,6 +88,7 @@ fn sections(
     let fields = root.fields(&KEYS, findings)?;
     let server = server::read(fields.take("server").as_ref(), findings);
     let violations = violations::read(fields.take("violations").as_ref(), findings);
+    let alerts = alerts::read(fields.take("alerts").as_ref(), findings);
     let named = match fields.take("catalogue") {
         // Without the right catalogue, most names in the policy would be findings.
         Some(at) => Some(catalogue_source::read(&at, open, findings)?),
@@ -94,8 +96,8 @@ fn sections(
     };
     let fingerprint = fingerprint([bytes, named.as_ref().map_or(&[], |named| &named.bytes)]);
     let (catalogue_file, known) = match named {
-        Some(named) => (Some(named.path), named.file.crawlers),
-        None => (None, catalogue::built_in_file().crawlers),
+        Some(named) => (Some(named.path), named.file),
+        None => (None, catalogue::built_in_file()),
     };
     let own = fields.take("crawlers");
     let catalogue = Arc::new(crawler_entries::read(known, own.as_ref(), findings));
@@ -113,7 +115,16 @@ fn sections(
         }
     }
     let sites = sites.into_iter().map(|(_, site)| site).collect();
-    Some(Policy { server, violations, evidence, catalogue_file, catalogue, sites, fingerprint })
+    Some(Policy {
+        server,
+        violations,
+        evidence,
+        alerts,
+        catalogue_file,
+        catalogue,
+        sites,
+        fingerprint,
+    })
 }
 
 fn fingerprint(files: [&[u8]; 2]) -> String {

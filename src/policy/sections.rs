@@ -5,8 +5,9 @@ use std::{path::PathBuf, sync::Arc};
 use crate::crawlers::Catalogue;
 
 use super::{
+    alerts::Alert,
     evidence::Evidence,
-    server::{Listener, Server, Tls},
+    server::{Admin, Listener, Server, Tls},
     sites::Site,
     violations::{Log, Violations},
 };
@@ -20,6 +21,8 @@ pub struct Policy {
     pub violations: Violations,
     /// The evidence that tells crawlers from impostors; `None` collects none.
     pub evidence: Option<Evidence>,
+    /// Webhooks for events (default none).
+    pub alerts: Vec<Alert>,
     /// The file that replaces the built-in catalogue; `None` is the built-in one.
     pub catalogue_file: Option<PathBuf>,
     /// The known crawlers: the catalogue and the policy's own.
@@ -35,13 +38,16 @@ impl Policy {
     /// The files and folders that the policy names, each with its key. A relative name starts at
     /// the folder of the policy file, which only the caller knows.
     pub fn files_mut(&mut self) -> Vec<(&'static str, &mut PathBuf)> {
-        let Self { server, violations, evidence, catalogue_file, .. } = self;
+        let Self { server, violations, evidence, alerts, catalogue_file, .. } = self;
         let mut files = Vec::new();
         for Listener { tls, .. } in &mut server.listen {
             if let Some(Tls { certificate, key }) = tls {
                 files.push(("server.listen.tls.certificate", certificate));
                 files.push(("server.listen.tls.key", key));
             }
+        }
+        if let Some(Admin { token_file: Some(file), .. }) = &mut server.admin {
+            files.push(("server.admin.token_file", file));
         }
         files.extend(violations.database.as_mut().map(|file| ("violations.database", file)));
         if let Some(Log::File(file)) = &mut violations.log {
@@ -52,6 +58,7 @@ impl Policy {
             let file = certificate_authorities.as_mut();
             files.extend(file.map(|file| ("evidence.certificate_authorities", file)));
         }
+        files.extend(alerts.iter_mut().map(|alert| ("alerts.secret_file", &mut alert.secret_file)));
         files.extend(catalogue_file.as_mut().map(|file| ("catalogue", file)));
         files
     }

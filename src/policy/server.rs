@@ -4,8 +4,6 @@ use std::{net::SocketAddr, path::PathBuf};
 
 use ipnet::IpNet;
 
-use crate::diagnostic::Diagnostic;
-
 use super::{
     findings::Findings,
     host::{self, Host},
@@ -51,11 +49,14 @@ pub struct Admin {
     pub address: SocketAddr,
     /// Hosts in requests that it answers, beside `localhost` and its own addresses (default none).
     pub hosts: Vec<Host>,
+    /// The file of the token that opens it. `None` opens it to every program on the machine, and is
+    /// refused for an address that others reach.
+    pub token_file: Option<PathBuf>,
 }
 
 impl Admin {
     fn at(address: SocketAddr) -> Self {
-        Self { address, hosts: Vec::new() }
+        Self { address, hosts: Vec::new(), token_file: None }
     }
 }
 
@@ -134,7 +135,7 @@ fn tls(at: &At<'_>, findings: &mut Findings) -> Option<Tls> {
     Some(Tls { certificate: path(&certificate?, findings)?, key: path(&key?, findings)? })
 }
 
-/// `127.0.0.1:9090`, `off`, or a mapping with `address` and `hosts`.
+/// `127.0.0.1:9090`, `off`, or a mapping with `address`, `hosts` and `token_file`.
 fn admin(fields: &Fields<'_>, listen: &[Listener], findings: &mut Findings) -> Option<Admin> {
     let clashes = |address| {
         let listeners = listen.iter().map(|listener| listener.address);
@@ -155,26 +156,40 @@ fn admin(fields: &Fields<'_>, listen: &[Listener], findings: &mut Findings) -> O
     if at.node.is_text("off") {
         return None;
     }
-    let (at, hosts) = match at.node.value {
-        Value::Map(_) => {
-            let fields = at.fields(&["address", "hosts"], findings)?;
-            let hosts = fields.list("hosts", findings);
-            let hosts = hosts.iter().filter_map(|at| host::read(at, findings)).collect();
-            match fields.take("address") {
-                None => return Some(Admin { address: refuse_default(findings), hosts }),
-                Some(at) => (at, hosts),
-            }
-        }
-        _ => (at, Vec::new()),
+    let Value::Map(_) = at.node.value else {
+        let address = socket(&at, findings)?;
+        return Some(Admin::at(private(&at, address, clashes(address), None, findings)));
     };
-    let address = socket(&at, findings)?;
-    if clashes(address) {
-        findings.refuse(&at, "a listener has this address", "choose another port");
-    } else if !address.ip().is_loopback() {
-        let finding = Diagnostic::note("policy.open_admin", "not on loopback");
-        findings.add(&at, finding.help("keep the port from the public: it has no login"));
+    let fields = at.fields(&["address", "hosts", "token_file"], findings)?;
+    let hosts = fields.list("hosts", findings);
+    let hosts = hosts.iter().filter_map(|at| host::read(at, findings)).collect();
+    let token_file = fields.take("token_file").and_then(|at| path(&at, findings));
+    let address = match fields.take("address") {
+        None => refuse_default(findings),
+        Some(at) => {
+            let address = socket(&at, findings)?;
+            private(&at, address, clashes(address), token_file.as_ref(), findings)
+        }
+    };
+    Some(Admin { address, hosts, token_file })
+}
+
+/// Refuses an address that a listener has, and one that others reach without a token.
+fn private(
+    at: &At<'_>,
+    address: SocketAddr,
+    clashes: bool,
+    token_file: Option<&PathBuf>,
+    findings: &mut Findings,
+) -> SocketAddr {
+    if clashes {
+        findings.refuse(at, "a listener has this address", "choose another port");
+    } else if !address.ip().is_loopback() && token_file.is_none() {
+        let message = format!("{address} is open to other machines, without a token");
+        let help = "add 'token_file' with the file of a secret, or use 127.0.0.1";
+        findings.refuse(at, message, help);
     }
-    Some(Admin { address, hosts })
+    address
 }
 
 impl Server {
@@ -222,7 +237,9 @@ mod tests {
     #[test]
     fn an_admin_listener_is_an_address_a_mapping_or_off() {
         let exact = |host: &str| Host::Exact(host.to_owned());
-        let at = |address: &str, hosts| Ok(Some(Admin { address: known(address), hosts }));
+        let at = |address: &str, hosts| {
+            Ok(Some(Admin { address: known(address), hosts, token_file: None }))
+        };
         let beadle = || vec![exact("beadle"), Host::Below(".ops.example".to_owned())];
         let refused = |text: &str| Err(vec![text.to_owned()]);
         for (server, expected) in [
@@ -234,6 +251,18 @@ mod tests {
             ("admin: { address: 127.0.0.1:1, hosts: [Beadle] }", {
                 at("127.0.0.1:1", vec![exact("beadle")])
             }),
+            ("admin: { address: 0.0.0.0:1, token_file: /run/token }", {
+                let token_file = Some(PathBuf::from("/run/token"));
+                Ok(Some(Admin { address: known("0.0.0.0:1"), hosts: Vec::new(), token_file }))
+            }),
+            (
+                "admin: 192.0.2.1:1",
+                refused("server.admin: 192.0.2.1:1 is open to other machines, without a token"),
+            ),
+            (
+                "admin: { address: \"[::]:1\", hosts: [beadle] }",
+                refused("server.admin.address: [::]:1 is open to other machines, without a token"),
+            ),
             (
                 "admin: { hosts: [\"beadle:9090\"] }",
                 refused("server.admin.hosts[0]: 'beadle:9090' is not a host"),

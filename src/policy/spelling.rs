@@ -1,10 +1,7 @@
 //! Corrections for misspelt words.
 
 /// The candidate that `text` is most likely a misspelling of.
-pub(super) fn closest<'c>(
-    text: &str,
-    candidates: impl Iterator<Item = &'c str>,
-) -> Option<&'c str> {
+pub fn closest<'c>(text: &str, candidates: impl Iterator<Item = &'c str>) -> Option<&'c str> {
     let lower = text.to_ascii_lowercase();
     candidates
         .map(|candidate| {

@@ -24,6 +24,9 @@ pub struct Violations {
     pub retention: Duration,
     /// Number of records that may wait to be written (default 8192).
     pub queue: usize,
+    /// The most records of one site, product token and rule in an hour (default 1000). Further
+    /// violations are only counted.
+    pub detail: u64,
     /// Query parameters whose values are replaced before anything is recorded (default none).
     pub redact_query: Vec<String>,
     /// The recorded part of a client's address (default `full`).
@@ -61,8 +64,16 @@ pub enum Log {
 
 /// Reads the `violations` section; without one, JSON lines go to standard output.
 pub(super) fn read(at: Option<&At<'_>>, findings: &mut Findings) -> Violations {
-    const KEYS: [&str; 7] =
-        ["database", "on_damage", "log", "retention", "queue", "redact_query", "client_ip"];
+    const KEYS: [&str; 8] = [
+        "database",
+        "on_damage",
+        "log",
+        "retention",
+        "queue",
+        "detail",
+        "redact_query",
+        "client_ip",
+    ];
     const ON_DAMAGE: [(&str, OnDamage); 2] =
         [("keep", OnDamage::Keep), ("rotate", OnDamage::Rotate)];
     const CLIENT_IPS: [(&str, ClientIp); 3] =
@@ -73,6 +84,7 @@ pub(super) fn read(at: Option<&At<'_>>, findings: &mut Findings) -> Violations {
         log: None,
         retention: DEFAULT_RETENTION,
         queue: 8_192,
+        detail: 1_000,
         redact_query: Vec::new(),
         client_ip: ClientIp::Full,
     };
@@ -94,6 +106,9 @@ pub(super) fn read(at: Option<&At<'_>>, findings: &mut Findings) -> Violations {
     }
     if let Some(queue) = fields.take("queue").and_then(|at| at.integer(1..=1_000_000, findings)) {
         violations.queue = usize::try_from(queue).unwrap_or(violations.queue);
+    }
+    if let Some(detail) = fields.take("detail").and_then(|at| at.integer(0..=1_000_000, findings)) {
+        violations.detail = detail.unsigned_abs();
     }
     for at in fields.list("redact_query", findings) {
         violations.redact_query.extend(at.text(findings).map(str::to_owned));

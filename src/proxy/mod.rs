@@ -16,7 +16,7 @@ use std::{
     net::{IpAddr, Ipv4Addr},
     sync::{
         Arc,
-        atomic::{AtomicI64, Ordering},
+        atomic::{AtomicI64, AtomicU64, Ordering},
     },
     time::Instant,
 };
@@ -38,7 +38,7 @@ use crate::{
     gate::{self, Answer, Gate, Passage, Reception},
     metrics::{Gauge, Metrics},
     policy::{self, Policy},
-    publication::{Clock, Handles},
+    publication::{Clock, Handles, ServedSite},
 };
 
 use self::edge::Phase;
@@ -64,6 +64,8 @@ pub struct Proxy {
     connections: Arc<edge::Connections>,
     /// The time of the last warning about a failing origin, in seconds.
     warned_at: AtomicI64,
+    /// The failures since then that were not logged.
+    unlogged: AtomicU64,
 }
 
 /// The state of one request through the phases.
@@ -94,6 +96,7 @@ impl Proxy {
             timeouts: policy.server.timeouts,
             connections: Arc::default(),
             warned_at: AtomicI64::new(0),
+            unlogged: AtomicU64::new(0),
         }
     }
 
@@ -122,13 +125,16 @@ impl Proxy {
         reception
     }
 
-    /// Warns of a failing origin, at most once a second.
+    /// Warns of a failing origin, at most once a second, and counts the failures in between.
     fn warn_of_origin(&self, exchange: &Exchange, status: u16, error: &Error, fault: &str) {
         let now = self.clock.moment().now.as_second();
         if self.warned_at.swap(now, Ordering::Relaxed) != now {
             let origin = exchange.passage.served().map(|site| site.origin.to_string());
             let error = escape::bounded(error.to_string().as_bytes(), 300);
-            tracing::warn!(origin, status, error, "{fault}");
+            let unlogged = self.unlogged.swap(0, Ordering::Relaxed);
+            tracing::warn!(origin, status, error, unlogged, "{fault}");
+        } else {
+            self.unlogged.fetch_add(1, Ordering::Relaxed);
         }
     }
 
@@ -291,7 +297,8 @@ impl ProxyHttp for Proxy {
         }
         let of_origin = StatusCode::from_u16(status).ok().filter(|_| matches!(status, 502..=504));
         if of_origin.is_some() {
-            self.metrics.origin_failures.inc();
+            let served = exchange.passage.served();
+            served.into_iter().for_each(ServedSite::count_origin_failure);
             self.warn_of_origin(exchange, status, error, "the origin gave no response");
         }
         if status > 0 {

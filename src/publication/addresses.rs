@@ -38,6 +38,8 @@ pub struct AddressBook {
 pub struct Addresses {
     current: ArcSwap<Vec<SocketAddr>>,
     next: AtomicUsize,
+    /// The failed look-ups in a row.
+    failures: AtomicUsize,
 }
 
 impl Addresses {
@@ -66,12 +68,14 @@ impl AddressBook {
             Arc::new(Addresses {
                 current: ArcSwap::from_pointee(current),
                 next: AtomicUsize::new(0),
+                failures: AtomicUsize::new(0),
             })
         });
         Arc::clone(entry)
     }
 
-    /// Looks up every name once. A failure keeps the last good addresses and logs a warning.
+    /// Looks up every name once. A failure keeps the last good addresses. Failures in a row are
+    /// logged ever more rarely: the first, the second, the fourth, and so on.
     pub async fn look_up(&self) {
         self.look_up_where(|_| true, find).await;
     }
@@ -108,9 +112,21 @@ impl AddressBook {
                 let _permit = permits.acquire().await;
                 let found = timeout(DEADLINE, found).await;
                 match found.unwrap_or_else(|_| Err(format!("no answer within {DEADLINE:?}"))) {
-                    Ok(found) => addresses.current.store(Arc::new(found)),
+                    Ok(found) => {
+                        addresses.current.store(Arc::new(found));
+                        let failures = addresses.failures.swap(0, Ordering::Relaxed);
+                        if failures > 0 {
+                            let origin = origin.host;
+                            tracing::info!(origin, failures, "origin name look-up works again");
+                        }
+                    }
                     Err(failure) => {
-                        tracing::warn!(origin = origin.host, failure, "origin name look-up failed")
+                        // The look-up is repeated every few seconds, and most often fails again.
+                        let failures = addresses.failures.fetch_add(1, Ordering::Relaxed) + 1;
+                        if failures.is_power_of_two() {
+                            let origin = origin.host;
+                            tracing::warn!(origin, failure, failures, "origin name look-up failed");
+                        }
                     }
                 }
             });
@@ -210,6 +226,7 @@ mod tests {
         let addresses = Addresses {
             current: ArcSwap::from_pointee(several.clone()),
             next: AtomicUsize::new(0),
+            failures: AtomicUsize::new(0),
         };
         let picked: Vec<_> = (0..4).filter_map(|_| addresses.pick()).collect();
         assert_eq!(picked, [several[0], several[1], several[0], several[1]]);

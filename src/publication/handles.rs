@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, ArcSwapOption};
 use jiff::Timestamp;
 
 use crate::{
+    alerts::Refusal,
     conduct::Conduct,
     evidence::Verifier,
     metrics::Metrics,
@@ -34,6 +35,8 @@ pub struct Handles {
     pub sink: Arc<Sink>,
     /// Every metric.
     pub metrics: Arc<Metrics>,
+    /// The refusal of the policy file as it is now.
+    pub refused: Arc<ArcSwapOption<Refusal>>,
 }
 
 impl Handles {
@@ -59,6 +62,7 @@ impl Handles {
             clock: Arc::new(memory.clock(now)),
             sink: Arc::new(Sink::start(Settings::default())?),
             metrics,
+            refused: Arc::default(),
         })
     }
 

@@ -21,13 +21,6 @@ pub(super) fn log_problems(in_force: &InForce) {
             );
         }
     }
-    for site in in_force.rulebook.sites().iter().filter(|site| site.edition().is_provisional()) {
-        tracing::error!(
-            site = site.name,
-            origin = %site.origin,
-            "origin robots.txt unknown: its rules are not enforced until it is fetched"
-        );
-    }
 }
 
 /// Logs the edition of each site that had another one `before`.

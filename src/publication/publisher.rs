@@ -12,9 +12,10 @@ use std::{path::PathBuf, sync::Arc};
 
 use arc_swap::ArcSwap;
 use jiff::Timestamp;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 use crate::{
+    alerts::{Refusal, Webhook},
     conduct::Conduct,
     diagnostic::{Diagnostic, Severity},
     evidence::{self, Verifier},
@@ -50,6 +51,7 @@ pub struct Publisher {
     sender: mpsc::UnboundedSender<News>,
     client: Client,
     verifier: Option<Arc<Verifier>>,
+    webhooks: watch::Sender<Vec<Webhook>>,
 }
 
 /// The outcome of a reload.
@@ -68,7 +70,8 @@ impl Publisher {
     /// names. `file` is the policy's file.
     ///
     /// # Errors
-    /// The policy's evidence settings are unusable, or the HTTP client can't be set up.
+    /// The policy's evidence settings or the secrets of its alerts are unusable, or the HTTP client
+    /// can't be set up.
     pub async fn start(
         policy: Policy,
         file: PathBuf,
@@ -77,11 +80,13 @@ impl Publisher {
         metrics: Arc<Metrics>,
     ) -> Result<Self, Diagnostic> {
         let in_file = |finding: Diagnostic| finding.in_file(&file.display().to_string());
+        let (webhooks, _) = watch::channel(Webhook::of(&policy).map_err(in_file)?);
         let verifier = Verifier::start(&policy, &metrics).map_err(in_file)?;
         let client = origin_files::client()
             .map_err(|error| Diagnostic::error("origin_robots.client", error))?;
         let (sender, news) = mpsc::unbounded_channel();
         let clock = Arc::new(memory.clock(Timestamp::now()));
+        metrics.policy_accepted(clock.moment().now.as_second());
         let policy = Arc::new(policy);
         let known = |site: &str| memory.origin_file(site);
         let origins = sources::start(&client, &policy, known, &sender, &metrics);
@@ -104,7 +109,8 @@ impl Publisher {
         let published = Arc::new(ArcSwap::from_pointee(published));
         let conduct = Arc::new(conduct);
         let file = PolicyFile::new(file, &policy);
-        let handles = Handles { published, conduct, clock, sink, metrics };
+        let refused = Arc::default();
+        let handles = Handles { published, conduct, clock, sink, metrics, refused };
         handles.remember(policy.violations.client_ip);
         let unread = memory.unread;
         Ok(Self {
@@ -118,12 +124,18 @@ impl Publisher {
             sender,
             client,
             verifier,
+            webhooks,
         })
     }
 
     /// The handles that requests need.
     pub fn handles(&self) -> Handles {
         self.handles.clone()
+    }
+
+    /// The webhooks of the policy in force.
+    pub fn webhooks(&self) -> watch::Receiver<Vec<Webhook>> {
+        self.webhooks.subscribe()
     }
 
     /// Reads the policy file and puts it in force, or returns the reasons against it. Looks up new
@@ -143,6 +155,7 @@ impl Publisher {
 
     async fn apply(&mut self, policy: Arc<Policy>) -> Result<(), Diagnostic> {
         // First the steps that can fail or take time. The old policy stays in force meanwhile.
+        let webhooks = Webhook::of(&policy)?;
         let is_kept = evidence::is_same(&policy, &self.in_force.policy);
         let verifier = match is_kept {
             true => self.verifier.clone(),
@@ -169,6 +182,7 @@ impl Publisher {
         let retired = std::mem::replace(&mut self.verifier, verifier);
         let files = sources::files(&policy, self.origins.as_ref());
         self.publish(Change::Policy(policy, files));
+        self.webhooks.send_replace(webhooks);
         // Open connections keep the old verifier until they close.
         retired.iter().filter(|_| !is_kept).for_each(|old| old.retire());
         Ok(())
@@ -190,18 +204,27 @@ impl Publisher {
 
     fn report(&self, outcome: &Outcome) {
         let policy = self.in_force.policy.fingerprint.as_str();
+        let Handles { metrics, refused, clock, .. } = &self.handles;
+        let now = clock.moment().now;
+        if !matches!(outcome, Outcome::Refused(_)) {
+            metrics.policy_accepted(now.as_second());
+            refused.store(None);
+        }
         match outcome {
             Outcome::Applied => {
-                self.handles.metrics.reload("applied");
+                metrics.reload("applied");
                 tracing::info!(policy, sites = self.in_force.policy.sites.len(), "policy reloaded");
             }
             Outcome::Unchanged => {}
             Outcome::Refused(findings) => {
-                self.handles.metrics.reload("refused");
-                for finding in findings.iter().filter(|one| one.severity == Severity::Error) {
-                    let finding = format!("{finding:#}");
+                metrics.reload("refused");
+                metrics.policy_refused();
+                let errors = findings.iter().filter(|one| one.severity == Severity::Error);
+                let findings: Vec<String> = errors.map(|one| format!("{one:#}")).collect();
+                for finding in &findings {
                     tracing::error!(finding, "policy refused");
                 }
+                refused.store(Some(Arc::new(Refusal { at: now, findings })));
                 tracing::error!(policy, "policy not reloaded: the last good one stays in force");
             }
         }

@@ -4,14 +4,18 @@ use std::{collections::HashSet, sync::Arc};
 
 use crate::{
     conduct::SiteConduct,
-    crawlers::{Class, Evidence, Outcome, Standing},
+    crawlers::{Class, Outcome, Standing},
     enforce::{self, Action, Rulebook},
     evidence::Verifier,
-    metrics::{self, Counter, Metrics},
+    metrics::Metrics,
     policy,
+    violations::People,
 };
 
-use super::addresses::{AddressBook, Addresses};
+use super::{
+    addresses::{AddressBook, Addresses},
+    counters::Counters,
+};
 
 /// The published state for requests.
 #[derive(Debug)]
@@ -35,31 +39,10 @@ pub struct ServedSite {
     pub addresses: Arc<Addresses>,
     /// The conduct of the site's clients.
     pub conduct: SiteConduct,
-    /// By class and action. Created once, so a request only adds one.
-    requests: [[Counter; Action::ALL.len()]; CLASSES.len()],
-    /// In the order of [`STANDINGS`].
-    claims: [Counter; STANDINGS.len()],
+    /// The requests of people.
+    pub people: Arc<People>,
+    counters: Counters,
 }
-
-/// Every standing.
-const STANDINGS: [Standing; 8] = {
-    const fn by(outcome: Outcome, evidence: Evidence) -> Standing {
-        Standing { outcome, evidence: Some(evidence) }
-    }
-    [
-        by(Outcome::Confirmed, Evidence::Signature),
-        by(Outcome::Confirmed, Evidence::IpRange),
-        by(Outcome::Confirmed, Evidence::ReverseDns),
-        by(Outcome::Contradicted, Evidence::Signature),
-        by(Outcome::Contradicted, Evidence::IpRange),
-        by(Outcome::Contradicted, Evidence::ReverseDns),
-        Standing::UNVERIFIABLE,
-        Standing::UNKNOWN,
-    ]
-};
-
-const CLASSES: [Class; 5] =
-    [Class::Crawler, Class::UserTriggered, Class::Automation, Class::Browser, Class::None];
 
 impl Snapshot {
     /// The published state after `previous`, with the conduct of the same sites.
@@ -100,34 +83,45 @@ impl ServedSite {
         metrics: &Metrics,
     ) -> Self {
         Self {
-            claims: STANDINGS.map(|Standing { outcome, evidence }| {
-                let evidence = evidence.map_or(metrics::NO_EVIDENCE, Evidence::as_str);
-                metrics.claims(&site.name, outcome.as_str(), evidence)
-            }),
             conduct: SiteConduct::following(before.map(|one| &one.conduct), site, metrics),
+            people: before.map(|one| Arc::clone(&one.people)).unwrap_or_default(),
             origin: site.origin.clone(),
             underscore_fields: site.underscore_fields,
             addresses: addresses.of(&site.origin),
-            requests: CLASSES.map(|class| {
-                Action::ALL
-                    .map(|action| metrics.requests(&site.name, class.as_str(), action.as_str()))
-            }),
+            counters: Counters::new(&site.name, metrics),
         }
     }
 
     /// Counts the claim of a known crawler.
     pub fn count_claim(&self, standing: Standing) {
-        let known = STANDINGS.iter().zip(&self.claims).find(|(known, _)| **known == standing);
-        if let Some((_, counter)) = known {
-            counter.inc();
-        }
+        self.counters.count_claim(standing);
     }
 
     /// Counts a request.
     pub fn count(&self, class: Class, action: Action) {
-        let at = CLASSES.iter().position(|other| *other == class).unwrap_or_default();
-        if let Some(counter) = self.requests.get(at).and_then(|row| row.get(action as usize)) {
-            counter.inc();
-        }
+        self.counters.count(class, action);
+    }
+
+    /// Counts a request of a client other than a browser. `label` is its product token as a metric
+    /// label.
+    pub fn count_crawler(
+        &self,
+        site: &str,
+        label: &str,
+        (outcome, action): (Outcome, Action),
+        metrics: &Metrics,
+    ) {
+        let register = || metrics.crawler_requests(site, label, outcome.as_str(), action.as_str());
+        self.counters.count_crawler(label, outcome, action, register);
+    }
+
+    /// Counts a response whose tags were cut. Returns the number of them so far.
+    pub fn count_cut_tags(&self) -> u64 {
+        self.counters.count_cut_tags()
+    }
+
+    /// Counts a request that the origin failed to answer with 502, 503 or 504.
+    pub fn count_origin_failure(&self) {
+        self.counters.count_origin_failure();
     }
 }

@@ -6,7 +6,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::violations::{Error, NoteCounts, Overflow, Violation, notes::Notes, overflow::Tally};
+use crate::violations::{
+    Error, NoteCounts, Overflow, Record, Violation, notes::Notes, overflow::Tally,
+};
 
 /// The most bytes of waiting records.
 pub(super) const BYTES: usize = 32 << 20;
@@ -16,13 +18,15 @@ const WARNING_INTERVAL: Duration = Duration::from_secs(60);
 /// reader of the output has stopped.
 const STALL: Duration = Duration::from_secs(5);
 
-/// The records of a queue, counted by state. At every moment `seen == stored + dropped + queued`.
+/// Violations, counted by state. At every moment `seen == stored + folded + dropped + queued`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Records that were handed over.
+    /// All violations.
     pub seen: u64,
     /// Records that were written and acknowledged: committed to the database, or flushed to a log.
     pub stored: u64,
+    /// Violations beyond `violations.detail`, which are only counted.
+    pub folded: u64,
     /// Records that found no room, and are only counted ([`Overflow`]).
     pub dropped: u64,
     /// Records that wait or are being written.
@@ -54,16 +58,22 @@ pub enum Health {
 /// The state behind the lock of a queue.
 #[derive(Debug, Default)]
 pub(super) struct State {
-    pub(super) waiting: VecDeque<Arc<Violation>>,
+    pub(super) waiting: VecDeque<Arc<Record>>,
     /// The bytes of the waiting and taken records.
     pub(super) bytes: usize,
     /// The records that the writer took and has not acknowledged.
-    pub(super) taken: Arc<[Arc<Violation>]>,
+    pub(super) taken: Arc<[Arc<Record>]>,
     pub(super) notes: Notes,
     /// The notes that the writer took and has not acknowledged.
     pub(super) taken_notes: Arc<Notes>,
     /// The notes that found no room or were abandoned.
     pub(super) lost: NoteCounts,
+    /// The number of the last batch.
+    pub(super) batch: u64,
+    /// The requests whose counts the writer took and has not acknowledged.
+    pub(super) taken_requests: u64,
+    /// The requests whose counts were abandoned.
+    pub(super) lost_requests: u64,
     /// The start of the write in progress.
     pub(super) writing_since: Option<Instant>,
     pub(super) seen: u64,
@@ -135,7 +145,7 @@ impl State {
 
     pub(super) fn counts(&self) -> Counts {
         let queued = (self.waiting.len() + self.taken.len()) as u64;
-        Counts { seen: self.seen, stored: self.stored, dropped: self.dropped, queued }
+        Counts { seen: self.seen, stored: self.stored, folded: 0, dropped: self.dropped, queued }
     }
 
     /// Counts the record as dropped.
@@ -160,10 +170,11 @@ impl State {
         let is_stalled = self.stalled_for().is_some();
         self.phase = Phase::Abandoned;
         let cause = if is_stalled { "store.stalled" } else { self.cause() };
-        for violation in taken.iter().chain(&waiting) {
-            self.drop_record(violation, cause);
+        for record in taken.iter().chain(&waiting) {
+            self.drop_record(&record.violation, cause);
         }
         self.bytes = 0;
+        self.lost_requests += std::mem::take(&mut self.taken_requests);
         let taken = std::mem::take(&mut self.taken_notes);
         self.lost += std::mem::take(&mut self.notes).counts_with(&taken);
     }

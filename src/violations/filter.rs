@@ -2,7 +2,10 @@
 
 use jiff::Timestamp;
 
-use crate::{escape, violations::Violation};
+use crate::{
+    escape,
+    violations::{Overflow, Violation},
+};
 
 /// The conditions on a record; `None` is no condition. The default lists all records.
 #[derive(Clone, Debug, Default)]
@@ -21,6 +24,8 @@ pub struct Filter {
     pub path: Option<String>,
     /// The earliest time.
     pub since: Option<Timestamp>,
+    /// The end of the span: only earlier times.
+    pub until: Option<Timestamp>,
     /// The action.
     pub action: Option<String>,
     /// The most records: the latest ones, or the next ones with `after_sequence`.
@@ -28,6 +33,8 @@ pub struct Filter {
     /// Only records after the one with this sequence number. A reader follows new records by
     /// passing the `end` of the last listing.
     pub after_sequence: Option<u64>,
+    /// Only records before the one with this sequence number.
+    pub before_sequence: Option<u64>,
 }
 
 /// The listed records in the order of writing, each with its sequence number.
@@ -37,6 +44,9 @@ pub struct Listing {
     pub records: Vec<(u64, Violation)>,
     /// The number of lines or rows that are no valid records; they are skipped.
     pub unreadable: u64,
+    /// The number of earlier records that meet the conditions, but are beyond the limit. A database
+    /// counts them apart ([`Store::count_records`](crate::violations::Store::count_records)).
+    pub more: u64,
     /// The `after_sequence` of the next query. At or after the last record's number.
     pub end: u64,
 }
@@ -56,7 +66,20 @@ impl Filter {
                 found.is_some_and(|found| wanted.eq_ignore_ascii_case(found))
             })
             && self.since.is_none_or(|since| since <= violation.time)
+            && self.until.is_none_or(|until| violation.time < until)
             && self.matches_path(&violation.path)
+    }
+
+    /// Whether violations that are counted without a record may meet the conditions. Only their site,
+    /// product token and time are known.
+    pub fn covers(&self, overflow: &Overflow) -> bool {
+        let same = |wanted: &Option<String>, found: &str| {
+            wanted.as_ref().is_none_or(|wanted| wanted.eq_ignore_ascii_case(found))
+        };
+        same(&self.site, &overflow.site)
+            && same(&self.product_token, &overflow.product_token)
+            && self.since.is_none_or(|since| since <= overflow.last)
+            && self.until.is_none_or(|until| overflow.first < until)
     }
 
     /// Whether the recorded path matches.
@@ -67,11 +90,16 @@ impl Filter {
         })
     }
 
-    /// The literal text at the start of every matching path.
-    pub(super) fn path_prefix(&self) -> Option<String> {
-        let pattern = self.path.as_deref()?;
-        let literal = pattern.strip_suffix('$').unwrap_or(pattern).split('*').next()?;
-        (!literal.is_empty()).then(|| escape::text(literal.as_bytes()))
+    /// The path pattern as a pattern of SQLite's GLOB, which matches exactly the same paths.
+    pub(super) fn path_glob(&self) -> Option<String> {
+        let pattern = escape::text(self.path.as_deref()?.as_bytes());
+        let (pattern, end) = match pattern.strip_suffix('$') {
+            Some(pattern) => (pattern, ""),
+            None => (pattern.as_str(), "*"),
+        };
+        // In GLOB a question mark and a bracket are special, too; in brackets they are not.
+        let pieces = pattern.split('*').map(|piece| piece.replace('[', "[[]").replace('?', "[?]"));
+        Some(pieces.collect::<Vec<_>>().join("*") + end)
     }
 }
 
@@ -140,10 +168,6 @@ mod tests {
         fn paths_match_as_in_a_naive_matcher(pattern in "[ab*]{0,8}[$]?", path in "[ab]{0,12}") {
             let expected = naive(pattern.as_bytes(), path.as_bytes());
             prop_assert_eq!(path_matches(&pattern, &path), expected);
-            let filter = Filter { path: Some(pattern), ..Filter::default() };
-            if expected && let Some(prefix) = filter.path_prefix() {
-                prop_assert!(path.starts_with(&prefix));
-            }
         }
     }
 }

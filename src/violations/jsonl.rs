@@ -7,13 +7,17 @@ use std::{
     collections::VecDeque,
     fs::{self, File},
     io::{self, BufRead, BufReader, Read, Seek, SeekFrom},
+    ops::ControlFlow,
     path::Path,
 };
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::violations::{Error, Filter, Listing, Obstacle, Overflow, SCHEMA, Violation, time};
+use crate::violations::{
+    Error, Filter, Listing, NameFound, NameKind, Obstacle, Overflow, SCHEMA, Violation,
+    names::NameSearch, time,
+};
 
 /// The longest line, in bytes; Beadle writes no longer one. [`read`] skips longer lines.
 const LINE_LIMIT: u64 = 512 << 10;
@@ -38,6 +42,24 @@ struct OverflowLine<'a> {
 struct Kind {
     #[serde(rename = "kind")]
     _kind: String,
+}
+
+/// A line of a log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Line {
+    /// A record.
+    Record(Box<Violation>),
+    /// The number of records that are not in the log.
+    Overflow(Overflow),
+}
+
+/// How far a log was read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reading {
+    /// The number of lines that are no valid records.
+    pub unreadable: u64,
+    /// The position after the last line that was read, in bytes.
+    pub end: u64,
 }
 
 /// Appends the record's line.
@@ -70,41 +92,104 @@ pub(super) fn push_overflow(lines: &mut Vec<u8>, overflow: &Overflow) {
 /// # Errors
 /// Where the file is missing, is no regular file or cannot be read.
 pub fn read(path: &Path, filter: &Filter) -> Result<Listing, Error> {
+    let limit = filter.limit.unwrap_or(usize::MAX);
+    let is_forward = filter.after_sequence.is_some();
+    if let (0, Some(end)) = (limit, filter.after_sequence) {
+        return Ok(Listing { end, ..Listing::default() });
+    }
+    let (mut records, mut more) = (VecDeque::new(), 0);
+    let reading = scan(path, filter.after_sequence, |end, line| {
+        if let Line::Record(violation) = line
+            && filter.matches(&violation)
+        {
+            records.push_back((end, *violation));
+        }
+        if records.len() > limit {
+            records.pop_front(); // a limit keeps the latest records
+            more += 1;
+        }
+        match is_forward && records.len() == limit {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    })?;
+    let Reading { unreadable, end } = reading;
+    Ok(Listing { records: records.into(), unreadable, more, end })
+}
+
+/// Whether a name is in the log, in any case; else the names that are.
+///
+/// # Errors
+/// Where the file is missing, is no regular file or cannot be read.
+pub fn find_name(path: &Path, kind: NameKind, name: &str) -> Result<NameFound, Error> {
+    let mut search = NameSearch::new(kind, name);
+    let mut is_there = false;
+    scan(path, None, |_, line| {
+        is_there = match &line {
+            Line::Record(violation) => search.finds(violation),
+            Line::Overflow(_) => false,
+        };
+        if is_there { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })?;
+    Ok(if is_there { NameFound::Itself } else { search.others() })
+}
+
+/// Visits each line of a log with the position after it, until the visitor breaks off. Begins after
+/// the position `after`, or at the start of a log that is shorter.
+///
+/// # Errors
+/// Where the file is missing, is no regular file or cannot be read.
+pub fn scan(
+    path: &Path,
+    after: Option<u64>,
+    visit: impl FnMut(u64, Line) -> ControlFlow<()>,
+) -> Result<Reading, Error> {
     let failed = |error: io::Error| Error::from_io(path, &error);
     let found = fs::metadata(path).map_err(failed)?;
     if !found.is_file() {
         return Err(Error::new(path, Obstacle::NoRegularFile));
     }
-    let start = filter.after_sequence.filter(|&at| at <= found.len()).unwrap_or(0);
+    let start = after.filter(|&at| at <= found.len()).unwrap_or(0);
     let mut file = File::open(path).map_err(failed)?;
     file.seek(SeekFrom::Start(start)).map_err(failed)?;
-    read_from(&mut BufReader::with_capacity(1 << 16, file), start, filter).map_err(failed)
+    scan_from(&mut BufReader::with_capacity(1 << 16, file), start, visit).map_err(failed)
 }
 
-fn read_from(reader: &mut impl BufRead, start: u64, filter: &Filter) -> io::Result<Listing> {
-    let limit = filter.limit.unwrap_or(usize::MAX);
-    let mut records = VecDeque::new();
-    let mut unreadable = 0;
-    let mut end = start;
+fn scan_from(
+    reader: &mut impl BufRead,
+    start: u64,
+    mut visit: impl FnMut(u64, Line) -> ControlFlow<()>,
+) -> io::Result<Reading> {
+    let mut reading = Reading { unreadable: 0, end: start };
     let mut line = Vec::new();
     while let Some(length) = next_line(reader, &mut line)? {
-        if filter.after_sequence.is_some() && records.len() == limit {
+        reading.end += length;
+        let Some(parsed) = parse(&line) else { continue };
+        let Ok(line) = parsed else {
+            reading.unreadable += 1;
+            continue;
+        };
+        if visit(reading.end, line).is_break() {
             break;
         }
-        end += length;
-        match serde_json::from_slice::<Violation>(&line) {
-            Ok(violation) if violation.schema > SCHEMA => unreadable += 1,
-            Ok(violation) if filter.matches(&violation) => records.push_back((end, violation)),
-            Ok(_) => {}
-            // An empty line follows a line that a crash tore.
-            Err(_) if line == b"\n" || serde_json::from_slice::<Kind>(&line).is_ok() => {}
-            Err(_) => unreadable += 1,
-        }
-        if records.len() > limit {
-            records.pop_front(); // a limit keeps the latest records
-        }
     }
-    Ok(Listing { records: records.into(), unreadable, end })
+    Ok(reading)
+}
+
+/// The line; `None` for one that is neither a record nor a broken one.
+fn parse(line: &[u8]) -> Option<Result<Line, ()>> {
+    match serde_json::from_slice::<Violation>(line) {
+        Ok(violation) if violation.schema > SCHEMA => return Some(Err(())),
+        Ok(violation) => return Some(Ok(Line::Record(Box::new(violation)))),
+        // An empty line follows a line that a crash tore.
+        Err(_) if line == b"\n" => return None,
+        Err(_) => {}
+    }
+    if let Ok(overflow) = serde_json::from_slice::<Overflow>(line) {
+        return Some(Ok(Line::Overflow(overflow)));
+    }
+    let is_kind = serde_json::from_slice::<Kind>(line).is_ok();
+    (!is_kind).then_some(Err(()))
 }
 
 /// Reads a whole line with its end and returns its length; `None` at the end of the file. Skips the

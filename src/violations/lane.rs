@@ -9,10 +9,13 @@ use std::{
 
 use parking_lot::Mutex;
 
-use crate::violations::{
-    Error, Health, Obstacle,
-    queue::Queue,
-    writer::{self, Target},
+use crate::{
+    tally::Tally,
+    violations::{
+        Error, Health, Obstacle,
+        queue::Queue,
+        writer::{self, Target},
+    },
 };
 
 /// A queue and its writer.
@@ -28,8 +31,9 @@ impl Lane {
         name: &'static str,
         capacity: usize,
         mut target: impl Target + 'static,
+        tally: Arc<Tally>,
     ) -> Result<Self, Error> {
-        let queue = Arc::new(Queue::new(name, capacity));
+        let queue = Arc::new(Queue::new(name, capacity, tally));
         let writer = thread::Builder::new().name(format!("beadle-{name}")).spawn({
             let queue = Arc::clone(&queue);
             move || writer::run(&queue, &mut target)
@@ -41,8 +45,8 @@ impl Lane {
     }
 
     /// A lane without a writer and without room: it only counts.
-    pub(super) fn closed() -> Self {
-        Self { queue: Arc::new(Queue::new("nothing", 0)), writer: Mutex::new(None) }
+    pub(super) fn closed(tally: Arc<Tally>) -> Self {
+        Self { queue: Arc::new(Queue::new("nothing", 0, tally)), writer: Mutex::new(None) }
     }
 
     /// Whether its records are written.

@@ -92,8 +92,8 @@ impl Target for Log {
     fn append(&mut self, batch: &Batch) -> Result<(), Error> {
         self.follow_rotation()?;
         if self.lines.is_empty() {
-            for violation in batch.records.iter() {
-                jsonl::push(&mut self.lines, violation);
+            for record in batch.records.iter() {
+                jsonl::push(&mut self.lines, &record.violation);
             }
             for overflow in &batch.overflow {
                 jsonl::push_overflow(&mut self.lines, overflow);

@@ -8,10 +8,19 @@
 //!
 //! The database also keeps the facts that the judgement needs after a restart: every [`Edition`] of
 //! a site's robots.txt, byte for byte, the site of each host ([`HostPeriod`]), [`Quarantined`] files,
-//! each crawler's fetches ([`Fetch`]), and jumps of the clock ([`ClockLeap`]).
+//! each crawler's fetches ([`Fetch`]), and jumps of the clock ([`ClockLeap`]). It counts all requests by
+//! hour ([`Rollups`]); whatever summarises asks for these counts ([`Question`]).
 //!
-//! May use: diagnostic, escape, product_token, robots. Must not know: policy, enforce, proxy,
+//! May use: tally, robots, text, diagnostic, escape, product_token. Must not know: policy, enforce, proxy,
 //! admin, cli.
+
+pub use crate::{
+    tally::{
+        Detail, Hour, People, PeopleCount, PlaceCount, PlaceKind, Places, ReadState, ReferralCount,
+        Rollup, Rollups, Series, SeriesKey, Tallied,
+    },
+    text::Text,
+};
 
 pub use self::{
     accounts::{Counts, Drops, Health},
@@ -20,16 +29,18 @@ pub use self::{
     error::{Error, Obstacle},
     filter::{Filter, Listing},
     history::History,
+    names::{NameFound, NameKind},
     notes::NoteCounts,
     overflow::Overflow,
-    record::{ReadState, Robots, RobotsRead, SCHEMA, Violation},
-    redaction::redact_query,
+    record::{Robots, RobotsRead, SCHEMA, Violation},
+    redaction::{REDACTED, redact_query},
     sink::{LogTarget, Settings, Sink},
-    store::Store,
-    text::Text,
+    store::{Counted, Dimension, Place, Question, RecordColumn, Referral, Store},
+    waiting::Record,
 };
 
 mod accounts; // the state of a queue, with exact counts
+pub mod csv; // CSV: one record a line, safe for spreadsheets
 mod damage; // what happens to a damaged database
 mod edition; // the history of a site's robots.txt: editions, hosts, quarantine, fetches
 mod error; // failures of a database or a log, with the repair
@@ -39,6 +50,7 @@ mod history; // what the running program judges by, for a database that lacks it
 pub mod jsonl; // JSON lines: one record a line, read back with a filter
 mod lane; // a queue with its writer
 mod log; // the target of JSON lines: a file or standard output
+mod names; // the names in records: sites, product tokens, purposes
 mod notes; // editions, quarantine and fetches that wait for the database
 mod overflow; // records that were not kept, counted by name
 mod queue; // bounded, between the requests and one writer
@@ -47,8 +59,8 @@ mod redaction; // secrets in a query, replaced
 mod retention; // how many old records may go, and when
 mod sink; // the door: takes records and notes
 mod store; // SQLite: schema, transactions, queries
-mod text; // foreign bytes, bounded and escaped
 mod time; // RFC 3339 with milliseconds
+mod waiting; // a record on its way to the store
 mod writer; // the thread that empties a queue into its target
 
 #[cfg(test)]

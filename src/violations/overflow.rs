@@ -3,8 +3,9 @@
 use std::{cmp::Reverse, collections::HashMap};
 
 use jiff::Timestamp;
+use serde::Deserialize;
 
-use crate::violations::{Text, Violation};
+use crate::violations::{Text, Violation, time};
 
 /// The most names (site, product token, rule) that have a count of their own; further product
 /// tokens count under [`OTHER`].
@@ -13,7 +14,7 @@ const NAMES: usize = 4096;
 const OTHER: Text = Text::word("other");
 
 /// The number of records of one site, product token and rule that were not kept.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Overflow {
     /// The site.
     pub site: Text,
@@ -24,8 +25,10 @@ pub struct Overflow {
     /// The number of records.
     pub count: u64,
     /// The time of the first record.
+    #[serde(with = "time::required")]
     pub first: Timestamp,
     /// The time of the last record.
+    #[serde(with = "time::required")]
     pub last: Timestamp,
 }
 

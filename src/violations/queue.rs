@@ -1,6 +1,6 @@
 //! The bounded queue between the requests and one writer, with exact counts.
 //!
-//! One lock guards the queue and its counts, so that `seen == stored + dropped + queued` at every
+//! One lock guards the queue and its counts, so that the counts add up at every
 //! moment. A thread keeps it for some tens of nanoseconds and never during a write. The queue is
 //! bounded in records and in bytes, because hostile requests make long records.
 
@@ -10,27 +10,36 @@ use std::{
     time::{Duration, Instant},
 };
 
+use jiff::Timestamp;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
-use crate::violations::{
-    Counts, Drops, Error, Health, NoteCounts, Overflow, Violation,
-    accounts::{BYTES, Phase, State},
-    notes::Notes,
+use crate::{
+    tally::Tally,
+    violations::{
+        Counts, Drops, Error, Health, NoteCounts, Overflow, Record, Rollups,
+        accounts::{BYTES, Phase, State},
+        notes::Notes,
+    },
 };
 
 /// The most records in one transaction or write.
 const BATCH: usize = 256;
 /// How long a record waits for others to share its transaction.
 const LINGER: Duration = Duration::from_millis(100);
+/// How long counts wait that no record takes along.
+const COUNTS_INTERVAL: Duration = Duration::from_millis(400);
 /// How often the overflow is written while the queue stays full.
 const OVERFLOW_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The work of one write. The queue counts the records as queued until they are acknowledged.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
-    pub(super) records: Arc<[Arc<Violation>]>,
+    /// Counted from 1.
+    pub(super) number: u64,
+    pub(super) records: Arc<[Arc<Record>]>,
     pub(super) notes: Arc<Notes>,
     pub(super) overflow: Vec<Overflow>,
+    pub(super) rollups: Rollups,
 }
 
 /// The next step of the writer.
@@ -52,18 +61,20 @@ pub(super) struct Queue {
     state: Mutex<State>,
     wake: Condvar,
     finished: Condvar,
+    /// The counts that the writer takes along.
+    tally: Arc<Tally>,
 }
 
 impl Queue {
-    pub(super) fn new(target: &'static str, capacity: usize) -> Self {
+    pub(super) fn new(target: &'static str, capacity: usize, tally: Arc<Tally>) -> Self {
         let state = State { waiting: VecDeque::with_capacity(capacity), ..State::default() };
         let (wake, finished) = (Condvar::new(), Condvar::new());
-        Self { target, capacity, state: Mutex::new(state), wake, finished }
+        Self { target, capacity, state: Mutex::new(state), wake, finished, tally }
     }
 
     /// Takes the record, or counts it.
-    pub(super) fn push(&self, violation: Arc<Violation>) {
-        let weight = violation.weight();
+    pub(super) fn push(&self, record: Arc<Record>) {
+        let weight = record.violation.weight();
         let mut state = self.lock();
         state.seen += 1;
         let has_room = state.waiting.len() + state.taken.len() < self.capacity
@@ -71,7 +82,7 @@ impl Queue {
             && state.phase == Phase::Open;
         if has_room {
             state.bytes += weight;
-            state.waiting.push_back(violation);
+            state.waiting.push_back(record);
             let is_awaited = state.waiting.len() == state.wake_at;
             drop(state); // the woken thread needs the lock
             if is_awaited {
@@ -81,8 +92,11 @@ impl Queue {
         }
         let is_news = self.capacity > 0 && state.owed.is_empty() && state.may_warn();
         let cause = if self.capacity > 0 { state.cause() } else { "store.no_destination" };
-        state.drop_record(&violation, cause);
+        state.drop_record(&record.violation, cause);
         drop(state);
+        if let Some(tallied) = &record.tallied {
+            self.tally.drop_record(record.violation.time, tallied);
+        }
         if is_news {
             tracing::error!(
                 code = "store.overflow",
@@ -124,18 +138,31 @@ impl Queue {
 
     /// Waits for work, at most for `patience`, and then a moment for more of it.
     pub(super) fn take(&self, patience: Duration) -> Order {
+        self.tally.tell_folded(Some(Timestamp::now()));
+        let until = Instant::now() + patience;
         let mut state = self.lock();
         state.wake_at = 1;
-        self.wait(&mut state, patience, |s| !s.has_work() && s.phase == Phase::Open);
+        // A request that is only counted wakes nobody.
+        loop {
+            let rest = until.saturating_duration_since(Instant::now());
+            let is_idle = |s: &mut State| !s.has_work() && s.phase == Phase::Open;
+            self.wait(&mut state, rest.min(COUNTS_INTERVAL), is_idle);
+            if !is_idle(&mut state) || rest.is_zero() || !self.tally.is_empty() {
+                break;
+            }
+        }
+        let is_idle = !state.has_work() && self.tally.is_empty();
         match state.phase {
-            Phase::Open if !state.has_work() => return Order::Rest,
-            Phase::Closing if !state.has_work() => return Order::Stop,
+            Phase::Open if is_idle => return Order::Rest,
+            Phase::Closing if is_idle => return Order::Stop,
             Phase::Open | Phase::Closing => {}
             Phase::Abandoned | Phase::Finished => return Order::Stop,
         }
         state.wake_at = BATCH;
         let is_small = |s: &mut State| s.waiting.len() < BATCH && s.phase == Phase::Open;
-        self.wait(&mut state, LINGER, is_small);
+        if state.has_work() {
+            self.wait(&mut state, LINGER, is_small);
+        }
         let length = state.waiting.len().min(BATCH);
         state.taken = state.waiting.drain(..length).collect();
         let is_due = state.waiting.is_empty()
@@ -144,8 +171,31 @@ impl Queue {
         state.taken_owed = overflow.iter().map(|one| one.count).sum();
         let notes = Arc::new(std::mem::take(&mut state.notes));
         state.taken_notes = Arc::clone(&notes);
+        state.batch += 1;
         state.writing_since = Some(Instant::now());
-        Order::Write(Box::new(Batch { records: Arc::clone(&state.taken), notes, overflow }))
+        let (number, records) = (state.batch, Arc::clone(&state.taken));
+        drop(state);
+        let rollups = self.take_counts(&records);
+        Order::Write(Box::new(Batch { number, records, notes, overflow, rollups }))
+    }
+
+    /// Takes the counts, with those of the records that are taken.
+    fn take_counts(&self, records: &[Arc<Record>]) -> Rollups {
+        if !self.tally.keeps_rollups {
+            return Rollups::default();
+        }
+        let tallied = records
+            .iter()
+            .filter_map(|record| Some((record.violation.time, record.tallied.as_ref()?)));
+        let counts = self.tally.take(tallied.clone());
+        let requests = counts.requests();
+        let mut state = self.lock();
+        match state.phase {
+            Phase::Open | Phase::Closing => state.taken_requests = requests,
+            Phase::Abandoned | Phase::Finished => state.lost_requests += requests,
+        }
+        drop(state);
+        counts.rollups(tallied)
     }
 
     /// Counts the taken records as stored.
@@ -156,9 +206,10 @@ impl Queue {
         state.stored += taken.len() as u64;
         state.taken_notes = Arc::default();
         state.taken_owed = 0;
+        state.taken_requests = 0;
         state.writing_since = None;
         drop(state);
-        let weight: usize = taken.iter().map(|violation| violation.weight()).sum();
+        let weight: usize = taken.iter().map(|record| record.violation.weight()).sum();
         let mut state = self.lock();
         state.bytes = state.bytes.saturating_sub(weight);
     }
@@ -232,18 +283,22 @@ impl Queue {
         }
         state.phase = Phase::Finished;
         drop(state);
+        self.tally.tell_folded(None);
         self.finished.notify_all();
     }
 
     /// Drops what is not written, and says how much was lost since the start.
     fn abandon(&self, state: &mut State) {
         state.abandon();
+        state.lost_requests += self.tally.take([]).requests();
         let (violations, lost) = (state.owed.sum() + state.taken_owed, state.lost);
-        if violations > 0 || lost != NoteCounts::default() {
+        let requests = state.lost_requests;
+        if violations > 0 || requests > 0 || lost != NoteCounts::default() {
             tracing::error!(
                 code = "store.lost",
                 destination = self.target,
                 violations,
+                requests,
                 editions = lost.editions,
                 fetches = lost.fetches,
                 hosts = lost.hosts,
@@ -272,6 +327,11 @@ impl Queue {
     /// The notes that were lost since the start.
     pub(super) fn lost(&self) -> NoteCounts {
         self.lock().lost
+    }
+
+    /// The requests whose counts were lost since the start.
+    pub(super) fn lost_requests(&self) -> u64 {
+        self.lock().lost_requests
     }
 
     pub(super) fn health(&self) -> Health {

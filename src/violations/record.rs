@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::violations::{Text, time};
+use crate::{tally::ReadState, text::Text, violations::time};
 
 /// The version of the record's format, its first field.
 pub const SCHEMA: u32 = 1;
@@ -86,35 +86,10 @@ pub struct RobotsRead {
     pub at: Option<Timestamp>,
 }
 
-/// Whether the edition that a crawler fetched last is the one that disallows the request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ReadState {
-    /// No fetch of robots.txt is known.
-    Never,
-    /// The crawler fetched an earlier edition.
-    Older,
-    /// The crawler fetched the edition that disallows the request.
-    Current,
-}
-
-impl ReadState {
-    /// The word in a record.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Never => "never",
-            Self::Older => "older",
-            Self::Current => "current",
-        }
-    }
-
-    /// The state of that word.
-    pub fn from_word(word: &str) -> Option<Self> {
-        [Self::Never, Self::Older, Self::Current].into_iter().find(|state| state.as_str() == word)
-    }
-}
-
 impl Violation {
+    /// The product token of a client without a name.
+    pub const NAMELESS: &'static str = "-";
+
     /// The approximate bytes of memory of the record; queues are bounded by it.
     pub(crate) fn weight(&self) -> usize {
         let texts = [

@@ -6,6 +6,9 @@
 
 use std::borrow::Cow;
 
+/// What stands for the value of a secret parameter.
+pub const REDACTED: &str = "[redacted]";
+
 /// How often a name is decoded. A name that is encoded more often hides what it says, so it is secret.
 const MOST_DECODINGS: usize = 8;
 
@@ -25,7 +28,7 @@ pub fn redact_query<'a, T: AsRef<str>>(target: &'a [u8], names: &[T]) -> Cow<'a,
             (b'=', Place::Name(start)) => {
                 if is_secret(target.get(start..at).unwrap_or_default(), names) {
                     out.extend_from_slice(target.get(copied..end).unwrap_or_default());
-                    out.extend_from_slice(b"[redacted]");
+                    out.extend_from_slice(REDACTED.as_bytes());
                     let value = target.get(end..).unwrap_or_default();
                     end += value.iter().position(|&b| b == b'&').unwrap_or(value.len());
                     copied = end;

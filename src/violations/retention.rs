@@ -2,8 +2,8 @@
 //!
 //! Old records go in passes some minutes apart. Each pass runs in small transactions, between which
 //! new records are written. A pass removes at most a twentieth of all records, and no pass runs
-//! right after the wall clock jumped. Fetches and editions of robots.txt go in the same passes. An
-//! edition that a crawler may still use stays, however short the retention is.
+//! right after the wall clock jumped. Fetches and editions of robots.txt go in the same passes, a
+//! cache window after the records: a record is proved by every edition that its crawler could hold.
 
 use std::time::{Duration, Instant};
 
@@ -24,7 +24,7 @@ const LEEWAY: Duration = Duration::from_secs(3600);
 #[derive(Debug)]
 pub(super) struct Retention {
     keep: Duration,
-    /// The shortest time that a replaced edition stays.
+    /// How long a replaced edition stays after the records of its time.
     window: Duration,
     /// The time of the next pass.
     next: Instant,
@@ -39,15 +39,15 @@ pub(super) struct Retention {
 pub(super) struct Piece {
     /// Records from before this time may go.
     pub(super) before: Timestamp,
-    /// Editions that were replaced before this time may go, and so may fetches. It is never later
-    /// than `before`, because crawlers may use later ones.
+    /// Editions that were replaced before this time may go, and so may fetches. It is a window
+    /// before `before`: the crawler of the oldest record could still use later ones.
     pub(super) replaced_before: Timestamp,
     /// The most rows of each kind.
     pub(super) limit: u64,
 }
 
 impl Retention {
-    /// A schedule that keeps records for `keep`, and replaced editions for `window` at least.
+    /// A schedule that keeps records for `keep`, and replaced editions for `window` longer.
     pub(super) fn new(keep: Duration, window: Duration, now: Instant, wall: Timestamp) -> Self {
         Self { keep, window, next: now + FIRST, compared: (now, wall), allowance: None }
     }
@@ -74,7 +74,7 @@ impl Retention {
         self.allowance = Some(allowance);
         let back = |time: Duration| wall.checked_sub(time).unwrap_or(Timestamp::MIN);
         let before = back(self.keep);
-        let replaced_before = before.min(back(self.window));
+        let replaced_before = back(self.keep.saturating_add(self.window));
         Some(Piece { before, replaced_before, limit: allowance.min(PIECE) })
     }
 
@@ -152,8 +152,8 @@ mod tests {
     fn a_piece_spares_the_retention_and_the_cache_window() {
         let (start, wall) = (Instant::now(), Timestamp::UNIX_EPOCH + 400 * DAY);
         for (keep, window, before, replaced_before) in [
-            (90 * DAY, DAY, wall - 90 * DAY, wall - 90 * DAY),
-            (DAY / 2, DAY, wall - DAY / 2, wall - DAY),
+            (90 * DAY, DAY, wall - 90 * DAY, wall - 91 * DAY),
+            (DAY / 2, DAY, wall - DAY / 2, wall - DAY * 3 / 2),
             (DAY, Duration::MAX, wall - DAY, Timestamp::MIN),
         ] {
             let mut retention = Retention::new(keep, window, start, wall);

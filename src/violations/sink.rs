@@ -11,10 +11,14 @@ use std::{
 
 use jiff::Timestamp;
 
-use crate::violations::{
-    ClockLeap, Counts, Drops, Edition, Error, Fetch, Health, History, NoteCounts, OnDamage,
-    Overflow, Quarantined, SiteHosts, Text, Violation, history::Recollection, lane::Lane, log::Log,
-    notes::Notes, retention::Retention, store::Appender,
+use crate::{
+    tally::Tally,
+    violations::{
+        ClockLeap, Counts, Detail, Drops, Edition, Error, Fetch, Health, History, NoteCounts,
+        OnDamage, Overflow, People, Places, Quarantined, Record, SeriesKey, SiteHosts, Text,
+        history::Recollection, lane::Lane, log::Log, notes::Notes, retention::Retention,
+        store::Appender,
+    },
 };
 
 /// The targets of records, and how long records are kept.
@@ -28,6 +32,9 @@ pub struct Settings {
     pub log: Option<LogTarget>,
     /// The most records that may wait for each target. Their bytes are bounded too (32 MiB).
     pub queue: usize,
+    /// The most records of one site, product token and rule in an hour. Further violations are only
+    /// counted.
+    pub detail: u64,
     /// How long the database keeps records; `None` keeps them all. The operator rotates the log,
     /// which is reopened after that.
     pub retention: Option<Duration>,
@@ -54,6 +61,7 @@ pub struct Sink {
     log: Option<Lane>,
     has_database: bool,
     recollection: Recollection,
+    tally: Arc<Tally>,
 }
 
 impl Default for Settings {
@@ -63,6 +71,7 @@ impl Default for Settings {
             on_damage: OnDamage::default(),
             log: None,
             queue: Self::QUEUE,
+            detail: Self::DETAIL,
             retention: None,
             editions: Self::EDITIONS,
         }
@@ -72,6 +81,8 @@ impl Default for Settings {
 impl Settings {
     /// The default of [`Self::queue`].
     pub const QUEUE: usize = 8192;
+    /// The default of [`Self::detail`].
+    pub const DETAIL: u64 = 1000;
     /// The default of [`Self::editions`]: a day.
     pub const EDITIONS: Duration = Duration::from_secs(86_400);
 }
@@ -85,7 +96,7 @@ impl Sink {
     /// Where the database is none of Beadle's and none can be created, or the log cannot be opened;
     /// the error names the repair.
     pub fn start(settings: Settings) -> Result<Self, Error> {
-        let Settings { database, on_damage, log, queue, retention, editions } = settings;
+        let Settings { database, on_damage, log, queue, detail, retention, editions } = settings;
         let log = match log {
             Some(LogTarget::File(path)) => Some(Log::open(&path)?),
             Some(LogTarget::Stdout) => Some(Log::stdout()?),
@@ -98,17 +109,23 @@ impl Sink {
             |path: PathBuf| Appender::open(&path, on_damage, recollection.clone(), retention);
         let database = database.map(appender).transpose()?;
         let has_database = database.is_some();
-        let log = log.map(|log| Lane::start("log", queue, log)).transpose()?;
+        let tally = Arc::new(Tally::new(detail, has_database));
+        // A log beside a database takes no counts along.
+        let of_log = match has_database {
+            true => Arc::new(Tally::new(detail, false)),
+            false => Arc::clone(&tally),
+        };
+        let log = log.map(|log| Lane::start("log", queue, log, of_log)).transpose()?;
         let (main, log) = match (database, log) {
             (Some((database, trouble)), log) => {
-                let lane = Lane::start("database", queue, database)?;
+                let lane = Lane::start("database", queue, database, Arc::clone(&tally))?;
                 trouble.into_iter().for_each(|trouble| lane.queue.report(Some(trouble)));
                 (lane, log)
             }
             (None, Some(log)) => (log, None),
-            (None, None) => (Lane::closed(), None),
+            (None, None) => (Lane::closed(Arc::clone(&tally)), None),
         };
-        Ok(Self { main, log, has_database, recollection })
+        Ok(Self { main, log, has_database, recollection, tally })
     }
 
     /// Gives the source of the history by which the program judges. A database that is replaced or
@@ -117,13 +134,49 @@ impl Sink {
         self.recollection.set(source);
     }
 
+    /// Decides whether a violation becomes a record. If not, it is counted here.
+    pub fn admit(
+        &self,
+        at: Timestamp,
+        key: &SeriesKey<'_>,
+        places: impl FnOnce() -> Places,
+    ) -> Detail {
+        self.tally.admit(at, key, places)
+    }
+
     /// Takes the record, or only counts it if the queue is full. Never waits for a disk.
-    pub fn record(&self, violation: Violation) {
-        let violation = Arc::new(violation);
+    pub fn record(&self, record: impl Into<Record>) {
+        let record = Arc::new(record.into());
         if let Some(log) = &self.log {
-            log.queue.push(Arc::clone(&violation));
+            log.queue.push(Arc::clone(&record));
         }
-        self.main.queue.push(violation);
+        self.main.queue.push(record);
+    }
+
+    /// Whether requests are counted by hour: there is a database.
+    pub const fn counts_requests(&self) -> bool {
+        self.has_database
+    }
+
+    /// Counts a request that is no violation and not a person's. Counted where there is a database.
+    pub fn count(&self, at: Timestamp, key: &SeriesKey<'_>) {
+        if self.has_database {
+            self.tally.count(at, key);
+        }
+    }
+
+    /// Counts a request of a person to the site of `people`.
+    pub fn count_person(&self, people: &Arc<People>, site: &str, at: Timestamp) {
+        if self.has_database {
+            self.tally.count_person(people, site, at);
+        }
+    }
+
+    /// Counts a visit of a person that came from an operator of crawlers.
+    pub fn count_referral(&self, at: Timestamp, site: &str, operator: &str) {
+        if self.has_database {
+            self.tally.count_referral(at, site, operator);
+        }
     }
 
     /// Notes the state of a crawler's fetches of a robots.txt. Kept where there is a database.
@@ -182,12 +235,18 @@ impl Sink {
 
     /// The counts of the database, or of the log if there is no database.
     pub fn counts(&self) -> Counts {
-        self.main.queue.counts()
+        self.counts_of(&self.main)
     }
 
     /// The counts of the log beside a database.
     pub fn log_counts(&self) -> Option<Counts> {
-        self.log.as_ref().map(|log| log.queue.counts())
+        self.log.as_ref().map(|log| self.counts_of(log))
+    }
+
+    /// A folded violation is in no queue.
+    fn counts_of(&self, lane: &Lane) -> Counts {
+        let (folded, counts) = (self.tally.folded(), lane.queue.counts());
+        Counts { seen: counts.seen + folded, folded, ..counts }
     }
 
     /// The records that were dropped since the start, the highest count first. The counts add up
@@ -204,6 +263,11 @@ impl Sink {
     /// The notes for the database that were lost.
     pub fn lost(&self) -> NoteCounts {
         self.main.queue.lost()
+    }
+
+    /// The requests whose counts by hour were lost.
+    pub fn lost_requests(&self) -> u64 {
+        self.main.queue.lost_requests()
     }
 
     /// Whether records are written; names the first failure.
@@ -248,7 +312,10 @@ mod tests {
     fn piped() -> (std::io::PipeReader, Lane) {
         let (reader, writer) = std::io::pipe().expect("a pipe");
         let log = Log::new(Path::new("stdout"), File::from(OwnedFd::from(writer)));
-        (reader, Lane::start("log", 100_000, log).expect("a thread"))
+        (
+            reader,
+            Lane::start("log", 100_000, log, Arc::new(Tally::new(1, false))).expect("a thread"),
+        )
     }
 
     fn beside(database: PathBuf, log: Lane) -> Sink {

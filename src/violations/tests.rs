@@ -50,6 +50,16 @@ pub(super) fn violation(number: u64) -> Violation {
     }
 }
 
+/// A record whose series is its own.
+impl From<Violation> for Record {
+    fn from(violation: Violation) -> Self {
+        let series = Arc::new(Series::of(&violation, "crawler"));
+        let path = violation.path.split('?').next().unwrap_or_default().into();
+        let places = Places { path, network: Text::word("2001:db8::/48") };
+        Self { tallied: Some(Tallied { series, places }), violation }
+    }
+}
+
 /// A published edition that its id and time identify.
 pub(super) fn edition(site: &'static str, id: &'static str, from: i64) -> Edition {
     Edition {
@@ -231,6 +241,9 @@ fn the_database_and_the_log_list_the_same() {
         (Filter { since: Some(Timestamp::MIN), ..all() }, 60),
         (Filter { since: Some(Timestamp::MAX), ..all() }, 0),
         (Filter { since: since.map(|at| at + Duration::from_nanos(1)), ..all() }, 9),
+        (Filter { until: since, ..all() }, 50),
+        (Filter { since, until: since.map(|at| at + Duration::from_nanos(1)), ..all() }, 1),
+        (Filter { until: Some(Timestamp::MIN), ..all() }, 0),
         (Filter { limit: Some(7), ..all() }, 7),
         (Filter { limit: Some(0), ..all() }, 0),
         (Filter { limit: Some(usize::MAX), ..all() }, 60),
@@ -289,8 +302,8 @@ fn records_without_room_are_counted_exactly() {
         move || {
             for number in 0..EACH {
                 sink.record(violation(thread * EACH + number));
-                let Counts { seen, stored, dropped, queued } = sink.counts();
-                assert_eq!(seen, stored + dropped + queued);
+                let Counts { seen, stored, folded, dropped, queued } = sink.counts();
+                assert_eq!(seen, stored + folded + dropped + queued);
             }
         }
     };
@@ -308,6 +321,8 @@ fn records_without_room_are_counted_exactly() {
     assert_eq!(sum(&sink.overflow()), counts.dropped);
     let store = Store::open_read_only(&folder.path().join("beadle.db")).expect("a database");
     assert_eq!(sum(&store.overflow().expect("rows")), counts.dropped, "written down as well");
+    let all = &store.counted(&Question::default()).expect("a row")[0];
+    assert_eq!((all.violations, all.dropped, all.folded), (counts.seen, counts.dropped, 0));
     // Of each name, what is kept and what is counted make up what was recorded.
     for overflow in sink.overflow() {
         let is_it = |v: &Violation| {
@@ -333,7 +348,10 @@ fn a_client_that_makes_up_names_is_counted_in_bounded_memory() {
     let overflow = sink.overflow();
     assert_eq!(overflow.len(), 4097);
     assert_eq!((overflow[0].product_token.as_str(), overflow[0].count), ("other", 9000 - 4096));
-    assert_eq!(sink.counts(), Counts { seen: 9000, stored: 0, dropped: 9000, queued: 0 });
+    assert_eq!(
+        sink.counts(),
+        Counts { seen: 9000, stored: 0, folded: 0, dropped: 9000, queued: 0 }
+    );
     assert_eq!(sink.health(), Health::Ok, "nothing is configured, so nothing is wrong");
 }
 
@@ -350,12 +368,12 @@ fn a_full_disk_under_the_log_costs_the_database_nothing() {
     assert_eq!(reason, "'/dev/full': the disk is full (make room)");
     sink.close(Duration::from_millis(200));
     let lost = sink.log_counts().expect("a log");
-    assert_eq!(lost, Counts { seen: 300, stored: 0, dropped: 300, queued: 0 });
+    assert_eq!(lost, Counts { seen: 300, stored: 0, folded: 0, dropped: 300, queued: 0 });
 
     let alone = Sink::start(Settings { log, ..Settings::default() }).expect("a sink");
     (0..300).for_each(|number| alone.record(violation(number)));
     let lost = alone.close(Duration::from_millis(200));
-    assert_eq!(lost, Counts { seen: 300, stored: 0, dropped: 300, queued: 0 });
+    assert_eq!(lost, Counts { seen: 300, stored: 0, folded: 0, dropped: 300, queued: 0 });
     assert_eq!(alone.overflow().iter().map(|o| o.count).sum::<u64>(), 300);
 }
 

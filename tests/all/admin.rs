@@ -17,10 +17,12 @@ const RULES: &str = "
 const METRICS: &str = "\
 beadle_breaker_open gauge
 beadle_breaker_openings_total counter
+beadle_build_info gauge
 beadle_claims_total counter
 beadle_crawl_delay_requests_total counter
+beadle_crawler_requests_total counter
 beadle_decision_duration_seconds histogram
-beadle_history_lost gauge
+beadle_history_lost_total counter
 beadle_ladder_rung gauge
 beadle_ladder_steps_total counter
 beadle_origin_failures_total counter
@@ -28,16 +30,27 @@ beadle_origin_invalid_robots_tag_lines_total counter
 beadle_origin_robots_fetches_total counter
 beadle_origin_robots_held gauge
 beadle_policy_info gauge
+beadle_policy_last_reload_success_timestamp_seconds gauge
+beadle_policy_last_reload_successful gauge
 beadle_policy_reloads_total counter
+beadle_record_drops_total counter
 beadle_records_degraded gauge
-beadle_records_dropped gauge
+beadle_records_dropped_total counter
+beadle_records_folded_total counter
 beadle_records_queued gauge
-beadle_records_seen gauge
-beadle_records_stored gauge
+beadle_records_seen_total counter
+beadle_records_stored_total counter
 beadle_refusals_total counter
 beadle_requests_in_flight gauge
 beadle_requests_total counter
 beadle_violations_total counter
+process_cpu_seconds_total counter
+process_max_fds gauge
+process_open_fds gauge
+process_resident_memory_bytes gauge
+process_start_time_seconds gauge
+process_threads gauge
+process_virtual_memory_bytes gauge
 ";
 
 fn traffic(beadle: &Beadle) {
@@ -65,7 +78,7 @@ fn traffic(beadle: &Beadle) {
     client.response("GET").expect("an answer");
     beadle.signal("HUP");
     beadle.wait_for_stderr("policy unchanged");
-    beadle.wait_for_metric("beadle_records_stored", 9.0);
+    beadle.wait_for_metric("beadle_records_stored_total", 9.0);
     beadle.wait_for_metric("beadle_requests_in_flight", 0.0);
 }
 
@@ -103,12 +116,13 @@ fn metrics_keep_the_names_that_dashboards_use() {
         ("beadle_refusals_total{reason=\"proxy.trace\"}", 1.0),
         ("beadle_refusals_total{reason=\"proxy.ambiguous_target\"}", 1.0),
         ("beadle_policy_reloads_total{outcome=\"unchanged\"}", 1.0),
-        ("beadle_records_seen", 9.0),
-        ("beadle_records_stored", 9.0),
-        ("beadle_records_dropped", 0.0),
+        ("beadle_records_seen_total", 9.0),
+        ("beadle_records_stored_total", 9.0),
+        ("beadle_records_dropped_total", 0.0),
         ("beadle_records_queued", 0.0),
         ("beadle_requests_in_flight", 0.0),
-        ("beadle_origin_failures_total", 0.0),
+        ("beadle_origin_failures_total{site=\"site.example\"}", 0.0),
+        ("beadle_policy_last_reload_successful", 1.0),
         ("beadle_decision_duration_seconds_count", 13.0),
     ] {
         assert_eq!(beadle.metric(series), value, "{series}\n{text}");
@@ -123,9 +137,40 @@ fn metrics_keep_the_names_that_dashboards_use() {
     assert_eq!(violation("bingbot", "robots.disallow", "log"), 1.0);
     assert_eq!(violation("HouseBot", "robots.disallow", "log"), 1.0, "the policy's own name");
     assert_eq!(violation("curl", "robots.disallow.evasion", "log"), 1.0);
-    assert_eq!(violation("none", "robots.disallow", "log"), 1.0, "no name in the User-Agent");
+    assert_eq!(violation("-", "robots.disallow", "log"), 1.0, "no name in the User-Agent");
     // L134: a name that a client made up never becomes a label.
     assert_eq!(violation("other", "robots.disallow", "log"), 2.0);
+    let crawler = |token: &str, action: &str| -> f64 {
+        let labels = format!("{{action=\"{action}\",product_token=\"{token}\",site=");
+        let lines = text.lines().filter(|line| line.starts_with("beadle_crawler_requests_total"));
+        let lines = lines.filter(|line| line.contains(&labels) && line.contains(",standing=\""));
+        lines.filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok()).sum()
+    };
+    for (token, action, count) in [
+        ("GPTBot", "block", 2.0),
+        ("GPTBot", "pass", 2.0),
+        ("bingbot", "log", 1.0),
+        ("HouseBot", "log", 1.0),
+        ("curl", "log", 2.0),
+        ("other", "log", 2.0),
+        ("-", "log", 1.0),
+    ] {
+        assert_eq!(crawler(token, action), count, "{token} {action}\n{text}");
+    }
+    let of_crawlers = text.lines().filter(|line| line.starts_with("beadle_crawler_requests_total"));
+    assert_eq!(of_crawlers.count(), 7, "nothing else, no browser among them\n{text}");
+    let fields = text.lines().filter(|line| line.contains("_info{"));
+    assert_eq!(fields.count(), 2, "the program and the policy");
+    assert!(text.contains(concat!("beadle_build_info{version=\"", env!("CARGO_PKG_VERSION"))));
+    for (series, least) in [
+        ("process_resident_memory_bytes", 1e6),
+        ("process_start_time_seconds", 1.7e9),
+        ("process_open_fds", 5.0),
+        ("process_threads", 2.0),
+        ("beadle_policy_last_reload_success_timestamp_seconds", 1.7e9),
+    ] {
+        assert!(beadle.metric(series) > least, "{series}\n{text}");
+    }
     assert!(!text.contains("Unheard") && !text.contains("NeverHeard"), "{text}");
     assert!(
         beadle.metric("beadle_origin_invalid_robots_tag_lines_total{site=\"site.example\"}") > 0.0

@@ -217,7 +217,7 @@ fn relative_names_start_at_the_folder_of_the_policy() {
         .violations("  database: data/beadle.db\n  log: data/violations.jsonl\n")
         .start();
     beadle.get("/private/x", "BadBot/1.0");
-    beadle.wait_for_metric("beadle_records_stored", 1.0);
+    beadle.wait_for_metric("beadle_records_stored_total", 1.0);
     for name in ["beadle.db", "violations.jsonl"] {
         assert!(beadle.folder().join("data").join(name).exists(), "{name}");
     }
@@ -246,7 +246,7 @@ fn a_database_in_the_working_directory_alone_is_used_with_a_warning() {
     let origin = Origin::plain();
     let mut beadle = Setup::site(origin.port, GROUPS).violations("  database: beadle.db\n").start();
     beadle.get("/private/x", "BadBot/1.0");
-    beadle.wait_for_metric("beadle_records_stored", 1.0);
+    beadle.wait_for_metric("beadle_records_stored_total", 1.0);
     beadle.stop();
     let old = tempfile::tempdir().expect("a folder");
     fs::rename(beadle.folder().join("beadle.db"), old.path().join("beadle.db")).expect("moved");

@@ -64,5 +64,5 @@ fn s146_without_file_descriptors_connections_wait_and_the_program_goes_on() {
     drop((idle, waiting));
     beadle.assert_healthy("a time without descriptors");
     assert_eq!(beadle.admin_page("/readyz").status, 200);
-    beadle.wait_for_metric("beadle_records_stored", 1.0);
+    beadle.wait_for_metric("beadle_records_stored_total", 1.0);
 }

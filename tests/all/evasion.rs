@@ -86,7 +86,7 @@ fn assert_fates(cases: &[(&[u8], Fate)]) {
         beadle.assert_healthy(&what);
     }
     beadle.wait_for_metric("beadle_requests_in_flight", 0.0);
-    assert_eq!(beadle.metric("beadle_records_seen"), violations as f64, "no other record");
+    assert_eq!(beadle.metric("beadle_records_seen_total"), violations as f64, "no other record");
 }
 
 #[test]

@@ -43,18 +43,25 @@ mod standing; // addresses and names as evidence for a claim
 
 // === the program and its verbs
 mod admin;
+mod alerts; // events for the operator
 mod cli_arguments;
 mod cli_check;
 mod cli_crawlers;
 mod cli_explain;
 mod cli_input;
+mod cli_report; // the evidence of violations
+mod cli_review; // reports over a span of time, and scorecards
 mod cli_tags;
 mod cli_violations;
+mod counts; // requests by hour
 mod demo; // an origin, the proxy and some crawlers on loopback
 mod descriptors; // connections without file descriptors
+mod desk; // pages about violations
+mod monitoring; // the examples for Prometheus and Grafana
 mod record_store;
 mod reload;
 mod shutdown;
+mod units; // the unit files for systemd
 
 // === the library under stress
 mod forms; // whatever an origin resolves to a disallowed path is judged disallowed

@@ -14,7 +14,7 @@ use crate::support::{
 };
 
 const RULES: &str = "    robots_txt: { groups: [{ user_agents: [BadBot], disallow: [/] }] }\n";
-const FAILURES: &str = "beadle_origin_failures_total";
+const FAILURES: &str = "beadle_origin_failures_total{site=\"site.example\"}";
 
 fn before(origin: &Origin) -> Beadle {
     Setup::site(origin.port, RULES)

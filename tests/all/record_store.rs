@@ -29,11 +29,11 @@ fn setup(origin: &Origin, violations: &str) -> Setup {
 
 /// Sends this many violations more.
 fn violate(beadle: &Beadle, count: usize) {
-    let before = beadle.metric("beadle_records_seen");
+    let before = beadle.metric("beadle_records_seen_total");
     for number in 0..count {
         assert_eq!(beadle.get(&format!("/private/{number}"), BOT).status, 403);
     }
-    beadle.wait_for_metric("beadle_records_seen", before + count as f64);
+    beadle.wait_for_metric("beadle_records_seen_total", before + count as f64);
 }
 
 fn database(beadle: &Beadle) -> PathBuf {
@@ -121,7 +121,7 @@ fn s144_a_damaged_database_is_moved_aside_if_the_policy_says_so() {
         let beadle = beadle.restarted_as("TERM", setup(&origin, "  on_damage: rotate\n"));
         assert_serving(&beadle);
         assert_eq!(health(&beadle), "ok\n", "{what}");
-        beadle.wait_for_metric("beadle_records_stored", 1.0);
+        beadle.wait_for_metric("beadle_records_stored_total", 1.0);
         beadle.wait_for_stderr("damaged database moved aside");
         let log = beadle.stderr();
         let line = log.lines().find(|line| line.contains("moved aside")).unwrap_or_default();
@@ -186,7 +186,7 @@ fn damage_to_a_database_in_use_is_noticed_and_requests_go_on() {
     let origin = Origin::plain();
     let beadle = setup(&origin, "").start();
     violate(&beadle, 150);
-    beadle.wait_for_metric("beadle_records_stored", 150.0);
+    beadle.wait_for_metric("beadle_records_stored_total", 150.0);
     let file = fs::OpenOptions::new().write(true).open(database(&beadle)).expect("a file");
     let length = file.metadata().expect("a file").len();
     file.set_len(length / 2).expect("cut");
@@ -196,8 +196,9 @@ fn damage_to_a_database_in_use_is_noticed_and_requests_go_on() {
     // The operator moves it away, and everything that waits is written.
     fs::rename(database(&beadle), beadle.folder().join("away.db")).expect("moved");
     wait_for_health(&beadle, "ok\n");
-    beadle.wait_for_metric("beadle_records_stored", beadle.metric("beadle_records_seen"));
-    assert_eq!(beadle.metric("beadle_records_dropped"), 0.0);
+    beadle
+        .wait_for_metric("beadle_records_stored_total", beadle.metric("beadle_records_seen_total"));
+    assert_eq!(beadle.metric("beadle_records_dropped_total"), 0.0);
 }
 
 #[test]
@@ -210,7 +211,7 @@ fn damage_to_pages_that_sqlite_keeps_in_memory_is_noticed() {
             let violations = format!("  on_damage: {on_damage}\n");
             let beadle = setup(&origin, &violations).start();
             violate(&beadle, 150);
-            beadle.wait_for_metric("beadle_records_stored", 150.0);
+            beadle.wait_for_metric("beadle_records_stored_total", 150.0);
             let file = fs::OpenOptions::new().write(true).open(database(&beadle)).expect("a file");
             assert!(file.metadata().expect("a file").len() > place.end, "{what}");
             let damage = vec![0xa5; (place.end - place.start) as usize];
@@ -230,17 +231,17 @@ fn a_moved_database_and_a_truncated_log_keep_what_was_acknowledged() {
     for ends in ["KILL", "TERM"] {
         let mut beadle = setup(&origin, "").start();
         violate(&beadle, 60);
-        beadle.wait_for_metric("beadle_records_stored", 60.0);
+        beadle.wait_for_metric("beadle_records_stored_total", 60.0);
         let log = beadle.folder().join("beadle.db-wal");
         fs::File::create(&log).expect("truncated");
         violate(&beadle, 60);
-        beadle.wait_for_metric("beadle_records_stored", 120.0);
+        beadle.wait_for_metric("beadle_records_stored_total", 120.0);
         let moved = beadle.folder().join("moved.db");
         fs::rename(database(&beadle), &moved).expect("moved");
         beadle.wait_for_stderr("was moved or deleted while in use");
         wait_for_health(&beadle, "ok\n");
         violate(&beadle, 60);
-        beadle.wait_for_metric("beadle_records_stored", 180.0);
+        beadle.wait_for_metric("beadle_records_stored_total", 180.0);
         if ends == "KILL" {
             kill(&mut beadle);
         } else {
@@ -251,7 +252,7 @@ fn a_moved_database_and_a_truncated_log_keep_what_was_acknowledged() {
     // Moved and killed before it is noticed, and without its log.
     let mut beadle = setup(&origin, "").start();
     violate(&beadle, 60);
-    beadle.wait_for_metric("beadle_records_stored", 60.0);
+    beadle.wait_for_metric("beadle_records_stored_total", 60.0);
     let moved = beadle.folder().join("moved.db");
     fs::rename(database(&beadle), &moved).expect("moved");
     kill(&mut beadle);
@@ -331,8 +332,8 @@ fn a_start_after_a_lost_database_judges_as_the_program_did_that_lost_it() {
         assert_eq!(verdicts(&beadle), [200, 403, 200], "{what}");
         let wait_until_stored = || {
             wait_for("the records", || {
-                let seen = beadle.metric("beadle_records_seen");
-                (beadle.metric("beadle_records_stored") == seen).then_some(())
+                let seen = beadle.metric("beadle_records_seen_total");
+                (beadle.metric("beadle_records_stored_total") == seen).then_some(())
             });
         };
         wait_until_stored();
@@ -354,7 +355,7 @@ fn a_stop_says_how_many_editions_and_fetches_are_lost() {
     let origin = Origin::plain();
     let mut beadle = setup(&origin, "").start();
     violate(&beadle, 1);
-    beadle.wait_for_metric("beadle_records_stored", 1.0);
+    beadle.wait_for_metric("beadle_records_stored_total", 1.0);
     let other = Connection::open(database(&beadle)).expect("a connection");
     other.busy_timeout(PATIENCE).expect("a number");
     other.execute_batch("BEGIN EXCLUSIVE").expect("a lock");
@@ -429,8 +430,9 @@ fn a_stalled_standard_output_is_noticed_and_its_drops_are_counted() {
     }
     let degraded = wait_for("degraded", || page("/healthz").filter(|text| text != "ok\n"));
     assert!(degraded.starts_with("degraded: "), "{degraded}");
-    let metrics =
-        wait_for("drops", || page("/metrics").filter(|text| text.contains("beadle_record_drops{")));
+    let metrics = wait_for("drops", || {
+        page("/metrics").filter(|text| text.contains("beadle_record_drops_total{"))
+    });
     let value = |series: &str| -> u64 {
         let line = metrics.lines().find_map(|line| line.strip_prefix(series));
         line.and_then(|value| value.trim().parse().ok()).unwrap_or(0)
@@ -438,7 +440,7 @@ fn a_stalled_standard_output_is_noticed_and_its_drops_are_counted() {
     let dropped: u64 = ["store.overflow", "store.stalled"]
         .iter()
         .map(|cause| {
-            value(&format!("beadle_record_drops{{cause=\"{cause}\",destination=\"log\"}}"))
+            value(&format!("beadle_record_drops_total{{cause=\"{cause}\",destination=\"log\"}}"))
         })
         .sum();
     assert!(dropped > 0, "{metrics}");
@@ -458,7 +460,7 @@ fn a_stalled_standard_output_is_noticed_and_its_drops_are_counted() {
     let metrics = page("/metrics").expect("it is up");
     let dropped: usize = metrics
         .lines()
-        .filter(|line| line.starts_with("beadle_record_drops{") && line.contains("\"log\""))
+        .filter(|line| line.starts_with("beadle_record_drops_total{") && line.contains("\"log\""))
         .filter_map(|line| line.rsplit_once(' ')?.1.parse::<usize>().ok())
         .sum();
     let ended = Command::new("kill").arg(child.id().to_string()).status();

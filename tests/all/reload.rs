@@ -39,6 +39,12 @@ fn wait_for_reloads(beadle: &Beadle, outcome: &str, count: f64) {
     });
 }
 
+/// Whether the policy file is in force as it was last read, and the time of the last good one.
+fn last_reload(beadle: &Beadle) -> (f64, f64) {
+    let metric = |name: &str| beadle.metric(&format!("beadle_policy_last_reload_{name}"));
+    (metric("successful"), metric("success_timestamp_seconds"))
+}
+
 fn fingerprint(beadle: &Beadle) -> String {
     let page = beadle.admin_page("/metrics").text();
     let lines: Vec<&str> =
@@ -136,17 +142,24 @@ fn r25_a_broken_file_changes_nothing_and_logs_its_faults() {
 fn r27_r28_a_missing_or_irregular_file_changes_nothing() {
     let origin = Origin::plain();
     let beadle = setup(&origin, "/old/").start();
+    let at_start = last_reload(&beadle);
+    assert!(at_start.0 == 1.0 && at_start.1 > 0.0, "{at_start:?}");
     std::fs::remove_file(beadle.policy_file()).expect("it is there");
     beadle.signal("HUP");
     wait_for_reloads(&beadle, "refused", 1.0);
     assert!(blocks(&beadle, "/old/x"));
+    assert_eq!(last_reload(&beadle), (0.0, at_start.1));
     std::fs::create_dir(beadle.policy_file()).expect("it is gone");
     beadle.signal("HUP");
     wait_for_reloads(&beadle, "refused", 2.0);
     assert!(blocks(&beadle, "/old/x"));
     std::fs::remove_dir(beadle.policy_file()).expect("it is there");
+    // The file is back as it was, without a reload.
+    beadle.replace_policy(&beadle.policy_text());
+    beadle.wait_for_metric("beadle_policy_last_reload_successful", 1.0);
     beadle.replace_policy(&beadle.text_of(&setup(&origin, "/new/")));
     wait_for("the new rules", || blocks(&beadle, "/new/x").then_some(()));
+    assert!(last_reload(&beadle).1 >= at_start.1);
 }
 
 #[test]

@@ -188,7 +188,7 @@ fn t37_a_fully_blocked_crawler_can_fetch_robots_txt() {
     assert_is_the_file(&Request::get("/robots.txt").send(beadle.port));
     assert_eq!(beadle.get("/", "BadBot/1.0").status, 403);
     // Only the request for the page is a violation.
-    beadle.wait_for_metric("beadle_records_seen", 1.0);
+    beadle.wait_for_metric("beadle_records_seen_total", 1.0);
 }
 
 #[test]
@@ -220,9 +220,10 @@ fn t35_robots_txt_is_served_while_the_store_cannot_write() {
         beadle.admin_page("/healthz").text().starts_with("degraded").then_some(())
     });
     assert_eq!(beadle.admin_page("/readyz").status, 200, "requests are still taken");
-    beadle.wait_for_metric("beadle_records_seen", 50.0);
+    beadle.wait_for_metric("beadle_records_seen_total", 50.0);
     let count = |name| beadle.metric(name);
-    let accounts = ["beadle_records_stored", "beadle_records_dropped", "beadle_records_queued"];
+    let accounts =
+        ["beadle_records_stored_total", "beadle_records_dropped_total", "beadle_records_queued"];
     assert_eq!(accounts.map(count).iter().sum::<f64>(), 50.0, "every record is accounted for");
 }
 

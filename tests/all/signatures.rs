@@ -104,7 +104,7 @@ fn a_signature_of_the_operator_confirms_and_another_contradicts() {
         ("AbsentBot/1.0", own.fields(ABSENT, host).to_vec(), "unknown", None),
         ("ListBot/1.0", own.fields(ABSENT, host).to_vec(), "unverifiable", None),
     ] {
-        let before = beadle.metric("beadle_records_seen") as usize;
+        let before = beadle.metric("beadle_records_seen_total") as usize;
         let mut request = Request::get("/private/x").host(host).user_agent(user_agent);
         for (name, value) in &fields {
             request = request.field(name, value);
@@ -137,7 +137,7 @@ fn a_signature_for_an_unknown_host_proves_nothing() {
         .start();
     // That host could replay the request to a proxy that serves every host.
     for (host, standing) in [("site.example", "confirmed"), ("liar.example", "unverifiable")] {
-        let before = beadle.metric("beadle_records_seen") as usize;
+        let before = beadle.metric("beadle_records_seen_total") as usize;
         let mut request = Request::get("/private/x").host(host).user_agent("ListBot/1.0");
         let fields = own.fields(OWN, host);
         for (name, value) in &fields {
@@ -156,7 +156,7 @@ fn evidence_that_the_policy_turns_off_contradicts_no_claim() {
     let beadle = setup(&origin, &crawler, "  signatures: false\n").start();
     assert_eq!(standing(&beadle, "8.8.8.8"), json!(["contradicted", "ip-range"]));
     // The request carries a signature, perhaps the operator's.
-    let before = beadle.metric("beadle_records_seen") as usize;
+    let before = beadle.metric("beadle_records_seen_total") as usize;
     let mut request = Request::get("/private/x").host("site.example").user_agent("ListBot/1.0");
     for (name, value) in own.fields("https://lists.invalid", "site.example") {
         request = request.field(name, &value);
@@ -187,7 +187,7 @@ fn a_signature_that_is_none_keeps_no_list_from_its_decision() {
             // No key verifies it, but only the directory of the operator could tell.
             (own.fields(AGENT, "site.example").to_vec(), "unknown"),
         ] {
-            let before = beadle.metric("beadle_records_seen") as usize;
+            let before = beadle.metric("beadle_records_seen_total") as usize;
             let mut request =
                 Request::get("/private/x").host("site.example").user_agent("ListBot/1.0");
             for (name, value) in &fields {

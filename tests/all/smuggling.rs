@@ -394,7 +394,7 @@ fn h118_a_client_that_goes_away_is_recorded_once() {
     origin.wait_for_requests(1);
     drop(client);
     go.send(()).expect("the origin listens");
-    beadle.wait_for_metric("beadle_records_seen", 1.0);
+    beadle.wait_for_metric("beadle_records_seen_total", 1.0);
     // pingora takes a client that stops sending for gone; otherwise the whole answer has to come.
     let mut client = Client::connect(beadle.port);
     client.write(&request);
@@ -402,7 +402,7 @@ fn h118_a_client_that_goes_away_is_recorded_once() {
     go.send(()).expect("the origin listens");
     let answer = client.response("GET").map(|answer| answer.text());
     assert!(answer.as_ref().map_or(true, |text| text == "late"), "{answer:?}");
-    beadle.wait_for_metric("beadle_records_seen", 2.0);
+    beadle.wait_for_metric("beadle_records_seen_total", 2.0);
     beadle.stop();
     assert_eq!(beadle.log().len(), 2);
 }

@@ -37,7 +37,7 @@ fn setup_for(origin: &Origin, site: &str, crawler: &str, evidence: &str) -> Setu
 
 /// The record of a request for a disallowed page from this address.
 fn record(beadle: &Beadle, address: &str) -> Value {
-    let before = beadle.metric("beadle_records_seen") as usize;
+    let before = beadle.metric("beadle_records_seen_total") as usize;
     Request::get("/private/x")
         .host("site.example")
         .user_agent("ListBot/1.0 (+https://lists.example/bot)")
@@ -83,7 +83,7 @@ fn an_address_in_the_published_list_confirms_and_another_contradicts() {
     let page = Request::get("/page").user_agent("ListBot/1.0").field("X-Forwarded-For", "8.8.8.8");
     assert_eq!(page.send(beadle.port).status, 200);
     let records = wait_for("the record", || {
-        let before = beadle.metric("beadle_records_stored") as usize;
+        let before = beadle.metric("beadle_records_stored_total") as usize;
         let records = beadle.records(before);
         records.iter().any(|record| record["path"] == "/page").then_some(records)
     });
@@ -497,5 +497,31 @@ fn an_impostors_fetch_of_robots_txt_does_not_count_for_the_crawler() {
         let answer = robots_txt.field("X-Forwarded-For", address).send(beadle.port);
         assert_eq!(answer.status, 200, "open to everybody");
         assert_eq!(record(&beadle, "66.249.64.3")["robots_read"]["state"], state, "{address}");
+    }
+}
+
+#[test]
+fn sources_that_fail_together_are_one_line_in_the_log() {
+    let origin = Origin::plain();
+    let crawler = |number: usize| {
+        format!(
+            "  - product_token: House{number}Bot\n    operator: House {number}\n    \
+             purpose: search\n    ip_ranges: [\"http://127.0.0.1:1/{number}.json\"]\n"
+        )
+    };
+    let crawlers: String = (0..40).map(crawler).collect();
+    let names: Vec<String> = (0..40).map(|number| format!("House{number}Bot")).collect();
+    let evidence = format!(
+        "crawlers:\n{crawlers}evidence:\n  user_agents: [{}]\n  allow_addresses: [127.0.0.1]\n",
+        names.join(", ")
+    );
+    let beadle = Setup::site(origin.port, "").sections(&evidence).start();
+    beadle.wait_for_stderr("published evidence of crawlers refused");
+    let stderr = beadle.stderr();
+    let lines: Vec<&str> =
+        stderr.lines().filter(|line| line.contains("published evidence")).collect();
+    assert_eq!(lines.len(), 1, "{stderr}");
+    for part in ["WARN", "sources=40", "of=40", "without_copy=40", "fetch.transport"] {
+        assert!(lines[0].contains(part), "{part}: {}", lines[0]);
     }
 }

@@ -335,7 +335,11 @@ fn o137_a_failing_origin_gets_an_error_page_and_rules_still_apply() {
         let ours = text != "busy";
         assert_eq!(answer.header("cache-control"), ours.then_some("no-store"), "{origin}");
         let failures = if ours { 1.0 } else { 0.0 };
-        assert_eq!(beadle.metric("beadle_origin_failures_total"), failures, "{origin}");
+        assert_eq!(
+            beadle.metric("beadle_origin_failures_total{site=\"site.example\"}"),
+            failures,
+            "{origin}"
+        );
         assert_eq!(beadle.get("/private/x", "BadBot/1.0").status, 403, "{origin}");
         assert_eq!(beadle.get("/robots.txt", BROWSER).status, 200, "{origin}");
     }

@@ -1,24 +1,28 @@
 //! The design as tables: rooms, crates, clocks, effects, sizes.
 
 /// The rooms of the base; every room may use them.
-pub(crate) const BASE: [&str; 5] = ["diagnostic", "escape", "fetch", "metrics", "product_token"];
+pub(crate) const BASE: [&str; 6] =
+    ["diagnostic", "escape", "fetch", "metrics", "product_token", "text"];
 const FORMATS: [&str; 4] = ["robots", "robots_tag", "signature", "crawlers"];
 
 /// The rooms that each room may use beside the base and itself. An arrow only ever points up this
 /// table.
-pub(crate) const USES: [(&str, &[&str]); 15] = [
+pub(crate) const USES: [(&str, &[&str]); 18] = [
     ("robots", &[]),
     ("robots_tag", &[]),
     ("signature", &[]),
     ("crawlers", &["signature"]),
     ("policy", &FORMATS),
     ("enforce", &["robots", "robots_tag", "crawlers", "policy"]),
-    ("violations", &["robots"]),
+    ("tally", &[]),
+    ("violations", &["robots", "tally"]),
     ("evidence", &["signature", "crawlers", "policy"]),
     ("conduct", &["robots", "crawlers", "policy", "enforce"]),
+    ("report", &["robots", "crawlers", "policy", "enforce", "violations"]),
+    ("alerts", &["policy"]),
     (
         "publication",
-        &["robots", "crawlers", "policy", "enforce", "violations", "evidence", "conduct"],
+        &["robots", "crawlers", "policy", "enforce", "violations", "evidence", "conduct", "alerts"],
     ),
     (
         "gate",
@@ -47,6 +51,9 @@ pub(crate) const USES: [(&str, &[&str]); 15] = [
             "enforce",
             "violations",
             "evidence",
+            "conduct",
+            "report",
+            "alerts",
             "publication",
             "gate",
             "proxy",
@@ -57,7 +64,7 @@ pub(crate) const USES: [(&str, &[&str]); 15] = [
 ];
 
 /// The places of each direct dependency; it is unknown everywhere else.
-pub(crate) const CRATES: [(&str, &[&str]); 35] = [
+pub(crate) const CRATES: [(&str, &[&str]); 41] = [
     ("pingora", &["proxy/"]),
     ("async_trait", &["proxy/"]),
     ("http", &["fetch/", "evidence/", "gate/", "proxy/", "admin/", "cli/"]),
@@ -74,8 +81,8 @@ pub(crate) const CRATES: [(&str, &[&str]); 35] = [
             "proxy/",
         ],
     ),
-    ("tokio", &["fetch/", "evidence/", "publication/", "proxy/", "admin/", "cli/"]),
-    ("parking_lot", &["violations/", "evidence/", "conduct/", "publication/", "gate/"]),
+    ("tokio", &["fetch/", "evidence/", "alerts/", "publication/", "proxy/", "admin/", "cli/"]),
+    ("parking_lot", &["tally/", "violations/", "evidence/", "conduct/", "publication/", "gate/"]),
     ("arc_swap", &["evidence/", "publication/", "gate/"]),
     ("ipnet", &["fetch/", "crawlers/ranges/", "policy/", "evidence/", "gate/", "proxy/"]),
     ("rustls", &["fetch/", "proxy/"]),
@@ -83,28 +90,75 @@ pub(crate) const CRATES: [(&str, &[&str]); 35] = [
     ("memchr", &["robots/"]),
     ("sfv", &["robots_tag/", "robots/record.rs", "signature/"]),
     ("serde_yaml", &["policy/yaml.rs"]),
-    ("serde", &["diagnostic", "product_token", "crawlers/", "policy/", "violations/", "cli/"]),
-    ("serde_json", &["diagnostic", "signature/", "crawlers/", "violations/", "cli/"]),
+    (
+        "serde",
+        &[
+            "diagnostic",
+            "product_token",
+            "text",
+            "crawlers/",
+            "policy/",
+            "tally/",
+            "violations/",
+            "report/",
+            "admin/",
+            "cli/",
+        ],
+    ),
+    (
+        "serde_json",
+        &["diagnostic", "signature/", "crawlers/", "violations/", "alerts/", "report/", "cli/"],
+    ),
+    ("askama", &["report/html.rs", "admin/"]),
+    ("plotters", &["admin/desk/"]),
     ("html5gum", &["robots_tag/head.rs"]),
-    ("getrandom", &["gate/privacy.rs"]),
-    ("sha2", &["signature/", "crawlers/", "policy/", "enforce/", "evidence/", "gate/"]),
-    ("ring", &["signature/"]),
-    ("base64", &["signature/"]),
+    ("getrandom", &["gate/privacy.rs", "admin/"]),
+    (
+        "sha2",
+        &[
+            "signature/",
+            "crawlers/",
+            "policy/",
+            "enforce/",
+            "evidence/",
+            "report/",
+            "gate/",
+            "admin/",
+        ],
+    ),
+    ("ring", &["signature/", "alerts/"]),
+    ("base64", &["signature/", "alerts/"]),
     (
         "jiff",
         &[
             "enforce/",
+            "tally/",
             "violations/",
             "evidence/",
             "conduct/",
+            "report/",
+            "alerts/",
             "publication/",
             "gate/",
             "proxy/",
+            "admin/",
             "cli/",
         ],
     ),
     ("strsim", &["crawlers/", "policy/"]),
-    ("uuid", &["gate/record.rs"]),
+    ("terminal_size", &["cli/screen.rs"]),
+    ("unicode_width", &["report/text.rs", "cli/violations/table.rs"]),
+    (
+        "uuid",
+        &[
+            "gate/record.rs",
+            "violations/store/appender.rs",
+            "alerts/webhook.rs",
+            "cli/violations/id.rs",
+        ],
+    ),
+    ("hashbrown", &["tally/"]),
+    ("zip", &["report/bundle/archive.rs"]),
     ("rusqlite", &["violations/store/"]),
     ("prometheus", &["metrics/"]),
     ("axum", &["admin/", "cli/demo.rs"]),
@@ -114,9 +168,11 @@ pub(crate) const CRATES: [(&str, &[&str]); 35] = [
     (
         "tracing",
         &[
+            "tally/",
             "violations/",
             "evidence/",
             "conduct/",
+            "alerts/",
             "publication/",
             "gate/",
             "proxy/",
@@ -126,7 +182,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 35] = [
     ),
     ("tracing_subscriber", &["cli/"]),
     ("reqwest", &["fetch/"]),
-    ("url", &["fetch/", "publication/origin_files/"]),
+    ("url", &["fetch/", "publication/origin_files/", "admin/"]),
     ("governor", &["conduct/limiter.rs"]),
     ("hickory_resolver", &["evidence/names/"]),
 ];
@@ -134,8 +190,8 @@ pub(crate) const CRATES: [(&str, &[&str]); 35] = [
 /// What reads a clock, and the rooms that may; the others get the time as an argument.
 pub(crate) const CLOCKS: [&str; 4] =
     ["Timestamp::now", "SystemTime::now", "Instant::now", "Zoned::now"];
-pub(crate) const CLOCK_ROOMS: [&str; 6] =
-    ["fetch", "violations", "evidence", "publication", "proxy", "cli"];
+pub(crate) const CLOCK_ROOMS: [&str; 7] =
+    ["fetch", "violations", "evidence", "alerts", "publication", "proxy", "cli"];
 
 /// Sockets, and the rooms that open them; the gate gets requests as data.
 pub(crate) const SOCKETS: [&str; 4] = ["TcpStream", "TcpListener", "UdpSocket", "UnixStream"];
@@ -155,8 +211,17 @@ pub(crate) const EFFECTS: [&str; 8] = [
     ".await",
     "async fn",
 ];
-pub(crate) const PURE_ROOMS: [&str; 8] =
-    ["robots", "robots_tag", "signature", "crawlers", "policy", "enforce", "conduct", "gate"];
+pub(crate) const PURE_ROOMS: [&str; 9] = [
+    "robots",
+    "robots_tag",
+    "signature",
+    "crawlers",
+    "policy",
+    "enforce",
+    "conduct",
+    "report",
+    "gate",
+];
 
 /// The most lines of a file, and of half of the files.
 pub(crate) const MOST_LINES: usize = 450;

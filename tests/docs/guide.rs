@@ -6,6 +6,7 @@ use std::{
     process::{Child, Command, Output, Stdio},
 };
 
+use jiff::Timestamp;
 use parking_lot::Mutex;
 
 use crate::{
@@ -15,7 +16,7 @@ use crate::{
         free_port, need,
         origin::Origin,
         program::{PROGRAM, try_status},
-        wait_for,
+        wait_for, week,
     },
 };
 
@@ -66,6 +67,10 @@ impl Reader {
     fn follow(&mut self, page: &Page) {
         for block in page.blocks() {
             match (block.language, block.role) {
+                ("yaml", "week") => {
+                    self.policy(&block);
+                    week::fill(&self.file("violations.db"), Timestamp::now());
+                }
                 ("yaml", "append") => self.append(block.text),
                 ("yaml", "") => self.policy(&block),
                 ("sh", "") => self.commands(block.text),
@@ -250,7 +255,8 @@ impl Reader {
     }
 }
 
-/// A line of an output without its times, ids and widths.
+/// A line of an output without its times, ids and widths. In a list of violations it is also without
+/// the standing, which depends on lists that operators publish.
 fn lasting(line: &str) -> String {
     let mut words: Vec<&str> = Vec::new();
     for word in line.split_whitespace() {
@@ -258,12 +264,16 @@ fn lasting(line: &str) -> String {
         let is_id = word.len() == 36 && word.matches('-').count() == 4;
         // The policy of this test has a section of its own in front.
         let is_line = words.ends_with(&["policy", "line"]);
+        let is_standing = words.first() == Some(&"TIME")
+            && ["confirmed", "contradicted", "unverifiable", "unknown"].contains(&word);
         words.push(if is_time {
             "TIME"
         } else if is_id {
             "ID"
         } else if is_line {
             "LINE"
+        } else if is_standing {
+            "STANDING"
         } else {
             word
         });

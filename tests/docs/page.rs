@@ -4,7 +4,7 @@
 //!
 //! - `sh`: commands that run one after the other. Known programs of other systems are left out.
 //! - `yaml`: a policy, or a section of one. It passes `beadle check`; a whole policy becomes
-//!   `beadle.yaml`. `yaml append` is added to it.
+//!   `beadle.yaml`. `yaml append` is added to it; the database of `yaml week` has two weeks of traffic.
 //! - `text`: lines that the commands before it print. `text figure` is not compared,
 //!   `text robots.txt` is written to that file.
 //! - `console`: a generated help text.

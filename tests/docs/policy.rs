@@ -31,6 +31,7 @@ fn probes() -> Vec<(&'static str, String)> {
         ("`server.timeouts`", top(&format!("server: {{ timeouts: {{ {ODD} }} }}"))),
         ("`violations`", top(&format!("violations: {{ {ODD} }}"))),
         ("`evidence`", top(&format!("evidence: {{ {ODD} }}"))),
+        ("`alerts[]`", top(&format!("alerts: [{{ {ODD} }}]"))),
         ("`crawlers[]`", top(&format!("crawlers: [{{ {ODD} }}]"))),
         ("`crawler_sets.*`", top(&format!("crawler_sets: {{ a: {{ {ODD} }} }}"))),
         ("`sites[]`", site(ODD)),
@@ -159,10 +160,14 @@ fn the_defaults_of_the_reference_are_those_of_the_program() {
     let days = policy::DEFAULT_RETENTION.as_secs() / 86_400;
     let hours = policy::DEFAULT_ROBOTS_MAX_AGE.as_secs() / 3_600;
     let window = policy::DEFAULT_CACHE_WINDOW.as_secs() / 3_600;
+    let (violations, impostors) =
+        (policy::DEFAULT_VIOLATIONS_PER_MINUTE, policy::DEFAULT_IMPOSTORS_PER_MINUTE);
     for row in [
         format!("(#serverlisten) | `{}` |", policy::DEFAULT_LISTEN),
         format!("(#serveradmin) | `{}` |", policy::DEFAULT_ADMIN),
         format!("| `retention` | time, `1h` to `3650d` | `{days}d` |"),
+        format!("| `violations_per_minute` | number | `{violations}` |"),
+        format!("| `impostors_per_minute` | number | `{impostors}` |"),
         format!("| `max_age` | time, `1s` to `1d` | `{hours}h` |"),
         format!("| `cache_window` | time, `0s` to `7d` | `{window}h` |"),
     ] {

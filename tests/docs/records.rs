@@ -18,7 +18,7 @@ fn every_field_of_a_record_and_every_metric_is_explained() {
     let rules = "    robots_txt: { groups: [{ user_agents: [GPTBot], disallow: [/] }] }\n";
     let beadle = Setup::site(origin.port, rules).start();
     beadle.get("/x", "GPTBot/1.2");
-    beadle.wait_for_metric("beadle_records_stored", 1.0);
+    beadle.wait_for_metric("beadle_records_stored_total", 1.0);
     let page = page("records.md");
     let explained = explained(&page);
     let records = json_lines(&beadle.verb(&["violations", "--format", "json"]));

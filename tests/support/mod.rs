@@ -1,5 +1,5 @@
-//! Support for the integration tests: a raw HTTP client, a scripted origin, nginx, a name server, and
-//! the real program on free ports in its own folder.
+//! Support for the integration tests: a raw HTTP client, a scripted origin, nginx, a name server,
+//! counts of two weeks, and the real program on free ports in its own folder.
 //!
 //! Everything listens on loopback and every wait has a deadline. Dropping a value ends its process
 //! or thread.
@@ -22,6 +22,7 @@ pub(crate) mod origin_models;
 pub(crate) mod ports;
 pub(crate) mod program;
 pub(crate) mod tls;
+pub(crate) mod week;
 
 pub(crate) use self::{conditions::need, ports::free_port};
 

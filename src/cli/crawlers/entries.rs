@@ -23,6 +23,7 @@ struct EntryRow<'a> {
     kind: Kind,
     status: Status,
     documentation: Option<&'a str>,
+    contact: Option<&'a str>,
     honours: Honours,
     falls_back_to: &'a [ProductToken],
     ignores_star: bool,
@@ -38,6 +39,7 @@ impl<'a> EntryRow<'a> {
             kind: crawler.kind(),
             status: crawler.status(),
             documentation: crawler.documentation(),
+            contact: crawler.contact(),
             honours: crawler.honours(),
             falls_back_to: crawler.falls_back_to(),
             ignores_star: crawler.ignores_star(),
@@ -107,6 +109,7 @@ pub(super) fn show(
         ("operator", entry.operator.unwrap_or_default().to_owned()),
         ("purpose", entry.purpose.as_str().to_owned()),
         ("group", obeys),
+        ("contact", entry.contact.unwrap_or_default().to_owned()),
         ("see", entry.documentation.unwrap_or_default().to_owned()),
     ] {
         if !value.is_empty() {

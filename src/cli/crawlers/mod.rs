@@ -1,4 +1,4 @@
-//! `beadle crawlers`: the catalogue, the claims of User-Agents, and catalogue updates.
+//! `beadle crawlers`: the catalogue, the claims of User-Agents, scorecards, and catalogue updates.
 
 use std::io::Write;
 
@@ -12,10 +12,11 @@ mod claims; // identify
 mod destination; // the catalogue file that an update replaces
 mod entries; // list, show
 mod evaluation; // evaluate
+mod score; // score
 mod source; // the catalogue to use
 mod update; // update
 
-/// List known crawlers, identify User-Agents, and update the catalogue.
+/// List known crawlers, identify User-Agents, score a crawler, and update the catalogue.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -54,6 +55,7 @@ enum Verb {
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },
+    Score(score::Args),
     Evaluate(evaluation::Args),
     Update(update::Args),
 }
@@ -65,6 +67,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
             entries::list(&source.read()?, purpose.as_deref(), *format, out)
         }
         Verb::Show { name, source, format } => entries::show(&source.read()?, name, *format, out),
+        Verb::Score(args) => score::run(args, out),
         Verb::Evaluate(args) => evaluation::run(args, out),
         Verb::Update(args) => update::run(args, out),
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::{
     cli::{config::load, exit::Error},
     crawlers::Catalogue,
-    policy::{built_in_catalogue, read_catalogue_file},
+    policy::{built_in_catalogue, catalogue_of, read_catalogue_file},
     publication,
 };
 
@@ -33,7 +33,7 @@ impl Source {
                 let bytes = publication::read_catalogue_file(file)
                     .map_err(|error| Error::Refused(format!("{name}: {error}")))?;
                 let read = read_catalogue_file(&name, &bytes).map_err(Error::Findings)?;
-                Catalogue::new(read.crawlers).map_err(Error::Findings)
+                catalogue_of(read).map_err(Error::Findings)
             }
             (None, None) => Ok(built_in_catalogue()),
         }

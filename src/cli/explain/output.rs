@@ -85,7 +85,7 @@ pub(super) fn group_lines(
 /// The form of the path that is disallowed, if it is not the letter.
 pub(super) fn evasion_form(explanation: &robots::Explanation<'_>) -> Option<String> {
     let is_evasion = explanation.verdict.form == robots::Form::Evasion && !explanation.is_cut;
-    is_evasion.then(|| escape::text(&explanation.path).to_string())
+    is_evasion.then(|| escape::text(&explanation.path))
 }
 
 /// A line of text with its label.

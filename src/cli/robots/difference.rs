@@ -4,7 +4,7 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use super::site::{database, known_edition};
+use super::{kept, site::known_edition};
 use crate::{
     cli::{
         exit::Error,
@@ -14,7 +14,6 @@ use crate::{
     escape,
     policy::Policy,
     robots::{self, Difference, Judged},
-    violations::Store,
 };
 
 #[derive(Serialize)]
@@ -81,20 +80,7 @@ fn named(policy: &Policy, site: Option<&Site>, name: &str) -> Result<robots::Rob
         let site = site.ok_or_else(|| Error::Refused("name the site with --site".to_owned()))?;
         return Ok(known_edition(site)?.file().clone());
     }
-    let store = Store::open_read_only(database(policy)?)?;
-    let site = site.map(|site| site.name.as_str());
-    let found = store.editions_by_id(name, site)?;
-    let shown = escape::bounded(name.as_bytes(), 80);
-    match found.as_slice() {
-        [only] => Ok(robots::parse(&only.bytes).0),
-        [] => Err(Error::Refused(format!(
-            "no edition begins with '{shown}' ('beadle robots --history' lists them)"
-        ))),
-        several => Err(Error::Refused(format!(
-            "{} editions begin with '{shown}' (write more digits)",
-            several.len()
-        ))),
-    }
+    Ok(robots::parse(&kept::edition(policy, site, name)?.bytes).0)
 }
 
 fn judged(judged: &Judged) -> JudgedRow<'_> {

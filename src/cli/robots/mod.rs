@@ -12,11 +12,13 @@ use crate::cli::{
 mod acceptance; // a quarantined file that an operator accepts
 mod difference; // what changes between two editions
 mod history; // the editions that were published
+mod kept; // an edition in the database
 mod site; // the site that the options name
 
 /// Print the robots.txt of a site as it is served, its history, or a difference
 ///
 ///   beadle robots --history
+///   beadle robots --edition 3f2a91c0
 ///   beadle robots --diff 3f2a91c0 policy
 ///   beadle robots accept --site www.example.com
 #[derive(Debug, clap::Args)]
@@ -36,6 +38,10 @@ pub(super) struct Args {
     /// file.
     #[arg(long, num_args = 2, value_names = ["A", "B"], conflicts_with = "history")]
     diff: Option<Vec<String>>,
+    /// Print the bytes of an edition in the database, named by the first digits of its hash, 8 at
+    /// least.
+    #[arg(long, value_name = "ID", conflicts_with_all = ["history", "diff"])]
+    edition: Option<String>,
     /// Output format of a history or a difference.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -55,8 +61,9 @@ enum Verb {
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     let host = args.site.as_deref();
     if let Some(Verb::Accept) = &args.verb {
-        if args.history || args.diff.is_some() {
-            let message = "'accept' takes neither --history nor --diff (run them separately)";
+        if args.history || args.diff.is_some() || args.edition.is_some() {
+            let message =
+                "'accept' takes neither --history, --diff nor --edition (run them separately)";
             return Err(Error::Refused(message.to_owned()));
         }
         let policy = load_with_database(&args.config.config)?;
@@ -66,6 +73,11 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     let memory = memory::read(&policy)?;
     let rulebook = memory::rulebook(&policy, &memory);
     let site = site::find(&rulebook, host);
+    if let Some(id) = &args.edition {
+        let named = host.map(|_| site).transpose()?;
+        out.write_all(&kept::named(&policy, named, id)?.bytes)?;
+        return Ok(Exit::Fine);
+    }
     match &args.diff {
         Some(pair) => difference::print(&policy, site.ok(), pair, args.format, out)?,
         None if args.history => {

@@ -249,7 +249,7 @@ fn two_names_in_one_user_agent_get_the_stricter_verdict() {
         assert_eq!(world.status_from(ONE, target, GPTBOT), 403, "{target}");
     }
     assert_eq!(world.status_from(TWO, "/new/z", ""), 200);
-    assert_eq!(world.grace("none"), 1.0);
+    assert_eq!(world.grace("-"), 1.0);
     assert_eq!(world.status_from(TWO, "/both/z", ""), 403);
 }
 

@@ -83,9 +83,14 @@ impl World {
 
     /// The site `site.example` with a database.
     pub(super) fn with_database(site: &str) -> Self {
+        Self::with_store("queue: 8192", site)
+    }
+
+    /// The site `site.example` with a database and another setting of records.
+    pub(super) fn with_store(setting: &str, site: &str) -> Self {
         let folder = Arc::new(tempfile::tempdir().expect("a folder for temporary files"));
         let database = folder.path().join("beadle.db");
-        let sections = format!("violations: {{ database: {} }}\n", database.display());
+        let sections = format!("violations: {{ database: {}, {setting} }}\n", database.display());
         let files = FilesBySite::new();
         Self::start(sections, &one_site(site), files, Duration::ZERO, Some(folder))
     }
@@ -107,13 +112,15 @@ impl World {
         let rulebook = Arc::clone(&in_force.rulebook);
         let published = Snapshot::new(rulebook, None, verifier.clone(), &addresses, &metrics);
         let database = policy.violations.database.clone();
-        let sink = Sink::start(Settings { database, ..Settings::default() });
+        let detail = policy.violations.detail;
+        let sink = Sink::start(Settings { database, detail, ..Settings::default() });
         let handles = Handles {
             published: Arc::new(ArcSwap::from_pointee(published)),
             conduct: Arc::new(Conduct::of(memory.ledger())),
             clock: Arc::new(Clock::default()),
             sink: Arc::new(sink.expect("the folder is ours")),
             metrics,
+            refused: Arc::default(),
         };
         handles.publish(&in_force, &in_force, verifier.clone(), &addresses);
         handles.remember(policy.violations.client_ip);
@@ -150,6 +157,17 @@ impl World {
         self.in_force = after;
     }
 
+    /// The database, after the end.
+    pub(super) fn store(self) -> (Store, Option<Arc<tempfile::TempDir>>) {
+        self.handles.sink.close(Duration::from_secs(20));
+        let file = self.in_force.policy.violations.database.as_ref().expect("a database");
+        (Store::open_read_only(file).expect("it can be read"), self.folder)
+    }
+
+    pub(super) fn now(&self) -> Timestamp {
+        moment(self.since_start.get()).now
+    }
+
     /// What the database keeps, after the end.
     pub(super) fn memory(self) -> Memory {
         self.handles.sink.close(Duration::from_secs(20));
@@ -162,7 +180,7 @@ impl World {
         let settings = &self.in_force.policy.violations;
         let database = settings.database.as_ref().expect("the world has one");
         std::fs::remove_file(database).expect("it is there");
-        let deadline = std::time::Instant::now() + Duration::from_secs(20);
+        let deadline = std::time::Instant::now() + Duration::from_secs(90);
         let is_there = || {
             Store::open_read_only(database)
                 .is_ok_and(|store| store.hosts(Timestamp::MIN).is_ok_and(|hosts| !hosts.is_empty()))
@@ -206,7 +224,7 @@ impl World {
                 (status, Vec::new(), Bytes::new())
             }
         };
-        let violation = passage.violation.clone();
+        let violation = passage.record.as_ref().map(|record| Box::new(record.violation.clone()));
         self.gate.finish(passage, status);
         Response { status, body, violation, fields }
     }
@@ -254,7 +272,7 @@ impl World {
 
     /// The value of a metric, written as in the exposition; 0 if it is absent.
     pub(super) fn metric(&self, series: &str) -> f64 {
-        let page = self.handles.metrics.exposition(RecordCounts::default());
+        let page = self.handles.metrics.exposition(&RecordCounts::default());
         let mut lines = page.lines().filter_map(|line| line.rsplit_once(' '));
         let found = lines.find(|(name, _)| *name == series);
         found.map_or(0.0, |(_, value)| value.parse().expect("a metric is a number"))

@@ -370,7 +370,7 @@ async fn every_site_is_fetched_at_the_start_and_a_successor_continues() {
     let mut expected = expected.map(str::to_owned).to_vec();
     expected.insert(1, format!("a.example quarantined {id}"));
     assert_eq!(drained(&second, &mut news), expected);
-    let exposition = || metrics.exposition(RecordCounts::default());
+    let exposition = || metrics.exposition(&RecordCounts::default());
     for line in [
         r#"beadle_origin_robots_held{site="a.example"} 1"#,
         r#"beadle_origin_robots_held{site="b.example"} 0"#,

@@ -122,6 +122,8 @@ pub(super) fn decode_loosely(target: &[u8]) -> Option<Vec<u8>> {
         match escape(at) {
             Some((number, length)) => {
                 match u8::try_from(number) {
+                    // A character of the path, no end of it.
+                    Ok(b'?') => out.extend_from_slice(b"%3F"),
                     Ok(octet) => normal::push_normal(&mut out, &[octet]),
                     Err(_) => push_unit(&mut out, number),
                 }

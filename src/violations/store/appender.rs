@@ -9,7 +9,8 @@ use std::{
 };
 
 use jiff::Timestamp;
-use rusqlite::TransactionBehavior;
+use rusqlite::{Transaction, TransactionBehavior};
+use uuid::Uuid;
 
 use super::{
     connection::Store,
@@ -19,6 +20,7 @@ use super::{
     hosts,
     inspection::{Inspection, inspect},
     leaps, overflow, quarantine, records,
+    rollups::{self, BatchNumber},
 };
 use crate::violations::{
     Error, History, Obstacle, OnDamage, Overflow, Violation, history::Recollection, notes::Notes,
@@ -36,6 +38,8 @@ const ROTATION: Duration = Duration::from_secs(3600);
 pub(in crate::violations) struct Appender {
     path: PathBuf,
     on_damage: OnDamage,
+    /// The name of this run, for the numbers of its batches.
+    run: String,
     /// `None` after a failure that the connection may not recover from.
     pub(super) store: Option<Store>,
     /// The files after the last write.
@@ -63,6 +67,7 @@ impl Appender {
         let mut appender = Self {
             path: path.to_owned(),
             on_damage,
+            run: Uuid::now_v7().to_string(),
             store: None,
             files: Files::default(),
             damage: None,
@@ -153,9 +158,10 @@ impl Appender {
 
     fn write(&mut self, batch: &Batch) -> Result<(), Error> {
         self.watch()?;
-        let records = batch.records.iter().map(AsRef::as_ref);
-        let store = self.store()?;
-        store.add(records, &batch.notes, &batch.overflow)?;
+        self.store()?;
+        let number = BatchNumber { run: &self.run, batch: batch.number };
+        let store = self.store.as_mut().expect("it was opened above");
+        store.add_batch(number, batch)?;
         // The commit is durable, so a failure here loses nothing; the next write finds it again.
         // What a reader delays now is copied then, too.
         let _ = store.checkpoint(Checkpoint::Truncate);
@@ -229,30 +235,6 @@ impl Appender {
 }
 
 impl Store {
-    /// Adds everything or nothing. Existing rows stay as they are, so that a batch may come again
-    /// after a failure that left its fate open.
-    pub(super) fn add<'a>(
-        &mut self,
-        records: impl IntoIterator<Item = &'a Violation>,
-        notes: &Notes,
-        overflow: &[Overflow],
-    ) -> Result<(), Error> {
-        let records: Vec<_> = records.into_iter().collect();
-        self.attempt(|connection| {
-            let transaction =
-                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            records::add(&transaction, &records)?;
-            editions::publish(&transaction, notes.editions())?;
-            editions::mention(&transaction, &records)?;
-            hosts::follow(&transaction, notes.hosts())?;
-            leaps::add(&transaction, notes.leaps())?;
-            quarantine::add(&transaction, notes.quarantine())?;
-            fetches::add(&transaction, notes.fetches())?;
-            overflow::add(&transaction, overflow)?;
-            transaction.commit()
-        })
-    }
-
     /// Adds the history, as far as the database lacks it. What it has stays as it is.
     pub(super) fn restore(&mut self, history: &History) -> Result<(), Error> {
         self.attempt(|connection| {
@@ -265,6 +247,38 @@ impl Store {
             transaction.commit()
         })
     }
+
+    /// Adds a batch with its counts, everything or nothing. A batch may come again after a failure that
+    /// left its fate open; it counts once.
+    fn add_batch(&mut self, number: BatchNumber<'_>, batch: &Batch) -> Result<(), Error> {
+        let records: Vec<_> = batch.records.iter().map(|record| &record.violation).collect();
+        self.attempt(|connection| {
+            let transaction =
+                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            if rollups::is_new(&transaction, number)? {
+                add(&transaction, &records, &batch.notes, &batch.overflow)?;
+                rollups::add(&transaction, &batch.rollups)?;
+            }
+            transaction.commit()
+        })
+    }
+}
+
+/// Adds rows. Existing ones stay as they are.
+pub(super) fn add(
+    transaction: &Transaction<'_>,
+    records: &[&Violation],
+    notes: &Notes,
+    overflow: &[Overflow],
+) -> rusqlite::Result<()> {
+    records::add(transaction, records)?;
+    editions::publish(transaction, notes.editions())?;
+    editions::mention(transaction, records)?;
+    hosts::follow(transaction, notes.hosts())?;
+    leaps::add(transaction, notes.leaps())?;
+    quarantine::add(transaction, notes.quarantine())?;
+    fetches::add(transaction, notes.fetches())?;
+    overflow::add(transaction, overflow)
 }
 
 impl Target for Appender {

@@ -225,7 +225,8 @@ fn follow(connection: &Connection, mut sequence: Vec<&Edition>) -> rusqlite::Res
         // A restored history has publications that were still waiting, and later ones.
         let from = edition.from.as_millisecond();
         let is_before = in_force.as_ref().is_some_and(|found| from < found.from);
-        if !is_in_force && !(is_before && is_written(connection, edition)?) {
+        let is_known = is_in_force || is_before && is_written(connection, edition)?;
+        if !is_known {
             in_force = Some(replace(connection, in_force, edition)?);
         }
     }

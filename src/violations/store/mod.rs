@@ -4,7 +4,11 @@
 //! acknowledged record survives a power cut. No other room knows SQLite.
 
 pub(super) use self::appender::Appender;
-pub use self::connection::Store;
+pub use self::{
+    connection::Store,
+    query::RecordColumn,
+    question::{Counted, Dimension, Place, Question, Referral},
+};
 
 mod appender; // the writer's target: one transaction for each batch
 mod columns; // the values of columns
@@ -16,11 +20,14 @@ mod files; // the open files: moved, truncated, copied from the log
 mod hosts; // the site of each host
 mod inspection; // damage to a database in use
 mod leaps; // jumps of the clock
+mod names; // the names in the database
 mod overflow; // records that were not kept, counted
 mod quarantine; // files that wait for an acceptance
 mod query; // a filter as a question to the database
+mod question; // questions to the counts by hour
 mod records; // records as rows
 mod removal; // old rows that go
+mod rollups; // counts by hour as rows
 mod schema; // the tables, and their versions
 
 #[cfg(test)]

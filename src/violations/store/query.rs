@@ -1,5 +1,7 @@
 //! A filter as a question to the database. Its values are always bound, never written into SQL.
 
+use std::ops::ControlFlow;
+
 use jiff::Timestamp;
 use rusqlite::{params_from_iter, types::Value};
 
@@ -7,13 +9,49 @@ use super::{
     connection::Store,
     records::{COLUMNS, violation},
 };
-use crate::violations::{Error, Filter, Listing};
+use crate::violations::{Error, Filter, Listing, Text, Violation};
+
+/// The sequence number of the latest record.
+const LATEST: &str = "SELECT max(sequence) FROM violations";
 
 /// Conditions on records, and the values bound in them.
 #[derive(Default)]
 struct Conditions {
     text: String,
     values: Vec<Value>,
+}
+
+/// A column by which records can be counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecordColumn {
+    /// The judged product token.
+    ProductToken,
+    /// The stable code of the reason.
+    Reason,
+    /// The rule's directive.
+    Directive,
+    /// The rule's path pattern.
+    Pattern,
+    /// The path without its query.
+    Path,
+    /// The client, as recorded.
+    ClientIp,
+    /// The day of UTC, as `2026-11-20`.
+    Day,
+}
+
+impl RecordColumn {
+    const fn sql(self) -> &'static str {
+        match self {
+            Self::ProductToken => "product_token",
+            Self::Reason => "reason",
+            Self::Directive => "robots_directive",
+            Self::Pattern => "robots_pattern",
+            Self::Path => "substr(path, 1, instr(path || '?', '?') - 1)",
+            Self::ClientIp => "client_ip",
+            Self::Day => "strftime('%Y-%m-%d', time / 1000, 'unixepoch')",
+        }
+    }
 }
 
 impl Store {
@@ -25,34 +63,86 @@ impl Store {
         let limit = filter.limit.unwrap_or(usize::MAX);
         // The latest records are found from the end.
         let is_backward = filter.limit.is_some() && filter.after_sequence.is_none();
+        let mut listing = Listing::default();
+        // Read first: what is written meanwhile belongs to the next listing.
+        let latest = self.all(LATEST, [], |row| row.get::<_, Option<i64>>(0))?;
+        let latest = latest.into_iter().flatten().next().unwrap_or(0).unsigned_abs();
+        if limit > 0 {
+            listing.unreadable = self.rows(filter, is_backward, |sequence, violation| {
+                listing.records.push((sequence, violation));
+                match listing.records.len() < limit {
+                    true => ControlFlow::Continue(()),
+                    false => ControlFlow::Break(()),
+                }
+            })?;
+        }
+        if is_backward {
+            listing.records.reverse();
+        }
+        let last = listing.records.last().map_or(0, |&(sequence, _)| sequence);
+        // After a full listing forward, the next one begins behind the last record.
+        let is_full = !is_backward && listing.records.len() == limit;
+        let end = if is_full { last } else { latest.max(last) };
+        listing.end = end.max(filter.after_sequence.unwrap_or(0));
+        Ok(listing)
+    }
+
+    fn rows(
+        &self,
+        filter: &Filter,
+        is_backward: bool,
+        mut visit: impl FnMut(u64, Violation) -> ControlFlow<()>,
+    ) -> Result<u64, Error> {
         let order = if is_backward { "DESC" } else { "ASC" };
         let Conditions { text, values } = Conditions::of(filter);
         let sql =
             format!("SELECT sequence, {COLUMNS} FROM violations{text} ORDER BY sequence {order}");
-        let found = || -> rusqlite::Result<Listing> {
-            let mut listing =
-                Listing { end: filter.after_sequence.unwrap_or(0), ..Listing::default() };
+        let read = || -> rusqlite::Result<u64> {
+            let mut unreadable = 0;
             let mut statement = self.connection.prepare_cached(&sql)?;
             let mut rows = statement.query(params_from_iter(values))?;
-            while listing.records.len() < limit
-                && let Some(row) = rows.next()?
-            {
+            while let Some(row) = rows.next()? {
                 match violation(row) {
-                    Ok(record) if filter.matches_path(&record.1.path) => {
-                        listing.records.push(record);
+                    Ok((sequence, violation)) => {
+                        if visit(sequence, violation).is_break() {
+                            break;
+                        }
                     }
-                    Ok(_) => {}
-                    Err(_) => listing.unreadable += 1,
+                    Err(_) => unreadable += 1,
                 }
             }
-            if is_backward {
-                listing.records.reverse();
-            }
-            let last = listing.records.last().map_or(0, |&(sequence, _)| sequence);
-            listing.end = listing.end.max(last);
-            Ok(listing)
+            Ok(unreadable)
         };
-        found().map_err(|error| self.failure(error))
+        read().map_err(|error| self.failure(error))
+    }
+
+    /// The number of records that meet the conditions, whatever the limit.
+    ///
+    /// # Errors
+    /// Where the database cannot be read.
+    pub fn count_records(&self, filter: &Filter) -> Result<u64, Error> {
+        let Conditions { text, values } = Conditions::of(filter);
+        let sql = format!("SELECT count(*) FROM violations{text}");
+        let count = self.all(&sql, params_from_iter(values), |row| row.get::<_, i64>(0))?;
+        Ok(count.first().map_or(0, |count| count.unsigned_abs()))
+    }
+
+    /// The numbers of records that meet the conditions, by the values of these columns.
+    ///
+    /// # Errors
+    /// Where the database cannot be read.
+    pub fn group_records(
+        &self,
+        filter: &Filter,
+        by: &[RecordColumn],
+    ) -> Result<Vec<(Vec<Text>, u64)>, Error> {
+        let Conditions { text, values } = Conditions::of(filter);
+        let columns = by.iter().map(|column| column.sql()).collect::<Vec<_>>().join(", ");
+        let sql = format!("SELECT {columns}, count(*) FROM violations{text} GROUP BY {columns}");
+        self.all(&sql, params_from_iter(values), |row| {
+            let key = (0..by.len()).map(|at| row.get(at)).collect::<rusqlite::Result<_>>()?;
+            Ok((key, row.get::<_, i64>(by.len())?.unsigned_abs()))
+        })
     }
 }
 
@@ -67,9 +157,10 @@ impl Conditions {
         conditions.require("purpose = ?", text(&filter.purpose));
         conditions.require("action = ?", text(&filter.action));
         conditions.require("time >= ?", filter.since.map(|at| Value::Integer(ceiling(at))));
+        conditions.require("time < ?", filter.until.map(|at| Value::Integer(ceiling(at))));
         conditions.require("sequence > ?", filter.after_sequence.map(number));
-        // Narrows the search; the filter matches the whole pattern.
-        conditions.require("instr(path, ?) = 1", filter.path_prefix().map(Value::Text));
+        conditions.require("sequence < ?", filter.before_sequence.map(number));
+        conditions.require("path GLOB ?", filter.path_glob().map(Value::Text));
         conditions
     }
 

@@ -1,9 +1,9 @@
-//! The removal of old rows: records, and the editions that only they needed.
+//! The removal of old rows: records, counts, and the editions that only they needed.
 
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::connection::Store;
-use crate::violations::{Error, retention::Piece};
+use crate::violations::{Error, Hour, retention::Piece};
 
 /// An edition stays as long as a record that names it, because the record is shown with its rules.
 /// The oldest records go first. So all records of an edition are gone when its last mention is
@@ -23,6 +23,23 @@ const FORGET_HOSTS: &str = "DELETE FROM host_periods WHERE sequence IN \
     (SELECT sequence FROM host_periods WHERE until_ < ? ORDER BY until_ LIMIT ?)";
 const FORGET_LEAPS: &str = "DELETE FROM clock_leaps WHERE rowid IN \
     (SELECT rowid FROM clock_leaps WHERE at < ? LIMIT ?)";
+/// Counts by hour go with the records of the hour.
+const FORGET_COUNTS: [&str; 4] = [
+    "DELETE FROM rollups WHERE (hour, series) IN \
+     (SELECT hour, series FROM rollups WHERE hour < ? ORDER BY hour LIMIT ?)",
+    "DELETE FROM rollup_places WHERE (hour, kind, site, product_token, place) IN \
+     (SELECT hour, kind, site, product_token, place FROM rollup_places WHERE hour < ? \
+     ORDER BY hour LIMIT ?)",
+    "DELETE FROM people WHERE (hour, site) IN \
+     (SELECT hour, site FROM people WHERE hour < ? ORDER BY hour LIMIT ?)",
+    "DELETE FROM referrals WHERE (hour, site, operator) IN \
+     (SELECT hour, site, operator FROM referrals WHERE hour < ? ORDER BY hour LIMIT ?)",
+];
+const FORGET_SERIES: &str = "DELETE FROM series WHERE id IN \
+    (SELECT id FROM series WHERE last < ?1 \
+     AND last < coalesce((SELECT min(hour) FROM rollups), ?1) LIMIT ?2)";
+const FORGET_RUNS: &str = "DELETE FROM rollup_batches WHERE run IN \
+    (SELECT run FROM rollup_batches WHERE at < ? LIMIT ?)";
 /// The most fetches that are kept: a client can use any number of networks.
 const MOST_FETCHES: i64 = 131_072;
 const BOUND_FETCHES: &str = "DELETE FROM fetches WHERE rowid IN \
@@ -30,8 +47,8 @@ const BOUND_FETCHES: &str = "DELETE FROM fetches WHERE rowid IN \
      LIMIT min(max((SELECT count(*) FROM fetches) - ?, 0), ?))";
 
 impl Store {
-    /// Removes a piece of the old rows, the oldest first, and returns the number of removed
-    /// records. An edition in force always stays.
+    /// Removes a piece of the old rows, the oldest first, and returns the number of removed rows of
+    /// the kind with the most: records or counts. An edition in force always stays.
     pub(in crate::violations) fn prune(&mut self, piece: Piece) -> Result<u64, Error> {
         let (before, limit) = (piece.before.as_millisecond(), piece.limit.cast_signed());
         self.attempt(|connection| {
@@ -47,6 +64,7 @@ impl Store {
                  (SELECT rowid FROM overflow WHERE last < ? LIMIT ?)",
                 [before, limit],
             )?;
+            let removed = removed.max(forget_counts(&transaction, Hour::of(piece.before), limit)?);
             let replaced_before = piece.replaced_before.as_millisecond();
             transaction.execute(FORGET_FETCHES, [replaced_before, limit])?;
             bound_fetches(&transaction, MOST_FETCHES, limit)?;
@@ -67,6 +85,18 @@ impl Store {
         let extent: i64 = self.attempt(|connection| connection.query_row(sql, [], |r| r.get(0)))?;
         Ok(extent.unsigned_abs())
     }
+}
+
+/// Removes up to `limit` counts of each kind from before an hour, and returns the number of the most.
+fn forget_counts(connection: &Connection, before: Hour, limit: i64) -> rusqlite::Result<usize> {
+    let bound = [before.as_millisecond(), limit];
+    let mut most = 0;
+    for sql in FORGET_COUNTS {
+        most = most.max(connection.execute(sql, bound)?);
+    }
+    connection.execute(FORGET_SERIES, bound)?;
+    connection.execute(FORGET_RUNS, bound)?;
+    Ok(most)
 }
 
 /// Removes up to `limit` of the fetches beyond the latest `most`.

@@ -1,12 +1,20 @@
-use std::{fs, path::Path, sync::Arc, time::Duration};
+use std::{
+    fs,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 use jiff::Timestamp;
 use rusqlite::Connection;
 
-use super::{Appender, Store, records};
+use super::{Appender, Store, appender, records};
 use crate::violations::{
-    Counts, Error, Fetch, Filter, Health, LogTarget, NoteCounts, Obstacle, OnDamage, Settings,
-    Sink, Text,
+    Counts, Error, Fetch, Filter, Health, LogTarget, NoteCounts, Obstacle, OnDamage, Overflow,
+    Settings, Sink, Text, Violation,
     history::Recollection,
     notes::Notes,
     queue::Batch,
@@ -16,11 +24,33 @@ use crate::violations::{
 };
 
 mod damage;
+mod rollups;
+
+/// The number of the next batch.
+static BATCHES: AtomicU64 = AtomicU64::new(1);
 
 fn batch(numbers: std::ops::Range<u64>) -> Batch {
     Batch {
-        records: numbers.map(|number| Arc::new(violation(number))).collect(),
+        number: BATCHES.fetch_add(1, Ordering::Relaxed),
+        records: numbers.map(|number| Arc::new(violation(number).into())).collect(),
         ..Batch::default()
+    }
+}
+
+impl Store {
+    /// Adds rows without the number of a batch.
+    pub(super) fn add<'a>(
+        &mut self,
+        records: impl IntoIterator<Item = &'a Violation>,
+        notes: &Notes,
+        overflow: &[Overflow],
+    ) -> Result<(), Error> {
+        let records: Vec<_> = records.into_iter().collect();
+        self.attempt(|connection| {
+            let transaction = connection.transaction()?;
+            appender::add(&transaction, &records, notes, overflow)?;
+            transaction.commit()
+        })
     }
 }
 
@@ -151,7 +181,10 @@ fn a_locked_database_delays_nothing_and_loses_nothing() {
     eventually("degraded", || sink.health() != Health::Ok);
     let Health::Degraded(reason) = sink.health() else { panic!("just seen to be degraded") };
     assert!(reason.contains("locked by another process"), "{reason}");
-    assert_eq!(sink.counts(), Counts { seen: 1000, stored: 0, dropped: 0, queued: 1000 });
+    assert_eq!(
+        sink.counts(),
+        Counts { seen: 1000, stored: 0, folded: 0, dropped: 0, queued: 1000 }
+    );
     eventually("logged", || sink.log_counts().expect("a log").stored == 1000);
     sink.published(edition("shop.example", "00ff", 1));
     sink.fetched(fetch("shop.example", "GPTBot", "-", "00ff", 1));
@@ -184,7 +217,7 @@ fn overflow_is_written_once_there_is_room() {
     let other = Connection::open(&path).expect("a second connection");
     other.execute_batch("BEGIN IMMEDIATE").expect("a lock");
     (0..100).for_each(|number| sink.record(violation(number)));
-    assert_eq!(sink.counts(), Counts { seen: 100, stored: 0, dropped: 90, queued: 10 });
+    assert_eq!(sink.counts(), Counts { seen: 100, stored: 0, folded: 0, dropped: 90, queued: 10 });
     assert_ne!(sink.health(), Health::Ok);
     other.execute_batch("ROLLBACK").expect("unlocked");
     eventually("stored", || sink.counts().queued == 0 && sink.health() == Health::Ok);

@@ -36,8 +36,14 @@ fn a_process_that_was_killed_keeps_the_acknowledged_records() {
         assert!(rows.records.len() >= acknowledged, "{} < {acknowledged}", rows.records.len());
         assert!(rows.records.is_sorted_by(|a, b| a.0 < b.0));
         assert!(lines.records.len() >= acknowledged && lines.unreadable <= 3);
-        // An edition that was published before a record is written no later than the record.
+        // Counts are written with their records, and those beside them.
         let store = Store::open_read_only(&folder.path().join("beadle.db")).expect("a database");
+        let all = &store.counted(&Question::default()).expect("a row")[0];
+        let kept = rows.records.len() as u64;
+        assert_eq!(all.violations, kept + all.folded + all.dropped, "{all:?}");
+        assert!(all.requests - all.violations >= kept, "each record came after a request");
+        assert!(all.folded > 0, "{all:?}");
+        // An edition that was published before a record is written no later than the record.
         let editions = store.editions(None, None).expect("rows");
         let ids: HashSet<_> = editions.iter().map(|edition| edition.id.to_string()).collect();
         for number in (0..acknowledged).step_by(EDITION_EACH as usize) {
@@ -53,7 +59,7 @@ fn a_process_that_was_killed_keeps_the_acknowledged_records() {
 fn writes_until_it_is_killed() {
     let Some(folder) = std::env::var_os("BEADLE_TEST_FOLDER") else { return };
     let folder = Path::new(&folder);
-    let sink = Sink::start(settings(folder)).expect("a sink");
+    let sink = Sink::start(Settings { detail: 20, ..settings(folder) }).expect("a sink");
     let (rows, lines) = listed(folder, &Filter::default());
     let before = rows.records.len().min(lines.records.len()) as u64;
     for number in before.. {
@@ -61,6 +67,9 @@ fn writes_until_it_is_killed() {
             let id = Text::from(format!("{number:016x}"));
             sink.published(Edition { id, ..edition("shop.example", "", number.cast_signed()) });
         }
+        let (now, passed) = (violation(number).time, crate::tally::tests::key("s", "GPTBot", "/"));
+        sink.count(now, &SeriesKey { action: "pass", ..passed });
+        sink.admit(now, &crate::tally::tests::key("s", "CCBot", "/folded/"), Places::default);
         sink.record(violation(number + u64::from(std::process::id()) * 1_000_000));
         let stored = sink.counts().stored.min(sink.log_counts().map_or(0, |c| c.stored));
         fs::write(folder.join("next"), (before + stored).to_string()).expect("written");

@@ -110,6 +110,7 @@ fn careless_digits_are_decoded_as_they_are_counted() {
         ("/pr%6@vate", Some("/private")),
         ("/a%2;b", Some("/a+b")),
         ("/a%6?/../b", Some("/ao/../b")),
+        ("/a%3?b", Some("/a%3Fb")),
         ("/a%2F%41", None),
         ("/pr%u006@vate", Some("/private")),
         ("/%u006?/../private", Some("/o/../private")),

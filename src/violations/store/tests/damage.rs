@@ -52,7 +52,10 @@ fn s144_a_damaged_database_stops_nothing_and_stays_as_it_is() {
         (0..300).for_each(|number| sink.record(violation(number)));
         sink.published(edition("shop.example", "00ff", 1));
         sink.fetched(fetch("shop.example", "GPTBot", "-", "00ff", 1));
-        assert_eq!(sink.counts(), Counts { seen: 300, stored: 0, dropped: 0, queued: 300 });
+        assert_eq!(
+            sink.counts(),
+            Counts { seen: 300, stored: 0, folded: 0, dropped: 0, queued: 300 }
+        );
         assert_eq!(sink.close(Duration::from_secs(9)).dropped, 300, "{what}");
         let drops = Drops { destination: "database", cause: "store.corrupt", count: 300 };
         assert_eq!(sink.drops(), [drops], "{what}");

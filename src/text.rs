@@ -69,13 +69,26 @@ impl Text {
 
     /// Text that was escaped before it was written. Another program may have changed the file, so
     /// harmful characters are escaped again; existing escapes stay as they are.
-    pub(super) fn read_back(text: String) -> Self {
+    pub fn read_back(text: String) -> Self {
         let is_safe = |part: &str| escape::text(part.as_bytes()) == part;
         if text.bytes().all(is_plain) || text.split('\\').all(is_safe) {
             Self(Cow::Owned(text))
         } else {
             Self(Cow::Owned(escape::text(text.as_bytes())))
         }
+    }
+
+    /// The octets of a path that [`Self::path`] made the text of. `None` if the text is cut.
+    pub fn path_octets(&self) -> Option<Vec<u8>> {
+        // A limit splits no character, so up to three octets less are kept.
+        const LEAST_KEPT: usize = Text::PATH_LIMIT - 3;
+        let tail = self.strip_suffix(" bytes)").and_then(|text| text.rsplit_once("…(+"));
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        let kept = tail.filter(|(_, missing)| is_number(missing)).map(|(kept, _)| kept);
+        let is_cut = kept.is_some_and(|kept| {
+            escape::original(kept).is_none_or(|octets| octets.len() >= LEAST_KEPT)
+        });
+        if is_cut { None } else { escape::original(self) }
     }
 
     /// The text.
@@ -187,7 +200,21 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_cut_path_has_no_octets() {
+        let end = "/x…(+1 bytes)";
+        assert_eq!(Text::path(end.as_bytes()).path_octets(), Some(end.as_bytes().to_vec()));
+        for long in ["a".repeat(2049), "é".repeat(1025), "\u{1f600}".repeat(600)] {
+            assert_eq!(Text::path(long.as_bytes()).path_octets(), None);
+        }
+    }
+
     proptest! {
+        #[test]
+        fn the_octets_of_a_path_are_restored(bytes: Vec<u8>) {
+            prop_assert_eq!(Text::path(&bytes).path_octets(), Some(bytes));
+        }
+
         #[test]
         fn any_bytes_become_the_same_text_again_when_read(bytes: Vec<u8>, limit in 0_usize..80) {
             let text = Text::bounded(&bytes, limit);

@@ -1,4 +1,4 @@
-//! `beadle violations`: lists records of the database or the log, with filters.
+//! `beadle violations`: lists and counts records of the database or the log, with filters.
 
 use std::{
     io::{BufRead, BufReader},
@@ -12,6 +12,11 @@ use crate::support::{
     program::{Beadle, PROGRAM, Setup, json_lines},
     wait_for,
 };
+
+mod counts; // by crawler, rule, path, network and day
+mod filters; // unknown names, empty lists, limits
+mod made; // records that are made instead of recorded
+mod output; // tables, CSV, followers
 
 const SITES: &str = "
   - hosts: [a.example]
@@ -46,9 +51,9 @@ fn violate(beadle: &Beadle) {
     for (number, (host, target, user_agent)) in violations.into_iter().enumerate() {
         request(beadle, host, target, user_agent);
         // Wait, so that the records have this order.
-        beadle.wait_for_metric("beadle_records_seen", number as f64 + 1.0);
+        beadle.wait_for_metric("beadle_records_seen_total", number as f64 + 1.0);
     }
-    beadle.wait_for_metric("beadle_records_stored", 5.0);
+    beadle.wait_for_metric("beadle_records_stored_total", 5.0);
     if beadle.folder().join("violations.jsonl").exists() {
         beadle.records(5); // the log has its own writer
     }
@@ -77,7 +82,8 @@ fn assert_filters(beadle: &Beadle) {
         (&["--since", "2999-01-01T00:00:00Z"], &[]),
         (&["--limit", "2"], &all[3..]),
         (&["--id", &id], &all[2..3]),
-        (&["--site", "' OR 1=1 --"], &[]),
+        (&["--site", "b.example", "--path", "/private/1"], &[]),
+        (&["--until", "1h"], &[]),
     ] {
         let args: Vec<&str> =
             ["violations", "--format", "json"].iter().chain(args).copied().collect();
@@ -86,7 +92,12 @@ fn assert_filters(beadle: &Beadle) {
         let exit = if expected.is_empty() { 0 } else { 1 };
         assert_eq!(output.status.code(), Some(exit), "{args:?}");
     }
-    for args in [&["--since", "yesterday"][..], &["--action", "allow"], &["--limit", "-1"]] {
+    for args in [
+        &["--since", "yesterday"][..],
+        &["--action", "allow"],
+        &["--limit", "-1"],
+        &["--site", "' OR 1=1 --"],
+    ] {
         let output = beadle.verb(&[&["violations"], args].concat());
         assert_eq!(output.status.code(), Some(2), "{args:?}");
         assert!(!output.stderr.is_empty(), "{args:?}");
@@ -170,7 +181,7 @@ fn follow_prints_later_records() {
         let origin = Origin::plain();
         let beadle = setup(&origin).violations(violations).start();
         request(&beadle, "b.example", "/first", "GPTBot/1.2");
-        beadle.wait_for_metric("beadle_records_stored", 1.0);
+        beadle.wait_for_metric("beadle_records_stored_total", 1.0);
         let mut follower = Command::new(PROGRAM)
             .args(["violations", "--follow", "--format", "json", "--config"])
             .arg(beadle.policy_file())
@@ -215,7 +226,7 @@ fn redacted_parameters_are_in_no_record() {
         assert!(!record.contains("c2VjcmV0") && record.contains("a=1"), "{record}");
         assert_eq!(origin.last().target, target.as_bytes(), "forwarded as sent");
     }
-    beadle.wait_for_metric("beadle_records_stored", targets.len() as f64);
+    beadle.wait_for_metric("beadle_records_stored_total", targets.len() as f64);
     let listed = beadle.verb(&["violations", "--format", "json"]);
     assert!(!String::from_utf8_lossy(&listed.stdout).contains("c2VjcmV0"));
 }
@@ -244,7 +255,7 @@ fn l127_hostile_fields_stay_on_one_line_and_are_escaped() {
     let long = format!("GPTBot {}", "x".repeat(60_000));
     request(&beadle, "b.example", &format!("/{}", "y".repeat(60_000)), &long);
     answered += 1;
-    beadle.wait_for_metric("beadle_records_stored", f64::from(answered));
+    beadle.wait_for_metric("beadle_records_stored_total", f64::from(answered));
     let records = beadle.records(answered as usize);
     assert_eq!(records.len(), answered as usize, "one line each");
     let file = std::fs::read(beadle.folder().join("violations.jsonl")).expect("the log");

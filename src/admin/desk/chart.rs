@@ -1,0 +1,74 @@
+//! Charts as SVG, drawn here, so that a page needs no script. Colours are placeholders: the style
+//! sheet replaces them by the ones of light and dark.
+
+use std::fmt::Display;
+
+use plotters::{
+    prelude::{
+        ChartBuilder, DrawingAreaErrorKind, IntoDrawingArea, IntoSegmentedCoord, RGBColor,
+        Rectangle, SVGBackend, SegmentValue,
+    },
+    style::Color,
+};
+
+const SIZE: (u32, u32) = (960, 240);
+/// Stand for log, throttle and block in `desk.css`.
+const COLOURS: [RGBColor; 3] = [RGBColor(1, 0, 0), RGBColor(2, 0, 0), RGBColor(3, 0, 0)];
+const GRID: RGBColor = RGBColor(9, 0, 0);
+
+/// Violations in one period, by action: log, throttle, block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Bar(pub(super) [u64; 3]);
+
+/// Bars side by side, each with its parts on top of each other. `label` names the period.
+pub(super) fn stacked<L: Display>(bars: &[Bar], label: impl Fn(usize) -> L) -> String {
+    let mut svg = String::new();
+    // Drawing into a string can't fail.
+    let _ = draw(&mut svg, bars, |at| label(at).to_string());
+    svg.replacen("<svg ", "<svg class=\"chart\" aria-hidden=\"true\" ", 1)
+}
+
+fn draw(
+    svg: &mut String,
+    bars: &[Bar],
+    label: impl Fn(usize) -> String,
+) -> Result<(), DrawingAreaErrorKind<std::io::Error>> {
+    let highest = bars.iter().map(|bar| bar.0.iter().sum::<u64>()).max().unwrap_or(0).max(4);
+    let area = SVGBackend::with_string(svg, SIZE).into_drawing_area();
+    let count = bars.len().max(1);
+    let mut chart = ChartBuilder::on(&area)
+        .margin_top(12)
+        .margin_right(24)
+        .x_label_area_size(28)
+        .y_label_area_size(64)
+        .build_cartesian_2d((0..count - 1).into_segmented(), 0..highest + highest / 20)?;
+    chart
+        .configure_mesh()
+        .disable_x_mesh()
+        .bold_line_style(GRID)
+        .light_line_style(GRID.mix(0.0))
+        .axis_style(GRID)
+        .x_labels(count.min(12))
+        .y_labels(5)
+        .x_label_formatter(&|segment| match segment {
+            SegmentValue::Exact(at) | SegmentValue::CenterOf(at) => label(*at),
+            SegmentValue::Last => String::new(),
+        })
+        .y_label_formatter(&|value| super::number::grouped(*value))
+        .label_style(("sans-serif", 13))
+        .draw()?;
+    for (at, bar) in bars.iter().enumerate() {
+        let mut base = 0;
+        for (part, colour) in bar.0.iter().zip(COLOURS) {
+            if *part > 0 {
+                let (from, until) = (SegmentValue::Exact(at), SegmentValue::Exact(at + 1));
+                let mut shape =
+                    Rectangle::new([(from, base), (until, base + part)], colour.filled());
+                shape.set_margin(0, 0, 1, 1);
+                chart.draw_series([shape])?;
+                base += part;
+            }
+        }
+    }
+    area.present()
+}

@@ -1,0 +1,51 @@
+//! The crawlers that violated the rules of a site before.
+
+use std::collections::BTreeSet;
+
+/// A crawler that violated the rules of a site.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Offender {
+    /// The site, in lower case.
+    pub site: String,
+    /// The product token, in lower case.
+    pub product_token: String,
+}
+
+impl Offender {
+    /// An offender by the names of the site and the crawler, in any case.
+    pub fn new(site: &str, product_token: &str) -> Self {
+        Self { site: site.to_ascii_lowercase(), product_token: product_token.to_ascii_lowercase() }
+    }
+}
+
+/// The known offenders, and the new ones that no event has told of.
+#[derive(Debug, Default)]
+pub(super) struct Offenders {
+    known: BTreeSet<Offender>,
+    /// By site and product token as written.
+    untold: BTreeSet<(String, String)>,
+}
+
+impl Offenders {
+    /// Those of earlier runs.
+    pub(super) fn known(known: BTreeSet<Offender>) -> Self {
+        Self { known, untold: BTreeSet::new() }
+    }
+
+    /// Notes a crawler that violated the rules.
+    pub(super) fn note(&mut self, site: &str, product_token: &str) {
+        if self.known.insert(Offender::new(site, product_token)) {
+            self.untold.insert((site.to_owned(), product_token.to_owned()));
+        }
+    }
+
+    /// The new ones, by site and product token.
+    pub(super) const fn news(&self) -> &BTreeSet<(String, String)> {
+        &self.untold
+    }
+
+    /// Notes that an event has told of the new ones.
+    pub(super) fn take_news(&mut self) {
+        self.untold.clear();
+    }
+}

@@ -1,0 +1,53 @@
+//! The state that the conditions look at.
+
+use jiff::Timestamp;
+
+/// The state of the program at one moment.
+#[derive(Clone, Debug, Default)]
+pub struct State {
+    /// The refusal of the policy file as it is now.
+    pub refused: Option<Refusal>,
+    /// The sites with a robots.txt in quarantine.
+    pub quarantined: Vec<String>,
+    /// The sites with an open breaker.
+    pub open_breakers: Vec<String>,
+    /// The destinations of records that are not written.
+    pub troubles: Vec<Trouble>,
+    /// The records that were lost since the start.
+    pub lost: u64,
+    /// The requests of crawlers since the start.
+    pub tallies: Vec<Tally>,
+}
+
+/// A refused change of the policy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The time of the refusal.
+    pub at: Timestamp,
+    /// The errors.
+    pub findings: Vec<String>,
+}
+
+/// A destination of records that is not written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trouble {
+    /// `database` or `log`.
+    pub destination: String,
+    /// The reason and its repair.
+    pub reason: String,
+}
+
+/// The requests of one crawler at one site since the start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tally {
+    /// The site.
+    pub site: String,
+    /// The product token; names that nobody knows share one.
+    pub product_token: String,
+    /// Whether the client is an impostor.
+    pub is_impostor: bool,
+    /// All requests.
+    pub requests: u64,
+    /// Those that violated the rules.
+    pub violations: u64,
+}

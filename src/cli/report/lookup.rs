@@ -1,0 +1,138 @@
+//! The names and times that the options mean.
+
+use jiff::{SignedDuration, Timestamp, civil::Date, tz::TimeZone};
+
+use crate::{
+    cli::exit::Error,
+    crawlers::Crawler,
+    escape::shown,
+    policy::{Host, Policy},
+    violations::{Dimension, Filter, Question, Store},
+};
+
+/// The product token in records of a client without a name.
+const NO_NAME: &str = "-";
+
+/// The database of the policy.
+pub(in crate::cli) fn database(policy: &Policy) -> Result<Store, Error> {
+    let database = policy.violations.database.as_deref().ok_or_else(|| {
+        Error::Refused("the policy names no database (set 'violations.database')".to_owned())
+    })?;
+    Ok(Store::open_read_only(database)?)
+}
+
+/// The product token that records name: of the catalogue, or of a record.
+pub(in crate::cli) fn product_token(
+    policy: &Policy,
+    store: &Store,
+    text: &str,
+) -> Result<String, Error> {
+    if text == NO_NAME {
+        let message =
+            "clients without a name have no operator to send evidence to (name a crawler)";
+        return Err(Error::Refused(message.to_owned()));
+    }
+    if let Some(known) = policy.catalogue.find(text).map(Crawler::product_token) {
+        return Ok(known.as_str().to_owned());
+    }
+    let product_token = Some(text.to_owned());
+    let found = store.query(&Filter { product_token, limit: Some(1), ..Filter::default() })?;
+    if let Some((_, record)) = found.records.first() {
+        return Ok(record.product_token.to_string());
+    }
+    Err(unknown_token(policy, text))
+}
+
+/// The product token that counts name: of the catalogue, of a record, or of counts alone.
+pub(in crate::cli) fn counted_token(
+    policy: &Policy,
+    store: &Store,
+    text: &str,
+) -> Result<String, Error> {
+    let question = Question {
+        product_token: Some(text.to_owned()),
+        by: vec![Dimension::ProductToken],
+        ..Question::default()
+    };
+    // An alias that the catalogue did not know is in the counts under its own name.
+    let counted = store.counted(&question)?.into_iter().find_map(|one| one.key.into_iter().next());
+    match counted.filter(|token| !token.is_empty()) {
+        Some(token) => {
+            let known = policy.catalogue.find(&token).map(|known| known.product_token().as_str());
+            let same = known.filter(|known| known.eq_ignore_ascii_case(&token));
+            Ok(same.map_or_else(|| token.to_string(), str::to_owned))
+        }
+        None => product_token(policy, store, text),
+    }
+}
+
+fn unknown_token(policy: &Policy, text: &str) -> Error {
+    let hint = policy.catalogue.closest(text).map_or_else(
+        || "neither the catalogue nor a record has this name".to_owned(),
+        |near| format!("did you mean {}?", shown(near)),
+    );
+    Error::Refused(format!("no crawler is named '{}' ({hint})", shown(text)))
+}
+
+/// The site that records name, by its name or by one of its hosts.
+pub(in crate::cli) fn site(policy: &Policy, store: &Store, text: &str) -> Result<String, Error> {
+    let host = text.to_ascii_lowercase();
+    let serves = |known: &Host| match known {
+        Host::Exact(known) => *known == host,
+        Host::Below(suffix) => host.ends_with(suffix.as_str()),
+    };
+    let named = policy.sites.iter().find(|site| site.name() == host);
+    let serving = || policy.sites.iter().find(|site| site.hosts.iter().any(serves));
+    if let Some(site) = named.or_else(serving) {
+        return Ok(site.name().to_owned());
+    }
+    let filter = Filter { site: Some(host), limit: Some(1), ..Filter::default() };
+    if let Some((_, record)) = store.query(&filter)?.records.first() {
+        return Ok(record.site.to_string());
+    }
+    let names: Vec<&str> = policy.sites.iter().map(|site| site.name()).collect();
+    let (text, names) = (shown(text), names.join(", "));
+    Err(Error::Refused(format!("no site has the host '{text}' (the sites are {names})")))
+}
+
+/// The start and the end of a span.
+pub(in crate::cli) fn span(
+    since: &str,
+    until: Option<&str>,
+    now: Timestamp,
+) -> Result<(Timestamp, Timestamp), Error> {
+    let (since, until) = (time(since, now)?, until.map_or(Ok(now), |text| time(text, now))?);
+    if since < until {
+        return Ok((since, until));
+    }
+    Err(Error::Refused(format!(
+        "the span is empty: --until {until:.0} is not after --since {since:.0} (name a later end)"
+    )))
+}
+
+/// A time, a day in UTC, or an age before `now`.
+fn time(text: &str, now: Timestamp) -> Result<Timestamp, Error> {
+    let day = || {
+        let date: Date = text.parse().ok()?;
+        Some(date.to_zoned(TimeZone::UTC).ok()?.timestamp())
+    };
+    let ago = || {
+        let unit_at = text.find(|c: char| !c.is_ascii_digit())?;
+        let (number, unit) = text.split_at(unit_at);
+        let seconds = match unit {
+            "s" => 1,
+            "m" => 60,
+            "h" => 3_600,
+            "d" => 86_400,
+            _ => return None,
+        };
+        let ago = number.parse::<i64>().ok()?.checked_mul(seconds)?;
+        now.checked_sub(SignedDuration::from_secs(ago)).ok()
+    };
+    text.parse::<Timestamp>().ok().or_else(day).or_else(ago).ok_or_else(|| {
+        let text = shown(text);
+        Error::Refused(format!(
+            "'{text}' is not a time (write 2026-11-20T10:00:00Z, 2026-11-20 or 24h)"
+        ))
+    })
+}

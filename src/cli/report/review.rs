@@ -1,0 +1,99 @@
+//! What crawlers did in a span of time, against the span before.
+
+use std::{io::Write, path::Path};
+
+use jiff::Timestamp;
+
+use super::{evidence::save, format::Format, lookup};
+use crate::{
+    cli::{
+        config::load_with_database,
+        exit::{Error, Exit},
+        screen::Screen,
+    },
+    report::{
+        self, Span, TALLIED_BY, html, markdown,
+        review::{Answers, FIRST_BY, Period, RULES_BY, Review, document, json_lines, most_paths},
+        text,
+    },
+    violations::{Dimension, PlaceKind, Question, Store},
+};
+
+/// The columns of text that no terminal shows.
+const USUAL_WIDTH: usize = 80;
+/// The most rows of a table: on a terminal, and in a file for mail and print.
+const MOST_ROWS: (usize, usize) = (10, 20);
+
+/// The options of a review.
+pub(super) struct Options<'a> {
+    pub(super) config: &'a Path,
+    pub(super) since: &'a str,
+    pub(super) until: Option<&'a str>,
+    pub(super) site: Option<&'a str>,
+    /// The file; `None` and `-` are standard output.
+    pub(super) output: Option<&'a Path>,
+    /// Whether an existing file is overwritten.
+    pub(super) force: bool,
+    pub(super) format: Format,
+}
+
+/// Writes the review.
+pub(super) fn write(options: &Options<'_>, out: &mut dyn Write) -> Result<Exit, Error> {
+    let policy = load_with_database(options.config)?;
+    let now = Timestamp::now();
+    let (since, until) = lookup::span(options.since, options.until, now)?;
+    let store = lookup::database(&policy)?;
+    let site = options.site.map(|host| lookup::site(&policy, &store, host)).transpose()?;
+    let answers = answers(&store, Span::new(since, until, now), site)?;
+    let review = Review::of(&answers, &policy.catalogue);
+    let file = options.output.filter(|file| file.as_os_str() != "-");
+    let written = match options.format {
+        Format::Json => json_lines(&review),
+        Format::Text => text(&document(&review, MOST_ROWS.0), screen(file)),
+        Format::Markdown => markdown(&document(&review, MOST_ROWS.1)),
+        Format::Html => html(&document(&review, MOST_ROWS.1)),
+    };
+    match file {
+        Some(file) => save(file, written.as_bytes(), options.force)?,
+        None => out.write_all(written.as_bytes())?,
+    }
+    Ok(Exit::Fine)
+}
+
+fn screen(file: Option<&Path>) -> report::Screen {
+    let screen = Screen::of_standard_output();
+    let to_terminal = file.is_none();
+    report::Screen {
+        width: screen.width.filter(|_| to_terminal).unwrap_or(USUAL_WIDTH),
+        has_colours: screen.has_colours && to_terminal,
+    }
+}
+
+fn answers(store: &Store, span: Span, site: Option<String>) -> Result<Answers, Error> {
+    let of = |question: Question| Question { site: site.clone(), ..question };
+    let (here, before) = (of(span.question()), of(span.question_before()));
+    let both = Question { since: before.since, by: FIRST_BY.to_vec(), ..here.clone() };
+    let first = store.counted(&both)?.into_iter().next();
+    let times = vec![Dimension::ProductToken, span.period()];
+    let (most, most_before) = most_paths();
+    Ok(Answers {
+        span,
+        now: period(store, &here, most)?,
+        before: period(store, &before, most_before)?,
+        times: store.counted(&Question { by: times, ..here })?,
+        first_counts: first.and_then(|one| one.key.first()?.parse().ok()),
+        site,
+    })
+}
+
+fn period(store: &Store, question: &Question, paths: usize) -> Result<Period, Error> {
+    let by = |by: &[Dimension]| Question { by: by.to_vec(), ..question.clone() };
+    let people = store.people(question)?;
+    Ok(Period {
+        crawlers: store.counted(&by(&TALLIED_BY))?,
+        rules: store.counted(&by(&RULES_BY))?,
+        paths: store.places(PlaceKind::Path, question, paths)?,
+        people: people.iter().map(|one| one.requests).sum(),
+        referrals: store.referrals(question)?,
+    })
+}

@@ -1,0 +1,134 @@
+//! `beadle violations`: the recorded violations, listed or counted.
+
+use std::{
+    io::Write,
+    time::{Duration, SystemTime},
+};
+
+use jiff::Timestamp;
+
+pub(super) use self::args::Args;
+use self::{
+    args::{By, Format},
+    columns::Columns,
+    printer::Printer,
+    source::Source,
+};
+use crate::{
+    cli::{
+        config::load_with_database,
+        exit::{Error, Exit},
+        output::remark,
+    },
+    policy::Policy,
+    violations::Filter,
+};
+
+mod args; // the options
+mod columns; // a record as a row of a table
+mod counts; // violations counted by crawler, rule, path, network or day
+mod hours; // counts by hour
+mod id; // decision ids
+mod known; // the names that filters can use
+mod printer; // records as text, JSON lines or CSV
+mod remarks; // sentences on standard error
+mod selection; // the options as a filter
+mod source; // the database, or the JSON lines
+mod span; // times
+mod table; // columns that fit a width
+mod tally; // counts by hour, or record by record
+
+/// The time between two queries with --follow.
+const POLL: Duration = Duration::from_millis(250);
+/// How long after the end of a span a record of it may still be written.
+const WRITTEN: Duration = Duration::from_secs(10);
+
+pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
+    let policy = load_with_database(&args.config.config)?;
+    let source = Source::of(&policy)?;
+    let filter = selection::filter(args, &policy, &source, Timestamp::now())?;
+    match args.by {
+        Some(by) => count(by, args.format, &source, &filter, out),
+        None => list(args, &policy, &source, filter, out),
+    }
+}
+
+fn list(
+    args: &Args,
+    policy: &Policy,
+    source: &Source,
+    mut filter: Filter,
+    out: &mut dyn Write,
+) -> Result<Exit, Error> {
+    let columns = Columns::new(policy, printer::has_sites(policy, filter.site.as_ref()));
+    let listing = source.list(&filter)?;
+    let printer = Printer::start(args.format, columns, &listing.records, args.follow, out)?;
+    printer.print(&listing.records, out)?;
+    out.flush()?;
+    let unrecorded = source.unrecorded(&filter)?;
+    remarks::unreadable(listing.unreadable);
+    if !args.follow && listing.records.is_empty() && listing.more == 0 {
+        remarks::nothing(policy, source, &filter, unrecorded)?;
+    } else {
+        remarks::unrecorded(&filter, unrecorded);
+    }
+    remarks::more(&filter, &listing);
+    let mut is_found = !listing.records.is_empty()
+        || listing.more > 0
+        || (unrecorded.sum() > 0 && filter.path.is_none());
+    if args.follow {
+        filter.limit = None;
+        filter.after_sequence = Some(listing.end);
+        let is_over = |until: Timestamp| SystemTime::from(until) + WRITTEN < SystemTime::now();
+        while !filter.until.is_some_and(is_over) {
+            std::thread::sleep(POLL);
+            let listing = source.list(&filter)?;
+            filter.after_sequence = Some(listing.end);
+            is_found |= !listing.records.is_empty();
+            printer.print(&listing.records, out)?;
+            out.flush()?;
+        }
+    }
+    Ok(if is_found { Exit::Findings } else { Exit::Fine })
+}
+
+fn count(
+    by: By,
+    format: Format,
+    source: &Source,
+    filter: &Filter,
+    out: &mut dyn Write,
+) -> Result<Exit, Error> {
+    let is_by_hour = source.hours().is_some() && tally::can_answer(by, filter);
+    let counts = match is_by_hour {
+        true => tally::of_hours(by, source, filter)?,
+        false => tally::of_records(by, source, filter)?,
+    };
+    if counts.violations > 0 || format == Format::Csv {
+        counts.print(by, format, out)?;
+        out.flush()?;
+    }
+    remarks::unreadable(counts.unreadable);
+    let unrecorded = source.unrecorded(filter)?;
+    if is_by_hour {
+        remarks::hours(filter);
+        remarks::counted_alone(unrecorded);
+    } else {
+        remarks::not_counted(filter, unrecorded);
+    }
+    if counts.violations == 0 {
+        let is_unknown = !is_by_hour && unrecorded.sum() > 0;
+        let what = if is_unknown { "records" } else { "violations" };
+        remark(&format!("no {what}{}", selection::described(filter)));
+        let is_found = is_unknown && filter.path.is_none();
+        return Ok(if is_found { Exit::Findings } else { Exit::Fine });
+    }
+    if counts.more > 0 {
+        remark(&format!(
+            "{} more (show all with --limit {})",
+            counts.more,
+            counts.rows.len() + counts.more
+        ));
+    }
+    Ok(Exit::Findings)
+}

@@ -1,0 +1,98 @@
+//! The place to read records from: the database, or the JSON lines.
+
+use std::{ops::ControlFlow, path::PathBuf};
+
+use super::hours::{self, Unrecorded};
+use crate::{
+    cli::exit::Error,
+    policy::{Log, Policy},
+    violations::{
+        Filter, Listing, NameFound, NameKind, Store,
+        jsonl::{self, Line},
+    },
+};
+
+/// The place to read records from.
+pub(super) enum Source {
+    Database(Store),
+    Lines(PathBuf),
+}
+
+impl Source {
+    pub(super) fn of(policy: &Policy) -> Result<Self, Error> {
+        match (&policy.violations.database, &policy.violations.log) {
+            (Some(database), _) => Ok(Self::Database(Store::open_read_only(database)?)),
+            (None, Some(Log::File(file))) => Ok(Self::Lines(file.clone())),
+            (None, Some(Log::Stdout)) => Err(Error::Refused(
+                "the records go to standard output and can't be read back (set \
+                 violations.database, or a file as violations.log)"
+                    .to_owned(),
+            )),
+            (None, None) => Err(Error::Refused(
+                "the policy keeps no records (set violations.database)".to_owned(),
+            )),
+        }
+    }
+
+    /// The records that the filter lists, with the number of those beyond its limit.
+    pub(super) fn list(&self, filter: &Filter) -> Result<Listing, Error> {
+        match self {
+            Self::Database(store) => {
+                let mut listing = store.query(filter)?;
+                let found = listing.records.len() as u64;
+                // Below the limit there are no more; a follower sees all.
+                if filter.limit.is_some_and(|limit| found >= limit as u64) {
+                    let all = store.count_records(filter)?;
+                    listing.more = all.saturating_sub(found + listing.unreadable);
+                }
+                Ok(listing)
+            }
+            Self::Lines(file) => Ok(jsonl::read(file, filter)?),
+        }
+    }
+
+    /// The database, which also has counts by hour.
+    pub(super) const fn hours(&self) -> Option<&Store> {
+        match self {
+            Self::Database(store) => Some(store),
+            Self::Lines(_) => None,
+        }
+    }
+
+    /// The violations that meet the conditions and have no record, on any path: a database counts
+    /// them by hour, a log in lines of their own.
+    pub(super) fn unrecorded(&self, filter: &Filter) -> Result<Unrecorded, Error> {
+        match self {
+            _ if filter.id.is_some() => Ok(Unrecorded::default()),
+            Self::Database(store) => hours::unrecorded(store, filter),
+            Self::Lines(file) => {
+                let mut dropped = 0;
+                jsonl::scan(file, None, |_, line| {
+                    match line {
+                        Line::Overflow(one) if filter.covers(&one) => dropped += one.count,
+                        Line::Record(_) | Line::Overflow(_) => {}
+                    }
+                    ControlFlow::Continue(())
+                })?;
+                Ok(Unrecorded { folded: 0, dropped })
+            }
+        }
+    }
+
+    /// Whether a record has this name; else the names that records have.
+    pub(super) fn find_name(&self, kind: NameKind, name: &str) -> Result<NameFound, Error> {
+        match self {
+            Self::Database(store) => Ok(store.find_name(kind, name)?),
+            Self::Lines(file) => Ok(jsonl::find_name(file, kind, name)?),
+        }
+    }
+
+    /// The robots.txt files that were published and are still known.
+    pub(super) fn published_files(&self) -> Result<Vec<Vec<u8>>, Error> {
+        let Self::Database(store) = self else { return Ok(Vec::new()) };
+        let mut editions = store.editions(None, None)?;
+        editions.sort_by(|a, b| a.id.cmp(&b.id));
+        editions.dedup_by(|a, b| a.id == b.id);
+        Ok(editions.into_iter().map(|edition| edition.bytes.to_vec()).collect())
+    }
+}

@@ -1,0 +1,259 @@
+//! The log lines about failed fetches of evidence: one line for each kind of failure.
+//!
+//! Without a network, all sources fail together. So a failure waits until no fetch is under way or
+//! due. A source that fails again in the same way is only counted.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::{Duration, Instant},
+};
+
+use parking_lot::Mutex;
+
+/// The time after which sources that still fail are logged again.
+const REMINDER: Duration = Duration::from_secs(24 * 3_600);
+
+/// The failures of all sources.
+#[derive(Debug, Default)]
+pub(super) struct Report(Mutex<State>);
+
+/// A failed fetch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Failed {
+    /// The stable code.
+    pub(super) code: &'static str,
+    /// The reason as text.
+    pub(super) error: String,
+    /// Whether an earlier copy is in use.
+    pub(super) has_copy: bool,
+}
+
+/// One source: its kind of evidence and its URL.
+type Source = (&'static str, String);
+
+#[derive(Debug, Default)]
+struct State {
+    /// The collections with fetches under way or due.
+    busy: usize,
+    sources: usize,
+    failing: BTreeMap<Source, Failing>,
+    /// The sources that delivered again since the last line.
+    recovered: usize,
+    /// The failures since the last line that were like one before.
+    repeats: u64,
+    told: Option<Instant>,
+}
+
+/// A source that fails at present.
+#[derive(Debug)]
+struct Failing {
+    failed: Failed,
+    is_told: bool,
+}
+
+/// A log line.
+#[derive(Debug, PartialEq, Eq)]
+enum Line {
+    /// One source fails.
+    One(Source, Failed),
+    /// Several sources fail for the same reason.
+    Several {
+        kinds: String,
+        sources: usize,
+        without_copy: usize,
+        code: &'static str,
+        /// One of the URLs, with its error.
+        example: (String, String),
+    },
+    /// Sources fail since long ago.
+    Still { sources: usize, repeats: u64 },
+    /// Sources deliver again.
+    Recovered { sources: usize, still_failing: usize, repeats: u64 },
+}
+
+impl Report {
+    /// Adds a collection of sources, which begins with a fetch from each.
+    pub(super) fn join(&self, sources: usize) {
+        let mut state = self.0.lock();
+        state.busy += 1;
+        state.sources += sources;
+    }
+
+    /// Notes that a collection at rest fetches again.
+    pub(super) fn resume(&self) {
+        self.0.lock().busy += 1;
+    }
+
+    /// Notes the outcome of a fetch.
+    pub(super) fn note(&self, evidence: &'static str, url: &str, outcome: Result<(), Failed>) {
+        self.0.lock().note((evidence, url.to_owned()), outcome);
+    }
+
+    /// Notes that a collection rests. The last one writes the lines.
+    pub(super) fn rest(&self) {
+        let mut state = self.0.lock();
+        state.busy = state.busy.saturating_sub(1);
+        if state.busy > 0 {
+            return;
+        }
+        let (lines, all) = (state.take_lines(Instant::now()), state.sources);
+        drop(state);
+        lines.iter().for_each(|line| line.log(all));
+    }
+}
+
+impl State {
+    fn note(&mut self, source: Source, outcome: Result<(), Failed>) {
+        let known = self.failing.get_mut(&source);
+        match (outcome, known) {
+            (Ok(()), None) => {}
+            (Ok(()), Some(_)) => {
+                let before = self.failing.remove(&source);
+                self.recovered += usize::from(before.is_some_and(|before| before.is_told));
+            }
+            (Err(failed), Some(known)) if known.failed.code == failed.code => {
+                self.repeats += u64::from(known.is_told);
+                known.failed = failed;
+            }
+            (Err(failed), _) => {
+                self.failing.insert(source, Failing { failed, is_told: false });
+            }
+        }
+    }
+
+    /// The lines that are due.
+    fn take_lines(&mut self, now: Instant) -> Vec<Line> {
+        let mut by_code: BTreeMap<&'static str, Vec<(&Source, &Failed)>> = BTreeMap::new();
+        for (source, failing) in self.failing.iter_mut().filter(|(_, failing)| !failing.is_told) {
+            failing.is_told = true;
+            by_code.entry(failing.failed.code).or_default().push((source, &failing.failed));
+        }
+        let mut lines: Vec<Line> = by_code.values().filter_map(|group| line(group)).collect();
+        let is_over = self.failing.is_empty() && self.recovered > 0;
+        let is_due = self.told.is_some_and(|told| now.duration_since(told) >= REMINDER);
+        let repeats = self.repeats;
+        if self.recovered > 0 && (is_over || is_due || !lines.is_empty()) {
+            let (sources, still_failing) = (self.recovered, self.failing.len());
+            lines.push(Line::Recovered { sources, still_failing, repeats });
+        } else if is_due && lines.is_empty() && !self.failing.is_empty() {
+            lines.push(Line::Still { sources: self.failing.len(), repeats });
+        }
+        if !lines.is_empty() {
+            (self.recovered, self.repeats, self.told) = (0, 0, Some(now));
+        }
+        lines
+    }
+}
+
+/// The line about sources that fail with the same code.
+fn line(group: &[(&Source, &Failed)]) -> Option<Line> {
+    let (source, failed) = *group.first()?;
+    if group.len() == 1 {
+        return Some(Line::One(source.clone(), failed.clone()));
+    }
+    let kinds: BTreeSet<&str> = group.iter().map(|((kind, _), _)| *kind).collect();
+    Some(Line::Several {
+        kinds: kinds.into_iter().collect::<Vec<_>>().join(", "),
+        sources: group.len(),
+        without_copy: group.iter().filter(|(_, failed)| !failed.has_copy).count(),
+        code: failed.code,
+        example: (source.1.clone(), failed.error.clone()),
+    })
+}
+
+impl Line {
+    /// Writes the line. `all` is the number of all sources.
+    fn log(&self, all: usize) {
+        match self {
+            Self::One((evidence, url), Failed { code, error, has_copy }) => tracing::warn!(
+                url,
+                evidence,
+                code,
+                error,
+                last_good_copy = has_copy,
+                "published evidence of a crawler refused"
+            ),
+            Self::Several { kinds, sources, without_copy, code, example: (url, error) } => {
+                tracing::warn!(
+                    evidence = kinds,
+                    code,
+                    sources,
+                    of = all,
+                    without_copy,
+                    for_example = url,
+                    error,
+                    "published evidence of crawlers refused"
+                );
+            }
+            Self::Still { sources, repeats } => tracing::warn!(
+                sources,
+                of = all,
+                repeats,
+                "published evidence of crawlers is still refused"
+            ),
+            Self::Recovered { sources, still_failing, repeats } => {
+                tracing::info!(
+                    sources,
+                    still_failing,
+                    repeats,
+                    "published evidence of crawlers fetched again"
+                );
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOUR: Duration = Duration::from_secs(3_600);
+
+    fn failed(code: &'static str) -> Result<(), Failed> {
+        Err(Failed { code, error: format!("{code}!"), has_copy: false })
+    }
+
+    fn source(number: usize) -> Source {
+        let kind = if number < 30 { "ip-range" } else { "signature" };
+        (kind, format!("https://{number:02}.example/"))
+    }
+
+    #[test]
+    fn sources_that_fail_together_are_one_line_and_repeats_are_counted() {
+        let (mut state, start) = (State::default(), Instant::now());
+        (0..50).for_each(|number| state.note(source(number), failed("fetch.transport")));
+        let several = Line::Several {
+            kinds: "ip-range, signature".to_owned(),
+            sources: 50,
+            without_copy: 50,
+            code: "fetch.transport",
+            example: ("https://00.example/".to_owned(), "fetch.transport!".to_owned()),
+        };
+        assert_eq!(state.take_lines(start), [several]);
+        for hour in 1..24 {
+            (0..50).for_each(|number| state.note(source(number), failed("fetch.transport")));
+            assert_eq!(state.take_lines(start + hour * HOUR), []);
+        }
+        let still = Line::Still { sources: 50, repeats: 23 * 50 };
+        assert_eq!(state.take_lines(start + 24 * HOUR), [still]);
+        // Another reason is news.
+        state.note(source(7), failed("fetch.status"));
+        let Err(other) = failed("fetch.status") else { unreachable!() };
+        assert_eq!(state.take_lines(start + 25 * HOUR), [Line::One(source(7), other)]);
+        (1..50).for_each(|number| state.note(source(number), Ok(())));
+        assert_eq!(state.take_lines(start + 26 * HOUR), [], "one still fails");
+        state.note(source(0), failed("fetch.transport"));
+        state.note(source(0), Ok(()));
+        let recovered = Line::Recovered { sources: 50, still_failing: 0, repeats: 1 };
+        assert_eq!(state.take_lines(start + 27 * HOUR), [recovered]);
+        assert_eq!(state.take_lines(start + 72 * HOUR), []);
+    }
+
+    #[test]
+    fn a_failure_that_ends_before_it_is_told_is_no_line() {
+        let mut state = State::default();
+        state.note(source(1), failed("fetch.transport"));
+        state.note(source(1), Ok(()));
+        assert_eq!(state.take_lines(Instant::now()), []);
+    }
+}

@@ -1,0 +1,71 @@
+//! Counts and states read back from the registered families, for alerts.
+
+use std::collections::HashMap;
+
+use prometheus::{core::Collector, proto::Metric};
+
+use super::Metrics;
+
+/// The requests of one crawler at one site since the start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CrawlerRequests {
+    /// The site.
+    pub site: String,
+    /// The product token, as in the label.
+    pub product_token: String,
+    /// The standing of its claim.
+    pub standing: String,
+    /// The action.
+    pub action: String,
+    /// The requests.
+    pub requests: u64,
+}
+
+impl Metrics {
+    /// The sites whose breaker is open.
+    pub fn open_breakers(&self) -> Vec<String> {
+        sites(&self.families.breaker_open)
+    }
+
+    /// The sites with a robots.txt in quarantine.
+    pub fn robots_in_quarantine(&self) -> Vec<String> {
+        sites(&self.families.origin_robots_held)
+    }
+
+    /// The requests of all crawlers.
+    pub fn requests_of_crawlers(&self) -> Vec<CrawlerRequests> {
+        let read = |labels: &HashMap<&str, &str>, metric: &Metric| {
+            let label = |name: &str| labels.get(name).copied().unwrap_or_default().to_owned();
+            CrawlerRequests {
+                site: label("site"),
+                product_token: label("product_token"),
+                standing: label("standing"),
+                action: label("action"),
+                requests: metric.get_counter().get_value() as u64,
+            }
+        };
+        series(&self.families.crawler_requests, read)
+    }
+}
+
+/// The sites whose gauge is not 0.
+fn sites(gauge: &impl Collector) -> Vec<String> {
+    let read = |labels: &HashMap<&str, &str>, metric: &Metric| {
+        let site = labels.get("site").copied().unwrap_or_default();
+        (metric.get_gauge().get_value() != 0.0).then(|| site.to_owned())
+    };
+    series(gauge, read).into_iter().flatten().collect()
+}
+
+/// What `read` makes of each series of a family.
+fn series<T>(family: &impl Collector, read: impl Fn(&HashMap<&str, &str>, &Metric) -> T) -> Vec<T> {
+    let mut found = Vec::new();
+    for family in family.collect() {
+        for metric in family.get_metric() {
+            let labels =
+                metric.get_label().iter().map(|pair| (pair.name(), pair.value())).collect();
+            found.push(read(&labels, metric));
+        }
+    }
+    found
+}

@@ -1,0 +1,84 @@
+//! The families of the record queue.
+//!
+//! The queue counts for itself. So each exposition builds these families anew from its counts: a
+//! registered counter could not be set to a count, only be added to, and two expositions at the same
+//! time would add twice.
+
+use prometheus::{
+    IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry, proto::MetricFamily,
+};
+
+/// The counts of the record queue.
+#[derive(Clone, Debug, Default)]
+pub struct RecordCounts {
+    /// Violations handed to the queue.
+    pub seen: u64,
+    /// Violations written.
+    pub stored: u64,
+    /// Violations beyond the number of full records, counted alone.
+    pub folded: u64,
+    /// Violations counted but not kept.
+    pub dropped: u64,
+    /// Violations waiting to be written.
+    pub queued: u64,
+    /// Violations counted but not kept, by destination and cause.
+    pub drops: Vec<(&'static str, &'static str, u64)>,
+    /// Whether a destination is not written at present.
+    pub degraded: Vec<(&'static str, bool)>,
+    /// Editions, fetches and quarantined files that were lost, by kind.
+    pub history_lost: Vec<(&'static str, u64)>,
+}
+
+impl RecordCounts {
+    /// The counts as families of metrics.
+    pub(super) fn families(&self) -> prometheus::Result<Vec<MetricFamily>> {
+        let registry = Registry::new();
+        let counter = |name, help, count| {
+            let counter = IntCounter::new(name, help)?;
+            counter.inc_by(count);
+            registry.register(Box::new(counter))
+        };
+        counter("beadle_records_seen_total", "Violations: recorded, or counted alone.", self.seen)?;
+        counter("beadle_records_stored_total", "Violations written.", self.stored)?;
+        let help = "Violations beyond violations.detail, counted without a record.";
+        counter("beadle_records_folded_total", help, self.folded)?;
+        counter("beadle_records_dropped_total", "Violations counted but not kept.", self.dropped)?;
+        let queued = IntGauge::new("beadle_records_queued", "Violations waiting to be written.")?;
+        queued.set(i64::try_from(self.queued).unwrap_or(i64::MAX));
+        registry.register(Box::new(queued))?;
+        let drops = IntCounterVec::new(
+            Opts::new(
+                "beadle_record_drops_total",
+                "Violations counted but not kept, by destination (database or log) and cause.",
+            ),
+            &["destination", "cause"],
+        )?;
+        for (destination, cause, count) in &self.drops {
+            drops.with_label_values(&[destination, cause]).inc_by(*count);
+        }
+        registry.register(Box::new(drops))?;
+        let degraded = IntGaugeVec::new(
+            Opts::new(
+                "beadle_records_degraded",
+                "1 while violations are not written to a destination: database or log.",
+            ),
+            &["destination"],
+        )?;
+        for (destination, is_degraded) in &self.degraded {
+            degraded.with_label_values(&[destination]).set(i64::from(*is_degraded));
+        }
+        registry.register(Box::new(degraded))?;
+        let lost = IntCounterVec::new(
+            Opts::new(
+                "beadle_history_lost_total",
+                "Editions, fetches and quarantined files of robots.txt that the database lacks, by kind.",
+            ),
+            &["kind"],
+        )?;
+        for (kind, count) in &self.history_lost {
+            lost.with_label_values(&[kind]).inc_by(*count);
+        }
+        registry.register(Box::new(lost))?;
+        Ok(registry.gather())
+    }
+}

@@ -1,0 +1,48 @@
+//! An evidence bundle: the violations of one crawler with everything that proves them, in one zip
+//! file.
+//!
+//! ```text
+//! Material ── contents ──▶ files ── pack ──▶ a zip ── unpack ──▶ files ── verify ──▶ Verification
+//! ```
+//!
+//! | file | holds |
+//! |---|---|
+//! | `manifest.json` | the token, the span, the settings of the sites; SHA-256 and length of each file |
+//! | `manifest.sha256` | the hash of the manifest, as `sha256sum -c` reads it |
+//! | `records.jsonl` | the records as they were written |
+//! | `records.sha256` | a hash of each of their lines, so that a changed line is found |
+//! | `robots/SITE/EDITION.txt` | each edition that counts, byte for byte |
+//! | `editions.json` | the hash of each edition and its times in force |
+//! | `fetches.json` | the crawler's fetches of robots.txt |
+//! | `standing.json` | what confirmed or contradicted the name, counted; what the operator publishes |
+//! | `summary.txt` | a page in plain words |
+//! | `message.txt` | the draft of a message to the operator of the crawler |
+//!
+//! [`verify`] needs the files and nothing else: no policy, no catalogue, no network. A manifest is no
+//! signature. It shows that nothing was changed by accident or by a third party; it does not prove
+//! who made it.
+
+pub use self::{
+    archive::{MAX_ARCHIVE, Refusal, Unpacked, pack, unpack},
+    contents::contents,
+    file::{File, hash as digest},
+    material::{Counts, MAX_RECORDS, Material, Served},
+    verification::{Finding, Status, Verification, verify},
+};
+
+mod archive; // files as a zip and back, within limits
+mod contents; // material -> files
+mod file; // names and hashes of files
+mod history; // editions.json: editions and their times in force
+mod manifest; // manifest.json
+mod material; // the facts that a bundle is made of
+mod message; // message.txt
+mod readings; // fetches.json
+mod standing; // standing.json
+mod summary; // summary.txt
+mod tally; // equal values, counted
+mod time; // times as text, and the window before a request
+mod verification; // files -> what agrees
+
+#[cfg(test)]
+mod tests;

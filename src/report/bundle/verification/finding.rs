@@ -1,0 +1,63 @@
+//! What a verification finds, and how grave it is.
+
+/// One finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// How grave it is.
+    pub status: Status,
+    /// The file.
+    pub file: String,
+    /// The line of the file, from 1.
+    pub line: Option<u64>,
+    /// The id of the record.
+    pub id: Option<String>,
+    /// What was found: a sentence, or the field that differs.
+    pub what: String,
+    /// The value in the record, where one differs.
+    pub recorded: Option<String>,
+    /// The value that the bundle gives.
+    pub recomputed: Option<String>,
+}
+
+/// The gravity of a finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Status {
+    /// The bundle is not as it was made.
+    Changed,
+    /// A record says something else than the bundle gives.
+    Differs,
+    /// The bundle can't show it.
+    NotRecomputed,
+    /// Worth knowing; nothing is wrong.
+    Remark,
+}
+
+impl Status {
+    /// The word in the output.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Changed => "changed",
+            Self::Differs => "differs",
+            Self::NotRecomputed => "not-recomputed",
+            Self::Remark => "remark",
+        }
+    }
+}
+
+impl Finding {
+    pub(super) fn new(status: Status, file: impl Into<String>, what: impl Into<String>) -> Self {
+        Self {
+            status,
+            file: file.into(),
+            line: None,
+            id: None,
+            what: what.into(),
+            recorded: None,
+            recomputed: None,
+        }
+    }
+
+    pub(super) fn changed(file: impl Into<String>, what: impl Into<String>) -> Self {
+        Self::new(Status::Changed, file, what)
+    }
+}

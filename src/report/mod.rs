@@ -1,0 +1,32 @@
+//! Documents made of stored facts.
+//!
+//! [`bundle`] is the evidence of violations that an operator of a site sends to the operator of a
+//! crawler, and its verification. [`review`] compares what crawlers did in a span of time with the
+//! span before, [`score`] is about one crawler. Documents are written by [`text()`], [`markdown()`] and [`html()`].
+//!
+//! May use: violations, robots, crawlers, enforce, policy, escape. Must not know: clocks, files, the
+//! network, the place that a document goes to.
+
+pub use self::{
+    axis::Axis,
+    document::{Cell, Column, Document, Kind, Section, Table},
+    html::html,
+    markdown::markdown,
+    span::Span,
+    tally::{Count, TALLIED_BY, Tally},
+    text::{Screen, text},
+};
+
+pub mod bundle; // the evidence of violations, as files that verify alone
+pub mod review; // a span of time against the one before
+pub mod score; // the scorecard of one crawler
+
+mod axis; // the bars of a chart over time
+mod bars; // small bars of block characters
+mod document; // a document of tables
+mod html; // a document as HTML
+mod markdown; // a document as Markdown
+mod number; // numbers as people read them
+mod span; // a span of whole hours
+mod tally; // the requests of one client name
+mod text; // a document as text

@@ -1,0 +1,20 @@
+//! The review of a span of time: what crawlers did, against the span before.
+//!
+//! [`Answers`] of the database go in, a [`Review`] comes out: crawlers, rules, paths and days, and
+//! what stands out. It is written as JSON lines, or as a [`Document`](super::Document).
+
+pub use self::{
+    answers::{Answers, FIRST_BY, Period, RULES_BY, most_paths},
+    json::json_lines,
+    model::{CrawlerRow, DayRow, Exchange, OperatorRow, PathRow, Review, RuleRow},
+    pages::document,
+};
+
+mod answers; // what the database is asked, and its answers
+mod assembly; // a review, made of the answers
+mod crawlers; // the rows of crawlers
+mod highlights; // what stands out
+mod json; // as JSON lines
+mod model; // the facts of a review
+mod pages; // as a document
+mod rows; // the rows of rules, paths, days and operators

@@ -1,0 +1,18 @@
+//! The scorecard of one crawler: what it did in a span of time, measured on the operator's own sites.
+//!
+//! [`Answers`] of the database go in, a [`Score`] comes out. It is written as JSON, or as a
+//! [`Document`](super::Document).
+
+pub use self::{
+    answers::{Answers, READ_BY},
+    json::json_line,
+    model::{Following, Reading, Score},
+    pages::document,
+};
+
+mod answers; // what the database is asked, and its answers
+mod assembly; // a scorecard, made of the answers
+mod json; // as a line of JSON
+mod model; // the facts of a scorecard
+mod pages; // as a document
+mod reading; // how a crawler reads robots.txt

@@ -1,0 +1,160 @@
+//! The requests of one client name, added up.
+
+use std::{collections::BTreeMap, ops::AddAssign};
+
+use crate::{
+    crawlers::Outcome,
+    enforce::{Action, Reason},
+    robots::Access,
+    violations::{Counted, Dimension, ReadState, Text},
+};
+
+/// By what counts are told apart for tallies. The first is the name.
+pub const TALLIED_BY: [Dimension; 7] = [
+    Dimension::ProductToken,
+    Dimension::Class,
+    Dimension::Standing,
+    Dimension::Verdict,
+    Dimension::Action,
+    Dimension::Reason,
+    Dimension::ReadState,
+];
+
+/// Requests, and the violations among them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// All requests.
+    pub requests: u64,
+    /// Violations.
+    pub violations: u64,
+}
+
+/// The requests of one client name, or of several.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// All requests.
+    pub all: Count,
+    /// Fetches of robots.txt.
+    pub fetches: u64,
+    /// Violations by a client that never fetched robots.txt.
+    pub never: u64,
+    /// Violations by a client that had fetched an older edition.
+    pub older: u64,
+    /// Violations by a client that had fetched this edition, and went on.
+    pub current: u64,
+    /// Requests by clients that evidence confirmed.
+    pub confirmed: u64,
+    /// Requests by clients that evidence contradicted: others use the crawler's name.
+    pub contradicted: u64,
+    /// Requests that came sooner than a pace allows.
+    pub too_soon: u64,
+    /// The requests that rules were applied to, without those that evidence contradicted.
+    pub judged: u64,
+    /// Those of them that the rules disallow, or that came too soon.
+    pub broken: u64,
+    /// Violations by the code of their reason.
+    pub reasons: BTreeMap<Text, u64>,
+    /// Requests by the class of the client.
+    classes: BTreeMap<Text, u64>,
+}
+
+impl AddAssign for Count {
+    fn add_assign(&mut self, other: Self) {
+        self.requests = self.requests.saturating_add(other.requests);
+        self.violations = self.violations.saturating_add(other.violations);
+    }
+}
+
+impl From<&Counted> for Count {
+    fn from(counted: &Counted) -> Self {
+        Self { requests: counted.requests, violations: counted.violations }
+    }
+}
+
+impl Tally {
+    /// Adds counts that are told apart by [`TALLIED_BY`].
+    pub(super) fn add(&mut self, counted: &Counted) {
+        let [_, class, standing, verdict, action, reason, read] = counted.key.as_slice() else {
+            return;
+        };
+        let Count { requests, violations } = counted.into();
+        let add = |sum: &mut u64, is_one: bool| {
+            if is_one {
+                *sum = sum.saturating_add(requests);
+            }
+        };
+        let is = |word: &Text, code: &str| word.as_str() == code;
+        self.all += counted.into();
+        let is_fetch = is(reason, Reason::RobotsTxt.as_str());
+        add(&mut self.fetches, is_fetch);
+        for (state, sum) in [
+            (ReadState::Never, &mut self.never),
+            (ReadState::Older, &mut self.older),
+            (ReadState::Current, &mut self.current),
+        ] {
+            add(sum, violations > 0 && is(read, state.as_str()));
+        }
+        let is_contradicted = is(standing, Outcome::Contradicted.as_str());
+        add(&mut self.confirmed, is(standing, Outcome::Confirmed.as_str()));
+        add(&mut self.contradicted, is_contradicted);
+        let is_too_soon =
+            [Reason::TooSoon, Reason::Slowed].iter().any(|slow| is(reason, slow.as_str()));
+        add(&mut self.too_soon, is_too_soon);
+        let is_unjudged =
+            is_fetch || [Reason::Off, Reason::Unbound].iter().any(|one| is(reason, one.as_str()));
+        let is_disallowed =
+            is(verdict, Access::Disallow.as_str()) && !is(reason, Reason::Grace.as_str());
+        let is_violation = !is(action, Action::Pass.as_str());
+        let is_judged = !is_unjudged && !is_contradicted;
+        add(&mut self.judged, is_judged);
+        add(&mut self.broken, is_judged && (is_violation || is_disallowed));
+        if violations > 0 {
+            add(self.reasons.entry(reason.clone()).or_default(), true);
+        }
+        add(self.classes.entry(class.clone()).or_default(), true);
+    }
+
+    /// The class of most of its requests.
+    pub fn class(&self) -> Option<&Text> {
+        let most = self.classes.iter().max_by_key(|(class, requests)| (**requests, *class));
+        most.map(|(class, _)| class)
+    }
+
+    /// Requests that its operator answers for: all but those that evidence contradicted.
+    pub const fn own(&self) -> u64 {
+        self.all.requests.saturating_sub(self.contradicted)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_are_told_apart_by_what_they_say_about_a_crawler() {
+        let mut tally = Tally::default();
+        for (standing, verdict, action, reason, read, requests) in [
+            ("confirmed", "allow", "pass", "robots.allow", "", 1_000),
+            ("confirmed", "allow", "pass", "robots.robots_txt", "", 1),
+            ("unknown", "disallow", "log", "robots.disallow", "never", 20),
+            ("unknown", "disallow", "block", "robots.disallow.evasion", "older", 3),
+            ("unknown", "allow", "throttle", "robots.crawl_delay", "current", 4),
+            ("unknown", "disallow", "pass", "robots.disallow.grace", "", 500),
+            ("unknown", "disallow", "pass", "robots.disallow.spared", "", 6),
+            ("contradicted", "allow", "block", "claim.contradicted", "never", 7),
+            ("unknown", "allow", "pass", "enforcement.off", "", 8),
+            ("unknown", "allow", "pass", "robots.unbound", "", 9),
+        ] {
+            let key = ["GPTBot", "crawler", standing, verdict, action, reason, read];
+            let violations = if action == "pass" { 0 } else { requests };
+            let key = key.map(Text::word).to_vec();
+            tally.add(&Counted { key, requests, violations, ..Counted::default() });
+        }
+        assert_eq!(tally.all, Count { requests: 1_558, violations: 34 });
+        assert_eq!((tally.fetches, tally.confirmed, tally.contradicted), (1, 1_001, 7));
+        assert_eq!((tally.never, tally.older, tally.current), (27, 3, 4));
+        assert_eq!((tally.too_soon, tally.judged, tally.broken), (4, 1_533, 33));
+        assert_eq!((tally.own(), tally.reasons.len()), (1_551, 4));
+        assert_eq!(tally.class(), Some(&Text::word("crawler")));
+    }
+}

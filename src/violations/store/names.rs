@@ -1,0 +1,148 @@
+//! The names in the database: of records, and of what was kept without a record.
+
+use rusqlite::params;
+
+use super::connection::Store;
+use crate::violations::{Error, NameFound, NameKind, names::MOST_NAMES};
+
+impl Store {
+    /// Whether a name is in the database, in any case; else the names that are.
+    ///
+    /// # Errors
+    /// Where the database cannot be read.
+    pub fn find_name(&self, kind: NameKind, name: &str) -> Result<NameFound, Error> {
+        let columns = columns(kind);
+        let is_there = columns.iter().map(|(table, column)| {
+            format!("EXISTS (SELECT 1 FROM {table} WHERE {column} = ?1 COLLATE NOCASE)")
+        });
+        let sql = format!("SELECT {}", is_there.collect::<Vec<_>>().join(" OR "));
+        if self.all(&sql, [name], |row| row.get(0))?.contains(&true) {
+            return Ok(NameFound::Itself);
+        }
+        let names = columns.iter().map(|(table, column)| match *table {
+            // From name to name in the index: records are many, and names are few.
+            RECORDS => format!(
+                "SELECT name FROM (WITH RECURSIVE next (name) AS ( \
+                 SELECT min({column}) FROM {table} UNION ALL \
+                 SELECT (SELECT min({column}) FROM {table} WHERE {column} > name) FROM next \
+                 WHERE name IS NOT NULL LIMIT ?1) SELECT name FROM next)"
+            ),
+            _ => format!("SELECT {column} AS name FROM {table}"),
+        });
+        let names = names.collect::<Vec<_>>().join(" UNION ");
+        let sql = format!("SELECT name FROM ({names}) WHERE name <> '' LIMIT ?1");
+        let most = i64::try_from(MOST_NAMES).unwrap_or(i64::MAX);
+        Ok(NameFound::Others(self.all(&sql, params![most], |row| row.get(0))?))
+    }
+}
+
+/// The table of records.
+const RECORDS: &str = "violations";
+
+/// The columns with names of a kind, by table. Purposes have no index in the records.
+fn columns(kind: NameKind) -> &'static [(&'static str, &'static str)] {
+    match kind {
+        NameKind::Site => &[
+            (RECORDS, "site"),
+            ("series", "site"),
+            ("edition_periods", "site"),
+            ("fetches", "site"),
+        ],
+        NameKind::ProductToken => {
+            &[(RECORDS, "product_token"), ("series", "product_token"), ("fetches", "product_token")]
+        }
+        NameKind::Purpose => &[("series", "purpose")],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::violations::{
+        Filter, Hour, Rollup, Rollups, Series, Text,
+        notes::Notes,
+        tests::{edition, fetch, violation},
+    };
+
+    #[test]
+    fn a_name_is_found_in_any_case_and_others_are_listed_once() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut store = Store::open(&folder.path().join("beadle.db")).expect("a database");
+        let records: Vec<_> = (0..40).map(violation).collect();
+        let mut notes = Notes::default();
+        notes.fetched(fetch("shop.example", "FetchBot", "-", "00", 0));
+        notes.published(edition("quiet.example", "00", 0));
+        store.add(&records, &notes, &[]).expect("added");
+        let quiet = crate::violations::Violation {
+            product_token: Text::word("QuietBot"),
+            purpose: Some(Text::word("ai-training")),
+            ..violation(0)
+        };
+        let series = Series::of(&quiet, "crawler");
+        let hour = Hour::of(quiet.time);
+        let rollup = Rollup { hour, series, requests: 1, folded: 1, dropped: 0 };
+        let rollups = Rollups { series: vec![rollup], ..Rollups::default() };
+        store.add_rollups(&rollups).expect("added");
+        for (kind, name) in [
+            (NameKind::Site, "SHOP.example"),
+            (NameKind::Site, "quiet.example"),
+            (NameKind::ProductToken, "bytespider"),
+            (NameKind::ProductToken, "fetchbot"),
+            (NameKind::Purpose, "AI-training"),
+        ] {
+            assert_eq!(store.find_name(kind, name), Ok(NameFound::Itself), "{name}");
+        }
+        for (kind, expected) in [
+            (NameKind::Site, &["blog.example", "quiet.example", "shop.example"][..]),
+            (NameKind::ProductToken, &["Bytespider", "CCBot", "FetchBot", "GPTBot", "QuietBot"]),
+            (NameKind::Purpose, &["ai-training"]),
+        ] {
+            for name in ["", "' OR 1=1 --", "shop"] {
+                let found = store.find_name(kind, name).expect("an answer");
+                let NameFound::Others(mut names) = found else { panic!("{name}: {found:?}") };
+                names.sort_unstable();
+                assert_eq!(names, expected, "{kind:?} {name}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_path_pattern_lists_and_counts_the_same_records() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut store = Store::open(&folder.path().join("beadle.db")).expect("a database");
+        let paths =
+            ["/a", "/ab", "/a?b", "/a[b]", "/a*b", "/a$", "/x/a", "/caf\u{e9}", "/a\\b", "/A"];
+        let records: Vec<_> = (0..)
+            .zip(paths)
+            .map(|(number, path)| {
+                let path = Text::path(path.as_bytes());
+                crate::violations::Violation { path, ..violation(number) }
+            })
+            .collect();
+        store.add(&records, &Notes::default(), &[]).expect("added");
+        for pattern in [
+            "/",
+            "/a",
+            "/a$",
+            "/a?",
+            "/a[",
+            "/a[b]$",
+            "/*a",
+            "*a$",
+            "*",
+            "*$",
+            "/a*b",
+            "/a$$",
+            "/caf\u{e9}",
+            "/a\\b",
+            "/a]",
+            "/[ab]",
+            "/a^",
+        ] {
+            let filter = Filter { path: Some(pattern.to_owned()), ..Filter::default() };
+            let expected = records.iter().filter(|record| filter.matches(record)).count();
+            assert_eq!(store.query(&filter).expect("rows").records.len(), expected, "{pattern}");
+            assert_eq!(store.count_records(&filter), Ok(expected as u64), "{pattern}");
+        }
+    }
+}

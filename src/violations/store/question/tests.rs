@@ -1,0 +1,224 @@
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::violations::{
+    PeopleCount, PlaceCount, ReadState, ReferralCount, Rollup, Rollups, Series,
+};
+
+const ALL: [Dimension; 15] = [
+    Dimension::Site,
+    Dimension::Class,
+    Dimension::ProductToken,
+    Dimension::Purpose,
+    Dimension::Standing,
+    Dimension::Verdict,
+    Dimension::Action,
+    Dimension::Reason,
+    Dimension::Edition,
+    Dimension::Directive,
+    Dimension::Pattern,
+    Dimension::Line,
+    Dimension::ReadState,
+    Dimension::Hour,
+    Dimension::Day,
+];
+
+fn store() -> (tempfile::TempDir, Store) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = Store::open(&folder.path().join("beadle.db")).expect("a database");
+    (folder, store)
+}
+
+fn at(text: &str) -> Timestamp {
+    text.parse().expect("a time")
+}
+
+prop_compose! {
+    fn series()(
+        site in prop::sample::select(vec!["a.example", "b.example"]),
+        token in prop::sample::select(vec!["GPTBot", "bingbot", ""]),
+        purpose in prop::sample::select(vec!["ai-training", ""]),
+        action in prop::sample::select(vec!["pass", "log", "block"]),
+        line in 0_u32..3,
+        read in prop::sample::select(vec![None, Some(ReadState::Never), Some(ReadState::Older)]),
+    ) -> Series {
+        Series {
+            site: Text::word(site),
+            class: Text::word(if token.is_empty() { "automation" } else { "crawler" }),
+            product_token: Text::word(token),
+            purpose: Text::word(purpose),
+            standing: Text::word("unknown"),
+            verdict: Text::word(if action == "pass" { "allow" } else { "disallow" }),
+            action: Text::word(action),
+            reason: Text::word("robots.disallow"),
+            edition: Text::word("0123456789abcdef"),
+            line,
+            directive: Text::word("disallow"),
+            pattern: Text::from(format!("/{line}/")),
+            read,
+        }
+    }
+}
+
+prop_compose! {
+    fn rollup()(series in series(), hour in 0_i64..72, requests in 1_u64..100, folded in 0_u64..9)
+        -> Rollup
+    {
+        let first = at("2026-11-20T00:00:00Z").as_millisecond();
+        let hour = Hour::from_millisecond(first + hour * 3_600_000);
+        Rollup { hour, series, requests, folded, dropped: requests / 50 }
+    }
+}
+
+fn value(rollup: &Rollup, dimension: Dimension) -> Text {
+    let series = &rollup.series;
+    let begin = |length: i64| {
+        let hour = rollup.hour.as_millisecond();
+        let time = Timestamp::from_millisecond(hour - hour % length).expect("a time");
+        Text::from(time.to_string())
+    };
+    match dimension {
+        Dimension::Site => series.site.clone(),
+        Dimension::Class => series.class.clone(),
+        Dimension::ProductToken => series.product_token.clone(),
+        Dimension::Purpose => series.purpose.clone(),
+        Dimension::Standing => series.standing.clone(),
+        Dimension::Verdict => series.verdict.clone(),
+        Dimension::Action => series.action.clone(),
+        Dimension::Reason => series.reason.clone(),
+        Dimension::Edition => series.edition.clone(),
+        Dimension::Directive => series.directive.clone(),
+        Dimension::Pattern => series.pattern.clone(),
+        Dimension::Line => Text::from(series.line.to_string()),
+        Dimension::ReadState => Text::word(series.read.map_or("", ReadState::as_str)),
+        Dimension::Hour => begin(3_600_000),
+        Dimension::Day => begin(DAY),
+    }
+}
+
+/// The definition, read literally.
+fn naive(rollups: &[Rollup], question: &Question) -> BTreeMap<Vec<String>, [u64; 4]> {
+    let mut sums = BTreeMap::<_, [u64; 4]>::new();
+    let same = |wanted: &Option<String>, found: &Text| {
+        wanted.as_ref().is_none_or(|wanted| wanted.eq_ignore_ascii_case(found))
+    };
+    for rollup in rollups {
+        let begin = Timestamp::from_millisecond(rollup.hour.as_millisecond()).expect("a time");
+        let is_violation = rollup.series.action != "pass";
+        let counts = begin + std::time::Duration::from_secs(3600) > question.since
+            && begin < question.until
+            && same(&question.site, &rollup.series.site)
+            && same(&question.product_token, &rollup.series.product_token)
+            && same(&question.purpose, &rollup.series.purpose)
+            && (is_violation || !question.only_violations);
+        if counts {
+            let key = question.by.iter().map(|&one| value(rollup, one).to_string()).collect();
+            let sum = sums.entry(key).or_default();
+            sum[0] += rollup.requests;
+            sum[1] += if is_violation { rollup.requests } else { 0 };
+            sum[2] += rollup.folded;
+            sum[3] += rollup.dropped;
+        }
+    }
+    sums
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn counts_are_the_sums_of_what_was_added(
+        rollups in prop::collection::vec(rollup(), 1..60),
+        questions in prop::collection::vec(
+            (
+                prop::sample::subsequence(ALL.to_vec(), 0..4),
+                0_i64..80, 0_i64..80, any::<bool>(),
+                prop::option::of(Just("A.example".to_owned())),
+                prop::option::of(Just("gptbot".to_owned())),
+                prop::option::of(Just("ai-training".to_owned())),
+            ),
+            8,
+        ),
+    ) {
+        let (_folder, mut store) = store();
+        for piece in rollups.chunks(7) {
+            let rollups = Rollups { series: piece.to_vec(), ..Rollups::default() };
+            store.add_rollups(&rollups).expect("added");
+        }
+        for (by, since, length, only_violations, site, product_token, purpose) in questions {
+            // An hour and a day are no two periods of one question.
+            let is_both = by.contains(&Dimension::Hour) && by.contains(&Dimension::Day);
+            let by = if is_both { vec![Dimension::Day] } else { by };
+            let minutes = |minutes: i64| jiff::SignedDuration::from_mins(minutes);
+            let since = at("2026-11-20T00:30:00Z") + minutes(since * 60);
+            let until = since + minutes(length * 61);
+            let question =
+                Question { since, until, by, site, product_token, purpose, only_violations };
+            let counted = store.counted(&question).expect("counts");
+            let counted: BTreeMap<Vec<String>, [u64; 4]> = counted
+                .into_iter()
+                .map(|one| {
+                    let key = one.key.iter().map(|text| text.to_string()).collect();
+                    (key, [one.requests, one.violations, one.folded, one.dropped])
+                })
+                .collect();
+            prop_assert_eq!(counted, naive(&rollups, &question));
+        }
+    }
+}
+
+#[test]
+fn places_people_and_referrals_add_up_over_hours() {
+    let (_folder, mut store) = store();
+    let site = Text::word("a.example");
+    for (hour, count) in [("2026-11-20T10:00:00Z", 2), ("2026-11-20T11:00:00Z", 3)] {
+        let hour = Hour::of(at(hour));
+        let place = |kind, product_token, place| PlaceCount {
+            hour,
+            kind,
+            site: site.clone(),
+            product_token: Text::word(product_token),
+            place: Text::word(place),
+            violations: count,
+        };
+        let rollups = Rollups {
+            places: vec![
+                place(PlaceKind::Path, "GPTBot", "/a"),
+                place(PlaceKind::Path, "bingbot", "/a"),
+                place(PlaceKind::Path, "bingbot", "/b"),
+                place(PlaceKind::Network, "GPTBot", "192.0.2.0/24"),
+            ],
+            people: vec![PeopleCount { hour, site: site.clone(), requests: count }],
+            referrals: vec![ReferralCount {
+                hour,
+                site: site.clone(),
+                operator: Text::word("OpenAI"),
+                visits: count,
+            }],
+            ..Rollups::default()
+        };
+        store.add_rollups(&rollups).expect("added");
+    }
+    let paths = |question: Question, limit| {
+        let places = store.places(PlaceKind::Path, &question, limit).expect("places");
+        places.into_iter().map(|one| (one.key.to_string(), one.violations)).collect::<Vec<_>>()
+    };
+    let both = [("/a".to_owned(), 10), ("/b".to_owned(), 5)];
+    assert_eq!(paths(Question::default(), 9), both);
+    assert_eq!(paths(Question::default(), 1), both[..1]);
+    let later = Question {
+        since: at("2026-11-20T11:59:00Z"),
+        product_token: Some("BINGBOT".to_owned()),
+        ..Question::default()
+    };
+    assert_eq!(paths(later, 9), [("/a".to_owned(), 3), ("/b".to_owned(), 3)]);
+
+    let question = Question { by: vec![Dimension::Day], ..Question::default() };
+    let people = store.people(&question).expect("people");
+    let key = vec![Text::word("2026-11-20T00:00:00Z")];
+    assert_eq!(people, [Counted { key, requests: 5, ..Counted::default() }]);
+    let referrals = store.referrals(&Question::default()).expect("referrals");
+    assert_eq!(referrals, [Referral { operator: Text::word("OpenAI"), site, visits: 5 }]);
+}

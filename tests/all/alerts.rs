@@ -1,0 +1,373 @@
+//! Alerts: events for the operator, signed, sent again until a webhook accepts them.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    os::unix::fs::PermissionsExt,
+    path::Path,
+    process::{Command, Output},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+};
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use beadle::violations::{Hour, Rollup, Rollups, Series, Store};
+use ring::hmac;
+use serde_json::{Value, json};
+
+use crate::support::{
+    BROWSER,
+    client::Request,
+    origin::{After, Origin, Received},
+    program::{Beadle, PROGRAM, Setup, json_lines},
+    wait_for,
+};
+
+const SECRET: &str = "a secret that signs the events of this test";
+
+/// A receiver of events that answers the first ones with 500.
+fn receiver(failures: usize) -> Origin {
+    let answered = AtomicUsize::new(0);
+    Origin::playing(move |exchange| {
+        exchange.read_body();
+        let fails = answered.fetch_add(1, Ordering::Relaxed) < failures;
+        exchange.answer(if fails { "500 No" } else { "204 No Content" }, &[], b"");
+        After::Keep
+    })
+}
+
+/// Writes the file of the secret, readable by its owner alone.
+fn write_secret(file: &Path) {
+    fs::write(file, format!("{SECRET}\n")).expect("the folder is ours");
+    fs::set_permissions(file, fs::Permissions::from_mode(0o600)).expect("the file is ours");
+}
+
+/// The body of a request, after a check of its signature.
+fn verified(request: &Received) -> Value {
+    assert_eq!(request.method, "POST");
+    assert_eq!(request.header("content-type"), Some("application/json"));
+    let field = |name: &str| request.header(name).unwrap_or_else(|| panic!("no {name}"));
+    let (id, time) = (field("webhook-id"), field("webhook-timestamp"));
+    assert!(time.parse::<i64>().is_ok_and(|second| second > 1_700_000_000), "{time}");
+    let key = hmac::Key::new(hmac::HMAC_SHA256, SECRET.as_bytes());
+    let signed = [format!("{id}.{time}.").as_bytes(), &request.body].concat();
+    let signature = field("webhook-signature").strip_prefix("v1,").expect("version 1");
+    let signature = STANDARD.decode(signature).expect("base64");
+    hmac::verify(&key, &signed, &signature).expect("the signature is valid");
+    serde_json::from_slice(&request.body).expect("JSON")
+}
+
+/// The events in the order of their first arrival, by id, each with its number of attempts.
+fn events(receiver: &Origin) -> Vec<(Value, usize)> {
+    let mut events: Vec<(String, Value, usize)> = Vec::new();
+    for request in receiver.received() {
+        let (id, body) = (request.header("webhook-id").unwrap_or_default(), verified(&request));
+        match events.iter_mut().find(|(known, _, _)| known == id) {
+            Some((_, known, attempts)) => {
+                assert_eq!(*known, body, "each attempt has the same body");
+                *attempts += 1;
+            }
+            None => events.push((id.to_owned(), body, 1)),
+        }
+    }
+    events.into_iter().map(|(_, body, attempts)| (body, attempts)).collect()
+}
+
+fn of_type(receiver: &Origin, kind: &str) -> Vec<Value> {
+    let events = events(receiver).into_iter().map(|(event, _)| event);
+    events.filter(|event| event["type"] == kind).collect()
+}
+
+fn wait_for_event(receiver: &Origin, kind: &str) -> Value {
+    wait_for(kind, || of_type(receiver, kind).into_iter().next())
+}
+
+#[test]
+fn each_kind_of_event_arrives_signed_and_once() {
+    let (all, some) = (receiver(2), receiver(0));
+    let closes = Arc::new(AtomicBool::new(false));
+    let is_closed = Arc::clone(&closes);
+    let origin = Origin::playing(move |exchange| {
+        exchange.read_body();
+        let rules = match is_closed.load(Ordering::Relaxed) {
+            true => "User-agent: *\nDisallow: /\n",
+            false => "User-agent: *\nDisallow: /x/\n",
+        };
+        exchange.answer("200 OK", &["Content-Type: text/plain"], rules.as_bytes());
+        After::Keep
+    });
+    let list = Origin::answering(
+        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 46\r\n\
+         Connection: close\r\n\r\n{\"prefixes\":[{\"ipv4Prefix\":\"66.249.64.0/19\"}]}",
+    );
+    let secrets = tempfile::tempdir().expect("a folder");
+    let secret = secrets.path().join("secret");
+    write_secret(&secret);
+    let alert = |port: u16, on: &str| {
+        format!(
+            "  - {{ url: \"http://127.0.0.1:{port}/hook\", secret_file: {}, {on} \
+             violations_per_minute: 30, impostors_per_minute: 5 }}\n",
+            secret.display()
+        )
+    };
+    let sections = format!(
+        "alerts:\n{}{}crawlers:\n  - {{ product_token: ListBot, operator: Lists, purpose: search, \
+         ip_ranges: [\"http://127.0.0.1:{}/list.json\"] }}\n\
+         evidence: {{ user_agents: [ListBot], allow_addresses: [127.0.0.0/8] }}\n",
+        alert(all.port, ""),
+        alert(some.port, "on: [breaker_open],"),
+        list.port
+    );
+    let sites = format!(
+        "  - hosts: [site.example]\n    origin: http://127.0.0.1:{0}\n    \
+         robots_txt: {{ groups: [{{ user_agents: [\"*\"], disallow: [/private/] }}] }}\n    \
+         enforcement: {{ mode: block, breaker: {{ share: 50%, min_requests: 10, pause: 1h }} }}\n  \
+         - hosts: [closing.example]\n    origin: http://127.0.0.1:{0}\n    \
+         robots_txt: {{ source: origin }}\n",
+        origin.port
+    );
+    let beadle =
+        Setup::sites(&sites).sections(&sections).server("  trusted_proxies: [127.0.0.1]\n").start();
+    let get = |user_agent: &str, address: &str| {
+        let request = Request::get("/private/x").user_agent(user_agent);
+        request.field("X-Forwarded-For", address).send(beadle.port).status
+    };
+
+    // A crawler violates the rules for the first time. The webhook fails twice.
+    get("GPTBot/1.2", "203.0.113.1");
+    let event = wait_for_event(&all, "new_offender");
+    assert_eq!(
+        event["data"]["offenders"],
+        json!([{ "site": "site.example", "product_token": "GPTBot" }])
+    );
+    assert!(event["data"]["summary"].as_str().is_some_and(|text| text.contains("GPTBot")));
+    wait_for("the third attempt", || (events(&all)[0].1 == 3).then_some(()));
+    beadle.wait_for_stderr("alert sent");
+
+    // A wave of impostors, as soon as the list is there.
+    wait_for("a contradicted claim", || {
+        get("ListBot/1.0", "9.9.9.9");
+        let page = beadle.admin_page("/metrics").text();
+        let line = "beadle_claims_total{evidence=\"ip-range\",site=\"site.example\",\
+                    standing=\"contradicted\"} ";
+        let count = page.lines().find_map(|one| one.strip_prefix(line))?.parse::<f64>().ok()?;
+        (count > 6.0).then_some(())
+    });
+    let event = wait_for_event(&all, "impostors");
+    assert_eq!(event["data"]["site"], "site.example");
+    assert_eq!(event["data"]["crawlers"][0]["product_token"], "ListBot");
+
+    // Many violations, and a breaker that opens because of many crawlers.
+    for _ in 0..40 {
+        get("GPTBot/1.2", "203.0.113.1");
+    }
+    let event = wait_for_event(&all, "violation_rate");
+    assert_eq!(event["data"]["threshold"], 30);
+    for number in 0..60 {
+        get(&format!("Wild{number}Bot/1.0"), &format!("198.51.{number}.7"));
+    }
+    assert_eq!(wait_for_event(&all, "breaker_open")["data"]["site"], "site.example");
+    wait_for_event(&some, "breaker_open");
+
+    // The origin closes its site.
+    closes.store(true, Ordering::Relaxed);
+    beadle.signal("HUP");
+    let event = wait_for_event(&all, "robots_quarantined");
+    assert_eq!(event["data"]["site"], "closing.example");
+
+    // A change of the policy is refused.
+    let good = beadle.policy_text();
+    beadle.replace_policy(&format!("{good}qqq: 1\n"));
+    let event = wait_for_event(&all, "reload_refused");
+    assert!(event["data"]["findings"].to_string().contains("qqq"), "{event}");
+    beadle.replace_policy(&good);
+
+    // Another process locks the database.
+    let lock = rusqlite::Connection::open(beadle.folder().join("beadle.db")).expect("it is there");
+    lock.execute_batch("BEGIN IMMEDIATE").expect("it can be locked");
+    get("GPTBot/1.2", "203.0.113.1");
+    let event = wait_for_event(&all, "store_trouble");
+    assert_eq!(event["data"]["destination"], "database");
+    drop(lock);
+
+    // Each is told once, and the second webhook gets only what it is for.
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for (event, attempts) in events(&all) {
+        let kind = event["type"].as_str().expect("a text").to_owned();
+        assert_eq!(attempts, if counts.is_empty() { 3 } else { 1 }, "{kind}");
+        *counts.entry(kind).or_default() += 1;
+    }
+    // Crawlers that came later wait for the next event about new ones.
+    let kinds: Vec<(&str, usize)> = counts.iter().map(|(kind, n)| (kind.as_str(), *n)).collect();
+    let once = [
+        "breaker_open",
+        "impostors",
+        "new_offender",
+        "reload_refused",
+        "robots_quarantined",
+        "store_trouble",
+        "violation_rate",
+    ];
+    assert_eq!(kinds, once.map(|kind| (kind, 1)));
+    let only = events(&some);
+    assert!(only.iter().all(|(event, _)| event["type"] == "breaker_open"), "{only:?}");
+    assert_eq!(beadle.get("/healthy", BROWSER).status, 200);
+}
+
+#[test]
+fn an_offender_of_an_earlier_run_is_not_new() {
+    let folder = tempfile::tempdir().expect("a folder");
+    write_secret(&folder.path().join("secret"));
+    let database = folder.path().join("beadle.db");
+    let now = jiff::Timestamp::now();
+    let series = Series {
+        site: "site.example".into(),
+        class: "crawler".into(),
+        product_token: "GPTBot".into(),
+        purpose: "".into(),
+        standing: "unknown".into(),
+        verdict: "disallow".into(),
+        action: "log".into(),
+        reason: "robots.disallow".into(),
+        edition: "".into(),
+        line: 1,
+        directive: "disallow".into(),
+        pattern: "/private/".into(),
+        read: None,
+    };
+    let rollup = Rollup { hour: Hour::of(now), series, requests: 1, folded: 0, dropped: 0 };
+    let mut store = Store::open(&database).expect("a new database");
+    store
+        .add_rollups(&Rollups { series: vec![rollup], ..Rollups::default() })
+        .expect("it can be written");
+    drop(store);
+    let (origin, hook) = (Origin::plain(), receiver(0));
+    let rules = "    robots_txt: { groups: [{ user_agents: [\"*\"], disallow: [/private/] }] }\n";
+    let beadle = Setup::site(origin.port, rules)
+        .violations(&format!("  database: {}\n", database.display()))
+        .sections(&format!(
+            "alerts: {{ url: \"http://127.0.0.1:{}/\", secret_file: {} }}\n",
+            hook.port,
+            folder.path().join("secret").display()
+        ))
+        .start();
+    beadle.get("/private/x", "GPTBot/1.2");
+    beadle.get("/private/x", "CCBot/2.0");
+    let event = wait_for_event(&hook, "new_offender");
+    assert_eq!(
+        event["data"]["offenders"],
+        json!([{ "site": "site.example", "product_token": "CCBot" }])
+    );
+}
+
+#[test]
+fn a_reload_changes_the_webhooks() {
+    let (origin, hook) = (Origin::plain(), receiver(0));
+    let rules = "    robots_txt: { groups: [{ user_agents: [\"*\"], disallow: [/private/] }] }\n";
+    let without = Setup::site(origin.port, rules);
+    let alert = format!(
+        "alerts: {{ url: \"http://127.0.0.1:{}/\", secret_file: secret, on: [new_offender] }}\n",
+        hook.port
+    );
+    let with = without.clone().sections(&alert);
+    let beadle = without.clone().start();
+    beadle.get("/private/x", "GPTBot/1.2");
+    // Without a usable secret the policy is refused.
+    let secret = beadle.folder().join("secret");
+    for (write, part) in [(false, "No such file"), (true, "every user of this machine can read it")]
+    {
+        if write {
+            write_secret(&secret);
+            fs::set_permissions(&secret, fs::Permissions::from_mode(0o644)).expect("ours");
+        }
+        beadle.replace_policy(&beadle.text_of(&with));
+        beadle.wait_for_stderr(part);
+        beadle.replace_policy(&beadle.text_of(&without));
+        beadle.wait_for_metric("beadle_policy_last_reload_successful", 1.0);
+    }
+    write_secret(&secret);
+    beadle.reload(&with);
+    beadle.get("/private/x", "CCBot/2.0");
+    let event = wait_for_event(&hook, "new_offender");
+    assert_eq!(event["data"]["offenders"][0]["product_token"], "CCBot", "GPTBot came before");
+    beadle.reload(&without);
+    beadle.get("/private/x", "Bytespider");
+}
+
+/// `beadle alerts test` with this section.
+fn alerts_test(folder: &Path, section: &str, args: &[&str]) -> Output {
+    let site = "sites: [{ hosts: [a.example], origin: \"http://127.0.0.1:3\" }]\n";
+    fs::write(folder.join("beadle.yaml"), format!("{section}{site}")).expect("the folder is ours");
+    Command::new(PROGRAM)
+        .args(["alerts", "test", "--config", "beadle.yaml"])
+        .args(args)
+        .current_dir(folder)
+        .output()
+        .expect("the program can be started")
+}
+
+#[test]
+fn the_verb_sends_a_test_and_says_what_came_back() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let secret = folder.path().join("secret");
+    write_secret(&secret);
+    let (good, bad, absent) = (receiver(0), receiver(9), Origin::absent());
+    let entry = |port: u16| {
+        format!("  - {{ url: \"http://127.0.0.1:{port}/T0PSECRET\", secret_file: secret }}\n")
+    };
+    let run = |section: &str, args: &[&str]| alerts_test(folder.path(), section, args);
+    let output = run(&format!("alerts:\n{}", entry(good.port)), &[]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let line = format!("http://127.0.0.1:{}: accepted with status 204, after ", good.port);
+    assert!(text.starts_with(&line) && text.lines().count() == 1, "{text}");
+    let event = verified(&good.last());
+    assert_eq!(
+        (&event["type"], good.last().target.as_slice()),
+        (&json!("test"), &b"/T0PSECRET"[..])
+    );
+
+    let all = format!("alerts:\n{}{}{}", entry(good.port), entry(bad.port), entry(absent));
+    let output = run(&all, &["--format", "json"]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let rows = json_lines(&output);
+    let outcomes: Vec<(&Value, &Value)> =
+        rows.iter().map(|row| (&row["outcome"], &row["status"])).collect();
+    assert_eq!(
+        outcomes,
+        [
+            (&json!("accepted"), &json!(204)),
+            (&json!("refused"), &json!(500)),
+            (&json!("failed"), &Value::Null),
+        ]
+    );
+    assert!(rows[2]["error"].is_string() && !format!("{rows:?}").contains("T0PSECRET"), "{rows:?}");
+
+    let weak = |bytes: &str, mode: u32| {
+        fs::write(&secret, bytes).expect("ours");
+        fs::set_permissions(&secret, fs::Permissions::from_mode(mode)).expect("ours");
+        run(&all, &[])
+    };
+    for (output, part) in [
+        (run("", &[]), "no alerts"),
+        (run("alerts: [{ url: \"ftp://a\", secret_file: secret }]\n", &[]), "https://"),
+        (weak("too short", 0o600), "16 bytes"),
+        (weak(SECRET, 0o604), "every user of this machine can read it"),
+    ] {
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{part}: {stderr}");
+        assert!(stderr.contains(part), "{part}: {stderr}");
+    }
+}
+
+#[test]
+fn a_server_with_a_missing_secret_does_not_start() {
+    let origin = Origin::plain();
+    let alert = "alerts: { url: \"http://127.0.0.1:1/\", secret_file: nowhere }\n";
+    let mut beadle: Beadle = Setup::site(origin.port, "").sections(alert).spawn();
+    let (status, _) = beadle.wait();
+    assert_eq!(status.code(), Some(2));
+    beadle.wait_for_stderr("alerts[0].secret_file");
+}

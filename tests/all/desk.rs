@@ -1,0 +1,229 @@
+//! The desk: who may see it, and what its pages show.
+
+use crate::support::{
+    client::{Request, Response},
+    origin::Origin,
+    program::{Beadle, Setup},
+};
+
+const RULES: &str = "
+    robots_txt: { groups: [{ user_agents: [\"*\"], disallow: [/private/, /old/] }] }
+    enforcement: { mode: log, overrides: [{ user_agents: [GPTBot], mode: block }] }
+";
+const TOKEN: &str = "correct-horse-battery-staple";
+const ADMIN: &str = "{ address: $ADMIN, token_file: token }";
+
+/// A program with the token of the file `token` beside its policy.
+fn with_token() -> Beadle {
+    let origin = Origin::plain();
+    // A token file is a secret of the machine, so any file that is there will do.
+    let folder = tempfile::tempdir().expect("a folder").keep();
+    let file = folder.join("token");
+    std::fs::write(&file, format!("{TOKEN}\n")).expect("written");
+    let admin = ADMIN.replace("token_file: token", &format!("token_file: {}", file.display()));
+    Setup::site(origin.port, RULES).admin(&admin).start()
+}
+
+fn page(beadle: &Beadle, path: &str) -> Request {
+    let _ = beadle;
+    Request::get(path).host("localhost").field("Accept", "text/html,*/*;q=0.8")
+}
+
+fn form(path: &str, body: &str) -> Request {
+    Request::new("POST", path)
+        .host("localhost")
+        .field("Content-Type", "application/x-www-form-urlencoded")
+        .body(body)
+}
+
+fn assert_guarded(answer: &Response, path: &str) {
+    let policy = answer.header("content-security-policy").unwrap_or_default();
+    assert!(policy.starts_with("default-src 'none'"), "{path}: {policy}");
+    assert!(!policy.contains("unsafe"), "{path}: {policy}");
+    assert_eq!(answer.header("x-content-type-options"), Some("nosniff"), "{path}");
+    assert!(answer.header("cache-control").is_some(), "{path}");
+}
+
+#[test]
+fn a_token_opens_the_desk_and_health_needs_none() {
+    let beadle = with_token();
+    for path in ["/", "/violations", "/violations/x", "/metrics", "/nothing"] {
+        let answer = Request::get(path).host("localhost").send(beadle.admin);
+        assert_eq!(answer.status, 401, "{path}");
+        assert!(answer.has("www-authenticate", "Bearer realm=\"beadle\""), "{path}");
+        assert_guarded(&answer, path);
+        for token in ["x", "", &TOKEN[1..]] {
+            let answer = Request::get(path)
+                .host("localhost")
+                .field("Authorization", format!("Bearer {token}"))
+                .send(beadle.admin);
+            assert_eq!(answer.status, 401, "{path} {token}");
+        }
+    }
+    for path in ["/", "/violations", "/metrics"] {
+        let answer = Request::get(path)
+            .host("localhost")
+            .field("Authorization", format!("Bearer {TOKEN}"))
+            .send(beadle.admin);
+        assert_eq!(answer.status, 200, "{path}");
+        assert_guarded(&answer, path);
+    }
+    for path in ["/healthz", "/readyz", "/login", "/assets/desk.css"] {
+        assert_eq!(Request::get(path).host("localhost").send(beadle.admin).status, 200, "{path}");
+    }
+}
+
+#[test]
+fn a_person_logs_in_once_and_comes_to_the_page_asked_for() {
+    let beadle = with_token();
+    let answer = page(&beadle, "/violations?site=a&action=log").send(beadle.admin);
+    assert_eq!(answer.status, 303);
+    let login = answer.header("location").expect("a location").to_owned();
+    assert_eq!(login, "/login?next=%2Fviolations%3Fsite%3Da%26action%3Dlog");
+    let text = page(&beadle, &login).send(beadle.admin).text();
+    assert!(text.contains("value=\"/violations?site=a&#38;action=log\""), "{text}");
+
+    let wrong = form("/login", "token=wrong&next=%2Fviolations").send(beadle.admin);
+    assert_eq!(wrong.status, 403);
+    assert_eq!(wrong.header("set-cookie"), None);
+    assert!(wrong.text().contains("This is not the token."));
+
+    let body = format!("token={TOKEN}&next=%2Fviolations%3Fsite%3Da");
+    let right = form("/login", &body).field("Sec-Fetch-Site", "same-origin").send(beadle.admin);
+    assert_eq!((right.status, right.header("location")), (303, Some("/violations?site=a")));
+    let cookie = right.header("set-cookie").expect("a cookie").to_owned();
+    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Lax"), "{cookie}");
+    assert!(!cookie.contains(TOKEN), "{cookie}");
+    let cookie = cookie.split(';').next().expect("a pair");
+    let shown = page(&beadle, "/violations").field("Cookie", cookie).send(beadle.admin);
+    assert_eq!(shown.status, 200);
+    assert!(shown.text().contains("Log out"));
+
+    let left = form("/logout", "").field("Cookie", cookie).send(beadle.admin);
+    assert!(left.header("set-cookie").is_some_and(|line| line.contains("Max-Age=0")));
+}
+
+#[test]
+fn a_form_of_another_site_changes_nothing() {
+    let beadle = with_token();
+    let body = format!("token={TOKEN}");
+    for (name, value) in [
+        ("Sec-Fetch-Site", "cross-site"),
+        ("Sec-Fetch-Site", "same-site"),
+        ("Origin", "http://evil.example"),
+        ("Origin", "null"),
+    ] {
+        let answer = form("/login", &body).field(name, value).send(beadle.admin);
+        assert_eq!((answer.status, answer.header("set-cookie")), (403, None), "{name}: {value}");
+    }
+}
+
+#[test]
+fn without_a_good_token_no_address_is_open_to_others() {
+    let origin = Origin::plain();
+    for (admin, why) in [
+        ("0.0.0.0:1", "0.0.0.0:1 is open to other machines, without a token"),
+        ("{ address: \"[::]:1\" }", "[::]:1 is open to other machines, without a token"),
+        ("{ address: $ADMIN, token_file: /nowhere/token }", "/nowhere/token: No such file"),
+        ("{ address: $ADMIN, token_file: /dev/null }", "shorter than 16 characters"),
+    ] {
+        let mut beadle = Setup::site(origin.port, "").admin(admin).spawn();
+        let (status, _) = beadle.wait();
+        assert_eq!(status.code(), Some(2), "{admin}");
+        assert!(beadle.stderr().contains(why), "{admin}: {}", beadle.stderr());
+    }
+}
+
+#[test]
+fn violations_are_listed_filtered_and_shown_whole() {
+    let origin = Origin::plain();
+    let beadle = Setup::site(origin.port, RULES).start();
+    for (path, user_agent) in [
+        ("/private/a", "GPTBot/1.2"),
+        ("/private/<b>?x=\"'&y", "bingbot/2.0"),
+        ("/old/c", "<script>alert(1)</script> GPTBot/1.2"),
+    ] {
+        beadle.get(path, user_agent);
+    }
+    let records = beadle.records(3);
+    beadle.wait_for_metric("beadle_records_stored_total", 3.0);
+    let list = |query: &str| {
+        let answer = page(&beadle, &format!("/violations{query}")).send(beadle.admin);
+        assert_eq!(answer.status, 200, "{query}");
+        assert_guarded(&answer, query);
+        answer.text()
+    };
+    let rows = |text: &str| text.matches("<a href=\"/violations/").count();
+    for (query, count) in [
+        ("", 3),
+        ("?crawler=gptbot", 2),
+        ("?crawler=GPTBot&action=block&site=&path=", 2),
+        ("?action=log", 1),
+        ("?path=/old/", 1),
+        ("?path=%2Fold%2F%24", 0),
+        ("?since=2020-01-01", 3),
+        ("?since=2999-01-01", 0),
+        ("?before=2", 1),
+        ("?before=x", 0),
+    ] {
+        if query == "?before=x" {
+            let answer = page(&beadle, "/violations?before=x").send(beadle.admin);
+            assert_eq!(answer.status, 400, "no number");
+        } else {
+            assert_eq!(rows(&list(query)), count, "{query}");
+        }
+    }
+    for (query, fault) in [("?since=soon", "'soon' is no day"), ("?path=old", "'old' is no path")] {
+        let text = list(query);
+        assert!(text.contains(&fault.replace('\'', "&#39;")), "{query}: {text}");
+    }
+    for record in &records {
+        let id = record["id"].as_str().expect("an id");
+        let text = page(&beadle, &format!("/violations/{id}")).send(beadle.admin).text();
+        for known in [id, "Disallow: /", "The rules disallow this path.", "127.0.0.1"] {
+            assert!(text.contains(known), "{known}: {text}");
+        }
+        assert!(!text.contains("<script") && !text.contains("<b>"), "{text}");
+    }
+    let missing = page(&beadle, "/violations/%3Cscript%3E").send(beadle.admin);
+    assert_eq!(missing.status, 404);
+    assert!(!missing.text().contains("<script"), "{}", missing.text());
+}
+
+#[test]
+fn the_list_goes_back_page_by_page() {
+    let origin = Origin::plain();
+    let beadle = Setup::site(origin.port, RULES).start();
+    for number in 0..250 {
+        beadle.get(&format!("/private/{number}"), "GPTBot/1.2");
+    }
+    beadle.wait_for_metric("beadle_records_stored_total", 250.0);
+    let (mut path, mut seen) = ("/violations?crawler=GPTBot".to_owned(), Vec::new());
+    loop {
+        let text = page(&beadle, &path).send(beadle.admin).text();
+        let paths = text.split("class=\"mono path\">/private/").skip(1);
+        seen.extend(paths.filter_map(|rest| rest.split('<').next()?.parse::<u32>().ok()));
+        let Some((_, older)) = text.split_once("rel=\"next\" href=\"") else { break };
+        path = older.split('"').next().expect("a link").replace("&#38;", "&");
+    }
+    // Records are written when responses end, so that neighbours may change places.
+    let halves = [&seen[..100], &seen[150..]].map(|part| part.iter().sum::<u32>());
+    assert!(halves[0] > halves[1], "the latest first: {seen:?}");
+    seen.sort_unstable();
+    assert_eq!(seen, (0..250).collect::<Vec<_>>(), "each once");
+}
+
+#[test]
+fn the_overview_counts_what_the_rollups_hold() {
+    let origin = Origin::plain();
+    let beadle = Setup::site(origin.port, RULES).start();
+    for days in ["", "?days=1", "?days=30", "?days=90", "?days=5"] {
+        let answer = page(&beadle, &format!("/{days}")).send(beadle.admin);
+        assert_eq!(answer.status, 200);
+        assert!(answer.text().contains("Who kept to the rules"), "{days}");
+        assert!(!answer.text().contains("<script"), "{days}");
+        assert_guarded(&answer, days);
+    }
+    let none = Setup::site(origin.port, "").violations("  log: $DIR/violations.jsonl\n").start();
+    assert!(page(&none, "/").send(none.admin).text().contains("Set violations.database."));
+}
