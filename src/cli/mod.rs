@@ -16,6 +16,7 @@ mod exit; // exit codes and errors
 mod input; // files and standard input, up to a limit
 mod output; // text or JSON lines
 mod screen; // the terminal
+mod span; // times and spans of time
 
 mod alerts;
 mod check;

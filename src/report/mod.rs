@@ -27,6 +27,7 @@ mod document; // a document of tables
 mod html; // a document as HTML
 mod markdown; // a document as Markdown
 mod number; // numbers as people read them
+mod parts; // parts that several JSON lines have
 mod span; // a span of whole hours
 mod tally; // the requests of one client name
 mod text; // a document as text

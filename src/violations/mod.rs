@@ -32,7 +32,7 @@ pub use self::{
     names::{NameFound, NameKind},
     notes::NoteCounts,
     overflow::Overflow,
-    record::{Robots, RobotsRead, SCHEMA, Violation},
+    record::{Robots, RobotsRead, SCHEMA, Violation, rule_line},
     redaction::{REDACTED, redact_query},
     sink::{LogTarget, Settings, Sink},
     store::{Counted, Dimension, Place, Question, RecordColumn, Referral, Store},

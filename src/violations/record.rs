@@ -86,6 +86,19 @@ pub struct RobotsRead {
     pub at: Option<Timestamp>,
 }
 
+/// A rule or a pace as a line of robots.txt, by the directive in a record or in counts: `Disallow:
+/// /private/`. `None` if neither was broken.
+pub fn rule_line(directive: &str, pattern: &str) -> Option<String> {
+    let field = match directive {
+        "allow" => "Allow",
+        "disallow" => "Disallow",
+        "crawl-delay" => "Crawl-delay",
+        "request-rate" => "Request-rate",
+        _ => return None,
+    };
+    Some(format!("{field}: {pattern}"))
+}
+
 impl Violation {
     /// The product token of a client without a name.
     pub const NAMELESS: &'static str = "-";

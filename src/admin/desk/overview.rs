@@ -17,7 +17,9 @@ use super::{
 };
 use crate::{
     admin::view::View,
-    violations::{Counted, Dimension, Error, Health, Place, PlaceKind, Question, Referral, Store},
+    violations::{
+        Counted, Dimension, Error, Health, Place, PlaceKind, Question, Referral, Store, rule_line,
+    },
 };
 
 /// The spans to choose from, in days.
@@ -293,13 +295,8 @@ fn crawler(one: &Counted, answers: &Answers) -> CrawlerRow {
 }
 
 fn rule(one: &Counted) -> Row {
-    let name = match one.key[0].as_str() {
-        "" => "no rule: the claim or the pace".to_owned(),
-        directive => {
-            let (first, rest) = directive.split_at(1);
-            format!("{}{rest}: {}", first.to_ascii_uppercase(), one.key[1])
-        }
-    };
+    let name = rule_line(&one.key[0], &one.key[1])
+        .unwrap_or_else(|| "no rule: the claim or the pace".to_owned());
     Row { link: String::new(), name, value: grouped(one.violations) }
 }
 

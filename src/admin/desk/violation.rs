@@ -11,7 +11,7 @@ use super::frame::{Frame, ask, html, notice};
 use crate::{
     admin::view::View,
     escape,
-    violations::{Filter, ReadState, Robots, RobotsRead, Violation},
+    violations::{Filter, ReadState, Robots, RobotsRead, Violation, rule_line},
 };
 
 #[derive(Template)]
@@ -75,13 +75,7 @@ pub(super) async fn page(State(view): State<View>, Path(id): Path<String>) -> Re
 /// The broken rule, or the reason if no rule was broken.
 pub(super) fn rule(violation: &Violation) -> String {
     let Robots { directive, pattern, .. } = &violation.robots;
-    match directive.as_str() {
-        "" => violation.reason.to_string(),
-        word => {
-            let (first, rest) = word.split_at(1);
-            format!("{}{rest}: {}", first.to_ascii_uppercase(), pattern.as_str())
-        }
-    }
+    rule_line(directive, pattern).unwrap_or_else(|| violation.reason.to_string())
 }
 
 /// The violation in one or two sentences.

@@ -1,9 +1,9 @@
 //! The names and times that the options mean.
 
-use jiff::{SignedDuration, Timestamp, civil::Date, tz::TimeZone};
+use jiff::Timestamp;
 
 use crate::{
-    cli::exit::Error,
+    cli::{exit::Error, span::time},
     crawlers::Crawler,
     escape::shown,
     policy::{Host, Policy},
@@ -108,31 +108,4 @@ pub(in crate::cli) fn span(
     Err(Error::Refused(format!(
         "the span is empty: --until {until:.0} is not after --since {since:.0} (name a later end)"
     )))
-}
-
-/// A time, a day in UTC, or an age before `now`.
-fn time(text: &str, now: Timestamp) -> Result<Timestamp, Error> {
-    let day = || {
-        let date: Date = text.parse().ok()?;
-        Some(date.to_zoned(TimeZone::UTC).ok()?.timestamp())
-    };
-    let ago = || {
-        let unit_at = text.find(|c: char| !c.is_ascii_digit())?;
-        let (number, unit) = text.split_at(unit_at);
-        let seconds = match unit {
-            "s" => 1,
-            "m" => 60,
-            "h" => 3_600,
-            "d" => 86_400,
-            _ => return None,
-        };
-        let ago = number.parse::<i64>().ok()?.checked_mul(seconds)?;
-        now.checked_sub(SignedDuration::from_secs(ago)).ok()
-    };
-    text.parse::<Timestamp>().ok().or_else(day).or_else(ago).ok_or_else(|| {
-        let text = shown(text);
-        Error::Refused(format!(
-            "'{text}' is not a time (write 2026-11-20T10:00:00Z, 2026-11-20 or 24h)"
-        ))
-    })
 }

@@ -3,7 +3,7 @@
 use super::table::{Cell, Colour, Column, Table};
 use crate::{
     policy::{ClientIp, Policy},
-    violations::{Robots, Violation},
+    violations::{Robots, Violation, rule_line},
 };
 
 /// The columns of a listing, and how times are shown in them.
@@ -98,21 +98,9 @@ fn colour(action: &str) -> Colour {
     }
 }
 
-/// The broken rule or pace as a file writes it; `None` if neither was broken.
-pub(super) fn rule(directive: &str, pattern: &str) -> Option<String> {
-    let field = match directive {
-        "allow" => "Allow",
-        "disallow" => "Disallow",
-        "crawl-delay" => "Crawl-delay",
-        "request-rate" => "Request-rate",
-        _ => return None,
-    };
-    Some(format!("{field}: {pattern}"))
-}
-
 /// The broken rule or pace with its line, or the reason if neither was broken.
 fn broken(robots: &Robots, reason: &str) -> Cell {
-    let Some(rule) = rule(&robots.directive, &robots.pattern) else {
+    let Some(rule) = rule_line(&robots.directive, &robots.pattern) else {
         return Cell::from(reason.to_owned());
     };
     let line = robots.line.map_or_else(|| "-".to_owned(), |line| line.to_string());

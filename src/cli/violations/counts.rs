@@ -6,13 +6,12 @@ use serde::Serialize;
 
 use super::{
     args::{By, Format},
-    columns::rule,
     table::{Cell, Column, Table},
 };
 use crate::{
     cli::{exit::Error, output::json, screen::Screen},
     conduct::Network,
-    violations::{Violation, csv},
+    violations::{Violation, csv, rule_line},
 };
 
 /// The counts of one key.
@@ -54,7 +53,7 @@ impl By {
     pub(super) fn key(self, violation: &Violation) -> String {
         match self {
             Self::Crawler => violation.product_token.to_string(),
-            Self::Rule => rule(&violation.robots.directive, &violation.robots.pattern)
+            Self::Rule => rule_line(&violation.robots.directive, &violation.robots.pattern)
                 .unwrap_or_else(|| violation.reason.to_string()),
             Self::Path => violation.path.split('?').next().unwrap_or_default().to_owned(),
             Self::Network => network(&violation.client_ip),

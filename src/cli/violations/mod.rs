@@ -34,7 +34,6 @@ mod printer; // records as text, JSON lines or CSV
 mod remarks; // sentences on standard error
 mod selection; // the options as a filter
 mod source; // the database, or the JSON lines
-mod span; // times
 mod table; // columns that fit a width
 mod tally; // counts by hour, or record by record
 

@@ -2,9 +2,9 @@
 
 use jiff::Timestamp;
 
-use super::{args::Args, hours::NO_NAME, id, known, source::Source, span::Span};
+use super::{args::Args, hours::NO_NAME, id, known, source::Source};
 use crate::{
-    cli::exit::Error,
+    cli::{exit::Error, span::Span},
     escape::shown,
     policy::{Policy, corrected_pattern},
     robots,

@@ -4,7 +4,6 @@ use std::ops::ControlFlow;
 
 use super::{
     args::By,
-    columns::rule,
     counts::{Counts, Tally, network},
     hours::{NO_NAME, first_hour, is_wanted, questions},
     source::Source,
@@ -14,6 +13,7 @@ use crate::{
     violations::{
         Dimension, Filter, PlaceKind, Question, RecordColumn, Store, Text,
         jsonl::{self, Line},
+        rule_line,
     },
 };
 
@@ -126,7 +126,7 @@ fn dimensions(by: By) -> impl Iterator<Item = Dimension> {
 fn name(by: By, values: &[Text]) -> String {
     match (by, values) {
         (By::Rule, [reason, directive, pattern]) => {
-            rule(directive, pattern).unwrap_or_else(|| reason.to_string())
+            rule_line(directive, pattern).unwrap_or_else(|| reason.to_string())
         }
         (By::Crawler, [token]) if token.is_empty() => NO_NAME.to_owned(),
         (By::Day, [day]) => day.split('T').next().unwrap_or_default().to_owned(),

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crate::{
     crawlers::Crawler,
     escape::shown,
-    violations::{ReadState, Robots, Violation},
+    violations::{ReadState, Robots, Violation, rule_line},
 };
 
 use super::{
@@ -88,15 +88,11 @@ impl Facts<'_> {
 
 /// The broken rule as robots.txt has it, or the reason where none was broken.
 fn rule(robots: &Robots, reason: &str) -> String {
-    let field = match robots.directive.as_str() {
-        "allow" => "Allow",
-        "disallow" => "Disallow",
-        "crawl-delay" => "Crawl-delay",
-        "request-rate" => "Request-rate",
-        _ => return reason.to_owned(),
+    let Some(line) = rule_line(&robots.directive, &short(&robots.pattern)) else {
+        return reason.to_owned();
     };
     let group = robots.group.iter().map(|token| token.as_str()).collect::<Vec<_>>().join(", ");
-    format!("{field}: {}, for {}", short(&robots.pattern), short(&group))
+    format!("{line}, for {}", short(&group))
 }
 
 /// A value of limited length.

@@ -6,7 +6,10 @@ use serde::Serialize;
 use super::model::{CrawlerRow, DayRow, Exchange, OperatorRow, PathRow, Review, RuleRow};
 use crate::{
     crawlers::{Crawler, Purpose},
-    report::{Count, Tally, number},
+    report::{
+        Count, number,
+        parts::{CountPart, ReadPart},
+    },
     violations::Text,
 };
 
@@ -19,19 +22,6 @@ struct SpanLine<'a> {
     compared: bool,
     first_counts: Option<String>,
     site: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-struct CountPart {
-    requests: u64,
-    violations: u64,
-}
-
-#[derive(Serialize)]
-struct ReadPart {
-    never: u64,
-    older: u64,
-    current: u64,
 }
 
 #[derive(Serialize)]
@@ -230,17 +220,5 @@ fn total<'a>(review: &'a Review<'_>) -> TotalLine<'a> {
         new_offenders: tokens(review.new_offenders()),
         biggest_change: review.biggest_change().map(|row| row.product_token.as_str()),
         best_behaved: tokens(review.best_behaved()),
-    }
-}
-
-impl From<Count> for CountPart {
-    fn from(Count { requests, violations }: Count) -> Self {
-        Self { requests, violations }
-    }
-}
-
-impl From<&Tally> for ReadPart {
-    fn from(tally: &Tally) -> Self {
-        Self { never: tally.never, older: tally.older, current: tally.current }
     }
 }

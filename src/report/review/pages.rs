@@ -4,9 +4,12 @@ use super::{
     highlights::LEAST_JUDGED,
     model::{CrawlerRow, NO_NAME, Review, RuleRow},
 };
-use crate::report::{
-    Cell, Count, Document, Kind, Section, Table, Tally,
-    number::{change, count, grouped, ratio, share},
+use crate::{
+    report::{
+        Cell, Count, Document, Kind, Section, Table, Tally,
+        number::{change, count, grouped, ratio, share},
+    },
+    violations::rule_line,
 };
 
 /// The most new offenders that are named.
@@ -260,11 +263,8 @@ fn rule(row: &RuleRow) -> String {
     if let Some(reason) = &row.reason {
         return reason.to_string();
     }
-    let mut directive = row.directive.to_string();
-    if let Some(first) = directive.get_mut(..1) {
-        first.make_ascii_uppercase();
-    }
-    format!("{directive}: {}", row.pattern)
+    let (directive, pattern) = (row.directive.as_str(), row.pattern.as_str());
+    rule_line(directive, pattern).unwrap_or_else(|| format!("{directive}: {pattern}"))
 }
 
 fn compared(review: &Review<'_>, now: u64, before: Option<u64>) -> String {

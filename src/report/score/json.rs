@@ -8,7 +8,10 @@ use serde::Serialize;
 use super::model::{Following, Score};
 use crate::{
     crawlers::{Crawler, Purpose},
-    report::{Count, number},
+    report::{
+        Count, number,
+        parts::{CountPart, ReadPart},
+    },
     violations::Text,
 };
 
@@ -37,19 +40,6 @@ struct Line<'a> {
     confirmed: u64,
     contradicted: u64,
     trend: Vec<BarPart>,
-}
-
-#[derive(Serialize)]
-struct CountPart {
-    requests: u64,
-    violations: u64,
-}
-
-#[derive(Serialize)]
-struct ReadPart {
-    never: u64,
-    older: u64,
-    current: u64,
 }
 
 #[derive(Serialize)]
@@ -108,10 +98,10 @@ pub fn json_line(score: &Score<'_>) -> String {
         until: time(score.span.until),
         requests: now.all.requests,
         violations: now.all.violations,
-        before: CountPart { requests: before.all.requests, violations: before.all.violations },
+        before: before.all.into(),
         compared: score.is_compared,
         reasons: &now.reasons,
-        read: ReadPart { never: now.never, older: now.older, current: now.current },
+        read: now.into(),
         requests_per_hour: number::quotient(now.all.requests, score.span.hours()),
         busiest_hour: score.busiest.map(|(hour, requests)| HourPart { hour: time(hour), requests }),
         robots_txt: RobotsTxtPart {

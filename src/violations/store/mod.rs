@@ -12,6 +12,7 @@ pub use self::{
 
 mod appender; // the writer's target: one transaction for each batch
 mod columns; // the values of columns
+mod conditions; // conditions in SQL
 mod connection; // an open database: checks, errors
 mod damage; // a damaged database: traces of ours, moved aside
 mod editions; // editions of robots.txt and their periods

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use rusqlite::{params_from_iter, types::Value};
 
 use super::{
+    conditions::Conditions,
     connection::Store,
     records::{COLUMNS, violation},
 };
@@ -13,13 +14,6 @@ use crate::violations::{Error, Filter, Listing, Text, Violation};
 
 /// The sequence number of the latest record.
 const LATEST: &str = "SELECT max(sequence) FROM violations";
-
-/// Conditions on records, and the values bound in them.
-#[derive(Default)]
-struct Conditions {
-    text: String,
-    values: Vec<Value>,
-}
 
 /// A column by which records can be counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,7 +88,7 @@ impl Store {
         mut visit: impl FnMut(u64, Violation) -> ControlFlow<()>,
     ) -> Result<u64, Error> {
         let order = if is_backward { "DESC" } else { "ASC" };
-        let Conditions { text, values } = Conditions::of(filter);
+        let Conditions { text, values } = conditions(filter);
         let sql =
             format!("SELECT sequence, {COLUMNS} FROM violations{text} ORDER BY sequence {order}");
         let read = || -> rusqlite::Result<u64> {
@@ -121,7 +115,7 @@ impl Store {
     /// # Errors
     /// Where the database cannot be read.
     pub fn count_records(&self, filter: &Filter) -> Result<u64, Error> {
-        let Conditions { text, values } = Conditions::of(filter);
+        let Conditions { text, values } = conditions(filter);
         let sql = format!("SELECT count(*) FROM violations{text}");
         let count = self.all(&sql, params_from_iter(values), |row| row.get::<_, i64>(0))?;
         Ok(count.first().map_or(0, |count| count.unsigned_abs()))
@@ -136,7 +130,7 @@ impl Store {
         filter: &Filter,
         by: &[RecordColumn],
     ) -> Result<Vec<(Vec<Text>, u64)>, Error> {
-        let Conditions { text, values } = Conditions::of(filter);
+        let Conditions { text, values } = conditions(filter);
         let columns = by.iter().map(|column| column.sql()).collect::<Vec<_>>().join(", ");
         let sql = format!("SELECT {columns}, count(*) FROM violations{text} GROUP BY {columns}");
         self.all(&sql, params_from_iter(values), |row| {
@@ -146,30 +140,22 @@ impl Store {
     }
 }
 
-impl Conditions {
-    fn of(filter: &Filter) -> Self {
-        let mut conditions = Self::default();
-        let text = |wanted: &Option<String>| wanted.clone().map(Value::Text);
-        let number = |wanted: u64| Value::Integer(i64::try_from(wanted).unwrap_or(i64::MAX));
-        conditions.require("id = ?", text(&filter.id));
-        conditions.require("site = ?", text(&filter.site));
-        conditions.require("product_token = ?", text(&filter.product_token));
-        conditions.require("purpose = ?", text(&filter.purpose));
-        conditions.require("action = ?", text(&filter.action));
-        conditions.require("time >= ?", filter.since.map(|at| Value::Integer(ceiling(at))));
-        conditions.require("time < ?", filter.until.map(|at| Value::Integer(ceiling(at))));
-        conditions.require("sequence > ?", filter.after_sequence.map(number));
-        conditions.require("sequence < ?", filter.before_sequence.map(number));
-        conditions.require("path GLOB ?", filter.path_glob().map(Value::Text));
-        conditions
-    }
-
-    fn require(&mut self, condition: &'static str, value: Option<Value>) {
-        let Some(value) = value else { return };
-        self.text.push_str(if self.values.is_empty() { " WHERE " } else { " AND " });
-        self.text.push_str(condition);
-        self.values.push(value);
-    }
+/// The conditions on records.
+fn conditions(filter: &Filter) -> Conditions {
+    let mut conditions = Conditions::default();
+    let text = |wanted: &Option<String>| wanted.clone().map(Value::Text);
+    let number = |wanted: u64| Value::Integer(i64::try_from(wanted).unwrap_or(i64::MAX));
+    conditions.require("id = ?", text(&filter.id));
+    conditions.require("site = ?", text(&filter.site));
+    conditions.require("product_token = ?", text(&filter.product_token));
+    conditions.require("purpose = ?", text(&filter.purpose));
+    conditions.require("action = ?", text(&filter.action));
+    conditions.require("time >= ?", filter.since.map(|at| Value::Integer(ceiling(at))));
+    conditions.require("time < ?", filter.until.map(|at| Value::Integer(ceiling(at))));
+    conditions.require("sequence > ?", filter.after_sequence.map(number));
+    conditions.require("sequence < ?", filter.before_sequence.map(number));
+    conditions.require("path GLOB ?", filter.path_glob().map(Value::Text));
+    conditions
 }
 
 /// The first whole millisecond at or after the time.

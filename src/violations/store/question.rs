@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use rusqlite::{Row, params_from_iter, types::Value};
 
-use super::{columns::time, connection::Store};
+use super::{columns::time, conditions::Conditions, connection::Store};
 use crate::violations::{Error, Hour, PlaceKind, Text};
 
 /// The milliseconds of a day.
@@ -99,12 +99,6 @@ pub struct Referral {
     pub visits: u64,
 }
 
-/// Conditions, and the values bound in them.
-struct Conditions {
-    text: String,
-    values: Vec<Value>,
-}
-
 impl Default for Question {
     fn default() -> Self {
         Self {
@@ -168,8 +162,8 @@ impl Store {
         let period = question.by.iter().find_map(|one| one.period());
         let period =
             period.map_or_else(|| "0".to_owned(), |length| format!("hour - hour % {length}"));
-        let span = Conditions::span(question);
-        let mut conditions = Conditions::of(question);
+        let hours = span(question);
+        let mut conditions = series(question);
         if question.only_violations {
             conditions.require("action <> ?", Some(Value::Text("pass".to_owned())));
         }
@@ -185,9 +179,9 @@ impl Store {
              FROM (SELECT series, {period} AS period, sum(requests) AS requests, \
              sum(folded) AS folded, sum(dropped) AS dropped FROM rollups{} GROUP BY 1, 2) \
              JOIN series ON id = series{}{grouping}",
-            span.text, conditions.text
+            hours.text, conditions.text
         );
-        let values = span.values.into_iter().chain(conditions.values);
+        let values = hours.values.into_iter().chain(conditions.values);
         let mut counted = self.all(&sql, params_from_iter(values), |row| {
             let keys = question.by.iter().enumerate().map(|(at, one)| one.value(row, at));
             let count = |at: usize| row.get(question.by.len() + at).map(|sum: f64| sum as u64);
@@ -215,7 +209,7 @@ impl Store {
         question: &Question,
         limit: usize,
     ) -> Result<Vec<Place>, Error> {
-        let mut conditions = Conditions::span(question);
+        let mut conditions = span(question);
         conditions.require("kind = ?", Some(Value::Text(kind.as_str().to_owned())));
         conditions.require("site = ?", question.site.clone().map(Value::Text));
         conditions.require("product_token = ?", question.product_token.clone().map(Value::Text));
@@ -249,7 +243,7 @@ impl Store {
                 None => dimension.column().to_owned(),
             })
             .collect();
-        let mut conditions = Conditions::span(question);
+        let mut conditions = span(question);
         conditions.require("site = ?", question.site.clone().map(Value::Text));
         let (keys, grouping) = match expressions.join(", ") {
             none if none.is_empty() => (String::new(), String::new()),
@@ -276,7 +270,7 @@ impl Store {
     /// # Errors
     /// Where the database cannot be read.
     pub fn referrals(&self, question: &Question) -> Result<Vec<Referral>, Error> {
-        let mut conditions = Conditions::span(question);
+        let mut conditions = span(question);
         conditions.require("site = ?", question.site.clone().map(Value::Text));
         let sql = format!(
             "SELECT operator, site, sum(visits) AS visits FROM referrals{} \
@@ -293,32 +287,23 @@ impl Store {
     }
 }
 
-impl Conditions {
-    /// The hours of the question.
-    fn span(question: &Question) -> Self {
-        let mut conditions = Self { text: String::new(), values: Vec::new() };
-        let first = Hour::of(question.since).as_millisecond();
-        conditions.require("hour >= ?", Some(Value::Integer(first)));
-        conditions.require("hour < ?", Some(Value::Integer(question.until.as_millisecond())));
-        conditions
-    }
+/// The hours of a question.
+fn span(question: &Question) -> Conditions {
+    let mut conditions = Conditions::default();
+    let first = Hour::of(question.since).as_millisecond();
+    conditions.require("hour >= ?", Some(Value::Integer(first)));
+    conditions.require("hour < ?", Some(Value::Integer(question.until.as_millisecond())));
+    conditions
+}
 
-    /// The values of series.
-    fn of(question: &Question) -> Self {
-        let mut conditions = Self { text: String::new(), values: Vec::new() };
-        let text = |wanted: &Option<String>| wanted.clone().map(Value::Text);
-        conditions.require("site = ?", text(&question.site));
-        conditions.require("product_token = ?", text(&question.product_token));
-        conditions.require("purpose = ?", text(&question.purpose));
-        conditions
-    }
-
-    fn require(&mut self, condition: &'static str, value: Option<Value>) {
-        let Some(value) = value else { return };
-        self.text.push_str(if self.values.is_empty() { " WHERE " } else { " AND " });
-        self.text.push_str(condition);
-        self.values.push(value);
-    }
+/// The values of series.
+fn series(question: &Question) -> Conditions {
+    let mut conditions = Conditions::default();
+    let text = |wanted: &Option<String>| wanted.clone().map(Value::Text);
+    conditions.require("site = ?", text(&question.site));
+    conditions.require("product_token = ?", text(&question.product_token));
+    conditions.require("purpose = ?", text(&question.purpose));
+    conditions
 }
 
 #[cfg(test)]

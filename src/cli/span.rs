@@ -35,7 +35,7 @@ impl Span {
 }
 
 /// A time, a day in UTC, or an age before `now`.
-fn time(text: &str, now: Timestamp) -> Result<Timestamp, Error> {
+pub(super) fn time(text: &str, now: Timestamp) -> Result<Timestamp, Error> {
     parse(text, now).ok_or_else(|| {
         let text = escape::bounded(text.as_bytes(), 100);
         Error::Refused(format!(
