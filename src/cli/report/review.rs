@@ -12,11 +12,10 @@ use crate::{
         screen::Screen,
     },
     report::{
-        self, Span, TALLIED_BY, html, markdown,
-        review::{Answers, FIRST_BY, Period, RULES_BY, Review, document, json_lines, most_paths},
+        self, Span, html, markdown,
+        review::{Answers, Review, document, json_lines},
         text,
     },
-    violations::{Dimension, PlaceKind, Question, Store},
 };
 
 /// The columns of text that no terminal shows.
@@ -44,7 +43,7 @@ pub(super) fn write(options: &Options<'_>, out: &mut dyn Write) -> Result<Exit, 
     let (since, until) = lookup::span(options.since, options.until, now)?;
     let store = lookup::database(&policy)?;
     let site = options.site.map(|host| lookup::site(&policy, &store, host)).transpose()?;
-    let answers = answers(&store, Span::new(since, until, now), site)?;
+    let answers = Answers::of(&store, Span::new(since, until, now), site)?;
     let review = Review::of(&answers, &policy.catalogue);
     let file = options.output.filter(|file| file.as_os_str() != "-");
     let written = match options.format {
@@ -67,33 +66,4 @@ fn screen(file: Option<&Path>) -> report::Screen {
         width: screen.width.filter(|_| to_terminal).unwrap_or(USUAL_WIDTH),
         has_colours: screen.has_colours && to_terminal,
     }
-}
-
-fn answers(store: &Store, span: Span, site: Option<String>) -> Result<Answers, Error> {
-    let of = |question: Question| Question { site: site.clone(), ..question };
-    let (here, before) = (of(span.question()), of(span.question_before()));
-    let both = Question { since: before.since, by: FIRST_BY.to_vec(), ..here.clone() };
-    let first = store.counted(&both)?.into_iter().next();
-    let times = vec![Dimension::ProductToken, span.period()];
-    let (most, most_before) = most_paths();
-    Ok(Answers {
-        span,
-        now: period(store, &here, most)?,
-        before: period(store, &before, most_before)?,
-        times: store.counted(&Question { by: times, ..here })?,
-        first_counts: first.and_then(|one| one.key.first()?.parse().ok()),
-        site,
-    })
-}
-
-fn period(store: &Store, question: &Question, paths: usize) -> Result<Period, Error> {
-    let by = |by: &[Dimension]| Question { by: by.to_vec(), ..question.clone() };
-    let people = store.people(question)?;
-    Ok(Period {
-        crawlers: store.counted(&by(&TALLIED_BY))?,
-        rules: store.counted(&by(&RULES_BY))?,
-        paths: store.places(PlaceKind::Path, question, paths)?,
-        people: people.iter().map(|one| one.requests).sum(),
-        referrals: store.referrals(question)?,
-    })
 }

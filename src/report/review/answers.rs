@@ -3,25 +3,20 @@
 use jiff::Timestamp;
 
 use crate::{
-    report::Span,
-    violations::{Counted, Dimension, Place, Referral},
+    report::{Span, TALLIED_BY},
+    violations::{Counted, Dimension, Error, Place, PlaceKind, Question, Referral, Store},
 };
 
 /// By what counts are told apart for rules.
-pub const RULES_BY: [Dimension; 5] =
+const RULES_BY: [Dimension; 5] =
     [Dimension::Site, Dimension::Directive, Dimension::Pattern, Dimension::Line, Dimension::Reason];
 /// By what counts are told apart to find the first day with counts.
-pub const FIRST_BY: [Dimension; 1] = [Dimension::Day];
+const FIRST_BY: [Dimension; 1] = [Dimension::Day];
 
 /// The paths that a review shows at most.
 const MOST_PATHS: usize = 1_000;
 /// The paths of the time before among which they are looked for.
-const MOST_PATHS_BEFORE: usize = 100_000;
-
-/// How many paths the database is asked for: in the span, and in the one before.
-pub const fn most_paths() -> (usize, usize) {
-    (MOST_PATHS, MOST_PATHS_BEFORE)
-}
+pub(super) const MOST_PATHS_BEFORE: usize = 100_000;
 
 /// The answers of the database.
 #[derive(Clone, Debug)]
@@ -45,12 +40,48 @@ pub struct Answers {
 pub struct Period {
     /// The counts by [`TALLIED_BY`](crate::report::TALLIED_BY).
     pub crawlers: Vec<Counted>,
-    /// The counts by [`RULES_BY`].
+    /// The counts by site, directive, pattern, line and reason.
     pub rules: Vec<Counted>,
-    /// The paths with the most violations, up to [`most_paths`].
+    /// The paths with the most violations, up to a bound.
     pub paths: Vec<Place>,
     /// The requests of people.
     pub people: u64,
     /// The visits of people that operators of crawlers sent.
     pub referrals: Vec<Referral>,
+}
+
+impl Answers {
+    /// The answers of a database about `span`, on one site or on all of them.
+    ///
+    /// # Errors
+    /// The database can't be read.
+    pub fn of(store: &Store, span: Span, site: Option<String>) -> Result<Self, Error> {
+        let of = |question: Question| Question { site: site.clone(), ..question };
+        let (here, before) = (of(span.question()), of(span.question_before()));
+        let both = Question { since: before.since, by: FIRST_BY.to_vec(), ..here.clone() };
+        let first = store.counted(&both)?.into_iter().next();
+        let times = vec![Dimension::ProductToken, span.period()];
+        Ok(Self {
+            span,
+            now: Period::of(store, &here, MOST_PATHS)?,
+            before: Period::of(store, &before, MOST_PATHS_BEFORE)?,
+            times: store.counted(&Question { by: times, ..here })?,
+            first_counts: first.and_then(|one| one.key.first()?.parse().ok()),
+            site,
+        })
+    }
+}
+
+impl Period {
+    fn of(store: &Store, question: &Question, paths: usize) -> Result<Self, Error> {
+        let by = |by: &[Dimension]| Question { by: by.to_vec(), ..question.clone() };
+        let people = store.people(question)?;
+        Ok(Self {
+            crawlers: store.counted(&by(&TALLIED_BY))?,
+            rules: store.counted(&by(&RULES_BY))?,
+            paths: store.places(PlaceKind::Path, question, paths)?,
+            people: people.iter().map(|one| one.requests).sum(),
+            referrals: store.referrals(question)?,
+        })
+    }
 }

@@ -4,7 +4,7 @@
 //! what stands out. It is written as JSON lines, or as a [`Document`](super::Document).
 
 pub use self::{
-    answers::{Answers, FIRST_BY, Period, RULES_BY, most_paths},
+    answers::{Answers, Period},
     json::json_lines,
     model::{CrawlerRow, DayRow, Exchange, OperatorRow, PathRow, Review, RuleRow},
     pages::document,

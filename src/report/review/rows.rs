@@ -8,7 +8,7 @@ use std::{
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
-    answers::most_paths,
+    answers::MOST_PATHS_BEFORE,
     model::{CrawlerRow, DayRow, Exchange, OperatorRow, PathRow, RuleRow},
 };
 use crate::{
@@ -56,7 +56,7 @@ pub(super) fn rules(now: &[Counted], before: &[Counted]) -> Vec<RuleRow> {
 
 /// One row for each path.
 pub(super) fn paths(now: &[Place], before: &[Place]) -> Vec<PathRow> {
-    let is_complete = before.len() < most_paths().1;
+    let is_complete = before.len() < MOST_PATHS_BEFORE;
     let before: HashMap<&str, u64> =
         before.iter().map(|place| (place.key.as_str(), place.violations)).collect();
     let row = |place: &Place| PathRow {

@@ -3,13 +3,17 @@
 use jiff::Timestamp;
 
 use crate::{
-    report::Span,
-    violations::{Counted, Dimension, Edition, Fetch},
+    crawlers::Catalogue,
+    report::{Span, TALLIED_BY},
+    violations::{Counted, Dimension, Edition, Error, Fetch, Question, Store},
 };
 
 /// By what counts are told apart to see what was read, and when.
-pub const READ_BY: [Dimension; 4] =
+const READ_BY: [Dimension; 4] =
     [Dimension::Hour, Dimension::Site, Dimension::Reason, Dimension::Edition];
+
+/// The most bytes of robots.txt files that are read for their times in force.
+const MOST_EDITIONS: usize = 16 << 20;
 
 /// The answers of the database about one crawler.
 #[derive(Clone, Debug)]
@@ -26,7 +30,7 @@ pub struct Answers {
     pub before: Vec<Counted>,
     /// The counts of the span by hour.
     pub hours: Vec<Counted>,
-    /// The counts of both spans by [`READ_BY`], under every name that the crawler obeys in robots.txt:
+    /// The counts of both spans by hour, site, reason and edition, under every name that the crawler obeys in robots.txt:
     /// it may fetch the file under any of them.
     pub read: Vec<Counted>,
     /// The latest fetches under these names.
@@ -35,4 +39,53 @@ pub struct Answers {
     pub editions: Vec<Edition>,
     /// The start of the first day with counts of any crawler, in both spans.
     pub first_counts: Option<Timestamp>,
+}
+
+impl Answers {
+    /// The answers of a database about the crawler with this product token.
+    ///
+    /// # Errors
+    /// The database can't be read.
+    pub fn of(
+        store: &Store,
+        catalogue: &Catalogue,
+        span: Span,
+        site: Option<String>,
+        product_token: String,
+    ) -> Result<Self, Error> {
+        let of = |question: Question, token: &str, by: &[Dimension]| Question {
+            site: site.clone(),
+            product_token: Some(token.to_owned()),
+            by: by.to_vec(),
+            ..question
+        };
+        let (here, before) = (span.question(), span.question_before());
+        let both = Question { since: span.before, site: site.clone(), ..here.clone() };
+        let first = store.counted(&Question { by: vec![Dimension::Day], ..both.clone() })?;
+        let names: Vec<String> = match catalogue.find(&product_token) {
+            Some(entry) => entry.groups().map(|name| name.as_str().to_owned()).collect(),
+            None => vec![product_token.clone()],
+        };
+        let mut read = Vec::new();
+        for name in &names {
+            read.extend(store.counted(&of(both.clone(), name, &READ_BY))?);
+        }
+        let mut fetches = store.fetches()?;
+        fetches.retain(|fetch| {
+            let is_here = site.as_ref().is_none_or(|site| fetch.site.eq_ignore_ascii_case(site));
+            is_here && names.iter().any(|name| fetch.product_token.eq_ignore_ascii_case(name))
+        });
+        Ok(Self {
+            now: store.counted(&of(here.clone(), &product_token, &TALLIED_BY))?,
+            before: store.counted(&of(before, &product_token, &TALLIED_BY))?,
+            hours: store.counted(&of(here, &product_token, &[Dimension::Hour]))?,
+            read,
+            fetches,
+            editions: store.latest_editions(span.before, None, MOST_EDITIONS)?.0,
+            first_counts: first.first().and_then(|one| one.key.first()?.parse().ok()),
+            span,
+            site,
+            product_token,
+        })
+    }
 }

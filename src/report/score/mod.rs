@@ -4,7 +4,7 @@
 //! [`Document`](super::Document).
 
 pub use self::{
-    answers::{Answers, READ_BY},
+    answers::Answers,
     json::json_line,
     model::{Following, Reading, Score},
     pages::document,
