@@ -8,14 +8,14 @@
 //! desk       pages about violations
 //! ```
 //!
-//! May use: metrics, violations, escape. Must not know: proxy, policy, enforce, cli.
+//! May use: metrics, escape, violations, publication, gate. Must not know: proxy, cli.
 
 use std::{net::TcpListener, sync::Arc};
 
 pub use self::{
     access::{Access, SHORTEST_TOKEN},
     hosts::Hosts,
-    view::View,
+    view::{Live, View},
 };
 
 mod access; // the token and the cookie that open the pages

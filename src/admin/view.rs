@@ -2,13 +2,13 @@
 
 use std::{
     path::PathBuf,
-    sync::{Arc, atomic::AtomicBool},
+    sync::{Arc, OnceLock, atomic::AtomicBool},
 };
 
 use jiff::Timestamp;
 
 use super::access::Access;
-use crate::{metrics::Metrics, violations::Sink};
+use crate::{gate::Gate, metrics::Metrics, publication::Handles, violations::Sink};
 
 /// The data that the pages show.
 #[derive(Clone, Debug)]
@@ -25,4 +25,17 @@ pub struct View {
     pub database: Option<PathBuf>,
     /// The clock.
     pub now: fn() -> Timestamp,
+    /// The state in force; empty until the policy has taken effect.
+    pub live: Arc<OnceLock<Live>>,
+}
+
+/// The state in force, for the pages about it.
+#[derive(Debug)]
+pub struct Live {
+    /// The policy file.
+    pub policy_file: PathBuf,
+    /// What the publisher shares.
+    pub handles: Handles,
+    /// The decisions about requests.
+    pub gate: Gate,
 }

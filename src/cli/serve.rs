@@ -4,7 +4,7 @@ use std::{
     net::TcpListener,
     path::Path,
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicBool, Ordering},
     },
     time::{Duration, Instant},
@@ -25,6 +25,7 @@ use crate::{
         exit::{Error, Exit},
     },
     diagnostic::Severity,
+    gate::Gate,
     metrics::Metrics,
     policy::{self, Policy},
     proxy::{self, Proxy, Running},
@@ -190,6 +191,7 @@ impl Service {
         let server = policy.server.clone();
         announce(&policy);
         let ready = Arc::new(AtomicBool::new(false));
+        let live = Arc::new(OnceLock::new());
         if let Some(admin) = &server.admin {
             let access = Arc::new(admin_access(admin)?);
             let listener = bound.map_or_else(|| TcpListener::bind(admin.address), Ok)?;
@@ -201,6 +203,7 @@ impl Service {
                 access,
                 database: policy.violations.database.clone(),
                 now: Timestamp::now,
+                live: Arc::clone(&live),
             };
             tokio::spawn(async move {
                 if let Err(error) = admin::serve(listener, hosts, view).await {
@@ -209,10 +212,16 @@ impl Service {
             });
         }
         let at_start = policy.clone();
-        let (file, sink_of) = (file.to_owned(), Arc::clone(&sink));
-        let started = Publisher::start(policy, file, memory, sink_of, Arc::clone(&metrics)).await;
+        let (policy_file, sink_of) = (file.to_owned(), Arc::clone(&sink));
+        let started =
+            Publisher::start(policy, policy_file.clone(), memory, sink_of, Arc::clone(&metrics))
+                .await;
         let refused = |finding| Error::Findings(vec![finding]);
         let publisher = started.map_err(refused)?;
+        let handles = publisher.handles();
+        let gate = Gate::new(&handles, &at_start);
+        // Set once: nobody else has it.
+        let _ = live.set(admin::Live { policy_file, handles, gate });
         tokio::spawn(watch_for_alerts(&publisher, at_start.clone()));
         let proxy = Proxy::new(&publisher.handles(), &at_start);
         let running = proxy::start(&server, proxy, metrics).map_err(refused)?;

@@ -39,7 +39,22 @@ pub(crate) const USES: [(&str, &[&str]); 18] = [
         ],
     ),
     ("proxy", &["policy", "enforce", "publication", "gate"]),
-    ("admin", &["violations"]),
+    (
+        "admin",
+        &[
+            "robots",
+            "crawlers",
+            "policy",
+            "enforce",
+            "violations",
+            "evidence",
+            "conduct",
+            "report",
+            "alerts",
+            "publication",
+            "gate",
+        ],
+    ),
     (
         "cli",
         &[
