@@ -34,12 +34,18 @@ impl<'a> Case<'a> {
 }
 
 /// Measures all cases and prints a table. An argument without dashes selects cases by a part of
-/// their name, in addition to the baseline: `cargo bench --bench decide -- identify`.
+/// their name, in addition to the baseline: `cargo bench --bench decide -- identify`. With `--calls=N`
+/// each of them is called so often and nothing is measured: for a count of instructions, which is the
+/// same on a busy machine (`valgrind --tool=callgrind`).
 pub(crate) fn measure(mut cases: Vec<Case<'_>>) {
     if let Some(wanted) = std::env::args().skip(1).find(|arg| !arg.starts_with("--")) {
         let baseline = cases.remove(0);
         cases.retain(|case| case.name.contains(&wanted));
         cases.insert(0, baseline);
+    }
+    let calls = std::env::args().find_map(|arg| arg.strip_prefix("--calls=")?.parse().ok());
+    if let Some(calls) = calls {
+        return cases.iter().for_each(|case| (0..calls).for_each(&case.call));
     }
     for round in 0..ROUNDS {
         let first = round % cases.len();
