@@ -7,8 +7,6 @@ use std::{
     time::Duration,
 };
 
-use crate::Result;
-
 /// The unit of times in `/proc`, independent of the kernel's tick: `USER_HZ`.
 const TICKS_PER_SECOND: u32 = 100;
 
@@ -23,7 +21,7 @@ pub(crate) struct Tools {
 
 impl Tools {
     /// Finds the programs; the error is the name of a missing one.
-    pub(crate) fn find() -> std::result::Result<Self, &'static str> {
+    pub(crate) fn find() -> Result<Self, &'static str> {
         let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         Ok(Self {
             nginx: program("nginx").ok_or("nginx")?,
@@ -53,16 +51,6 @@ fn program(name: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let folders = env::split_paths(&path).chain(["/usr/sbin".into(), "/usr/local/sbin".into()]);
     folders.map(|folder| folder.join(name)).find(|file| file.is_file())
-}
-
-/// The busy time of all processors so far.
-pub(crate) fn busy() -> Result<Duration> {
-    let stat = fs::read_to_string("/proc/stat")?;
-    let fields = stat.lines().next().unwrap_or_default().split_ascii_whitespace().skip(1);
-    let ticks: Vec<u64> = fields.filter_map(|field| field.parse().ok()).collect();
-    // user nice system idle iowait irq softirq steal (proc_stat(5)); guests are in user already.
-    let working = [0, 1, 2, 5, 6, 7].iter().filter_map(|&at: &usize| ticks.get(at)).sum();
-    Ok(ticks_to_time(working))
 }
 
 /// Prints the machine and the tools behind the figures.

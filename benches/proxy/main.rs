@@ -202,12 +202,12 @@ fn beadle(
 }
 
 fn one_turn(wrk: &Wrk, process: &Process, address: Address, turn: Duration) -> Result<Turn> {
-    let (before, machine_before, start) = (process.cpu_time()?, machine::busy()?, Instant::now());
+    let (before, machine_before, start) = (process.cpu_time()?, busy()?, Instant::now());
     let load: Load = wrk.run(address, turn)?;
     // Beadle writes records up to a tenth of a second later. This time counts as well.
     std::thread::sleep(Duration::from_millis(200));
     let cpu = process.cpu_time()?.saturating_sub(before);
-    let machine = machine::busy()?.saturating_sub(machine_before);
+    let machine = busy()?.saturating_sub(machine_before);
     let processors = machine.as_secs_f64() / start.elapsed().as_secs_f64();
     if load.failures > 0 || load.requests == 0 {
         let name = process.name();
@@ -216,4 +216,14 @@ fn one_turn(wrk: &Wrk, process: &Process, address: Address, turn: Duration) -> R
         );
     }
     Ok(Turn { cpu, processors, load })
+}
+
+/// The busy time of all processors so far.
+fn busy() -> Result<Duration> {
+    let stat = std::fs::read_to_string("/proc/stat")?;
+    let fields = stat.lines().next().unwrap_or_default().split_ascii_whitespace().skip(1);
+    let ticks: Vec<u64> = fields.filter_map(|field| field.parse().ok()).collect();
+    // user nice system idle iowait irq softirq steal (proc_stat(5)); guests are in user already.
+    let working = [0, 1, 2, 5, 6, 7].iter().filter_map(|&at: &usize| ticks.get(at)).sum();
+    Ok(machine::ticks_to_time(working))
 }

@@ -1,0 +1,220 @@
+//! A flood of violations through the proxy that blocks them: what is kept, what it costs, and what other
+//! clients notice.
+//!
+//! ```text
+//! cargo bench --bench flood                   about six minutes
+//! cargo bench --bench flood -- --seconds 5    a smoke test
+//! ```
+//! A crawler asks for forbidden pages, each from another address, first as fast as it is answered and
+//! then 20,000 times a second, while a person reads allowed pages 200 times a second. Before, the
+//! person reads alone. This is done with every violation recorded, and with the usual
+//! `violations.detail`, beyond which violations are only counted.
+//!
+//! Fails if a violation is dropped or the counts don't add up. Needs wrk and nginx, as `proxy` does.
+
+#![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
+
+use std::{
+    env,
+    error::Error,
+    io::{Read, Write},
+    net::TcpStream,
+    path::Path,
+    process::ExitCode,
+    thread,
+    time::{Duration, Instant},
+};
+
+use crate::{
+    load::{Kind, Load, Wrk},
+    machine::Tools,
+    process::{Address, Process},
+};
+
+mod load; // wrk
+#[path = "../proxy/machine.rs"]
+mod machine; // the machine and its programs
+#[path = "../proxy/nginx.rs"]
+#[expect(dead_code, reason = "nginx is only the origin here")]
+mod nginx;
+#[path = "../proxy/process.rs"]
+mod process; // child processes and their CPU time
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+/// The wanted violations per second.
+const RATE: u64 = 20_000;
+/// The most time until everything is written.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+const PERSON: Kind = Kind {
+    user_agent: "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0",
+    path: "/page/",
+    rate: Some(200),
+};
+const CRAWLER: Kind = Kind {
+    user_agent: "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)",
+    path: "/private/",
+    rate: Some(RATE),
+};
+
+fn main() -> ExitCode {
+    let args: Vec<String> = env::args().skip(1).collect();
+    // `cargo test --all-targets` starts benchmarks too, without this argument.
+    if !args.iter().any(|arg| arg == "--bench") {
+        println!("skipped: start it with `cargo bench --bench flood`");
+        return ExitCode::SUCCESS;
+    }
+    let tools = match Tools::find() {
+        Ok(tools) => tools,
+        Err(missing) => {
+            println!("skipped: {missing} is not installed");
+            return if env::var_os("CI").is_some() { ExitCode::FAILURE } else { ExitCode::SUCCESS };
+        }
+    };
+    let after = |name: &str| {
+        let at = args.iter().position(|arg| arg == name)?;
+        args.get(at + 1)?.parse::<u64>().ok()
+    };
+    let is_quick = args.iter().any(|arg| arg == "--quick");
+    let seconds = after("--seconds").unwrap_or(if is_quick { 3 } else { 60 });
+    match run(&tools, Duration::from_secs(seconds.max(1))) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            println!("failed: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(tools: &Tools, time: Duration) -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let wrk = Wrk::new(tools, folder.path())?;
+    let origin_address = Address::free()?;
+    let origin = nginx::origin(tools, &folder.path().join("origin"), origin_address)?;
+    origin.wait_until_it_listens(origin_address)?;
+    machine::describe(tools);
+    println!("{} s for each row; a person reads 200 pages a second meanwhile\n", time.as_secs());
+    println!(
+        "| `violations.detail` | flood | violations/s | CPU µs for one | stored | folded | dropped | \
+         written after | others: p50 ms | p99 ms |\n|---|---|---|---|---|---|---|---|---|---|"
+    );
+    for detail in ["1000000000", "1000"] {
+        for rate in [Some(0), None, Some(RATE)] {
+            let program = Program::start(tools, folder.path(), detail, origin_address)?;
+            let name = match rate {
+                Some(0) => "none",
+                Some(_) => "20,000 a second",
+                None => "as fast as it is answered",
+            };
+            let row = flood(&wrk, &program, Kind { rate, ..CRAWLER }, time)?;
+            println!("| {detail} | {name} | {row}");
+            program.process.stop()?;
+        }
+    }
+    origin.stop()
+}
+
+/// A running proxy with a database of its own.
+struct Program {
+    process: Process,
+    address: Address,
+    admin: Address,
+}
+
+impl Program {
+    fn start(tools: &Tools, folder: &Path, detail: &str, origin: Address) -> Result<Self> {
+        let (address, admin) = (Address::free()?, Address::free()?);
+        let database = tempfile::Builder::new().prefix("flood").tempdir_in(folder)?.keep();
+        let text = format!(
+            "server: {{ listen: [\"{address}\"], admin: \"{admin}\", trusted_proxies: [127.0.0.1] }}
+violations: {{ database: {database}/beadle.db, detail: {detail} }}
+sites:
+  - hosts: [www.example.com]
+    origin: http://{origin}
+    robots_txt: {{ groups: [{{ user_agents: [\"*\"], disallow: [/private/] }}] }}
+    enforcement: {{ mode: block }}
+",
+            database = database.display()
+        );
+        let policy = database.join("beadle.yaml");
+        std::fs::write(&policy, text)?;
+        let serve = ["serve", "--config", &policy.to_string_lossy()];
+        let program = env!("CARGO_BIN_EXE_beadle");
+        let process = Process::start(tools, "beadle", program.as_ref(), &serve, folder)?;
+        process.wait_until_it_listens(address)?;
+        Ok(Self { process, address, admin })
+    }
+
+    /// The counts of records: seen, stored, folded, dropped, queued.
+    fn counts(&self) -> Result<[u64; 5]> {
+        let mut stream = TcpStream::connect(self.admin.to_string())?;
+        stream
+            .write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
+        let mut text = String::new();
+        stream.read_to_string(&mut text)?;
+        let names = ["seen_total", "stored_total", "folded_total", "dropped_total", "queued"];
+        let number = |name: &str| -> Result<u64> {
+            let start = format!("beadle_records_{name} ");
+            let value = text.lines().find_map(|line| line.strip_prefix(&start));
+            Ok(value.ok_or("a metric is missing")?.parse::<f64>()? as u64)
+        };
+        let mut counts = [0; 5];
+        for (count, name) in counts.iter_mut().zip(names) {
+            *count = number(name)?;
+        }
+        Ok(counts)
+    }
+}
+
+fn flood(wrk: &Wrk, program: &Program, crawler: Kind, time: Duration) -> Result<String> {
+    // The crawler has no grace: the first edition is in force from its start on.
+    let before = program.process.cpu_time()?;
+    let person = wrk.start(program.address, PERSON, time)?;
+    let crawler = match crawler.rate {
+        Some(0) => None,
+        _ => Some(wrk.start(program.address, crawler, time)?),
+    };
+    let flood = crawler.map(load::Run::end).transpose()?;
+    let person = person.end()?;
+    let ended = Instant::now();
+    let counts = loop {
+        let counts = program.counts()?;
+        if counts[4] == 0 {
+            break counts;
+        }
+        if ended.elapsed() > PATIENCE {
+            return Err(format!("{} records are still queued", counts[4]).into());
+        }
+        thread::sleep(Duration::from_millis(100));
+    };
+    let written = ended.elapsed();
+    let cpu = program.process.cpu_time()?.saturating_sub(before);
+    let [seen, stored, folded, dropped, _] = counts;
+    if seen != stored + folded + dropped || person.failures > 0 {
+        let name = program.process.name();
+        return Err(format!("{name}: {counts:?}, {} failures", person.failures).into());
+    }
+    Ok(row(flood.as_ref(), &person, cpu, counts, written))
+}
+
+fn row(
+    flood: Option<&Load>,
+    person: &Load,
+    cpu: Duration,
+    [seen, stored, folded, dropped, _]: [u64; 5],
+    written: Duration,
+) -> String {
+    let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
+    let others =
+        format!("{:.2} | {:.2} |", milliseconds(person.median), milliseconds(person.percentile_99));
+    match flood {
+        None => format!("| | | | | | {others}"),
+        Some(load) => format!(
+            "**{:.0}** | {:.1} | {stored} | {folded} | {dropped} | {:.1} s | {others}",
+            load.rate(),
+            cpu.as_secs_f64() * 1e6 / seen.max(1) as f64,
+            written.as_secs_f64(),
+        ),
+    }
+}
