@@ -158,11 +158,11 @@ impl Forms {
         let latin_1 = latin_1(letter);
         let others = [loosely.as_deref(), latin_1.as_deref(), by_backslash];
         for other in others.into_iter().flatten() {
-            let (mut family, is_cut) = Family::of(other, reading, decoded);
-            for known in forms.families.iter().filter(|known| known.queries == family.queries) {
-                family.paths.remove_all(&known.paths);
-            }
-            forms.families.push(family);
+            let (family, is_cut) = Family::of(other, reading, decoded);
+            let new = forms.families.iter().fold(vec![family], |new, known| {
+                new.into_iter().flat_map(|family| family.without(known)).collect()
+            });
+            forms.families.extend(new);
             forms.is_cut |= is_cut;
         }
         if reading.case_insensitive {
@@ -216,6 +216,17 @@ impl Family {
         let decoded = literal.into_iter().chain(trimmed).map(|query| (query, Of::Queries));
         queries.extend(decoded.chain(named));
         (Self { paths, queries, is_folded: false, has_letter: false }, is_cut)
+    }
+
+    /// The forms that another family does not have. A path has no `?`, and a query begins with one. So
+    /// what both have is each common path with each common query.
+    fn without(mut self, known: &Self) -> impl Iterator<Item = Self> {
+        let (common, own): (Vec<_>, Vec<_>) =
+            self.queries.drain(..).partition(|query| known.queries.contains(query));
+        let rest = (!own.is_empty()).then(|| Self { queries: own, ..self.clone() });
+        self.paths.remove_all(&known.paths);
+        let left = (!common.is_empty()).then_some(Self { queries: common, ..self });
+        left.into_iter().chain(rest)
     }
 
     fn folded(&self) -> Self {

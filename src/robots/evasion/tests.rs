@@ -52,6 +52,15 @@ fn evasion_forms_are_those_that_an_origin_may_see() {
 }
 
 #[test]
+fn a_form_that_two_letters_make_is_listed_once() {
+    for target in ["/;%3?", "/;a/%6@?", "/%3?x", "/\\%3?%2b=%3d", "/x%ff%3??"] {
+        let found = found(target, Reading::default());
+        let different: std::collections::HashSet<&String> = found.iter().collect();
+        assert_eq!(different.len(), found.len(), "{target}: {found:?}");
+    }
+}
+
+#[test]
 fn a_declared_reading_adds_forms() {
     let reading = Reading { decode_depth: 2, case_insensitive: false };
     assert_eq!(found("/%2570rivate/x", reading), ["/private/x"]);
