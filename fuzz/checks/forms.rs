@@ -34,11 +34,12 @@ pub(crate) fn holds_for(octets: &[u8]) {
     }
 }
 
-/// Octets as a target in origin-form without a fragment.
+/// Octets as a target in origin-form without a fragment, as the proxy passes it on: the octets that
+/// it encodes are left out.
 fn target(octets: &[u8]) -> Vec<u8> {
     let letters = b"/.%;\\:@?2f5ce3bax";
     let letter = |octet: &u8| match octet {
-        b'!'..=b'~' if *octet != b'#' => *octet,
+        b'!'..=b'~' if !b"#\"<>`".contains(octet) => *octet,
         _ => letters[usize::from(*octet) % letters.len()],
     };
     std::iter::once(b'/').chain(octets.iter().map(letter)).collect()
