@@ -1,6 +1,6 @@
 //! Values by the names in user-agent lines, found by a crawler's name (§2.2.1).
 
-use std::collections::BTreeMap;
+use std::{array, collections::BTreeMap, ops::Range};
 
 use super::name;
 
@@ -18,6 +18,8 @@ pub(super) struct NameKey {
 pub(super) struct NameMap<T> {
     /// Ordered by key.
     rows: Vec<(NameKey, T)>,
+    /// The rows of each form. Most files have none but those of whole names.
+    of_form: [Range<usize>; name::FORMS],
     /// A bit for each first octet of a name. All forms of a name begin with the same octet, so a
     /// small map rejects most names at once.
     starts: [u64; 4],
@@ -30,7 +32,10 @@ impl<T> NameMap<T> {
         for first in rows.keys().filter_map(|key| key.name.bytes().next()) {
             starts[usize::from(first / 64)] |= 1 << (first % 64);
         }
-        Self { rows: rows.into_iter().collect(), starts }
+        let rows: Vec<_> = rows.into_iter().collect();
+        let before = |form| rows.partition_point(|(key, _): &(NameKey, T)| key.form < form);
+        let of_form = array::from_fn(|form| before(form)..before(form + 1));
+        Self { rows, of_form, starts }
     }
 
     /// The values for the crawler `name`: a product token in any case, with or without a version
@@ -39,13 +44,11 @@ impl<T> NameMap<T> {
     pub(super) fn find(&self, name: &str) -> impl Iterator<Item = &T> {
         let forms = if self.may_have(name) { name::forms(name) } else { [None; name::FORMS] };
         let own = forms.into_iter().flatten();
-        own.flat_map(|own| (0..name::FORMS).map(move |form| (form, own))).filter_map(
-            |(form, own)| {
-                let order = |(key, _): &(NameKey, T)| {
-                    key.form.cmp(&form).then_with(|| name::compare(&key.name, own))
-                };
-                let at = self.rows.binary_search_by(order).ok()?;
-                self.rows.get(at).map(|(_, value)| value)
+        own.flat_map(|own| self.of_form.iter().map(move |rows| (rows, own))).filter_map(
+            |(rows, own)| {
+                let rows = self.rows.get(rows.clone())?;
+                let at = rows.binary_search_by(|(key, _)| name::compare(&key.name, own)).ok()?;
+                rows.get(at).map(|(_, value)| value)
             },
         )
     }
