@@ -121,14 +121,16 @@ impl SelfDescription {
         self.device |= self.bot.is_some() && is_device(bytes);
     }
 
-    /// Notes a link.
-    pub(super) fn note_link(&mut self, word: &Word, text: &[u8]) {
+    /// Notes a link. A client with a known name needs no other.
+    pub(super) fn note_link(&mut self, word: &Word, text: &[u8], is_nameless: bool) {
         self.expects_name = false;
         self.link.get_or_insert(word.start);
         let is_web = text.get(word.end + 1..).is_some_and(|rest| rest.starts_with(b"//"));
         if is_web && word.before(text) == Some(b'+') {
             self.plus_link = true;
-            self.linked = self.linked.or_else(|| product_name::linked_at(word.start, text));
+            if is_nameless && self.linked.is_none() {
+                self.linked = product_name::linked_at(word.start, text);
+            }
         }
         self.words += 1;
     }

@@ -74,7 +74,7 @@ fn scan<'a>(
     }
     let mut scan = Scan { text, at: 0, previous: &[], description: SelfDescription::new(text) };
     let had_names = !claim.is_empty();
-    while let Some(word) = scan.next_word() {
+    while let Some(word) = scan.next_word(claim.is_empty()) {
         let mut end = word.end;
         let bytes = word.bytes(text);
         let hash = hash(bytes);
@@ -139,7 +139,7 @@ struct Scan<'a> {
 impl<'a> Scan<'a> {
     /// The next word that does not belong to a link.
     #[inline]
-    fn next_word(&mut self) -> Option<Word> {
+    fn next_word(&mut self, is_nameless: bool) -> Option<Word> {
         loop {
             let start = next_start(self.text, self.at)?;
             let extent = extent(self.text.get(start..)?);
@@ -154,7 +154,7 @@ impl<'a> Scan<'a> {
                 continue;
             }
             if self.begins_link(&word) {
-                self.description.note_link(&word, self.text);
+                self.description.note_link(&word, self.text, is_nameless);
                 self.previous = &[];
                 self.at = self.end_of_link(end);
                 continue;
