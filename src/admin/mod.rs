@@ -8,7 +8,8 @@
 //! desk       pages about violations
 //! ```
 //!
-//! May use: metrics, escape, violations, publication, gate. Must not know: proxy, cli.
+//! May use: robots, crawlers, policy, enforce, violations, evidence, report, alerts, publication, gate,
+//! metrics, escape. Must not know: proxy, cli.
 
 use std::{net::TcpListener, sync::Arc};
 

@@ -20,7 +20,7 @@ use tracing_subscriber::{EnvFilter, fmt, prelude::*};
 use crate::{
     admin, alerts,
     cli::{
-        alerts::{known_offenders, state},
+        alerts::known_offenders,
         config::{ConfigFile, load},
         exit::{Error, Exit},
     },
@@ -268,7 +268,7 @@ fn watch_for_alerts(
     async move {
         let known = tokio::task::spawn_blocking(move || known_offenders(&policy)).await;
         // A query that panicked has no answer.
-        alerts::run(webhooks, known.unwrap_or_default(), || state(&handles)).await;
+        alerts::run(webhooks, known.unwrap_or_default(), || handles.state()).await;
     }
 }
 

@@ -24,6 +24,7 @@ use crate::{
     signature::{Fields, Message},
 };
 
+pub use self::report::{FailingSource, Sources};
 use self::{
     keys::{KeyKeeper, Keys, Signers},
     lists::{ListKeeper, Lists},
@@ -50,6 +51,7 @@ pub struct Verifier {
     names: Option<Names>,
     keys: Arc<Keys>,
     metrics: Arc<Metrics>,
+    report: Arc<Report>,
     tasks: Vec<AbortHandle>,
 }
 
@@ -84,7 +86,7 @@ impl Verifier {
         let fetcher = Fetcher::new(Some(settings))?;
         let (mut verifier, lists, keys) = Self::with_copies(policy, settings, metrics);
         let (refresh, metrics) = (settings.refresh, || Arc::clone(metrics));
-        let report = Arc::<Report>::default();
+        let report = Arc::clone(&verifier.report);
         if settings.ip_ranges {
             let lists =
                 refresh::run(lists, refresh, fetcher.clone(), metrics(), Arc::clone(&report));
@@ -118,7 +120,15 @@ impl Verifier {
         let key_keeper = KeyKeeper::new(Arc::clone(&keys), settings);
         let (settings, metrics) = (settings.clone(), Arc::clone(metrics));
         (
-            Self { settings, lists, names: None, keys, metrics, tasks: Vec::new() },
+            Self {
+                settings,
+                lists,
+                names: None,
+                keys,
+                metrics,
+                report: Arc::default(),
+                tasks: Vec::new(),
+            },
             list_keeper,
             key_keeper,
         )
@@ -128,6 +138,16 @@ impl Verifier {
     /// connections still read the memory.
     pub fn retire(&self) {
         self.tasks.iter().for_each(AbortHandle::abort);
+    }
+
+    /// The address lists and key directories, by kind, with those whose last fetch failed.
+    pub fn sources(&self) -> Vec<Sources> {
+        self.report.sources()
+    }
+
+    /// Whether names of addresses are looked up.
+    pub const fn looks_up_names(&self) -> bool {
+        self.names.is_some()
     }
 
     /// The standing of a client that claims to be `crawler`.

@@ -38,7 +38,7 @@ use crate::{
     gate::{self, Answer, Gate, Passage, Reception},
     metrics::{Gauge, Metrics},
     policy::{self, Policy},
-    publication::{Clock, Handles, ServedSite},
+    publication::{Clock, Handles},
 };
 
 use self::edge::Phase;
@@ -297,8 +297,8 @@ impl ProxyHttp for Proxy {
         }
         let of_origin = StatusCode::from_u16(status).ok().filter(|_| matches!(status, 502..=504));
         if of_origin.is_some() {
-            let served = exchange.passage.served();
-            served.into_iter().for_each(ServedSite::count_origin_failure);
+            let now = self.clock.moment().now;
+            exchange.passage.served().into_iter().for_each(|one| one.count_origin_failure(now));
             self.warn_of_origin(exchange, status, error, "the origin gave no response");
         }
         if status > 0 {

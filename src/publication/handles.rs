@@ -6,12 +6,14 @@ use arc_swap::{ArcSwap, ArcSwapOption};
 use jiff::Timestamp;
 
 use crate::{
-    alerts::Refusal,
+    alerts::{Refusal, State, Tally, Trouble},
     conduct::Conduct,
+    crawlers::Outcome,
+    enforce::Action,
     evidence::Verifier,
     metrics::Metrics,
     policy::{ClientIp, Policy},
-    violations::{Error, Settings, Sink},
+    violations::{Error, Health, Settings, Sink},
 };
 
 use super::{
@@ -64,6 +66,33 @@ impl Handles {
             metrics,
             refused: Arc::default(),
         })
+    }
+
+    /// The state of the program, for alerts and pages.
+    pub fn state(&self) -> State {
+        let Self { metrics, sink, refused, .. } = self;
+        let troubles =
+            sink.destinations().into_iter().filter_map(|(destination, health)| match health {
+                Health::Ok => None,
+                Health::Degraded(reason) => {
+                    Some(Trouble { destination: destination.to_owned(), reason })
+                }
+            });
+        let tallies = metrics.requests_of_crawlers().into_iter().map(|one| Tally {
+            violations: if one.action == Action::Pass.as_str() { 0 } else { one.requests },
+            is_impostor: one.standing == Outcome::Contradicted.as_str(),
+            site: one.site,
+            product_token: one.product_token,
+            requests: one.requests,
+        });
+        State {
+            refused: refused.load().as_deref().cloned(),
+            quarantined: metrics.robots_in_quarantine(),
+            open_breakers: metrics.open_breakers(),
+            troubles: troubles.collect(),
+            lost: sink.counts().dropped,
+            tallies: tallies.collect(),
+        }
     }
 
     /// Gives the store the history, for a database that lacks it. `client_ip` is the form of

@@ -1,6 +1,14 @@
 //! The published state for requests: the rulebook, the verifier and the sites. Swapped whole.
 
-use std::{collections::HashSet, sync::Arc};
+use std::{
+    collections::HashSet,
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+};
+
+use jiff::Timestamp;
 
 use crate::{
     conduct::SiteConduct,
@@ -41,6 +49,8 @@ pub struct ServedSite {
     pub conduct: SiteConduct,
     /// The requests of people.
     pub people: Arc<People>,
+    /// The millisecond since 1970 at which the origin last failed to answer a request; 0 for never.
+    last_failure: Arc<AtomicI64>,
     counters: Counters,
 }
 
@@ -85,6 +95,7 @@ impl ServedSite {
         Self {
             conduct: SiteConduct::following(before.map(|one| &one.conduct), site, metrics),
             people: before.map(|one| Arc::clone(&one.people)).unwrap_or_default(),
+            last_failure: before.map(|one| Arc::clone(&one.last_failure)).unwrap_or_default(),
             origin: site.origin.clone(),
             underscore_fields: site.underscore_fields,
             addresses: addresses.of(&site.origin),
@@ -120,8 +131,15 @@ impl ServedSite {
         self.counters.count_cut_tags()
     }
 
-    /// Counts a request that the origin failed to answer with 502, 503 or 504.
-    pub fn count_origin_failure(&self) {
+    /// Counts a request that the origin failed to answer, answered with 502, 503 or 504.
+    pub fn count_origin_failure(&self, now: Timestamp) {
+        self.last_failure.store(now.as_millisecond(), Ordering::Relaxed);
         self.counters.count_origin_failure();
+    }
+
+    /// The last time at which the origin failed to answer a request, since the start.
+    pub fn last_origin_failure(&self) -> Option<Timestamp> {
+        let at = self.last_failure.load(Ordering::Relaxed);
+        Timestamp::from_millisecond(at).ok().filter(|_| at > 0)
     }
 }

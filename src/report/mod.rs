@@ -18,6 +18,7 @@ pub use self::{
 };
 
 pub mod bundle; // the evidence of violations, as files that verify alone
+pub mod number; // numbers as people read them
 pub mod review; // a span of time against the one before
 pub mod score; // the scorecard of one crawler
 
@@ -26,7 +27,6 @@ mod bars; // small bars of block characters
 mod document; // a document of tables
 mod html; // a document as HTML
 mod markdown; // a document as Markdown
-mod number; // numbers as people read them
 mod parts; // parts that several JSON lines have
 mod span; // a span of whole hours
 mod tally; // the requests of one client name

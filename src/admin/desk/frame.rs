@@ -50,26 +50,63 @@ pub(super) fn notice(view: &View, status: StatusCode, title: &str, text: &str) -
     (status, html(&Notice { frame: Frame::new(view, ""), title, text })).into_response()
 }
 
+/// The reason why the database has no answer.
+#[derive(Debug)]
+pub(super) enum NoAnswer {
+    /// The policy names none.
+    NoDatabase,
+    /// It can't be read; holds the reason.
+    Unreadable(String),
+}
+
 /// The answer of a question to the database, or a page that says why there is none.
 pub(super) async fn ask<T: Send + 'static>(
     view: &View,
     question: impl FnOnce(&Store) -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Response> {
-    let Some(database) = view.database.clone() else {
-        let text = "The policy names no database, so nothing is kept to look at. \
-                    Set violations.database.";
-        return Err(notice(view, StatusCode::OK, "No database", text));
-    };
+    try_ask(view, question).await.map_err(|none| none.page(view))
+}
+
+/// The answer of a question to the database, for a page that has more to show.
+pub(super) async fn try_ask<T: Send + 'static>(
+    view: &View,
+    question: impl FnOnce(&Store) -> Result<T, Error> + Send + 'static,
+) -> Result<T, NoAnswer> {
+    let database = view.database.clone().ok_or(NoAnswer::NoDatabase)?;
     let asked = move |database: &Path| question(&Store::open_read_only(database)?);
     match tokio::task::spawn_blocking(move || asked(&database)).await {
-        Ok(Ok(answer)) => Ok(answer),
-        Ok(Err(error)) => {
-            let text = error.to_string();
-            Err(notice(view, StatusCode::SERVICE_UNAVAILABLE, "The database can't be read", &text))
-        }
+        Ok(answer) => answer.map_err(|error| NoAnswer::Unreadable(error.to_string())),
         Err(error) => {
             tracing::error!(%error, "question to the database not answered");
-            Err(StatusCode::INTERNAL_SERVER_ERROR.into_response())
+            Err(NoAnswer::Unreadable("Beadle failed; its log says where.".to_owned()))
+        }
+    }
+}
+
+/// The answer until the policy has taken effect.
+pub(super) fn starting(view: &View) -> Response {
+    let text = "The policy takes effect in a moment. Load the page again.";
+    notice(view, StatusCode::SERVICE_UNAVAILABLE, "Beadle is starting", text)
+}
+
+impl NoAnswer {
+    /// The reason and its repair, as a sentence.
+    pub(super) fn sentence(&self) -> String {
+        match self {
+            Self::NoDatabase => "The policy names no database, so nothing is kept to look at. \
+                                 Set violations.database."
+                .to_owned(),
+            Self::Unreadable(why) => format!("The database can't be read: {why}"),
+        }
+    }
+
+    fn page(&self, view: &View) -> Response {
+        match self {
+            Self::NoDatabase => notice(view, StatusCode::OK, "No database", &self.sentence()),
+            Self::Unreadable(why) => {
+                let title = "The database can't be read";
+                notice(view, StatusCode::SERVICE_UNAVAILABLE, title, why)
+            }
         }
     }
 }
@@ -78,7 +115,11 @@ impl Frame {
     /// The frame of the page with this path.
     pub(super) fn new(view: &View, here: &str) -> Self {
         let page = |path, name| PageLink { path, name, is_here: path == here };
-        let pages = vec![page("/", "Overview"), page("/violations", "Violations")];
+        let pages = vec![
+            page("/", "Overview"),
+            page("/violations", "Violations"),
+            page("/crawlers", "Crawlers"),
+        ];
         Self { pages, has_login: view.access.is_by_token() }
     }
 }

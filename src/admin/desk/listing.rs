@@ -7,16 +7,16 @@ use axum::{
 };
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use serde::Deserialize;
-use url::form_urlencoded::Serializer;
 
 use super::{
     frame::{Frame, ask, html},
-    number::grouped,
+    link::violations,
     violation::rule,
 };
 use crate::{
     admin::view::View,
     escape,
+    report::number::grouped,
     violations::{Filter, Violation},
 };
 
@@ -134,26 +134,15 @@ impl Wanted {
 
     /// The page with this filter, from before a violation or from the latest on.
     fn link(&self, before: Option<u64>) -> String {
-        let mut query = Serializer::new(String::new());
-        for (name, value) in [
+        violations(&[
             ("crawler", &self.crawler),
             ("site", &self.site),
             ("path", &self.path),
             ("purpose", &self.purpose),
             ("action", &self.action),
             ("since", &self.since),
-        ] {
-            if !value.is_empty() {
-                query.append_pair(name, value);
-            }
-        }
-        if let Some(before) = before {
-            query.append_pair("before", &before.to_string());
-        }
-        match query.finish() {
-            none if none.is_empty() => "/violations".to_owned(),
-            query => format!("/violations?{query}"),
-        }
+            ("before", &before.map(|before| before.to_string()).unwrap_or_default()),
+        ])
     }
 }
 

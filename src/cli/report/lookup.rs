@@ -4,10 +4,10 @@ use jiff::Timestamp;
 
 use crate::{
     cli::{exit::Error, span::time},
-    crawlers::Crawler,
     escape::shown,
     policy::{Host, Policy},
-    violations::{Dimension, Filter, Question, Store},
+    report::score::{known_token, recorded_token},
+    violations::{Filter, Store},
 };
 
 /// The product token in records of a client without a name.
@@ -27,20 +27,7 @@ pub(in crate::cli) fn product_token(
     store: &Store,
     text: &str,
 ) -> Result<String, Error> {
-    if text == NO_NAME {
-        let message =
-            "clients without a name have no operator to send evidence to (name a crawler)";
-        return Err(Error::Refused(message.to_owned()));
-    }
-    if let Some(known) = policy.catalogue.find(text).map(Crawler::product_token) {
-        return Ok(known.as_str().to_owned());
-    }
-    let product_token = Some(text.to_owned());
-    let found = store.query(&Filter { product_token, limit: Some(1), ..Filter::default() })?;
-    if let Some((_, record)) = found.records.first() {
-        return Ok(record.product_token.to_string());
-    }
-    Err(unknown_token(policy, text))
+    found(policy, text, recorded_token(store, &policy.catalogue, text)?)
 }
 
 /// The product token that counts name: of the catalogue, of a record, or of counts alone.
@@ -49,21 +36,16 @@ pub(in crate::cli) fn counted_token(
     store: &Store,
     text: &str,
 ) -> Result<String, Error> {
-    let question = Question {
-        product_token: Some(text.to_owned()),
-        by: vec![Dimension::ProductToken],
-        ..Question::default()
-    };
-    // An alias that the catalogue did not know is in the counts under its own name.
-    let counted = store.counted(&question)?.into_iter().find_map(|one| one.key.into_iter().next());
-    match counted.filter(|token| !token.is_empty()) {
-        Some(token) => {
-            let known = policy.catalogue.find(&token).map(|known| known.product_token().as_str());
-            let same = known.filter(|known| known.eq_ignore_ascii_case(&token));
-            Ok(same.map_or_else(|| token.to_string(), str::to_owned))
-        }
-        None => product_token(policy, store, text),
+    found(policy, text, known_token(store, &policy.catalogue, text)?)
+}
+
+fn found(policy: &Policy, text: &str, token: Option<String>) -> Result<String, Error> {
+    if text == NO_NAME {
+        let message =
+            "clients without a name have no operator to send evidence to (name a crawler)";
+        return Err(Error::Refused(message.to_owned()));
     }
+    token.ok_or_else(|| unknown_token(policy, text))
 }
 
 fn unknown_token(policy: &Policy, text: &str) -> Error {

@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 
 use crate::{
-    crawlers::Catalogue,
+    crawlers::{Catalogue, Crawler},
     report::{Span, TALLIED_BY},
-    violations::{Counted, Dimension, Edition, Error, Fetch, Question, Store},
+    violations::{Counted, Dimension, Edition, Error, Fetch, Filter, Question, Store},
 };
 
 /// By what counts are told apart to see what was read, and when.
@@ -39,6 +39,48 @@ pub struct Answers {
     pub editions: Vec<Edition>,
     /// The start of the first day with counts of any crawler, in both spans.
     pub first_counts: Option<Timestamp>,
+}
+
+/// The product token under which counts know a crawler: its own, in any case of letters, or the one
+/// that the catalogue or a record has for it. `None` for a name that nobody knows.
+///
+/// # Errors
+/// The database can't be read.
+pub fn known_token(
+    store: &Store,
+    catalogue: &Catalogue,
+    text: &str,
+) -> Result<Option<String>, Error> {
+    let question = Question {
+        product_token: Some(text.to_owned()),
+        by: vec![Dimension::ProductToken],
+        ..Question::default()
+    };
+    // An alias that the catalogue did not know is in the counts under its own name.
+    let counted = store.counted(&question)?.into_iter().find_map(|one| one.key.into_iter().next());
+    if let Some(token) = counted.filter(|token| !token.is_empty()) {
+        let known = catalogue.find(&token).map(|known| known.product_token().as_str());
+        let same = known.filter(|known| known.eq_ignore_ascii_case(&token));
+        return Ok(Some(same.map_or_else(|| token.to_string(), str::to_owned)));
+    }
+    recorded_token(store, catalogue, text)
+}
+
+/// The product token that records name: of the catalogue, or of a record.
+///
+/// # Errors
+/// The database can't be read.
+pub fn recorded_token(
+    store: &Store,
+    catalogue: &Catalogue,
+    text: &str,
+) -> Result<Option<String>, Error> {
+    if let Some(known) = catalogue.find(text).map(Crawler::product_token) {
+        return Ok(Some(known.as_str().to_owned()));
+    }
+    let product_token = Some(text.to_owned());
+    let found = store.query(&Filter { product_token, limit: Some(1), ..Filter::default() })?;
+    Ok(found.records.first().map(|(_, record)| record.product_token.to_string()))
 }
 
 impl Answers {

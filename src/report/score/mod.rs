@@ -4,7 +4,7 @@
 //! [`Document`](super::Document).
 
 pub use self::{
-    answers::Answers,
+    answers::{Answers, known_token, recorded_token},
     json::json_line,
     model::{Following, Reading, Score},
     pages::document,
