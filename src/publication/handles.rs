@@ -19,7 +19,7 @@ use super::{
     change::InForce,
     clock::Clock,
     memory::{self, Memory},
-    snapshot::Snapshot,
+    snapshot::{PolicyInForce, Snapshot},
 };
 
 /// The handles that the publisher shares with the request path.
@@ -55,7 +55,9 @@ impl Handles {
         let metrics = Arc::new(Metrics::new());
         let rulebook = Arc::new(memory.rulebook(policy, now));
         let verifier = with_evidence.then(|| Verifier::at_rest(policy)).flatten().map(Arc::new);
-        let published = Snapshot::new(rulebook, None, verifier, &AddressBook::default(), &metrics);
+        let in_force = PolicyInForce { policy: Arc::new(policy.clone()), since: now };
+        let addresses = AddressBook::default();
+        let published = Snapshot::new(in_force, rulebook, None, verifier, &addresses, &metrics);
         Ok(Self {
             published: Arc::new(ArcSwap::from_pointee(published)),
             conduct: Arc::new(Conduct::of(memory.ledger())),
@@ -91,8 +93,10 @@ impl Handles {
         memory::store(&self.sink, &after.rulebook, now);
         before.removed_sites(after).for_each(|site| memory::store_removal(&self.sink, site, now));
         let previous = self.published.load_full();
+        let policy = previous.policy.followed_by(&after.policy, now);
         let rulebook = Arc::clone(&after.rulebook);
-        let next = Snapshot::new(rulebook, Some(&previous), verifier, addresses, &self.metrics);
+        let (metrics, previous) = (&self.metrics, Some(previous.as_ref()));
+        let next = Snapshot::new(policy, rulebook, previous, verifier, addresses, metrics);
         self.published.store(Arc::new(next));
         before.removed_sites(after).for_each(|site| self.metrics.forget_site(site));
     }

@@ -2,13 +2,15 @@
 
 use std::{collections::HashSet, sync::Arc};
 
+use jiff::Timestamp;
+
 use crate::{
     conduct::SiteConduct,
     crawlers::{Class, Outcome, Standing},
     enforce::{self, Action, Rulebook},
     evidence::Verifier,
     metrics::Metrics,
-    policy,
+    policy::{self, Policy},
     violations::People,
 };
 
@@ -17,9 +19,20 @@ use super::{
     counters::Counters,
 };
 
+/// The policy in force.
+#[derive(Clone, Debug)]
+pub struct PolicyInForce {
+    /// The policy.
+    pub policy: Arc<Policy>,
+    /// The time at which it took effect.
+    pub since: Timestamp,
+}
+
 /// The published state for requests.
 #[derive(Debug)]
 pub struct Snapshot {
+    /// The policy.
+    pub policy: PolicyInForce,
     /// The compiled policy.
     pub rulebook: Arc<Rulebook>,
     /// The verifier of claims; `None` for a policy without evidence.
@@ -44,9 +57,18 @@ pub struct ServedSite {
     counters: Counters,
 }
 
+impl PolicyInForce {
+    /// The policy in force after this one; the same policy keeps its time.
+    pub fn followed_by(&self, policy: &Arc<Policy>, now: Timestamp) -> Self {
+        let is_same = Arc::ptr_eq(&self.policy, policy);
+        Self { policy: Arc::clone(policy), since: if is_same { self.since } else { now } }
+    }
+}
+
 impl Snapshot {
     /// The published state after `previous`, with the conduct of the same sites.
     pub fn new(
+        policy: PolicyInForce,
         rulebook: Arc<Rulebook>,
         previous: Option<&Self>,
         verifier: Option<Arc<Verifier>>,
@@ -61,7 +83,7 @@ impl Snapshot {
         let used: HashSet<&policy::Origin> = sites.iter().map(|site| &site.origin).collect();
         addresses.retain(|origin| used.contains(origin));
         metrics.policy(rulebook.fingerprint());
-        Self { rulebook, verifier, sites }
+        Self { policy, rulebook, verifier, sites }
     }
 
     /// The site with this number, with its rules and with its origin.
