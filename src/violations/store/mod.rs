@@ -23,6 +23,7 @@ mod inspection; // damage to a database in use
 mod leaps; // jumps of the clock
 mod names; // the names in the database
 mod overflow; // records that were not kept, counted
+mod periods; // the periods of editions as a list
 mod quarantine; // files that wait for an acceptance
 mod query; // a filter as a question to the database
 mod question; // questions to the counts by hour
