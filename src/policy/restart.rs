@@ -102,9 +102,8 @@ mod tests {
     use super::*;
 
     fn policy(sections: &str) -> (Policy, String) {
-        let text = format!(
-            "{sections}sites:\n  - hosts: [a.example]\n    origin: http://127.0.0.1:1\n"
-        );
+        let text =
+            format!("{sections}sites:\n  - hosts: [a.example]\n    origin: http://127.0.0.1:1\n");
         (text.parse().expect("a policy"), text)
     }
 

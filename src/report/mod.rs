@@ -17,8 +17,8 @@ pub use self::{
     text::{Screen, text},
 };
 
-pub mod difference; // two files of rules, in words
 pub mod bundle; // the evidence of violations, as files that verify alone
+pub mod difference; // two files of rules, in words
 pub mod review; // a span of time against the one before
 pub mod score; // the scorecard of one crawler
 

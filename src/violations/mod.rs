@@ -25,7 +25,9 @@ pub use crate::{
 pub use self::{
     accounts::{Counts, Drops, Health},
     damage::OnDamage,
-    edition::{ClockLeap, Edition, EditionPeriod, Fetch, HostPeriod, Quarantined, SiteHosts, Unread},
+    edition::{
+        ClockLeap, Edition, EditionPeriod, Fetch, HostPeriod, Quarantined, SiteHosts, Unread,
+    },
     error::{Error, Obstacle},
     filter::{Filter, Listing},
     history::History,

@@ -57,6 +57,7 @@ mod counts; // requests by hour
 mod demo; // an origin, the proxy and some crawlers on loopback
 mod descriptors; // connections without file descriptors
 mod desk; // pages about violations
+mod desk_robots; // pages about robots.txt and the policy
 mod monitoring; // the examples for Prometheus and Grafana
 mod record_store;
 mod reload;

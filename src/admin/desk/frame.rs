@@ -9,7 +9,7 @@ use axum::{
 };
 
 use crate::{
-    admin::view::View,
+    admin::view::{Live, View},
     violations::{Error, Store},
 };
 
@@ -55,30 +55,59 @@ pub(super) async fn ask<T: Send + 'static>(
     view: &View,
     question: impl FnOnce(&Store) -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Response> {
-    let Some(database) = view.database.clone() else {
-        let text = "The policy names no database, so nothing is kept to look at. \
-                    Set violations.database.";
-        return Err(notice(view, StatusCode::OK, "No database", text));
-    };
-    let asked = move |database: &Path| question(&Store::open_read_only(database)?);
-    match tokio::task::spawn_blocking(move || asked(&database)).await {
-        Ok(Ok(answer)) => Ok(answer),
-        Ok(Err(error)) => {
+    match ask_if_kept(view, question).await? {
+        Some(Ok(answer)) => Ok(answer),
+        Some(Err(error)) => {
             let text = error.to_string();
             Err(notice(view, StatusCode::SERVICE_UNAVAILABLE, "The database can't be read", &text))
         }
-        Err(error) => {
-            tracing::error!(%error, "question to the database not answered");
-            Err(StatusCode::INTERNAL_SERVER_ERROR.into_response())
+        None => {
+            let text = "The policy names no database, so nothing is kept to look at. \
+                        Set violations.database.";
+            Err(notice(view, StatusCode::OK, "No database", text))
         }
     }
+}
+
+/// The answer of a question to the database, for a page that also shows something without one.
+/// `None` if the policy names no database.
+pub(super) async fn ask_if_kept<T: Send + 'static>(
+    view: &View,
+    question: impl FnOnce(&Store) -> Result<T, Error> + Send + 'static,
+) -> Result<Option<Result<T, Error>>, Response> {
+    let Some(database) = view.database.clone() else { return Ok(None) };
+    let asked = move |database: &Path| question(&Store::open_read_only(database)?);
+    work(move || asked(&database)).await.map(Some)
+}
+
+/// The result of work that takes time or waits for a disk.
+pub(super) async fn work<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Response> {
+    tokio::task::spawn_blocking(work).await.map_err(|error| {
+        tracing::error!(%error, "page not made");
+        StatusCode::INTERNAL_SERVER_ERROR.into_response()
+    })
+}
+
+/// The state in force, or a page that says that there is none yet.
+pub(super) fn live(view: &View) -> Result<&Live, Box<Response>> {
+    view.live.get().ok_or_else(|| {
+        let text = "The policy has not taken effect yet. Load this page again in a few seconds.";
+        Box::new(notice(view, StatusCode::SERVICE_UNAVAILABLE, "Starting", text))
+    })
 }
 
 impl Frame {
     /// The frame of the page with this path.
     pub(super) fn new(view: &View, here: &str) -> Self {
         let page = |path, name| PageLink { path, name, is_here: path == here };
-        let pages = vec![page("/", "Overview"), page("/violations", "Violations")];
+        let pages = vec![
+            page("/", "Overview"),
+            page("/violations", "Violations"),
+            page("/robots", "robots.txt"),
+            page("/policy", "Policy"),
+        ];
         Self { pages, has_login: view.access.is_by_token() }
     }
 }

@@ -5,6 +5,8 @@
 //! overview   who kept to the rules: counts, a chart, crawlers, rules, paths
 //! listing    violations, with a filter in the address
 //! violation  one violation with all that is known about it
+//! robots     robots.txt in force, its hits, history and quarantine
+//! policy     the policy in force and its file
 //! ```
 //! Pages are complete without scripts. What they show is read from the database at each request.
 
@@ -17,6 +19,9 @@ pub(super) mod frame; // what the pages share
 mod listing; // violations with a filter
 mod number; // numbers as people read them
 mod overview; // the first page
+mod policy; // the policy
+mod robots; // robots.txt
+mod span; // the spans of time to choose from
 mod violation; // one violation
 
 const STYLE: &str = include_str!("assets/desk.css");
@@ -26,6 +31,8 @@ pub(super) fn router() -> Router<View> {
         .route("/", get(overview::page))
         .route("/violations", get(listing::page))
         .route("/violations/{id}", get(violation::page))
+        .merge(robots::router())
+        .route("/policy", get(policy::page))
         .route("/assets/desk.css", get(style))
 }
 

@@ -16,7 +16,8 @@ use crate::{
     metrics::{Metrics, RecordCounts},
     policy::Policy,
     publication::{
-        AddressBook, Change, Clock, FilesBySite, Handles, InForce, Memory, PolicyInForce, Snapshot, next,
+        AddressBook, Change, Clock, FilesBySite, Handles, InForce, Memory, PolicyInForce, Snapshot,
+        next,
     },
     robots::OriginFile,
     violations::{Settings, Sink, Store, Violation},

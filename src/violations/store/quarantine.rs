@@ -51,7 +51,8 @@ impl Store {
                  WHERE site = ?2 AND id = coalesce(?3, id) RETURNING {COLUMNS}"
             );
             let now = now.as_millisecond();
-            let found = transaction.query_row(&sql, params![now, site, id], quarantined).optional()?;
+            let found =
+                transaction.query_row(&sql, params![now, site, id], quarantined).optional()?;
             transaction.commit()?;
             Ok(found)
         })

@@ -1,0 +1,101 @@
+//! A file line by line, as a page shows it: escaped, and no more than a page can hold.
+
+use super::{
+    grouped,
+    hits::{Count, Hits},
+};
+use crate::{escape, robots};
+
+/// The most lines of a page. The whole file can be downloaded.
+const MOST_LINES: usize = 2_000;
+/// The most bytes of a line.
+const LONGEST: usize = 400;
+/// The most lines with hits that are listed beyond the others.
+const MOST_HIT_LINES: usize = 200;
+/// The most rules of older editions that are listed.
+const MOST_GONE: usize = 50;
+
+/// A file on a page.
+pub(super) struct FileView {
+    pub(super) rows: Vec<LineRow>,
+    /// Lines with hits after those of `rows`.
+    pub(super) further: Vec<LineRow>,
+    /// What is left out.
+    pub(super) note: Option<String>,
+    /// Whether lines have counts.
+    pub(super) has_counts: bool,
+    /// Whether lines have a source.
+    pub(super) has_sources: bool,
+    /// Rules of older editions that the file does not have.
+    pub(super) gone: Vec<GoneRow>,
+}
+
+/// A line.
+pub(super) struct LineRow {
+    pub(super) number: u32,
+    pub(super) text: String,
+    /// Violations and other requests; `None` if the line decides nothing.
+    pub(super) counts: Option<[String; 2]>,
+    pub(super) has_violations: bool,
+    /// The line of the policy or of the origin's file.
+    pub(super) source: String,
+}
+
+/// A rule of older editions.
+pub(super) struct GoneRow {
+    pub(super) rule: String,
+    pub(super) counts: [String; 2],
+}
+
+impl FileView {
+    /// The file with nothing beside its lines.
+    pub(super) fn plain(bytes: &[u8]) -> Self {
+        Self::new(bytes, None, |_| None)
+    }
+
+    /// The file with the hits of its lines, and with the source of each rule.
+    pub(super) fn new(
+        bytes: &[u8],
+        hits: Option<&Hits>,
+        source: impl Fn(u32) -> Option<String>,
+    ) -> Self {
+        let row = |(number, line): (u32, &[u8])| {
+            let count = hits.and_then(|hits| hits.of_line(number));
+            LineRow {
+                number,
+                text: escape::bounded(line, LONGEST),
+                counts: count.map(shown),
+                has_violations: count.is_some_and(|count| count.violations > 0),
+                source: source(number).unwrap_or_default(),
+            }
+        };
+        let mut lines = (1..).zip(robots::lines(bytes));
+        let rows: Vec<LineRow> = lines.by_ref().take(MOST_LINES).map(row).collect();
+        let (mut further, mut more) = (Vec::new(), 0);
+        for (number, line) in lines {
+            more += 1;
+            let count = hits.and_then(|hits| hits.of_line(number)).unwrap_or_default();
+            if count != Count::default() && further.len() < MOST_HIT_LINES {
+                further.push(row((number, line)));
+            }
+        }
+        let note = (more > 0).then(|| {
+            let (more, shown) = (grouped(more), grouped(rows.len() as u64));
+            format!("The first {shown} lines are shown; {more} more are in the file.")
+        });
+        let gone = hits.map(|hits| hits.gone.iter()).into_iter().flatten().take(MOST_GONE);
+        let gone = gone.map(|(rule, count)| GoneRow { rule: rule.clone(), counts: shown(*count) });
+        Self {
+            has_counts: hits.is_some(),
+            has_sources: rows.iter().any(|row| !row.source.is_empty()),
+            gone: gone.collect(),
+            rows,
+            further,
+            note,
+        }
+    }
+}
+
+fn shown(count: Count) -> [String; 2] {
+    [grouped(count.violations), grouped(count.passed)]
+}
