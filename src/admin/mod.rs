@@ -8,7 +8,8 @@
 //! desk       pages about violations
 //! ```
 //!
-//! May use: metrics, escape, violations, publication, gate. Must not know: proxy, cli.
+//! May use: metrics, escape, diagnostic, robots, policy, enforce, violations, report, alerts,
+//! publication, gate. Must not know: proxy, cli.
 
 use std::{net::TcpListener, sync::Arc};
 

@@ -124,7 +124,7 @@ mod tests {
                 ],
             ),
             (
-                "server: { threads: 2, listen: [127.0.0.1:1] }\n".to_owned(),
+                "server: { threads: 2, listen: [127.0.0.1:2] }\n".to_owned(),
                 &[
                     ("server.listen", Some(1)),
                     ("violations.database", None),

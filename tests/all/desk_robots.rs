@@ -34,13 +34,17 @@ fn form(path: &str, body: &str) -> Request {
         .body(body)
 }
 
-/// The cells after the text of a line: violations, and requests that passed.
+/// The cells before the text of a line: violations, and requests that passed.
 fn counts(page: &str, line: &str) -> Option<[String; 2]> {
-    let (_, rest) = page.split_once(&format!("<td class=\"mono\">{line}</td>"))?;
-    let row = rest.split("</tr>").next()?;
-    let mut cells = row.rsplit("</td>").skip(1).filter_map(|cell| cell.rsplit_once('>'));
-    let passed = cells.next()?.1.to_owned();
-    Some([cells.next()?.1.to_owned(), passed])
+    let (before, _) = page.split_once(&format!("<td class=\"mono\">{line}</td>"))?;
+    let row = before.rsplit("<tr").next()?;
+    let mut cells = row.rsplit("<td").map(|cell| {
+        let text: Vec<&str> = cell.split(['<', '>']).collect();
+        text.into_iter().find(|text| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()))
+    });
+    let mut next = || Some(cells.next()?.unwrap_or_default().to_owned());
+    let passed = next()?;
+    Some([next()?, passed])
 }
 
 fn wait_for_counts(beadle: &Beadle, path: &str, line: &str, expected: [&str; 2]) {
@@ -88,9 +92,14 @@ fn each_line_of_robots_txt_has_its_hits() {
     assert_eq!(counts(&shown, "User-agent: *"), Some(Default::default()), "it decides nothing");
     let served = beadle.get("/robots.txt", "x").text();
     for (at, line) in served.lines().enumerate() {
-        let cell = format!("<td class=\"number at\">{}</td><td class=\"mono\">{line}</td>", at + 1);
-        assert!(shown.contains(&cell), "{cell}");
+        let number = format!("<tr id=\"L{0}\"><td class=\"number at\">{0}</td>", at + 1);
+        let (_, row) = shown.split_once(&number).expect("a row for each line");
+        let cell = format!("<td class=\"mono\">{line}</td>");
+        assert!(row.split("</tr>").next().is_some_and(|row| row.contains(&cell)), "{cell}");
     }
+    // The violations behind a number.
+    let link = "<a href=\"/violations?site=site.example&#38;path=%2Fprivate%2F&#38;since=20";
+    assert!(shown.contains(link), "{shown}");
     assert!(shown.contains("policy line "), "the rule's place in the policy: {shown}");
     for fetches in
         [">GPTBot</a></td><td class=\"number\">2<", ">bingbot</a></td><td class=\"number\">1<"]

@@ -15,6 +15,7 @@ use axum::{Router, http::header, response::IntoResponse, routing::get};
 use super::view::View;
 
 mod chart; // charts as SVG
+mod duration; // durations as people read them
 pub(super) mod frame; // what the pages share
 mod listing; // violations with a filter
 mod number; // numbers as people read them

@@ -7,7 +7,12 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use super::{SiteInForce, changes::Changes, file::FileView, plural, segment, shown};
+use super::{
+    changes::Changes,
+    file::FileView,
+    here::{SiteInForce, segment},
+    words::{plural, shown},
+};
 use crate::{
     admin::{
         desk::frame::{Frame, ask, html, notice},

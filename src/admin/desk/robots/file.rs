@@ -1,8 +1,8 @@
 //! A file line by line, as a page shows it: escaped, and no more than a page can hold.
 
 use super::{
-    grouped,
     hits::{Count, Hits},
+    words::grouped,
 };
 use crate::{escape, robots};
 
@@ -17,9 +17,8 @@ const MOST_GONE: usize = 50;
 
 /// A file on a page.
 pub(super) struct FileView {
+    /// The first lines, and later ones with hits.
     pub(super) rows: Vec<LineRow>,
-    /// Lines with hits after those of `rows`.
-    pub(super) further: Vec<LineRow>,
     /// What is left out.
     pub(super) note: Option<String>,
     /// Whether lines have counts.
@@ -37,6 +36,8 @@ pub(super) struct LineRow {
     /// Violations and other requests; `None` if the line decides nothing.
     pub(super) counts: Option<[String; 2]>,
     pub(super) has_violations: bool,
+    /// The violations at the paths of the rule.
+    pub(super) link: Option<String>,
     /// The line of the policy or of the origin's file.
     pub(super) source: String,
 }
@@ -50,38 +51,43 @@ pub(super) struct GoneRow {
 impl FileView {
     /// The file with nothing beside its lines.
     pub(super) fn plain(bytes: &[u8]) -> Self {
-        Self::new(bytes, None, |_| None)
+        Self::new(bytes, None, |_| None, |_| None)
     }
 
-    /// The file with the hits of its lines, and with the source of each rule.
+    /// The file with the hits of its lines, with the source of each rule, and with a link to the
+    /// violations of each line that has some.
     pub(super) fn new(
         bytes: &[u8],
         hits: Option<&Hits>,
         source: impl Fn(u32) -> Option<String>,
+        link: impl Fn(u32) -> Option<String>,
     ) -> Self {
         let row = |(number, line): (u32, &[u8])| {
             let count = hits.and_then(|hits| hits.of_line(number));
+            let has_violations = count.is_some_and(|count| count.violations > 0);
             LineRow {
                 number,
                 text: escape::bounded(line, LONGEST),
                 counts: count.map(shown),
-                has_violations: count.is_some_and(|count| count.violations > 0),
+                has_violations,
+                link: has_violations.then(|| link(number)).flatten(),
                 source: source(number).unwrap_or_default(),
             }
         };
         let mut lines = (1..).zip(robots::lines(bytes));
-        let rows: Vec<LineRow> = lines.by_ref().take(MOST_LINES).map(row).collect();
-        let (mut further, mut more) = (Vec::new(), 0);
+        let mut rows: Vec<LineRow> = lines.by_ref().take(MOST_LINES).map(row).collect();
+        let mut more = 0;
         for (number, line) in lines {
             more += 1;
             let count = hits.and_then(|hits| hits.of_line(number)).unwrap_or_default();
-            if count != Count::default() && further.len() < MOST_HIT_LINES {
-                further.push(row((number, line)));
+            if count != Count::default() && rows.len() < MOST_LINES + MOST_HIT_LINES {
+                rows.push(row((number, line)));
             }
         }
         let note = (more > 0).then(|| {
-            let (more, shown) = (grouped(more), grouped(rows.len() as u64));
-            format!("The first {shown} lines are shown; {more} more are in the file.")
+            let (more, first) = (grouped(more), grouped(MOST_LINES as u64));
+            let with_hits = if hits.is_some() { ", and later ones with hits" } else { "" };
+            format!("The first {first} lines are shown{with_hits}; {more} more are in the file.")
         });
         let gone = hits.map(|hits| hits.gone.iter()).into_iter().flatten().take(MOST_GONE);
         let gone = gone.map(|(rule, count)| GoneRow { rule: rule.clone(), counts: shown(*count) });
@@ -90,7 +96,6 @@ impl FileView {
             has_sources: rows.iter().any(|row| !row.source.is_empty()),
             gone: gone.collect(),
             rows,
-            further,
             note,
         }
     }

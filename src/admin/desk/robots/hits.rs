@@ -7,9 +7,13 @@
 use std::collections::{BTreeSet, HashMap};
 
 use crate::{
+    enforce::Reason,
     robots::RobotsTxt,
     violations::{Counted, Dimension, Question, Text, rule_line},
 };
+
+/// The reason of a fetch of robots.txt.
+pub(super) const FETCH: &str = Reason::RobotsTxt.as_str();
 
 /// By what the counts of a [`Hits`] are told apart.
 pub(super) const BY: [Dimension; 4] =

@@ -9,7 +9,12 @@ use axum::{
 };
 use jiff::Timestamp;
 
-use super::{SiteInForce, Wanted, grouped, shown, site, with_days};
+use super::{
+    here::{SiteInForce, Wanted, with_days},
+    hits::FETCH,
+    site,
+    words::{NOT_KEPT, grouped, hosts, shown},
+};
 use crate::{
     admin::{
         desk::{
@@ -18,7 +23,6 @@ use crate::{
         },
         view::View,
     },
-    enforce::Reason,
     report::Span,
     violations::{Counted, Dimension, Error, Question, Store},
 };
@@ -52,9 +56,6 @@ struct Answers {
     quarantined: Vec<String>,
 }
 
-/// The reason of a fetch of robots.txt.
-pub(super) const FETCH: &str = Reason::RobotsTxt.as_str();
-
 pub(super) async fn page(State(view): State<View>, Query(wanted): Query<Wanted>) -> Response {
     let published = match live(&view) {
         Ok(live) => live.handles.published.load_full(),
@@ -69,7 +70,7 @@ pub(super) async fn page(State(view): State<View>, Query(wanted): Query<Wanted>)
     let (answers, trouble) = match ask_if_kept(&view, move |store| answers(store, span)).await {
         Ok(Some(Ok(answers))) => (Some(answers), None),
         Ok(Some(Err(error))) => (None, Some(error.to_string())),
-        Ok(None) => (None, Some(site::NOT_KEPT.to_owned())),
+        Ok(None) => (None, Some(NOT_KEPT.to_owned())),
         Err(notice) => return notice,
     };
     let rows = sites.iter().enumerate().map(|(number, site)| {
@@ -83,7 +84,7 @@ pub(super) async fn page(State(view): State<View>, Query(wanted): Query<Wanted>)
         Row {
             path: SiteInForce::new(&published, number).path(),
             name: site.name.clone(),
-            hosts: site::hosts(&published.policy.policy, number),
+            hosts: hosts(&published.policy.policy, number),
             source: site.source.as_str(),
             since: since(site.timeline.since()),
             rules: grouped(file.groups.iter().map(|group| group.rules.len() as u64).sum()),

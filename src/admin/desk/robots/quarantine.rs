@@ -12,7 +12,12 @@ use axum::{
 };
 use serde::Deserialize;
 
-use super::{SiteInForce, changes::Changes, file::FileView, plural, shown};
+use super::{
+    changes::Changes,
+    file::FileView,
+    here::SiteInForce,
+    words::{plural, shown},
+};
 use crate::{
     admin::{
         desk::frame::{Frame, ask, html, notice, work},

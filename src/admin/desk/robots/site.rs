@@ -11,12 +11,10 @@ use axum::{
 use url::form_urlencoded::byte_serialize;
 
 use super::{
-    SiteInForce, Wanted,
     file::FileView,
-    grouped,
-    hits::{self, Hits},
-    index::FETCH,
-    plural, segment, share, shown, with_days,
+    here::{SiteInForce, Wanted, segment, with_days},
+    hits::{self, FETCH, Hits},
+    words::{NOT_KEPT, grouped, hosts, plural, share, shown, source, time},
 };
 use crate::{
     admin::{
@@ -27,15 +25,12 @@ use crate::{
         view::View,
     },
     enforce::Site,
-    policy::{Host, Policy, Source},
+    policy::Source,
     report::Span,
-    robots::{self, RobotsTxt},
+    robots::{self, Directive, RobotsTxt},
     violations::{Counted, Dimension, EditionPeriod, Error, Quarantined, Question, Store, Text},
 };
 
-/// What a page says that can ask no database.
-pub(super) const NOT_KEPT: &str = "The policy names no database, so hits, history and quarantined \
-                                   files are not kept. Set violations.database.";
 /// The most periods of the history.
 const MOST_PERIODS: usize = 50;
 /// The most crawlers with fetches.
@@ -123,6 +118,13 @@ pub(super) async fn of(view: &View, here: SiteInForce, days: Days) -> Response {
     let hits = answers.as_ref().map(|answers| &answers.hits);
     let is_written = site.source != Source::Origin;
     let source = |line| edition.source(line).filter(|_| is_written).map(|one| one.to_string());
+    let patterns = disallowed(edition.file());
+    let link = |line| {
+        let path: String = byte_serialize(patterns.get(&line)?.as_bytes()).collect();
+        let site: String = byte_serialize(site.name.as_bytes()).collect();
+        let since = span.from.strftime("%Y-%m-%d");
+        Some(format!("/violations?site={site}&path={path}&since={since}"))
+    };
     let page = Page {
         frame: Frame::new(view, "/robots"),
         name: site.name.clone(),
@@ -134,35 +136,11 @@ pub(super) async fn of(view: &View, here: SiteInForce, days: Days) -> Response {
         trouble,
         waiting: waiting
             .map(|file| Waiting { since: shown(file.since), accepted: file.accepted.map(shown) }),
-        file: FileView::new(edition.bytes(), hits, source),
+        file: FileView::new(edition.bytes(), hits, source, link),
         download: format!("{}/{}/file", here.path(), edition.id_text()),
         answers,
     };
     html(&page).into_response()
-}
-
-/// The hosts of a site, as the policy writes them.
-pub(super) fn hosts(policy: &Policy, number: usize) -> String {
-    let Some(site) = policy.sites.get(number) else { return String::new() };
-    let mut hosts: Vec<String> = site
-        .hosts
-        .iter()
-        .map(|host| match host {
-            Host::Exact(host) => host.clone(),
-            Host::Below(suffix) => format!("*{suffix}"),
-        })
-        .collect();
-    hosts.extend(site.default.then(|| "all others".to_owned()));
-    hosts.join(", ")
-}
-
-/// Where the rules of a site come from.
-pub(super) fn source(source: Source) -> &'static str {
-    match source {
-        Source::Policy => "the policy",
-        Source::Origin => "the origin's file, as it is",
-        Source::Merge => "the origin's file and the policy, merged",
-    }
 }
 
 fn lead(site: &Site) -> String {
@@ -170,16 +148,23 @@ fn lead(site: &Site) -> String {
     let rules = file.groups.iter().map(|group| group.rules.len() as u64).sum();
     format!(
         "Edition {}, in force since {}. {}, {}, {}. Its rules come from {}. Crawlers may keep a copy \
-         for {} seconds and follow it for {} hours.",
+         for {} and follow it for {}.",
         edition.id_text(),
         shown(site.timeline.since()),
         plural(file.groups.len() as u64, "group"),
         plural(rules, "rule"),
         plural(edition.bytes().len() as u64, "byte"),
         source(site.source),
-        grouped(site.max_age.as_secs()),
-        grouped(site.cache_window.as_secs() / 3_600),
+        time(site.max_age),
+        time(site.cache_window),
     )
+}
+
+/// The paths that a file disallows, by line.
+fn disallowed(file: &RobotsTxt) -> HashMap<u32, &str> {
+    let rules = file.groups.iter().flat_map(|group| &group.rules);
+    let disallow = rules.filter(|rule| rule.directive == Directive::Disallow);
+    disallow.map(|rule| (rule.line, rule.pattern.as_str())).collect()
 }
 
 fn answers(store: &Store, here: &SiteInForce, span: Span) -> Result<Option<Answers>, Error> {
