@@ -15,6 +15,9 @@ use super::{
 pub fn restart_findings(in_force: &Policy, next: &Policy, text: &[u8]) -> Vec<Diagnostic> {
     let mut keys = server(&in_force.server, &next.server);
     keys.extend(violations(&in_force.violations, &next.violations));
+    if keys.is_empty() {
+        return Vec::new();
+    }
     let root = yaml::read(text).ok();
     let finding = |key: &&str| {
         let (line, column) = root.as_ref().and_then(|root| place(root, key)).unwrap_or_default();

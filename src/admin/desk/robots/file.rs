@@ -104,3 +104,32 @@ impl FileView {
 fn shown(count: Count) -> [String; 2] {
     [grouped(count.violations), grouped(count.passed)]
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+    use crate::violations::{Counted, Text};
+
+    #[test]
+    fn a_page_has_the_first_lines_and_later_ones_with_hits() {
+        let text = format!("User-agent: *\n{}Disallow: /z\nDisallow: /y\n", "\n".repeat(9_000));
+        let (file, _) = robots::parse(text.as_bytes());
+        let key = ["now", "9002", "disallow", "/z"].map(Text::from).to_vec();
+        let row = Counted { key, requests: 5, violations: 4, ..Counted::default() };
+        let hits = Hits::of("now", &file, &[row], &HashMap::new());
+        let view =
+            FileView::new(text.as_bytes(), Some(&hits), |_| None, |line| Some(line.to_string()));
+        assert_eq!(view.rows.len(), MOST_LINES + 1);
+        let last = view.rows.last().expect("a row");
+        assert_eq!((last.number, last.text.as_str()), (9_002, "Disallow: /z"));
+        assert_eq!(last.counts, Some(["4".to_owned(), "1".to_owned()]));
+        assert_eq!(last.link.as_deref(), Some("9002"));
+        assert!(view.note.is_some_and(|note| note.contains("later ones with hits; 7\u{202f}003")));
+        let plain = FileView::plain(b"Disallow: /\xff\r\nx");
+        assert!(!plain.has_counts && !plain.has_sources && plain.note.is_none());
+        let texts: Vec<_> = plain.rows.iter().map(|row| row.text.as_str()).collect();
+        assert_eq!(texts, ["Disallow: /\\xff", "x"]);
+    }
+}
