@@ -94,7 +94,7 @@ fn each_line_of_robots_txt_has_its_hits() {
     for (at, line) in served.lines().enumerate() {
         let number = format!("<tr id=\"L{0}\"><td class=\"number at\">{0}</td>", at + 1);
         let (_, row) = shown.split_once(&number).expect("a row for each line");
-        let cell = format!("<td class=\"mono\">{line}</td>");
+        let cell = format!("<td class=\"mono\">{}</td>", line.replace('\'', "&#39;"));
         assert!(row.split("</tr>").next().is_some_and(|row| row.contains(&cell)), "{cell}");
     }
     // The violations behind a number.
