@@ -60,6 +60,8 @@ pub struct Sender<'a> {
     address: Option<IpAddr>,
     message: Option<Message<'a>>,
     now: Timestamp,
+    /// Whether there is such a request. One that is only imagined causes no look-up.
+    is_real: bool,
     /// Verified once for all names of the request.
     signers: OnceCell<Signers>,
 }
@@ -69,7 +71,13 @@ impl<'a> Sender<'a> {
     /// no evidence about the client.
     pub fn new(address: Option<IpAddr>, message: Option<Message<'a>>, now: Timestamp) -> Self {
         let address = address.filter(|address| ranges::is_public(*address));
-        Self { address, message, now, signers: OnceCell::new() }
+        Self { address, message, now, is_real: true, signers: OnceCell::new() }
+    }
+
+    /// The sender of a request that is only imagined, without a signature. What is in memory answers
+    /// for it; no look-up begins, and nothing is counted.
+    pub fn imagined(address: Option<IpAddr>, now: Timestamp) -> Self {
+        Self { is_real: false, ..Self::new(address, None, now) }
     }
 }
 
@@ -155,7 +163,10 @@ impl Verifier {
             self.names.as_ref().filter(|_| ![signature, ip_range].contains(&Testimony::Yes));
         let reverse_dns = match (names, sender.address, crawler.reverse_dns()) {
             (_, _, []) => Testimony::Nothing,
-            (Some(names), Some(address), suffixes) => names.answer(address, suffixes),
+            (Some(names), Some(address), suffixes) if sender.is_real => {
+                names.answer(address, suffixes)
+            }
+            (Some(names), Some(address), suffixes) => names.known(address, suffixes),
             _ => Testimony::NotYet,
         };
         Standing::of([signature, ip_range, reverse_dns])

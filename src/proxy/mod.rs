@@ -42,10 +42,7 @@ use crate::{
 };
 
 use self::edge::Phase;
-pub use self::{
-    edge::{BadTarget, received_target},
-    server::{Running, bind_check, start},
-};
+pub use self::server::{Running, bind_check, start};
 
 mod edge; // the connection before pingora's parser
 mod fields; // header fields of one hop

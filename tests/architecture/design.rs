@@ -7,7 +7,7 @@ const FORMATS: [&str; 4] = ["robots", "robots_tag", "signature", "crawlers"];
 
 /// The rooms that each room may use beside the base and itself. An arrow only ever points up this
 /// table.
-pub(crate) const USES: [(&str, &[&str]); 18] = [
+pub(crate) const USES: [(&str, &[&str]); 19] = [
     ("robots", &[]),
     ("robots_tag", &[]),
     ("signature", &[]),
@@ -38,6 +38,7 @@ pub(crate) const USES: [(&str, &[&str]); 18] = [
             "publication",
         ],
     ),
+    ("explanation", &["robots", "crawlers", "enforce", "violations", "publication", "gate"]),
     ("proxy", &["policy", "enforce", "publication", "gate"]),
     (
         "admin",
@@ -53,6 +54,7 @@ pub(crate) const USES: [(&str, &[&str]); 18] = [
             "alerts",
             "publication",
             "gate",
+            "explanation",
         ],
     ),
     (
@@ -71,6 +73,7 @@ pub(crate) const USES: [(&str, &[&str]); 18] = [
             "alerts",
             "publication",
             "gate",
+            "explanation",
             "proxy",
             "admin",
         ],
@@ -82,7 +85,7 @@ pub(crate) const USES: [(&str, &[&str]); 18] = [
 pub(crate) const CRATES: [(&str, &[&str]); 41] = [
     ("pingora", &["proxy/"]),
     ("async_trait", &["proxy/"]),
-    ("http", &["fetch/", "evidence/", "gate/", "proxy/", "admin/", "cli/"]),
+    ("http", &["fetch/", "evidence/", "gate/", "explanation/", "proxy/", "admin/"]),
     (
         "bytes",
         &[
@@ -116,6 +119,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 41] = [
             "tally/",
             "violations/",
             "report/",
+            "explanation/",
             "admin/",
             "cli/",
         ],
@@ -155,6 +159,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 41] = [
             "alerts/",
             "publication/",
             "gate/",
+            "explanation/",
             "proxy/",
             "admin/",
             "cli/",
@@ -226,7 +231,7 @@ pub(crate) const EFFECTS: [&str; 8] = [
     ".await",
     "async fn",
 ];
-pub(crate) const PURE_ROOMS: [&str; 9] = [
+pub(crate) const PURE_ROOMS: [&str; 10] = [
     "robots",
     "robots_tag",
     "signature",
@@ -236,6 +241,7 @@ pub(crate) const PURE_ROOMS: [&str; 9] = [
     "conduct",
     "report",
     "gate",
+    "explanation",
 ];
 
 /// The most lines of a file, and of half of the files.
