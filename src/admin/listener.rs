@@ -2,11 +2,14 @@
 //!
 //! They are few, and none of them lasts, so that they never take the file descriptors or the memory
 //! that the proxy needs. Further connections wait in the kernel.
+//!
+//! A response without an end, as a stream of events, learns from [`Ending`] that its connection takes
+//! no further request. It ends then, and the client opens the next one on a new connection.
 
 use std::{net::IpAddr, pin::pin, sync::Arc, time::Duration};
 
 use axum::{
-    Router,
+    Extension, Router,
     body::Body,
     extract::{Request, State},
     http::{HeaderMap, StatusCode, Uri, header},
@@ -20,7 +23,7 @@ use hyper_util::{
 };
 use tokio::{
     net::{TcpListener, TcpStream},
-    sync::{OwnedSemaphorePermit, Semaphore},
+    sync::{OwnedSemaphorePermit, Semaphore, watch},
     time::{sleep, timeout},
 };
 
@@ -43,6 +46,18 @@ const HEAD_SIZE: usize = 16 << 10;
 
 /// The pause after a failed `accept`, most often for want of a file descriptor.
 const PAUSE: Duration = Duration::from_secs(1);
+
+/// Tells a response that its connection ends.
+#[derive(Clone)]
+pub(super) struct Ending(watch::Receiver<()>);
+
+impl Ending {
+    /// Waits until the connection takes no further request, or is gone.
+    pub(super) async fn begins(&mut self) {
+        // An error means that the connection is gone.
+        let _ = self.0.changed().await;
+    }
+}
 
 /// Accepts connections for ever.
 pub(super) async fn run(listener: &TcpListener, hosts: &Arc<Hosts>, pages: &Router) {
@@ -71,7 +86,9 @@ async fn connection(
     // An error means that the client is gone.
     let Ok(local) = stream.local_addr() else { return };
     let door = Door { hosts, local: local.ip() };
-    let pages = pages.layer(middleware::from_fn_with_state(door, check));
+    let (ending, ends) = watch::channel(());
+    let pages =
+        pages.layer(middleware::from_fn_with_state(door, check)).layer(Extension(Ending(ends)));
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD)
@@ -84,6 +101,7 @@ async fn connection(
         () = sleep(LIFETIME) => {}
     }
     connection.as_mut().graceful_shutdown();
+    ending.send_replace(());
     let _ = timeout(LAST_RESPONSE, connection).await;
 }
 

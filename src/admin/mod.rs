@@ -8,7 +8,7 @@
 //! desk       pages about violations
 //! ```
 //!
-//! May use: metrics, escape, violations, publication, gate. Must not know: proxy, cli.
+//! May use: metrics, escape, robots, violations, publication, gate, explanation. Must not know: proxy, cli.
 
 use std::{net::TcpListener, sync::Arc};
 

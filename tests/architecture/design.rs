@@ -126,7 +126,16 @@ pub(crate) const CRATES: [(&str, &[&str]); 41] = [
     ),
     (
         "serde_json",
-        &["diagnostic", "signature/", "crawlers/", "violations/", "alerts/", "report/", "cli/"],
+        &[
+            "diagnostic",
+            "signature/",
+            "crawlers/",
+            "violations/",
+            "alerts/",
+            "report/",
+            "admin/",
+            "cli/",
+        ],
     ),
     ("askama", &["report/html.rs", "admin/"]),
     ("plotters", &["admin/desk/"]),

@@ -78,7 +78,12 @@ impl Frame {
     /// The frame of the page with this path.
     pub(super) fn new(view: &View, here: &str) -> Self {
         let page = |path, name| PageLink { path, name, is_here: path == here };
-        let pages = vec![page("/", "Overview"), page("/violations", "Violations")];
+        let pages = vec![
+            page("/", "Overview"),
+            page("/violations", "Violations"),
+            page("/try", "Try"),
+            page("/live", "Live"),
+        ];
         Self { pages, has_login: view.access.is_by_token() }
     }
 }
