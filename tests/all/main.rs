@@ -57,6 +57,8 @@ mod counts; // requests by hour
 mod demo; // an origin, the proxy and some crawlers on loopback
 mod descriptors; // connections without file descriptors
 mod desk; // pages about violations
+mod desk_live; // violations as they come
+mod desk_try; // decisions about requests that nobody sends
 mod monitoring; // the examples for Prometheus and Grafana
 mod record_store;
 mod reload;
