@@ -99,18 +99,29 @@ fn host<'b>(
         let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
         return Ok(Some(host.into()));
     }
-    let site = match (question.site, rulebook.sites()) {
+    let number = match (question.site, rulebook.sites()) {
         (Some(name), sites) => {
             let unknown = || Fault::UnknownSite(name.to_owned(), names(rulebook));
-            let found = sites.iter().find(|site| site.name.eq_ignore_ascii_case(name));
-            &found.ok_or_else(unknown)?.name
+            let found = sites.iter().position(|site| site.name.eq_ignore_ascii_case(name));
+            found.ok_or_else(unknown)?
         }
-        (None, [only]) => &only.name,
+        (None, [_]) => 0,
         (None, _) => return Ok(None),
     };
-    // Every host below a wildcard belongs to the site.
-    let is_wildcard = site.starts_with('.');
-    Ok(Some(if is_wildcard { format!("any{site}").into() } else { site.as_str().into() }))
+    Ok(host_of(rulebook, number))
+}
+
+/// A host of a site; `None` is a host of the default site.
+fn host_of(rulebook: &Rulebook, number: usize) -> Option<Cow<'_, str>> {
+    let name = &rulebook.sites().get(number)?.name;
+    let is_own = |host: &str| rulebook.site_of_host(host).is_some_and(|(site, _)| site == number);
+    // A site that begins with a wildcard has the name without the star. Every host below is its own.
+    let below = format!("any.{name}");
+    match is_own(name) {
+        true if name.contains(':') => Some(format!("[{name}]").into()),
+        true => Some(name.as_str().into()),
+        false => is_own(&below).then(|| below.into()),
+    }
 }
 
 fn names(rulebook: &Rulebook) -> Vec<String> {

@@ -121,7 +121,7 @@ fn a_path_belongs_to_the_chosen_site() {
     for (url, site, rule) in [
         ("/a/x", "", Some("Disallow: /a/ ")),
         ("/a/x", "a.example", Some("Disallow: /a/ ")),
-        ("/b/x", ".b.example", Some("Disallow: /b/ ")),
+        ("/b/x", "b.example", Some("Disallow: /b/ ")),
         ("/b/x", "a.example", None),
         // A URL names its host.
         ("https://x.b.example/b/x", "a.example", Some("Disallow: /b/ ")),

@@ -211,9 +211,15 @@ fn client(violation: &Violation) -> Vec<Fact> {
         Fact::text("judged as", &violation.product_token),
         Fact::text("operator", violation.operator.as_deref().unwrap_or_default()),
         Fact::text("purpose", violation.purpose.as_deref().unwrap_or_default()),
-        Fact::text("standing", &violation.standing),
-        Fact::text("evidence", violation.evidence.as_deref().unwrap_or_default()),
+        Fact::text("standing", &standing(violation)),
     ]
+}
+
+fn standing(violation: &Violation) -> String {
+    match violation.evidence.as_deref() {
+        Some(evidence) => format!("{} by {evidence}", &*violation.standing),
+        None => violation.standing.to_string(),
+    }
 }
 
 impl Fact {
