@@ -107,6 +107,29 @@ fn the_page_says_what_explain_says() {
 }
 
 #[test]
+fn the_page_knows_the_rung_of_a_crawler() {
+    let origin = Origin::plain();
+    let rules = "
+    robots_txt: { groups: [{ user_agents: [\"*\"], disallow: [/private/] }] }
+    enforcement: { mode: ladder, ladder: { min_violations: 2, share: 60%, throttle: 1/1m } }
+";
+    let beadle = Setup::site(origin.port, rules).start();
+    let parameters =
+        [("user_agent", "GPTBot/1.2"), ("url", "/private/x"), ("address", "127.0.0.1")];
+    let text = page(&beadle, &query(&parameters));
+    assert!(text.contains("<dt>ladder</dt><dd>on the rung observe now</dd>"), "{text}");
+    for _ in 0..2 {
+        beadle.get("/private/x", "GPTBot/1.2");
+    }
+    let text = page(&beadle, &query(&parameters));
+    assert!(text.contains("<dt>ladder</dt><dd>on the rung throttle now</dd>"), "{text}");
+    assert!(text.contains("what comes sooner gets 429"), "{text}");
+    // Questions are no violations: the crawler stays where it is.
+    let text = page(&beadle, &query(&parameters));
+    assert!(text.contains("on the rung throttle now"), "{text}");
+}
+
+#[test]
 fn a_path_belongs_to_the_chosen_site() {
     let origin = Origin::plain();
     let site = |host: &str, path: &str| {
