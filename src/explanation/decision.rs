@@ -3,21 +3,9 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::{
-    crawlers::{self, Class, Evidence},
-    enforce::{self, Action, Rung},
-    escape,
-    gate::{self, Visit},
-    violations::RobotsRead,
-};
+use crate::{crawlers::Class, enforce, violations::RobotsRead};
 
-use super::{
-    excerpt::Excerpt,
-    line::Line,
-    question::Rungs,
-    text,
-    verdict::{RuleRow, VerdictRow, evasion_form},
-};
+use super::{excerpt::Excerpt, line::Line, verdict::VerdictRow};
 
 /// The decision about one request. Its fields are written in this order.
 #[derive(Clone, Debug, Serialize)]
@@ -90,66 +78,6 @@ pub struct EditionRow {
     /// The number of editions that are judged as one, if there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<usize>,
-}
-
-impl Explanation {
-    /// The explanation of the decision about a visit. `written` is the target as it was asked for.
-    pub(super) fn of(visit: &Visit<'_>, written: &str, rungs: Rungs) -> Self {
-        let (site, claim, target) = (visit.site, &visit.claim, &visit.target);
-        let (decision, edition) = (visit.decide(), site.edition());
-        let judgement = decision.judgement;
-        let name = judgement.and_then(|judgement| judgement.name).or_else(|| claim.primary());
-        let readings = name.map(|name| visit.readings(name, decision.standing.outcome));
-        let group = judgement.and_then(|judgement| judgement.group);
-        let rule = judgement.and_then(|judgement| judgement.rule);
-        let status = match decision.action {
-            Action::Block => site.enforcement.block.status,
-            Action::Throttle => 429,
-            Action::Pass | Action::Log => 200,
-        };
-        let pace = enforce::applied_pace(site, &decision, visit);
-        let tags = site.tags.select(target.letter(), status, None);
-        let owned = |tokens: Vec<&str>| tokens.into_iter().map(str::to_owned).collect();
-        let mut explanation = Self {
-            verdict: VerdictRow {
-                target: escape::text(written.as_bytes()),
-                path: escape::text(target.letter()),
-                product_token: name.map(|name| name.as_str().to_owned()),
-                verdict: decision.access.as_str(),
-                group: group.map(|group| owned(edition.matcher().tokens(group))),
-                rule: rule.map(RuleRow::of),
-            },
-            site: site.name.clone(),
-            claim: ClaimRow {
-                class: claim.class(),
-                product_tokens: owned(claim.tokens().map(crawlers::Name::as_str).collect()),
-            },
-            standing: decision.standing.outcome.as_str(),
-            evidence: decision.standing.evidence.map(Evidence::as_str),
-            action: decision.action.as_str(),
-            reason: decision.reason.as_str(),
-            form: group.and_then(|group| evasion_form(&edition.matcher().explain(group, target))),
-            rung: decision.rung.map(Rung::as_str),
-            crawl_delay: pace.map(|one| one.pace.interval().as_secs_f64()),
-            crawl_delay_enforced: pace.map(|one| one.is_enforced),
-            robots_tag: tags.as_ref().and_then(|tags| tags.robots_tag.clone()),
-            x_robots_tag: tags
-                .as_ref()
-                .and_then(|tags| tags.x_robots_tag.as_ref())
-                .filter(|lines| !lines.is_empty())
-                .map(|lines| lines.join(", ")),
-            robots_read: gate::robots_read(site, readings.and_then(|readings| readings.last())),
-            editions: enforce::edition_verdicts(site, &decision, target, visit)
-                .into_iter()
-                .map(EditionRow::from)
-                .collect(),
-            lines: Vec::new(),
-            edition: edition.id_text().to_owned(),
-            excerpt: rule.and_then(|rule| Excerpt::around(edition.bytes(), rule.line)),
-        };
-        explanation.lines = text::lines(&explanation, visit, &decision, pace, rungs);
-        explanation
-    }
 }
 
 impl From<enforce::EditionVerdict> for EditionRow {

@@ -7,6 +7,7 @@
 //!
 //! ```text
 //! question   what an operator asks; a fault names the repair
+//! answer     the question put to the gate
 //! decision   the decision as data
 //! text       the decision as lines
 //! verdict    the rows and lines that a robots.txt alone also has
@@ -17,6 +18,7 @@
 //! May use: gate, publication, violations, enforce, crawlers, robots, escape. Must not know: proxy, admin,
 //! cli, any clock, any socket.
 
+mod answer; // a question put to the gate
 mod decision; // the decision as data
 mod excerpt; // the lines around a rule
 mod line; // one line of text
@@ -26,10 +28,11 @@ mod text; // the decision as lines
 mod verdict; // what a robots.txt alone says
 
 pub use self::{
+    answer::explain,
     decision::{ClaimRow, EditionRow, Explanation},
     excerpt::{Excerpt, ExcerptLine},
     line::Line,
     past::Past,
-    question::{Fault, Question, Rungs, explain},
+    question::{Fault, Question, Rungs},
     verdict::{RuleRow, VerdictRow, group_lines, rule_text},
 };

@@ -1,21 +1,8 @@
 //! The question of an operator: what would a request get?
 
-use std::{
-    borrow::Cow,
-    fmt,
-    net::{IpAddr, Ipv4Addr},
-};
+use std::{borrow::Cow, fmt, net::IpAddr};
 
-use http::{HeaderMap, HeaderValue, Method, header};
-
-use crate::{
-    enforce::{Moment, Rulebook},
-    escape,
-    gate::{self, BadTarget, Gate, Refusal},
-    publication::Snapshot,
-};
-
-use super::decision::Explanation;
+use crate::{enforce::Rulebook, escape, gate::BadTarget};
 
 /// A request as an operator writes it.
 #[derive(Clone, Copy, Debug)]
@@ -54,42 +41,8 @@ pub enum Fault {
     UnknownSite(String, Vec<String>),
 }
 
-/// The explanation of the decision about the request, by what is published.
-///
-/// # Errors
-/// No request can be like this, or no site gets it.
-pub fn explain(
-    gate: &Gate,
-    published: &Snapshot,
-    question: &Question<'_>,
-    moment: Moment,
-    rungs: Rungs,
-) -> Result<Explanation, Fault> {
-    let value = HeaderValue::from_bytes(question.user_agent.as_bytes());
-    let value = value.map_err(|_| Fault::UserAgent)?;
-    let fields = HeaderMap::from_iter([(header::USER_AGENT, value)]);
-    let text = question.target;
-    let received = gate::received_target(text.as_bytes())
-        .map_err(|fault| Fault::Target(text.to_owned(), fault))?;
-    let host = host(&published.rulebook, question)?;
-    let request = gate::Request {
-        method: &Method::GET,
-        target: &received,
-        authority: host.as_deref().map(str::as_bytes),
-        is_http_1_0: true,
-        fields: &fields,
-        peer: question.address.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)),
-        is_tls: true,
-    };
-    let visit = gate.imagine(published, &request, moment).map_err(|refusal| match refusal {
-        Refusal::BadHost => Fault::Host(text.to_owned()),
-        _ => Fault::UnknownHost(text.to_owned(), names(&published.rulebook)),
-    })?;
-    Ok(Explanation::of(&visit, text, rungs))
-}
-
 /// The host of the target: that of a URL, else that of the site.
-fn host<'b>(
+pub(super) fn host<'b>(
     rulebook: &'b Rulebook,
     question: &Question<'b>,
 ) -> Result<Option<Cow<'b, str>>, Fault> {
@@ -124,7 +77,8 @@ fn host_of(rulebook: &Rulebook, number: usize) -> Option<Cow<'_, str>> {
     }
 }
 
-fn names(rulebook: &Rulebook) -> Vec<String> {
+/// The names of all sites.
+pub(super) fn names(rulebook: &Rulebook) -> Vec<String> {
     rulebook.sites().iter().map(|site| site.name.clone()).collect()
 }
 

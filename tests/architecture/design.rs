@@ -85,7 +85,7 @@ pub(crate) const USES: [(&str, &[&str]); 19] = [
 pub(crate) const CRATES: [(&str, &[&str]); 41] = [
     ("pingora", &["proxy/"]),
     ("async_trait", &["proxy/"]),
-    ("http", &["fetch/", "evidence/", "gate/", "explanation/", "proxy/", "admin/"]),
+    ("http", &["fetch/", "evidence/", "gate/", "explanation/", "proxy/", "admin/", "cli/demo.rs"]),
     (
         "bytes",
         &[

@@ -171,7 +171,7 @@ fn reasons(violation: &Violation, past: &Past) -> Vec<Fact> {
         link: edition(violation, id).map(|link| link.path),
         ..Fact::mono(name, id)
     };
-    facts.push(of("edition in force", &robots.edition));
+    facts.push(of("edition", &robots.edition));
     match (&robots_read.edition, robots_read.at) {
         (Some(id), at) => {
             facts.push(of("edition it had read", id));
