@@ -44,7 +44,7 @@ const MOST: usize = 16;
 /// The time between two looks at the number of stored records.
 const POLL: Duration = Duration::from_millis(500);
 
-/// The looks without news after which a comment shows that the stream lives. Then the database is read,
+/// The looks without news after which a number shows that the stream lives. Then the database is read,
 /// too: another instance may write to it.
 const QUIET: u32 = 20;
 
@@ -62,9 +62,6 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The beginning of a stream: the time, in milliseconds, until a browser opens the next one.
 const HELLO: &str = "retry: 1000\n\n";
-
-/// A comment.
-const ALIVE: &str = ":\n\n";
 
 /// The places for streams.
 #[derive(Clone)]
@@ -149,7 +146,7 @@ impl Follower {
                     sleep(POLL).await;
                     continue;
                 };
-                let text = if text.is_empty() && quiet >= QUIET { ALIVE.to_owned() } else { text };
+                let text = if text.is_empty() && quiet >= QUIET { self.alive() } else { text };
                 if !text.is_empty() {
                     quiet = 0;
                     if !self.send(text).await {
@@ -161,6 +158,12 @@ impl Follower {
             quiet += 1;
             sleep(POLL).await;
         }
+    }
+
+    /// A number without an event: the next stream goes on there, although the filter passed over all
+    /// records before it.
+    fn alive(&self) -> String {
+        format!("id: {}\n\n", self.after.unwrap_or_default())
     }
 
     async fn send(&self, text: String) -> bool {
