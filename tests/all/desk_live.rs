@@ -79,7 +79,7 @@ fn a_violation_arrives_as_it_comes() {
     let started = Instant::now();
     beadle.get("/private/<script>\"\\x", "GPTBot/1.2");
     let (number, record) = stream.next();
-    println!("a violation arrived after {:?}", started.elapsed());
+    eprintln!("a violation arrived after {:?}", started.elapsed());
     assert_eq!(number, 2);
     let log = beadle.records(2);
     assert_eq!(record["id"], log[1]["id"]);

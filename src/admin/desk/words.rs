@@ -95,7 +95,10 @@ pub(super) fn sentences<const N: usize>(all: [&str; N]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{crawlers::Evidence, crawlers::Outcome, enforce::Action};
+    use crate::{
+        crawlers::{Evidence, Outcome},
+        enforce::Action,
+    };
 
     #[test]
     fn every_word_of_a_decision_has_a_sentence() {
