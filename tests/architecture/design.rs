@@ -169,7 +169,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 41] = [
             "gate/record.rs",
             "violations/store/appender.rs",
             "alerts/webhook.rs",
-            "cli/violations/id.rs",
+            "report/terms/id.rs",
         ],
     ),
     ("hashbrown", &["tally/"]),

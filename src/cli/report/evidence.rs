@@ -64,7 +64,7 @@ pub(super) fn write(options: &Options<'_>, out: &mut dyn Write) -> Result<Exit, 
     let now = Timestamp::now();
     let (since, until) = lookup::span(options.since, options.until, now)?;
     let store = lookup::database(&policy)?;
-    let product_token = lookup::product_token(&policy, &store, options.product_token)?;
+    let product_token = lookup::crawler(&policy, &store, options.product_token)?;
     let site = options.site.map(|host| lookup::site(&policy, &store, host)).transpose()?;
     let output = output(options, &product_token)?;
     let filter = Filter {

@@ -2,10 +2,11 @@
 
 use jiff::{Timestamp, ToSpan, Unit};
 
-use super::{hours::Unrecorded, id, selection::described, source::Source};
+use super::{hours::Unrecorded, selection::described, source::Source};
 use crate::{
     cli::{exit::Error, output::remark},
     policy::Policy,
+    report::terms::id,
     violations::{Filter, Listing},
 };
 
