@@ -17,7 +17,7 @@ use crate::{
 };
 
 use super::{
-    desk, login,
+    api, desk, login,
     paths::{CHECKS, LOGIN},
     view::View,
 };
@@ -25,6 +25,7 @@ use super::{
 pub(super) fn router(view: View) -> Router {
     let [healthz, readyz] = CHECKS;
     desk::router()
+        .merge(api::router())
         .route("/metrics", get(metrics))
         .route(healthz, get(health))
         .route(readyz, get(ready))

@@ -202,6 +202,7 @@ impl Service {
                 ready: Arc::clone(&ready),
                 access,
                 database: policy.violations.database.clone(),
+                retention: policy.violations.retention,
                 now: Timestamp::now,
                 live: Arc::clone(&live),
             };

@@ -44,6 +44,7 @@ mod standing; // addresses and names as evidence for a claim
 // === the program and its verbs
 mod admin;
 mod alerts; // events for the operator
+mod api; // JSON and exports for other programs
 mod cli_arguments;
 mod cli_check;
 mod cli_crawlers;

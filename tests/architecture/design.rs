@@ -122,7 +122,16 @@ pub(crate) const CRATES: [(&str, &[&str]); 41] = [
     ),
     (
         "serde_json",
-        &["diagnostic", "signature/", "crawlers/", "violations/", "alerts/", "report/", "cli/"],
+        &[
+            "diagnostic",
+            "signature/",
+            "crawlers/",
+            "violations/",
+            "alerts/",
+            "report/",
+            "admin/api/",
+            "cli/",
+        ],
     ),
     ("askama", &["report/html.rs", "admin/"]),
     ("plotters", &["admin/desk/"]),
@@ -142,7 +151,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 41] = [
         ],
     ),
     ("ring", &["signature/", "alerts/"]),
-    ("base64", &["signature/", "alerts/"]),
+    ("base64", &["signature/", "alerts/", "admin/api/"]),
     (
         "jiff",
         &[

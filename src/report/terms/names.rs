@@ -173,8 +173,7 @@ impl Names<'_> {
             NameFound::Others(others) => others,
         };
         let in_catalogue = Purpose::ALL.iter().map(|purpose| purpose.as_str());
-        let known: BTreeSet<&str> =
-            in_catalogue.chain(others.iter().map(String::as_str)).collect();
+        let known: BTreeSet<&str> = in_catalogue.chain(others.iter().map(String::as_str)).collect();
         let hint = hint(text, &known, &known)
             .unwrap_or_else(|| format!("the purposes are {}", listed(&known)));
         Err(Refusal::Term(format!("no purpose is named '{}' ({hint})", shown(text))))
