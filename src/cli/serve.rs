@@ -331,6 +331,7 @@ fn open_store(policy: &Policy, policy_file: &Path) -> Result<(Arc<Sink>, Memory)
         queue: settings.queue,
         detail: settings.detail,
         retention: Some(settings.retention),
+        max_size: Some(settings.max_size),
         editions: publication::KEPT,
     })
     .map_err(refused)?;

@@ -40,7 +40,7 @@ pub use self::{
     spelling::closest,
     tag_rules::{MediaRange, StatusRange, TagRule},
     timeouts::Timeouts,
-    violations::{ClientIp, DEFAULT_RETENTION, Log, OnDamage, Violations},
+    violations::{ClientIp, DEFAULT_MAX_SIZE, DEFAULT_RETENTION, Log, OnDamage, Violations},
     yaml::MAX_BYTES,
 };
 
@@ -89,3 +89,4 @@ mod checks; // checks across sections
 mod reader; // the sections in order, then the checks
 mod sections; // a validated policy: its sections
 mod sites; // the section `sites`
+mod size; // 500MiB, 2GiB

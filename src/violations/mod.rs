@@ -27,6 +27,7 @@ pub use self::{
     damage::OnDamage,
     edition::{ClockLeap, Edition, Fetch, HostPeriod, Quarantined, SiteHosts, Unread},
     error::{Error, Obstacle},
+    fill::Removed,
     filter::{Filter, Listing},
     history::History,
     names::{NameFound, NameKind},
@@ -45,6 +46,7 @@ mod damage; // what happens to a damaged database
 mod edition; // the history of a site's robots.txt: editions, hosts, quarantine, fetches
 mod error; // failures of a database or a log, with the repair
 mod file; // rules for files: mode, folder, identity
+mod fill; // how full the database is
 mod filter; // the selection of records, the same for database and lines
 mod history; // what the running program judges by, for a database that lacks it
 pub mod jsonl; // JSON lines: one record a line, read back with a filter
@@ -58,6 +60,7 @@ mod record; // the record and its fields
 mod redaction; // secrets in a query, replaced
 mod retention; // how many old records may go, and when
 mod sink; // the door: takes records and notes
+mod size_limit; // how large a database may become
 mod store; // SQLite: schema, transactions, queries
 mod time; // RFC 3339 with milliseconds
 mod waiting; // a record on its way to the store

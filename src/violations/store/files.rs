@@ -29,6 +29,11 @@ impl Files {
         Self { database: Stamp::of(path), log: Stamp::of(&log_of(path)) }
     }
 
+    /// The length of the write-ahead log.
+    pub(super) const fn log_length(&self) -> u64 {
+        self.log.length
+    }
+
     /// Whether the path leads to the same database file `now`.
     pub(super) fn is_same_database(&self, now: &Self) -> bool {
         self.database.identity == now.database.identity

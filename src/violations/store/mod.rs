@@ -3,7 +3,7 @@
 //! Write-ahead logging lets readers and the writer work at once. With `synchronous = FULL`, an
 //! acknowledged record survives a power cut. No other room knows SQLite.
 
-pub(super) use self::appender::Appender;
+pub(super) use self::{appender::Appender, upkeep::Limits};
 pub use self::{
     connection::Store,
     query::RecordColumn,
@@ -30,6 +30,7 @@ mod records; // records as rows
 mod removal; // old rows that go
 mod rollups; // counts by hour as rows
 mod schema; // the tables, and their versions
+mod upkeep; // old rows, a piece between batches
 
 #[cfg(test)]
 mod tests;
