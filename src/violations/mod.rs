@@ -36,7 +36,10 @@ pub use self::{
     record::{Robots, RobotsRead, SCHEMA, Violation, rule_line},
     redaction::{REDACTED, redact_query},
     sink::{LogTarget, Settings, Sink},
-    store::{Counted, Dimension, Place, Question, RecordColumn, Referral, Store},
+    store::{
+        CompactionPlan, Counted, DatabaseCopy, Dimension, Examination, Fault, Place, Question, RecordColumn,
+        Referral, Store, Table,
+    },
     waiting::Record,
 };
 

@@ -51,6 +51,7 @@ mod cli_explain;
 mod cli_input;
 mod cli_report; // the evidence of violations
 mod cli_review; // reports over a span of time, and scorecards
+mod cli_store; // the database as a file
 mod cli_tags;
 mod cli_violations;
 mod counts; // requests by hour

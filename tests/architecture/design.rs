@@ -79,7 +79,7 @@ pub(crate) const USES: [(&str, &[&str]); 18] = [
 ];
 
 /// The places of each direct dependency; it is unknown everywhere else.
-pub(crate) const CRATES: [(&str, &[&str]); 41] = [
+pub(crate) const CRATES: [(&str, &[&str]); 42] = [
     ("pingora", &["proxy/"]),
     ("async_trait", &["proxy/"]),
     ("http", &["fetch/", "evidence/", "gate/", "proxy/", "admin/", "cli/"]),
@@ -175,6 +175,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 41] = [
     ("hashbrown", &["tally/"]),
     ("zip", &["report/bundle/archive.rs"]),
     ("rusqlite", &["violations/store/"]),
+    ("rustix", &["cli/store/disk.rs"]),
     ("prometheus", &["metrics/"]),
     ("axum", &["admin/", "cli/demo.rs"]),
     ("hyper", &["admin/"]),

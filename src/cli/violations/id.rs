@@ -42,7 +42,7 @@ pub(super) fn absence(id: &str, retention: Option<Duration>, now: Timestamp) -> 
         }
         _ => format!(
             "{made} it may be counted without a record (beyond 'violations.detail', or dropped), \
-             or be of another server"
+             removed because of 'violations.max_size', or of another server"
         ),
     }
 }

@@ -115,7 +115,7 @@ pub(super) fn not_counted(filter: &Filter, count: Unrecorded) {
 
 fn causes(count: Unrecorded) -> String {
     let causes = [
-        (count.folded, "beyond 'violations.detail'"),
+        (count.folded, "beyond 'violations.detail' or 'violations.max_size'"),
         (count.dropped, "dropped, because they found no room"),
     ];
     let causes = causes.iter().filter(|(count, _)| *count > 0);

@@ -116,7 +116,7 @@ impl Store {
         })
     }
 
-    fn number(&mut self, sql: &str) -> Result<u64, Error> {
+    pub(super) fn number(&mut self, sql: &str) -> Result<u64, Error> {
         let number = |row: &rusqlite::Row<'_>| row.get(0).map(i64::unsigned_abs);
         self.attempt(|connection| connection.query_row(sql, [], number))
     }

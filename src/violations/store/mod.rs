@@ -5,17 +5,23 @@
 
 pub(super) use self::{appender::Appender, upkeep::Limits};
 pub use self::{
+    compaction::CompactionPlan,
     connection::Store,
+    copy::DatabaseCopy,
+    examination::{Examination, Fault, Table},
     query::RecordColumn,
     question::{Counted, Dimension, Place, Question, Referral},
 };
 
 mod appender; // the writer's target: one transaction for each batch
 mod columns; // the values of columns
+mod compaction; // free pages, given back
 mod conditions; // conditions in SQL
 mod connection; // an open database: checks, errors
+mod copy; // a copy of a database in use
 mod damage; // a damaged database: traces of ours, moved aside
 mod editions; // editions of robots.txt and their periods
+mod examination; // whether a database holds together
 mod fetches; // each crawler's fetches of robots.txt
 mod files; // the open files: moved, truncated, copied from the log
 mod hosts; // the site of each host
