@@ -37,8 +37,8 @@ pub use self::{
     redaction::{REDACTED, redact_query},
     sink::{LogTarget, Settings, Sink},
     store::{
-        CompactionPlan, Counted, DatabaseCopy, Dimension, Examination, Fault, Place, Question, RecordColumn,
-        Referral, Store, Table,
+        CompactionPlan, Counted, DatabaseCopy, Dimension, Examination, Fault, Place, Question,
+        RecordColumn, Referral, Store, Table,
     },
     waiting::Record,
 };

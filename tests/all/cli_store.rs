@@ -26,9 +26,8 @@ use crate::support::{
 const BOT: &str = "BadBot/1.0";
 
 fn setup(origin: &Origin, violations: &str) -> Setup {
-    Setup::site(origin.port, &format!("{GROUPS}    enforcement: {{ mode: block }}\n")).violations(
-        &format!("  database: $DIR/beadle.db\n  detail: 1000000\n{violations}"),
-    )
+    Setup::site(origin.port, &format!("{GROUPS}    enforcement: {{ mode: block }}\n"))
+        .violations(&format!("  database: $DIR/beadle.db\n  detail: 1000000\n{violations}"))
 }
 
 fn store(args: &[&str], database: &Path) -> Output {
@@ -144,8 +143,7 @@ fn a_backup_under_load_is_whole_and_has_every_acknowledged_record() {
     let load = Load::on(&beadle);
     wait_for_more(&beadle);
     let acknowledged = 20_001 + stored(&beadle) as u64;
-    let output =
-        beadle.verb(&["store", "backup", &copy.display().to_string(), "--format", "json"]);
+    let output = beadle.verb(&["store", "backup", &copy.display().to_string(), "--format", "json"]);
     assert_code(&output, 0);
     let told = &json_lines(&output)[0];
     wait_for_more(&beadle);
@@ -382,7 +380,7 @@ fn a_check_tells_sizes_finds_faults_and_creates_nothing() {
 }
 
 #[test]
-fn a_full_disk_costs_no_request_and_what_is_lost_is_counted() {
+fn s145_a_full_disk_costs_no_request_and_what_is_lost_is_counted() {
     let (Some(_), Some(_)) = (need("unshare"), need("mount")) else { return };
     let origin = Origin::plain();
     let setup = setup(&origin, "  queue: 64\n").on_small_disk("$DIR/disk", "4m");
@@ -416,7 +414,8 @@ fn a_full_disk_costs_no_request_and_what_is_lost_is_counted() {
     let is_counted = || {
         fs::copy(disk.join("beadle.db"), &copy).expect("copied");
         // It may be written at this moment.
-        [COUNTED, "SELECT sum(dropped) FROM rollups", RECORDS].map(|sql| try_number(&copy, sql).ok())
+        [COUNTED, "SELECT sum(dropped) FROM rollups", RECORDS]
+            .map(|sql| try_number(&copy, sql).ok())
             == [350, dropped, stored].map(Some)
     };
     wait_for("the counts", || is_counted().then_some(()));

@@ -64,7 +64,8 @@ fn print(found: &Found, examination: &Examination, out: &mut dyn Write) -> Resul
 
 fn print_json(found: &Found, examination: &Examination, out: &mut dyn Write) -> Result<(), Error> {
     let (records, counts) = (examination.record_table(), examination.count_tables());
-    let end = |span: Option<(Timestamp, Timestamp)>, of: fn((Timestamp, Timestamp)) -> Timestamp| {
+    let end = |span: Option<(Timestamp, Timestamp)>,
+               of: fn((Timestamp, Timestamp)) -> Timestamp| {
         span.map(|span| of(span).to_string())
     };
     output::json(

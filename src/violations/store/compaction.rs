@@ -41,8 +41,10 @@ impl Store {
     /// # Errors
     /// Where the database cannot be read.
     pub fn compaction_plan(&mut self) -> Result<CompactionPlan, Error> {
-        let free = self.number("SELECT freelist_count * page_size \
-                                FROM pragma_freelist_count, pragma_page_size")?;
+        let free = self.number(
+            "SELECT freelist_count * page_size \
+                                FROM pragma_freelist_count, pragma_page_size",
+        )?;
         let is_in_steps = self.number("PRAGMA auto_vacuum")? == INCREMENTAL.unsigned_abs();
         let log = STEP * self.number("PRAGMA page_size")? * 4;
         // A rebuilt database is written twice: to a temporary file, and to the write-ahead log.

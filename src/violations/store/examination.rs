@@ -17,9 +17,11 @@ use crate::violations::{Error, Obstacle, file::Stamp};
 /// The most messages of one check of SQLite.
 const MOST_MESSAGES: usize = 100;
 /// The first records that are left tell where a removal ended, whatever the order of their times.
-const FIRST: &str = "SELECT max(time) FROM (SELECT time FROM violations ORDER BY sequence LIMIT 1000)";
+const FIRST: &str =
+    "SELECT max(time) FROM (SELECT time FROM violations ORDER BY sequence LIMIT 1000)";
 const HOUR: i64 = 3_600_000;
-const RECORDS_BY_HOUR: &str = "SELECT time / 3600000 * 3600000, count(*) FROM violations GROUP BY 1";
+const RECORDS_BY_HOUR: &str =
+    "SELECT time / 3600000 * 3600000, count(*) FROM violations GROUP BY 1";
 /// The violations that had a record.
 const COUNTS_BY_HOUR: &str = "SELECT hour, sum(iif(action = 'pass', 0, requests - folded - dropped)) \
     FROM rollups JOIN series ON id = series GROUP BY hour";
@@ -153,8 +155,7 @@ fn check(connection: &Connection, found: &mut Examination) -> rusqlite::Result<(
     if let Version::Ours(version) = schema::version(connection)? {
         found.version = version;
     }
-    let mut statement =
-        connection.prepare(&format!("PRAGMA integrity_check({MOST_MESSAGES})"))?;
+    let mut statement = connection.prepare(&format!("PRAGMA integrity_check({MOST_MESSAGES})"))?;
     for message in statement.query_map([], |row| row.get::<_, String>(0))? {
         let message = message?;
         if message != "ok" {
@@ -178,7 +179,8 @@ fn check(connection: &Connection, found: &mut Examination) -> rusqlite::Result<(
 /// The sizes and the times.
 fn measure(connection: &Connection, found: &mut Examination) -> rusqlite::Result<()> {
     let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
-    let free = number("SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size");
+    let free =
+        number("SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size");
     found.free_bytes = free?.unsigned_abs();
     let mut statement = connection.prepare(SIZES)?;
     let sizes = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -213,12 +215,13 @@ fn add_up(connection: &Connection, found: &mut Examination) -> rusqlite::Result<
     }
     let records = by_hour(connection, RECORDS_BY_HOUR)?;
     let counts = by_hour(connection, COUNTS_BY_HOUR)?;
-    let (Some(&first_hour), Some((&first_record, _))) = (counts.keys().next(), records.first_key_value())
+    let (Some(&first_hour), Some((&first_record, _))) =
+        (counts.keys().next(), records.first_key_value())
     else {
         return Ok(());
     };
-    let is_untouched = number("SELECT min(sequence) FROM violations")? == Some(1)
-        && first_record >= first_hour;
+    let is_untouched =
+        number("SELECT min(sequence) FROM violations")? == Some(1) && first_record >= first_hour;
     // An older version kept records without counts, and a removal may have begun with the first hour.
     let is_counted = |hour: i64| hour > first_hour || (is_untouched && hour == first_hour);
     let is_clock_true = number("SELECT count(*) FROM clock_leaps")? == Some(0);
