@@ -10,7 +10,7 @@ use std::{
 
 use serde_json::json;
 
-use super::{bytes, disk};
+use super::{disk, size};
 use crate::{
     cli::{
         exit::{Error, Exit},
@@ -51,7 +51,7 @@ pub(super) fn run(
             out,
             "'{shown}': {} records, {}, checked",
             copied.records,
-            bytes::shown(copied.bytes)
+            size::shown(copied.bytes)
         )?,
         Format::Json => output::json(
             out,

@@ -5,7 +5,7 @@ use std::io::Write;
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::{Found, bytes};
+use super::{place::Found, size};
 use crate::{
     cli::{
         exit::{Error, Exit},
@@ -28,15 +28,15 @@ fn print(found: &Found, examination: &Examination, out: &mut dyn Write) -> Resul
     let (records, counts) = (examination.record_table(), examination.count_tables());
     writeln!(out, "database  {}", shown(found))?;
     writeln!(out, "version   {}", examination.version)?;
-    let limit = found.max_size.map(|most| format!(" of {} (max_size)", bytes::shown(most)));
+    let limit = found.max_size.map(|most| format!(" of {} (max_size)", size::shown(most)));
     writeln!(
         out,
         "size      {}{}: file {}, -wal {}, less free pages {}",
-        bytes::shown(examination.bytes()),
+        size::shown(examination.bytes()),
         limit.unwrap_or_default(),
-        bytes::shown(examination.file_bytes),
-        bytes::shown(examination.log_bytes),
-        bytes::shown(examination.free_bytes)
+        size::shown(examination.file_bytes),
+        size::shown(examination.log_bytes),
+        size::shown(examination.free_bytes)
     )?;
     for (table, span) in [(&records, examination.records), (&counts, examination.hours)] {
         let each = table.bytes_of_row().map(|each| format!(", {each} bytes each"));
@@ -49,7 +49,7 @@ fn print(found: &Found, examination: &Examination, out: &mut dyn Write) -> Resul
     let width = tables.clone().map(|table| shown_name(table).len()).max().unwrap_or(0).max(5);
     writeln!(out, "{:width$}  {:>10}  {:>12}", "TABLE", "ROWS", "SIZE")?;
     for table in tables {
-        let size = bytes::shown(table.bytes);
+        let size = size::shown(table.bytes);
         writeln!(out, "{:width$}  {:>10}  {size:>12}", shown_name(table), table.rows)?;
     }
     writeln!(out)?;

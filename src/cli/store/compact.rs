@@ -4,7 +4,7 @@ use std::{io::Write, path::Path};
 
 use serde_json::json;
 
-use super::{bytes, disk};
+use super::{disk, size};
 use crate::{
     cli::{
         exit::{Error, Exit},
@@ -40,14 +40,14 @@ pub(super) fn run(path: &Path, format: Format, out: &mut dyn Write) -> Result<Ex
     let given_back = before.saturating_sub(after);
     match format {
         Format::Text if given_back == 0 => {
-            writeln!(out, "'{shown}': nothing to give back, {}", bytes::shown(after))?;
+            writeln!(out, "'{shown}': nothing to give back, {}", size::shown(after))?;
         }
         Format::Text => writeln!(
             out,
             "'{shown}': {} given back, from {} to {}",
-            bytes::shown(given_back),
-            bytes::shown(before),
-            bytes::shown(after)
+            size::shown(given_back),
+            size::shown(before),
+            size::shown(after)
         )?,
         Format::Json => output::json(
             out,

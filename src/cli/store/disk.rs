@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::bytes;
+use super::size;
 use crate::{cli::exit::Error, escape};
 
 /// Refuses where the disk of a file has fewer free bytes than `needs`. A file system that does not
@@ -19,7 +19,7 @@ pub(super) fn need(file: &Path, needs: u64) -> Result<(), Error> {
     Err(Error::Refused(format!(
         "'{}': the disk has {} free, and this needs {} (make room)",
         escape::text(file.as_os_str().as_encoded_bytes()),
-        bytes::shown(free),
-        bytes::shown(needs)
+        size::shown(free),
+        size::shown(needs)
     )))
 }

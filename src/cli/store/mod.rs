@@ -2,17 +2,18 @@
 
 use std::{io::Write, path::PathBuf};
 
+use self::place::Database;
 use crate::cli::{
-    config::{ConfigFile, load_with_database},
     exit::{Error, Exit},
     output::Format,
 };
 
 mod backup; // a copy
-mod bytes; // sizes for people
 mod check; // what does not hold together, and what takes the room
 mod compact; // free pages, given back
 mod disk; // free disk space
+mod place; // the database that is meant
+mod size; // sizes for people
 
 /// Check, copy or compact the database of violations
 ///
@@ -55,37 +56,6 @@ enum Verb {
     /// Removed violations leave free pages, which new ones use. Works in small steps while the server
     /// runs. A database of an earlier version has to be rebuilt once, while the server is stopped.
     Compact,
-}
-
-/// The database, named by the policy or by itself.
-#[derive(Debug, clap::Args)]
-struct Database {
-    #[command(flatten)]
-    config: ConfigFile,
-    /// The database, if not that of the policy.
-    #[arg(long, value_name = "FILE", global = true)]
-    database: Option<PathBuf>,
-}
-
-/// A database, and its limit of size if a policy names it.
-struct Found {
-    path: PathBuf,
-    max_size: Option<u64>,
-}
-
-impl Database {
-    fn find(&self) -> Result<Found, Error> {
-        if let Some(path) = &self.database {
-            return Ok(Found { path: path.clone(), max_size: None });
-        }
-        let violations = load_with_database(&self.config.config)?.violations;
-        let Some(path) = violations.database else {
-            let message = "the policy has no database (set violations.database, or name a file with \
-                           --database)";
-            return Err(Error::Refused(message.to_owned()));
-        };
-        Ok(Found { path, max_size: Some(violations.max_size) })
-    }
 }
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {

@@ -18,9 +18,10 @@ use super::{
     files::{Checkpoint, Files},
     hosts,
     inspection::{Inspection, inspect},
-    leaps, overflow, quarantine, records,
+    leaps,
+    limits::Limits,
+    overflow, quarantine, records,
     rollups::{self, BatchNumber},
-    upkeep::Limits,
 };
 use crate::violations::{
     Error, History, Obstacle, OnDamage, Overflow, Violation, history::Recollection, notes::Notes,

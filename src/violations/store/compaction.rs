@@ -12,7 +12,7 @@ use std::{
 use rusqlite::OpenFlags;
 
 use super::{
-    connection::{READER_BUSY, Store},
+    connection::{INCREMENTAL, READER_BUSY, Store},
     files::Checkpoint,
 };
 use crate::violations::{Error, file::Stamp};
@@ -21,8 +21,6 @@ use crate::violations::{Error, file::Stamp};
 const STEP: u64 = 256;
 /// The longest pause between two steps.
 const LONGEST_PAUSE: Duration = Duration::from_millis(250);
-/// `PRAGMA auto_vacuum`: free pages stay until they are asked for.
-pub(super) const INCREMENTAL: i64 = 2;
 
 /// How a database is made smaller, and the free disk space that this takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,7 +10,6 @@ use std::{
 use rusqlite::{Connection, ErrorCode, OpenFlags, Params, Row, config::DbConfig};
 
 use super::{
-    compaction::INCREMENTAL,
     damage::{has_traces, log_of, move_aside},
     schema::{self, CURRENT, Version},
 };
@@ -23,6 +22,8 @@ use crate::violations::{
 const BUSY: Duration = Duration::from_millis(250);
 /// How long a reader, or an operator's command, waits for one.
 pub(super) const READER_BUSY: Duration = Duration::from_secs(5);
+/// `PRAGMA auto_vacuum`: free pages stay until they are asked for.
+pub(super) const INCREMENTAL: i64 = 2;
 /// The largest database that is checked whole when it is opened; that takes less than a second.
 const CHECKED_SIZE: u64 = 64 << 20;
 /// The tables that are checked in a larger one: a start needs them.

@@ -3,7 +3,7 @@
 //! Write-ahead logging lets readers and the writer work at once. With `synchronous = FULL`, an
 //! acknowledged record survives a power cut. No other room knows SQLite.
 
-pub(super) use self::{appender::Appender, upkeep::Limits};
+pub(super) use self::{appender::Appender, limits::Limits};
 pub use self::{
     compaction::CompactionPlan,
     connection::Store,
@@ -27,6 +27,7 @@ mod files; // the open files: moved, truncated, copied from the log
 mod hosts; // the site of each host
 mod inspection; // damage to a database in use
 mod leaps; // jumps of the clock
+mod limits; // limits of age and of size
 mod names; // the names in the database
 mod overflow; // records that were not kept, counted
 mod quarantine; // files that wait for an acceptance
