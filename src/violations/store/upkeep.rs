@@ -17,8 +17,12 @@ impl Appender {
     /// Removes a piece of the old rows.
     pub(super) fn remove_old(&mut self) -> Result<(), Error> {
         self.remove_by_age()?;
-        let extent = self.measure()?;
-        self.remove_by_size(extent)
+        match self.measure() {
+            Ok(extent) => self.remove_by_size(extent),
+            Err(error) if error.is_damage() => Err(error),
+            // Everything else shows when the database is written.
+            Err(_) => Ok(()),
+        }
     }
 
     fn remove_by_age(&mut self) -> Result<(), Error> {
