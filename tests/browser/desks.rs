@@ -19,15 +19,15 @@ use crate::support::{
 /// The token of the desk that has one.
 pub(crate) const TOKEN: &str = "correct-horse-battery-staple";
 
-/// User-Agents, and a path and a name, that would be more than text if a page let them. Each contains
-/// [`TRAP`].
+/// User-Agents of crawlers, and a path and a name, that would be more than text if a page let them.
+/// Each contains [`TRAP`].
 pub(crate) const HOSTILE: [&str; 6] = [
-    "<script>alert(1)</script>Bot/1.0",
-    "\"><img src=x onerror=alert(1)>Bot/1.0",
-    "'-alert(1)-'Bot/1.0 javascript:alert(1)",
+    "<script>alert(1)</script>Bot/1.0 GPTBot/1.2",
+    "\"><img src=x onerror=alert(1)>Bot/1.0 CCBot/2.0",
+    "'-alert(1)-' onfocus=alert(1) autofocus CCBot/2.0",
     "GPTBot/1.2 </dd></dl></main><script src=//evil.example/alert(1).js></script>",
-    "<svg onload=alert(1)>Crawler/3 {{7*7}} &lt;b&gt;",
-    "<style>*{display:none}</style><base href=//evil.example/><a href='javascript:alert(1)'>Spider",
+    "<svg onload=alert(1)>AhrefsBot/7.0 {{7*7}} &lt;b&gt;",
+    "<style>*{display:none}</style><base href=//evil.example/><a href='javascript:alert(1)'>PetalBot",
 ];
 pub(crate) const HOSTILE_PATH: &str =
     "/private/\"><script>alert(1)</script>?q='onmouseover=alert(1)";

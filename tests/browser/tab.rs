@@ -170,7 +170,7 @@ impl Tab {
         let parameters = &event["params"];
         let is_own = |url: &str| {
             let rest = url.strip_prefix(&self.base);
-            rest.is_some_and(|rest| rest.starts_with('/')) || url.starts_with("data:,")
+            rest.is_some_and(|rest| rest.starts_with('/')) || url.starts_with("data:")
         };
         match event["method"].as_str()? {
             "Network.requestWillBeSent" => {
@@ -195,8 +195,7 @@ impl Tab {
         }
     }
 
-    /// The serious and critical violations that axe-core finds, one line for each element. `axe` is
-    /// the text of its script.
+    /// The serious and critical violations that axe-core finds, with three elements of each.
     pub(crate) fn axe(&mut self, axe: &Axe) -> Vec<String> {
         let frame = self.call("Page.getFrameTree", json!({}));
         let frame = &frame["frameTree"]["frame"]["id"];
@@ -260,6 +259,7 @@ const RUN_AXE: &str = "axe.run(document, {
     resultTypes: ['violations'], preload: false, iframes: false,
 }).then(found => found.violations
     .filter(one => ['serious', 'critical'].includes(one.impact))
-    .flatMap(one => one.nodes.map(node =>
-        `${one.id} (${one.impact}) ${node.target.join(' ')}: ${node.html.slice(0, 200)} | ` +
-        [...node.any, ...node.all, ...node.none].map(check => check.message).join(' | '))))";
+    .flatMap(one => one.nodes.slice(0, 3).map(node =>
+        `${one.id} (${one.impact}, ${one.nodes.length} times) ${node.target.join(' ')}: `
+        + `${node.html.slice(0, 200)} | `
+        + [...node.any, ...node.all, ...node.none].map(check => check.message).join(' | '))))";

@@ -132,6 +132,13 @@ impl Wanted {
         (filter, faults)
     }
 
+    /// The type of the field for a day. A text that is none stays in the field, so that a person
+    /// can repair it.
+    fn since_type(&self) -> &'static str {
+        let is_day = self.since.is_empty() || self.since.parse::<Date>().is_ok();
+        if is_day { "date" } else { "text" }
+    }
+
     /// The page with this filter, from before a violation or from the latest on.
     fn link(&self, before: Option<u64>) -> String {
         let mut query = Serializer::new(String::new());

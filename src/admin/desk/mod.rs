@@ -8,7 +8,13 @@
 //! ```
 //! Pages are complete without scripts. What they show is read from the database at each request.
 
-use axum::{Router, http::header, response::IntoResponse, routing::get};
+use axum::{
+    Router,
+    extract::State,
+    http::{StatusCode, header},
+    response::{IntoResponse, Response},
+    routing::get,
+};
 
 use super::view::View;
 
@@ -27,6 +33,13 @@ pub(super) fn router() -> Router<View> {
         .route("/violations", get(listing::page))
         .route("/violations/{id}", get(violation::page))
         .route("/assets/desk.css", get(style))
+        .fallback(missing)
+}
+
+/// A browser shows a page of its own for an answer without one.
+async fn missing(State(view): State<View>) -> Response {
+    let text = "The desk has no page at this address. The links above lead to those that it has.";
+    frame::notice(&view, StatusCode::NOT_FOUND, "No such page", text)
 }
 
 async fn style() -> impl IntoResponse {
