@@ -16,7 +16,7 @@ use crate::support::need;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Nothing of the machine's user, nothing from outside: no name but the listener's has an address.
-const FLAGS: [&str; 13] = [
+const FLAGS: [&str; 12] = [
     "--headless",
     "--no-sandbox",
     "--disable-gpu",
@@ -27,7 +27,6 @@ const FLAGS: [&str; 13] = [
     "--disable-component-update",
     "--disable-sync",
     "--hide-scrollbars",
-    "--lang=en-GB",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost",
     "--remote-debugging-pipe",
 ];

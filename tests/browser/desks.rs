@@ -1,11 +1,15 @@
 //! Programs with a desk: one with traffic behind it, and those with little to show.
 
-use std::path::Path;
+use std::{
+    path::Path,
+    sync::{Arc, Weak},
+};
 
 use beadle::violations::{
     ReadState, Record, Robots, RobotsRead, SCHEMA, Settings, Sink, Text, Violation,
 };
 use jiff::{SignedDuration, Timestamp};
+use parking_lot::Mutex;
 
 use crate::support::{
     BROWSER, PATIENCE,
@@ -91,24 +95,37 @@ pub(crate) struct Desks {
 }
 
 impl Desks {
-    pub(crate) fn start() -> Self {
+    /// The desks, the same for all tests that run at a time. The last one of them ends the programs.
+    pub(crate) fn start() -> Arc<Self> {
+        static DESKS: Mutex<Weak<Desks>> = Mutex::new(Weak::new());
+        let mut shared = DESKS.lock();
+        shared.upgrade().unwrap_or_else(|| {
+            let desks = Arc::new(Self::new());
+            *shared = Arc::downgrade(&desks);
+            desks
+        })
+    }
+
+    fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder for temporary files");
         let origin = Origin::plain();
         let token = folder.path().join("token");
         std::fs::write(&token, format!("{TOKEN}\n")).expect("the folder is ours");
         let token = format!("{{ address: $ADMIN, token_file: {} }}", token.display());
-        Self {
-            busy: busy(folder.path()),
-            empty: Setup::site(origin.port, "").start(),
-            bare: Setup::site(origin.port, "").violations("  log: $DIR/violations.jsonl\n").start(),
-            locked: Setup::site(origin.port, "").admin(&token).start(),
-            _folder: folder,
-        }
+        let rules =
+            "    robots_txt: { groups: [{ user_agents: [\"*\"], disallow: [/private/] }] }\n";
+        let one = || Setup::site(origin.port, rules);
+        let empty = one().spawn();
+        let bare = one().violations("  log: $DIR/violations.jsonl\n").spawn();
+        let locked = one().admin(&token).spawn();
+        let busy = busy(folder.path());
+        [&empty, &bare, &locked].into_iter().for_each(Beadle::wait_until_ready);
+        Self { busy, empty, bare, locked, _folder: folder }
     }
 }
 
 /// A program with traffic behind it. Its database is in the folder.
-pub(crate) fn busy(folder: &Path) -> Beadle {
+fn busy(folder: &Path) -> Beadle {
     let database = folder.join("beadle.db");
     let now = Timestamp::now();
     week::fill(&database, now);

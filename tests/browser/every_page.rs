@@ -1,5 +1,7 @@
 //! What holds on every page: nothing goes wrong, everybody can read it, and it fits.
 
+use std::sync::Arc;
+
 use crate::{
     desks::Desks,
     tab::{Axe, Key, PAPER, PHONE, Tab, WIDE},
@@ -70,7 +72,8 @@ fn axe_finds_no_serious_fault_in_light_and_dark_on_a_screen_and_a_phone() {
         for (width, is_dark) in [(WIDE, false), (WIDE, true), (PHONE, true), (PHONE, false)] {
             tab.look(width, is_dark);
             let mode = format!("{width} {}", if is_dark { "dark" } else { "light" });
-            found.extend(tab.axe(&axe).into_iter().map(|fault| format!("{mode}: {fault}")));
+            found
+                .extend(tab.axe(&axe, is_dark).into_iter().map(|fault| format!("{mode}: {fault}")));
         }
         tab.look(WIDE, false);
         found
@@ -142,7 +145,7 @@ fn the_focus_is_seen_wherever_it_is() {
 }
 
 /// The desks and a browser; `None` if there is no browser.
-fn start() -> Option<(Desks, Tab)> {
+fn start() -> Option<(Arc<Desks>, Tab)> {
     let desks = Desks::start();
     let tab = Tab::open(&desks.busy)?;
     Some((desks, tab))

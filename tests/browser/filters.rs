@@ -2,23 +2,24 @@
 
 use serde_json::Value;
 
-use crate::{desks::busy, support::week::SITE, tab::Tab};
+use crate::{desks::Desks, support::week::SITE, tab::Tab};
 
 const ROWS: &str = "[...document.querySelectorAll('tbody tr td:first-child a')]
     .map(a => a.pathname.split('/').pop())";
 
 #[test]
 fn each_filter_shows_the_records_that_it_names() {
-    let folder = tempfile::tempdir().expect("a folder for temporary files");
-    let desk = busy(folder.path());
-    let Some(mut tab) = Tab::open(&desk) else { return };
+    let desks = Desks::start();
+    let desk = &desks.busy;
+    let Some(mut tab) = Tab::open(desk) else { return };
     // All records, by the verb that lists them.
     let listed = desk.verb(&["violations", "--format", "json", "--limit", "1000"]);
     let records = crate::support::program::json_lines(&listed);
     assert!(records.len() > 190, "{}", String::from_utf8_lossy(&listed.stderr));
     let is = |name: &'static str, value: &'static str| move |record: &Value| record[name] == value;
-    let tomorrow = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
-    let today = tomorrow.clone();
+    let day = jiff::Timestamp::now() - jiff::SignedDuration::from_hours(48);
+    let day = day.strftime("%Y-%m-%d").to_string();
+    let since = day.clone();
     let cases: Vec<(&str, &str, Box<dyn Fn(&Value) -> bool>)> = vec![
         ("crawler", "GPTBot", Box::new(is("product_token", "GPTBot"))),
         ("crawler", "gptbot", Box::new(is("product_token", "GPTBot"))),
@@ -50,8 +51,8 @@ fn each_filter_shows_the_records_that_it_names() {
         ),
         (
             "since",
-            &today,
-            Box::new(move |record| record["time"].as_str().is_some_and(|time| *time >= *tomorrow)),
+            &day,
+            Box::new(move |record| record["time"].as_str().is_some_and(|time| *time >= *since)),
         ),
     ];
     for (name, value, holds) in &cases {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::{
-    desks::busy,
+    desks::Desks,
     tab::{PHONE, Tab},
 };
 
@@ -15,17 +15,16 @@ const MOST_BYTES: u64 = 500_000;
 /// Name, page, width, height, and whether it is dark.
 const PICTURES: [(&str, &str, u32, u32, bool); 3] = [
     ("desk-overview", "/", 1120, 1100, false),
-    ("desk-violation", "/violations/{id}", 1120, 900, true),
-    ("desk-phone", "/violations?crawler=GPTBot", PHONE, 844, false),
+    ("desk-violation", "/violations/{id}", 1120, 1040, true),
+    ("desk-phone", "/violations?path=/private/prices", PHONE, 844, false),
 ];
 
 #[test]
 #[ignore = "takes the pictures again"]
 fn take() {
-    let folder = tempfile::tempdir().expect("a folder for temporary files");
-    let desk = busy(folder.path());
-    let Some(mut tab) = Tab::open(&desk) else { return };
-    tab.go("/violations?crawler=GPTBot");
+    let desks = Desks::start();
+    let Some(mut tab) = Tab::open(&desks.busy) else { return };
+    tab.go("/violations?crawler=GPTBot&path=/articles/");
     let id = tab.text("document.querySelector('tbody a').pathname.split('/').pop()");
     for (name, path, width, height, is_dark) in PICTURES {
         tab.look(width, is_dark);

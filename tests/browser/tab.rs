@@ -196,7 +196,8 @@ impl Tab {
     }
 
     /// The serious and critical violations that axe-core finds, with three elements of each.
-    pub(crate) fn axe(&mut self, axe: &Axe) -> Vec<String> {
+    /// With `is_dark`, only what depends on colours.
+    pub(crate) fn axe(&mut self, axe: &Axe, is_dark: bool) -> Vec<String> {
         let frame = self.call("Page.getFrameTree", json!({}));
         let frame = &frame["frameTree"]["frame"]["id"];
         // A world of its own: the page's policy does not hold there, and the page can't see it.
@@ -205,7 +206,7 @@ impl Tab {
         if self.value_in(Some(&world), "typeof axe") != "object" {
             self.value_in(Some(&world), &format!("{};0", axe.0));
         }
-        let found = self.value_in(Some(&world), RUN_AXE);
+        let found = self.value_in(Some(&world), &format!("{RUN_AXE}({is_dark})"));
         serde_json::from_value(found).expect("a list of texts")
     }
 
@@ -255,11 +256,12 @@ impl Axe {
     }
 }
 
-const RUN_AXE: &str = "axe.run(document, {
+const RUN_AXE: &str = "(isDark => axe.run(document, {
     resultTypes: ['violations'], preload: false, iframes: false,
+    ...(isDark ? { runOnly: ['color-contrast', 'link-in-text-block'] } : {}),
 }).then(found => found.violations
     .filter(one => ['serious', 'critical'].includes(one.impact))
     .flatMap(one => one.nodes.slice(0, 3).map(node =>
         `${one.id} (${one.impact}, ${one.nodes.length} times) ${node.target.join(' ')}: `
         + `${node.html.slice(0, 200)} | `
-        + [...node.any, ...node.all, ...node.none].map(check => check.message).join(' | '))))";
+        + [...node.any, ...node.all, ...node.none].map(check => check.message).join(' | ')))))";
