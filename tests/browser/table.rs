@@ -28,7 +28,7 @@ const PAGES: [Entry; 34] = [
     Entry(Desk::Busy, "/violations", "/violations"),
     Entry(Desk::Busy, "/violations", "/violations?crawler=GPTBot&action=block"),
     Entry(Desk::Busy, "/violations", "/violations?crawler=NoSuchBot"),
-    Entry(Desk::Busy, "/violations", "/violations?since=soon&path=old"),
+    Entry(Desk::Busy, "/violations", "/violations?since=soon&path=old&crawler=AhrefsBot"),
     Entry(Desk::Busy, "/violations", "/violations?crawler={name}&path={name}"),
     Entry(Desk::Busy, "/violations", "/violations/{id}"),
     Entry(Desk::Busy, "/violations", "/violations/no-such-id"),
