@@ -2,8 +2,12 @@
 
 use crate::{
     desks::{Desks, HOSTILE, HOSTILE_NAME, HOSTILE_PATH, TRAP},
+    support::{
+        origin::Origin,
+        program::{Beadle, Setup},
+    },
     tab::Tab,
-    table::pages,
+    table::{pages, places},
 };
 
 /// What makes text do something: scripts that are not the desk's own, handlers, other addresses.
@@ -51,4 +55,27 @@ fn a_user_agent_that_looks_like_a_script_is_shown_and_does_nothing() {
     let path = HOSTILE_PATH.replace('"', "%22").replace('<', "%3C").replace('>', "%3E");
     assert!(shown.contains(HOSTILE_NAME) && shown.contains(TRAP), "{shown}");
     assert!(shown.contains(&path) || shown.contains(HOSTILE_PATH), "{shown}");
+}
+
+#[test]
+fn a_script_that_comes_while_somebody_looks_is_text_too() {
+    let origin = Origin::plain();
+    let rules = "    robots_txt: { groups: [{ user_agents: [\"*\"], disallow: [/private/] }] }\n";
+    let desk: Beadle = Setup::site(origin.port, rules).start();
+    let Some(mut tab) = Tab::open(&desk) else { return };
+    tab.go("/");
+    if !places(&mut tab).iter().any(|place| place == "/live") {
+        return;
+    }
+    tab.go("/live");
+    tab.wait_until("document.getElementById('state').textContent.includes('Connected')");
+    for (number, user_agent) in HOSTILE.iter().enumerate() {
+        desk.get(HOSTILE_PATH, user_agent);
+        let rows = "document.querySelectorAll('#live tbody tr').length";
+        tab.wait_until(&format!("{rows} === {}", number + 1));
+    }
+    let active = tab.texts(ACTIVE);
+    assert!(active.is_empty(), "{active:?}");
+    let faults = tab.faults();
+    assert!(faults.is_empty(), "{faults:?}");
 }

@@ -21,7 +21,7 @@ pub(crate) enum Desk {
 pub(crate) struct Entry(Desk, &'static str, &'static str);
 
 /// A page is there if the navigation has its place.
-const PAGES: [Entry; 34] = [
+const PAGES: [Entry; 39] = [
     Entry(Desk::Busy, "/", "/"),
     Entry(Desk::Busy, "/", "/?days=1"),
     Entry(Desk::Busy, "/", "/nowhere"),
@@ -33,6 +33,7 @@ const PAGES: [Entry; 34] = [
     Entry(Desk::Busy, "/violations", "/violations/{id}"),
     Entry(Desk::Busy, "/violations", "/violations/no-such-id"),
     Entry(Desk::Busy, "/crawlers", "/crawlers"),
+    Entry(Desk::Busy, "/crawlers", "/crawlers?days=30&purpose=seo"),
     Entry(Desk::Busy, "/crawlers", "/crawlers/{crawler}"),
     Entry(Desk::Busy, "/crawlers", "/crawlers/{name}"),
     Entry(Desk::Busy, "/robots", "/robots"),
@@ -40,11 +41,15 @@ const PAGES: [Entry; 34] = [
     Entry(Desk::Busy, "/robots", "/robots/{name}"),
     Entry(Desk::Busy, "/policy", "/policy"),
     Entry(Desk::Busy, "/try", "/try"),
+    Entry(Desk::Busy, "/try", "/try?user_agent=GPTBot%2F1.2&url=%2Farticles%2F&site={site}"),
     Entry(Desk::Busy, "/try", "/try?user_agent={name}&url=https%3A%2F%2F{site}%2Fprivate%2F"),
+    Entry(Desk::Busy, "/try", "/try?user_agent={name}&url={name}&address={name}&site={name}"),
     Entry(Desk::Busy, "/live", "/live"),
+    Entry(Desk::Busy, "/live", "/live?crawler={name}"),
     Entry(Desk::Empty, "/", "/"),
     Entry(Desk::Empty, "/violations", "/violations"),
     Entry(Desk::Empty, "/crawlers", "/crawlers"),
+    Entry(Desk::Empty, "/crawlers", "/crawlers/{crawler}"),
     Entry(Desk::Empty, "/robots", "/robots"),
     Entry(Desk::Empty, "/live", "/live"),
     Entry(Desk::Bare, "/", "/"),
@@ -76,12 +81,16 @@ impl Desks {
     }
 }
 
+/// The places of the navigation on the page that is shown.
+pub(crate) fn places(tab: &mut Tab) -> Vec<String> {
+    tab.texts("[...document.querySelectorAll('nav a')].map(a => a.getAttribute('href'))")
+}
+
 /// The pages that are there. Every place of the navigation has one.
 pub(crate) fn pages(desks: &Desks, tab: &mut Tab) -> Vec<Page> {
     tab.turn_to(&desks.busy);
     tab.go("/");
-    let links = "[...document.querySelectorAll('nav a')].map(a => a.getAttribute('href'))";
-    let places = tab.texts(links);
+    let places = places(tab);
     for place in &places {
         assert!(PAGES.iter().any(|page| page.1 == place), "{place} is not in the table of pages");
     }
