@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     desks::Desks,
+    support::{origin::Origin, program::Setup, wait_for},
     tab::{Axe, Key, PAPER, PHONE, Tab, WIDE},
     table::{Page, pages},
 };
@@ -142,6 +143,28 @@ fn the_focus_is_seen_wherever_it_is() {
         }
         found
     });
+}
+
+#[test]
+fn a_chart_shows_the_first_requests() {
+    let origin = Origin::plain();
+    let rules = "    robots_txt: { groups: [{ user_agents: [\"*\"], disallow: [/private/] }] }\n";
+    let desk = Setup::site(origin.port, rules).start();
+    let Some(mut tab) = Tab::open(&desk) else { return };
+    for _ in 0..20 {
+        desk.get("/private/", "GPTBot/1.2");
+    }
+    let bars = "[...document.querySelectorAll('svg.chart rect')].filter(it => {
+        const box = it.getBoundingClientRect();
+        return it.getAttribute('fill') === '#010000' && box.width > 4 && box.height > 20;
+    }).length";
+    for days in [1, 7, 90] {
+        // The counts are in the database a second later.
+        wait_for("a bar", || {
+            tab.go(&format!("/?days={days}"));
+            (tab.value(bars) != 0).then_some(())
+        });
+    }
 }
 
 /// The desks and a browser; `None` if there is no browser.

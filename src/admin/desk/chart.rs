@@ -24,7 +24,10 @@ pub(super) struct Bar(pub(super) [u64; 3]);
 pub(super) fn stacked<L: Display>(bars: &[Bar], label: impl Fn(usize) -> L) -> String {
     let mut svg = String::new();
     // Drawing into a string can't fail.
-    let _ = draw(&mut svg, bars, |at| label(at).to_string());
+    let _ = draw(&mut svg, bars, |at| match bars.get(at) {
+        Some(_) => label(at).to_string(),
+        None => String::new(),
+    });
     svg.replacen("<svg ", "<svg class=\"chart\" aria-hidden=\"true\" ", 1)
 }
 
@@ -35,7 +38,8 @@ fn draw(
 ) -> Result<(), DrawingAreaErrorKind<std::io::Error>> {
     let highest = bars.iter().map(|bar| bar.0.iter().sum::<u64>()).max().unwrap_or(0).max(4);
     let area = SVGBackend::with_string(svg, SIZE).into_drawing_area();
-    let count = bars.len().max(1);
+    // A single bar has room for another beside it: the axis can't be one bar long.
+    let count = bars.len().max(2);
     let mut chart = ChartBuilder::on(&area)
         .margin_top(12)
         .margin_right(24)
