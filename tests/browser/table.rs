@@ -16,12 +16,13 @@ pub(crate) enum Desk {
 }
 
 /// A page: its program, the place in the navigation, and its address, with `{id}` for a violation,
-/// `{site}` for a site, `{crawler}` for a crawler and `{name}` for a hostile name.
+/// `{site}` for a site, `{edition}` for one of its editions, `{crawler}` for a crawler and `{name}` for
+/// a hostile name.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry(Desk, &'static str, &'static str);
 
 /// A page is there if the navigation has its place.
-const PAGES: [Entry; 39] = [
+const PAGES: [Entry; 41] = [
     Entry(Desk::Busy, "/", "/"),
     Entry(Desk::Busy, "/", "/?days=1"),
     Entry(Desk::Busy, "/", "/nowhere"),
@@ -38,6 +39,8 @@ const PAGES: [Entry; 39] = [
     Entry(Desk::Busy, "/crawlers", "/crawlers/{name}"),
     Entry(Desk::Busy, "/robots", "/robots"),
     Entry(Desk::Busy, "/robots", "/robots/{site}"),
+    Entry(Desk::Busy, "/robots", "/robots/{site}/{edition}"),
+    Entry(Desk::Busy, "/robots", "/robots/{site}/quarantine"),
     Entry(Desk::Busy, "/robots", "/robots/{name}"),
     Entry(Desk::Busy, "/policy", "/policy"),
     Entry(Desk::Busy, "/try", "/try"),
@@ -96,11 +99,17 @@ pub(crate) fn pages(desks: &Desks, tab: &mut Tab) -> Vec<Page> {
     }
     tab.go("/violations?crawler=GPTBot");
     let id = tab.text("document.querySelector('tbody a').pathname.split('/').pop()");
+    let mut edition = String::new();
+    if places.iter().any(|place| place == "/robots") {
+        tab.go(&format!("/robots/{SITE}"));
+        let link = format!("main a[href^='/robots/{SITE}/']");
+        edition = tab.text(&format!("document.querySelector(`{link}`).pathname.split('/')[3]"));
+    }
     let there = PAGES.iter().filter(|page| places.iter().any(|place| place == page.1));
     let name = "%3Cscript%3Ealert(1)%3C%2Fscript%3E";
     let path = |text: &str| {
         let text = text.replace("{id}", &id).replace("{site}", SITE);
-        text.replace("{crawler}", "GPTBot").replace("{name}", name)
+        text.replace("{crawler}", "GPTBot").replace("{name}", name).replace("{edition}", &edition)
     };
     there.map(|page| Page { desk: page.0, path: path(page.2) }).collect()
 }
