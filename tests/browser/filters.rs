@@ -7,6 +7,9 @@ use crate::{desks::Desks, support::week::SITE, tab::Tab};
 const ROWS: &str = "[...document.querySelectorAll('tbody tr td:first-child a')]
     .map(a => a.pathname.split('/').pop())";
 
+/// Whether a filter selects a record.
+type Holds = Box<dyn Fn(&Value) -> bool>;
+
 #[test]
 fn each_filter_shows_the_records_that_it_names() {
     let desks = Desks::start();
@@ -20,7 +23,7 @@ fn each_filter_shows_the_records_that_it_names() {
     let day = jiff::Timestamp::now() - jiff::SignedDuration::from_hours(48);
     let day = day.strftime("%Y-%m-%d").to_string();
     let since = day.clone();
-    let cases: Vec<(&str, &str, Box<dyn Fn(&Value) -> bool>)> = vec![
+    let cases: Vec<(&str, &str, Holds)> = vec![
         ("crawler", "GPTBot", Box::new(is("product_token", "GPTBot"))),
         ("crawler", "gptbot", Box::new(is("product_token", "GPTBot"))),
         ("crawler", "NoSuchBot", Box::new(|_| false)),
