@@ -14,6 +14,7 @@
 //! effects    tally -> violations   evidence   conduct   alerts  do not know each other
 //! documents  report                                    stored facts in, documents out
 //! in force   publication   gate                        the published state; the path of a request
+//! reasons    explanation                               a decision as data and as text
 //! edges      proxy    admin                            do not know each other
 //! top        cli                                       everything
 //! ```
@@ -64,6 +65,8 @@ pub mod report; // documents made of stored facts
 pub mod publication; // the state in force, swapped whole
 
 pub mod gate; // the path of every request
+
+pub mod explanation; // the reasons of a decision, as data and as text
 
 pub mod proxy; // the edge on pingora
 

@@ -1,12 +1,15 @@
 //! The connections of the admin listener.
 //!
-//! They are few, and none of them lasts, so that they never take the file descriptors or the memory
-//! that the proxy needs. Further connections wait in the kernel.
+//! They are few, and none of them lasts longer than its last answer is read, so that they never take
+//! the file descriptors or the memory that the proxy needs. Further connections wait in the kernel.
+//!
+//! A response without an end, as a stream of events, learns from [`Ending`] that its connection takes
+//! no further request. It ends then, and the client opens the next one on a new connection.
 
 use std::{net::IpAddr, pin::pin, sync::Arc, time::Duration};
 
 use axum::{
-    Router,
+    Extension, Router,
     body::Body,
     extract::{Request, State},
     http::{HeaderMap, StatusCode, Uri, header},
@@ -20,11 +23,11 @@ use hyper_util::{
 };
 use tokio::{
     net::{TcpListener, TcpStream},
-    sync::{OwnedSemaphorePermit, Semaphore},
+    sync::{OwnedSemaphorePermit, Semaphore, watch},
     time::{sleep, timeout},
 };
 
-use super::{hosts::Hosts, paths::CHECKS};
+use super::{hosts::Hosts, paths::CHECKS, progress::Progress};
 
 /// The most connections at a time.
 const MOST_CONNECTIONS: usize = 64;
@@ -35,14 +38,27 @@ const HEAD: Duration = Duration::from_secs(5);
 /// The time after which a connection takes no further request.
 const LIFETIME: Duration = Duration::from_secs(60);
 
-/// The time for the last response.
-const LAST_RESPONSE: Duration = Duration::from_secs(5);
+/// The time after which the last response of a connection ends if its reader took none of it. A long
+/// export goes on as long as it is read.
+const STALL: Duration = Duration::from_secs(30);
 
 /// The largest request header.
 const HEAD_SIZE: usize = 16 << 10;
 
 /// The pause after a failed `accept`, most often for want of a file descriptor.
 const PAUSE: Duration = Duration::from_secs(1);
+
+/// Tells a response that its connection ends.
+#[derive(Clone)]
+pub(super) struct Ending(watch::Receiver<()>);
+
+impl Ending {
+    /// Waits until the connection takes no further request, or is gone.
+    pub(super) async fn begins(&mut self) {
+        // An error means that the connection is gone.
+        let _ = self.0.changed().await;
+    }
+}
 
 /// Accepts connections for ever.
 pub(super) async fn run(listener: &TcpListener, hosts: &Arc<Hosts>, pages: &Router) {
@@ -71,7 +87,10 @@ async fn connection(
     // An error means that the client is gone.
     let Ok(local) = stream.local_addr() else { return };
     let door = Door { hosts, local: local.ip() };
-    let pages = pages.layer(middleware::from_fn_with_state(door, check));
+    let (stream, progress) = Progress::of(stream);
+    let (ending, ends) = watch::channel(());
+    let pages =
+        pages.layer(middleware::from_fn_with_state(door, check)).layer(Extension(Ending(ends)));
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD)
@@ -84,7 +103,19 @@ async fn connection(
         () = sleep(LIFETIME) => {}
     }
     connection.as_mut().graceful_shutdown();
-    let _ = timeout(LAST_RESPONSE, connection).await;
+    ending.send_replace(());
+    while_read(connection, &progress, STALL).await;
+}
+
+/// Waits for the end of an answer, as long as some of it goes out in each `stall`.
+async fn while_read(mut answer: impl Future + Unpin, progress: &Progress, stall: Duration) {
+    let mut written = progress.written();
+    while timeout(stall, &mut answer).await.is_err() {
+        let before = std::mem::replace(&mut written, progress.written());
+        if written == before {
+            return;
+        }
+    }
 }
 
 /// The hosts of one connection.
@@ -113,5 +144,33 @@ fn authority<'a>(uri: &'a Uri, fields: &'a HeaderMap) -> Option<&'a [u8]> {
         (_, _, Some(_)) => None,
         (Some(authority), _, None) => Some(authority.as_str().as_bytes()),
         (None, field, None) => Some(field?.as_bytes()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::pending;
+
+    use super::*;
+
+    #[test]
+    fn an_answer_lasts_as_long_as_it_is_read() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+        runtime.expect("a runtime").block_on(async {
+            let (_, progress) = Progress::of(());
+            let stall = Duration::from_secs(1);
+            let mut is_whole = false;
+            let answer = async {
+                for _ in 0..24 {
+                    sleep(stall / 8).await;
+                    progress.count(1);
+                }
+                is_whole = true;
+            };
+            while_read(pin!(answer), &progress, stall).await;
+            assert!(is_whole, "three times as long as a stall");
+            // An answer that nobody reads ends.
+            while_read(pin!(pending::<()>()), &progress, stall).await;
+        });
     }
 }

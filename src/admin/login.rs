@@ -15,6 +15,10 @@ use axum::{
 use serde::Deserialize;
 
 use super::{
+    api::{
+        self,
+        problem::{Kind, Problem},
+    },
     desk::frame::{guard, html},
     paths::{ASSETS, CHECKS, LOGIN},
     view::View,
@@ -85,15 +89,19 @@ async fn admit(view: &View, request: Request<Body>, next: Next) -> Response {
         .get(header::ACCEPT)
         .and_then(|accept| accept.to_str().ok())
         .is_some_and(|accept| accept.contains("text/html"));
-    if is_read && wants_page {
+    let is_program = path.starts_with(api::ROOT);
+    if is_read && wants_page && !is_program {
         let here = request.uri().path_and_query().map_or("/", |here| here.as_str());
         let next: String = url::form_urlencoded::byte_serialize(here.as_bytes()).collect();
         return Redirect::to(&format!("{LOGIN}?next={next}")).into_response();
     }
     let why =
         "This needs the token in server.admin.token_file, as 'Authorization: Bearer TOKEN'.\n";
-    (StatusCode::UNAUTHORIZED, [(header::WWW_AUTHENTICATE, "Bearer realm=\"beadle\"")], why)
-        .into_response()
+    let refusal = match is_program {
+        true => Problem::new(Kind::Unauthorized, why.trim_end()).into_response(),
+        false => (StatusCode::UNAUTHORIZED, why).into_response(),
+    };
+    ([(header::WWW_AUTHENTICATE, "Bearer realm=\"beadle\"")], refusal).into_response()
 }
 
 /// The answer to the form of [`LOGIN`]: the page that was asked for, or the form again.

@@ -2,13 +2,16 @@
 //!
 //! ```text
 //! listener   a limited number of connections, each with deadlines
+//! progress   whether an answer still reaches its reader
 //! hosts      421 for a host that is not the listener's
 //! login      401 or a form without the token, where there is one; 403 for forms of other sites
 //! pages      /metrics, /healthz, /readyz
 //! desk       pages about violations
+//! api        the same as JSON, and exports
 //! ```
 //!
-//! May use: metrics, escape, violations, publication, gate. Must not know: proxy, cli.
+//! May use: robots, crawlers, policy, enforce, violations, evidence, report, alerts, publication, gate,
+//! explanation, diagnostic, metrics, escape. Must not know: proxy, cli.
 
 use std::{net::TcpListener, sync::Arc};
 
@@ -19,15 +22,17 @@ pub use self::{
 };
 
 mod access; // the token and the cookie that open the pages
+mod api; // JSON for other programs
 mod desk; // pages about violations
 mod hosts; // whose requests are answered
 mod listener; // connections and their limits
 mod login; // who may see a page
 mod pages; // metrics and health
 mod paths; // paths that need no token
+mod progress; // bytes that reach the reader
 mod view; // the data that the pages show
 
-/// Serves the desk, `/metrics`, `/healthz` and `/readyz` until the runtime ends. `hosts` are the hosts that it
+/// Serves the desk, the API, `/metrics`, `/healthz` and `/readyz` until the runtime ends. `hosts` are the hosts that it
 /// answers for, beside `localhost` and its own addresses.
 ///
 /// # Errors

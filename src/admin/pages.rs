@@ -17,7 +17,7 @@ use crate::{
 };
 
 use super::{
-    desk, login,
+    api, desk, login,
     paths::{CHECKS, LOGIN},
     view::View,
 };
@@ -25,6 +25,7 @@ use super::{
 pub(super) fn router(view: View) -> Router {
     let [healthz, readyz] = CHECKS;
     desk::router()
+        .merge(api::router())
         .route("/metrics", get(metrics))
         .route(healthz, get(health))
         .route(readyz, get(ready))
@@ -40,7 +41,7 @@ async fn metrics(State(view): State<View>) -> impl IntoResponse {
 }
 
 fn record_counts(sink: &Sink) -> RecordCounts {
-    let (counts, lost) = (sink.counts(), sink.lost());
+    let (counts, lost, removed) = (sink.counts(), sink.lost(), sink.removed());
     let drops = sink.drops().into_iter().map(|one| (one.destination, one.cause, one.count));
     let degraded =
         sink.destinations().into_iter().map(|(name, health)| (name, health != Health::Ok));
@@ -50,6 +51,8 @@ fn record_counts(sink: &Sink) -> RecordCounts {
         folded: counts.folded,
         dropped: counts.dropped,
         queued: counts.queued,
+        removed: vec![("age", removed.by_age), ("size", removed.by_size)],
+        database_bytes: sink.database_bytes(),
         drops: drops.collect(),
         degraded: degraded.collect(),
         history_lost: vec![

@@ -3,6 +3,7 @@
 use std::{
     path::PathBuf,
     sync::{Arc, OnceLock, atomic::AtomicBool},
+    time::Duration,
 };
 
 use jiff::Timestamp;
@@ -23,6 +24,8 @@ pub struct View {
     pub access: Arc<Access>,
     /// The database; `None` if records are not kept.
     pub database: Option<PathBuf>,
+    /// How long records are kept.
+    pub retention: Duration,
     /// The clock.
     pub now: fn() -> Timestamp,
     /// The state in force; empty until the policy has taken effect.

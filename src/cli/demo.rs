@@ -279,6 +279,11 @@ Try, in another terminal:
   the reasons
     {program} explain --config {file} --user-agent GPTBot/1.2 /news/ /press/2026
 
+  the desk, in a browser: violations, and what any request would get
+    http://{admin}/
+    http://{admin}/try?user_agent=GPTBot/1.2&url=/news/
+    http://{admin}/live
+
   the counters
     curl -s http://{admin}/metrics | grep ^beadle_violations
 

@@ -5,7 +5,7 @@ use std::{
     process::ExitCode,
 };
 
-use crate::{diagnostic::Diagnostic, violations};
+use crate::{diagnostic::Diagnostic, report::terms::Refusal, violations};
 
 /// The exit code of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +44,15 @@ impl From<io::Error> for Error {
 impl From<violations::Error> for Error {
     fn from(error: violations::Error) -> Self {
         Self::Refused(error.to_string())
+    }
+}
+
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Term(sentence) => Self::Refused(sentence),
+            Refusal::Store(error) => error.into(),
+        }
     }
 }
 

@@ -27,6 +27,7 @@ mod memory;
 mod report;
 mod robots;
 mod serve;
+mod store;
 mod tags;
 mod violations;
 
@@ -52,6 +53,7 @@ enum Verb {
     Tags(tags::Args),
     Violations(violations::Args),
     Report(report::Args),
+    Store(store::Args),
     Alerts(alerts::Args),
 }
 
@@ -90,6 +92,7 @@ pub fn run() -> ExitCode {
         Verb::Tags(args) => tags::run(&args, &mut out),
         Verb::Violations(args) => violations::run(&args, &mut out),
         Verb::Report(args) => report::run(&args, &mut out),
+        Verb::Store(args) => store::run(&args, &mut out),
         Verb::Alerts(args) => alerts::run(&args, &mut out),
     };
     Exit::of(outcome).into()

@@ -20,7 +20,7 @@ use tracing_subscriber::{EnvFilter, fmt, prelude::*};
 use crate::{
     admin, alerts,
     cli::{
-        alerts::{known_offenders, state},
+        alerts::known_offenders,
         config::{ConfigFile, load},
         exit::{Error, Exit},
     },
@@ -202,6 +202,7 @@ impl Service {
                 ready: Arc::clone(&ready),
                 access,
                 database: policy.violations.database.clone(),
+                retention: policy.violations.retention,
                 now: Timestamp::now,
                 live: Arc::clone(&live),
             };
@@ -268,7 +269,7 @@ fn watch_for_alerts(
     async move {
         let known = tokio::task::spawn_blocking(move || known_offenders(&policy)).await;
         // A query that panicked has no answer.
-        alerts::run(webhooks, known.unwrap_or_default(), || state(&handles)).await;
+        alerts::run(webhooks, known.unwrap_or_default(), || handles.state()).await;
     }
 }
 
@@ -331,6 +332,7 @@ fn open_store(policy: &Policy, policy_file: &Path) -> Result<(Arc<Sink>, Memory)
         queue: settings.queue,
         detail: settings.detail,
         retention: Some(settings.retention),
+        max_size: Some(settings.max_size),
         editions: publication::KEPT,
     })
     .map_err(refused)?;

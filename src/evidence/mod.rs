@@ -24,6 +24,7 @@ use crate::{
     signature::{Fields, Message},
 };
 
+pub use self::report::{FailingSource, Sources};
 use self::{
     keys::{KeyKeeper, Keys, Signers},
     lists::{ListKeeper, Lists},
@@ -50,6 +51,7 @@ pub struct Verifier {
     names: Option<Names>,
     keys: Arc<Keys>,
     metrics: Arc<Metrics>,
+    report: Arc<Report>,
     tasks: Vec<AbortHandle>,
 }
 
@@ -60,6 +62,8 @@ pub struct Sender<'a> {
     address: Option<IpAddr>,
     message: Option<Message<'a>>,
     now: Timestamp,
+    /// Whether there is such a request. One that is only imagined causes no look-up.
+    is_real: bool,
     /// Verified once for all names of the request.
     signers: OnceCell<Signers>,
 }
@@ -69,7 +73,13 @@ impl<'a> Sender<'a> {
     /// no evidence about the client.
     pub fn new(address: Option<IpAddr>, message: Option<Message<'a>>, now: Timestamp) -> Self {
         let address = address.filter(|address| ranges::is_public(*address));
-        Self { address, message, now, signers: OnceCell::new() }
+        Self { address, message, now, is_real: true, signers: OnceCell::new() }
+    }
+
+    /// The sender of a request that is only imagined, without a signature. What is in memory answers
+    /// for it; no look-up begins, and nothing is counted.
+    pub fn imagined(address: Option<IpAddr>, now: Timestamp) -> Self {
+        Self { is_real: false, ..Self::new(address, None, now) }
     }
 }
 
@@ -84,7 +94,7 @@ impl Verifier {
         let fetcher = Fetcher::new(Some(settings))?;
         let (mut verifier, lists, keys) = Self::with_copies(policy, settings, metrics);
         let (refresh, metrics) = (settings.refresh, || Arc::clone(metrics));
-        let report = Arc::<Report>::default();
+        let report = Arc::clone(&verifier.report);
         if settings.ip_ranges {
             let lists =
                 refresh::run(lists, refresh, fetcher.clone(), metrics(), Arc::clone(&report));
@@ -118,7 +128,15 @@ impl Verifier {
         let key_keeper = KeyKeeper::new(Arc::clone(&keys), settings);
         let (settings, metrics) = (settings.clone(), Arc::clone(metrics));
         (
-            Self { settings, lists, names: None, keys, metrics, tasks: Vec::new() },
+            Self {
+                settings,
+                lists,
+                names: None,
+                keys,
+                metrics,
+                report: Arc::default(),
+                tasks: Vec::new(),
+            },
             list_keeper,
             key_keeper,
         )
@@ -128,6 +146,16 @@ impl Verifier {
     /// connections still read the memory.
     pub fn retire(&self) {
         self.tasks.iter().for_each(AbortHandle::abort);
+    }
+
+    /// The address lists and key directories, by kind, with those whose last fetch failed.
+    pub fn sources(&self) -> Vec<Sources> {
+        self.report.sources()
+    }
+
+    /// Whether names of addresses are looked up.
+    pub const fn looks_up_names(&self) -> bool {
+        self.names.is_some()
     }
 
     /// The standing of a client that claims to be `crawler`.
@@ -155,7 +183,10 @@ impl Verifier {
             self.names.as_ref().filter(|_| ![signature, ip_range].contains(&Testimony::Yes));
         let reverse_dns = match (names, sender.address, crawler.reverse_dns()) {
             (_, _, []) => Testimony::Nothing,
-            (Some(names), Some(address), suffixes) => names.answer(address, suffixes),
+            (Some(names), Some(address), suffixes) if sender.is_real => {
+                names.answer(address, suffixes)
+            }
+            (Some(names), Some(address), suffixes) => names.known(address, suffixes),
             _ => Testimony::NotYet,
         };
         Standing::of([signature, ip_range, reverse_dns])

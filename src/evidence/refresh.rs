@@ -100,7 +100,7 @@ pub(super) fn run<C: Collection>(
 ) -> impl Future<Output = ()> + Send {
     let sources: Vec<Source> = collection.urls().into_iter().map(Source::new).collect();
     let wishes = collection.wishes().unwrap_or_default();
-    report.join(sources.len());
+    report.join(C::EVIDENCE.as_str(), sources.len());
     let is_resting = AtomicBool::new(false);
     fetch::repeat(Refresh {
         collection,

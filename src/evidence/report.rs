@@ -28,6 +28,30 @@ pub(super) struct Failed {
     pub(super) has_copy: bool,
 }
 
+/// The sources of one kind of evidence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sources {
+    /// The kind, as in metrics.
+    pub evidence: &'static str,
+    /// The number of sources.
+    pub all: usize,
+    /// Whether fetches are under way or due.
+    pub is_fetching: bool,
+    /// The sources whose last fetch failed.
+    pub failing: Vec<FailingSource>,
+}
+
+/// A source whose last fetch failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FailingSource {
+    /// The URL.
+    pub url: String,
+    /// The reason.
+    pub error: String,
+    /// Whether an earlier copy is in use.
+    pub has_copy: bool,
+}
+
 /// One source: its kind of evidence and its URL.
 type Source = (&'static str, String);
 
@@ -35,7 +59,8 @@ type Source = (&'static str, String);
 struct State {
     /// The collections with fetches under way or due.
     busy: usize,
-    sources: usize,
+    /// The number of sources of each kind.
+    sources: BTreeMap<&'static str, usize>,
     failing: BTreeMap<Source, Failing>,
     /// The sources that delivered again since the last line.
     recovered: usize,
@@ -73,10 +98,30 @@ enum Line {
 
 impl Report {
     /// Adds a collection of sources, which begins with a fetch from each.
-    pub(super) fn join(&self, sources: usize) {
+    pub(super) fn join(&self, evidence: &'static str, sources: usize) {
         let mut state = self.0.lock();
         state.busy += 1;
-        state.sources += sources;
+        *state.sources.entry(evidence).or_default() += sources;
+    }
+
+    /// The sources as they are now, by kind.
+    pub(super) fn sources(&self) -> Vec<Sources> {
+        let state = self.0.lock();
+        let failing = |kind: &'static str| {
+            let of_kind = state.failing.iter().filter(move |((evidence, _), _)| *evidence == kind);
+            of_kind.map(|((_, url), Failing { failed, .. })| FailingSource {
+                url: url.clone(),
+                error: failed.error.clone(),
+                has_copy: failed.has_copy,
+            })
+        };
+        let sources = state.sources.iter().map(|(&evidence, &all)| Sources {
+            evidence,
+            all,
+            is_fetching: state.busy > 0,
+            failing: failing(evidence).collect(),
+        });
+        sources.collect()
     }
 
     /// Notes that a collection at rest fetches again.
@@ -96,7 +141,7 @@ impl Report {
         if state.busy > 0 {
             return;
         }
-        let (lines, all) = (state.take_lines(Instant::now()), state.sources);
+        let (lines, all) = (state.take_lines(Instant::now()), state.sources.values().sum());
         drop(state);
         lines.iter().for_each(|line| line.log(all));
     }
@@ -247,6 +292,23 @@ mod tests {
         let recovered = Line::Recovered { sources: 50, still_failing: 0, repeats: 1 };
         assert_eq!(state.take_lines(start + 27 * HOUR), [recovered]);
         assert_eq!(state.take_lines(start + 72 * HOUR), []);
+    }
+
+    #[test]
+    fn the_sources_are_told_by_kind_with_those_that_fail() {
+        let report = Report::default();
+        report.join("ip-range", 3);
+        report.join("signature", 1);
+        report.note("ip-range", "https://a.example/", failed("fetch.status"));
+        report.note("ip-range", "https://b.example/", Ok(()));
+        let [lists, keys] = report.sources().try_into().expect("two kinds");
+        assert_eq!((lists.evidence, lists.all, lists.is_fetching), ("ip-range", 3, true));
+        let (url, error) = ("https://a.example/".to_owned(), "fetch.status!".to_owned());
+        assert_eq!(lists.failing, [FailingSource { url, error, has_copy: false }]);
+        report.rest();
+        report.rest();
+        let rest = Sources { evidence: "signature", all: 1, is_fetching: false, failing: vec![] };
+        assert!(keys.is_fetching && report.sources().contains(&rest));
     }
 
     #[test]

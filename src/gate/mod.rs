@@ -2,7 +2,7 @@
 //!
 //! An edge builds a [`Request`]. [`Gate::receive`] returns an [`Answer`], or none if the request
 //! goes on to the origin. It also returns a [`Passage`], which the edge hands back with the
-//! response. `explain` calls the same [`Gate::visit`] and [`Visit::decide`].
+//! response. An explanation calls [`Gate::imagine`] and the same [`Visit::decide`].
 //!
 //! ```text
 //! admit ─▶ Request ─▶ visit: site, client, claim ─▶ decide ─▶ weigh ─▶ robots.txt | act: record ─▶ Answer
@@ -44,6 +44,7 @@ mod refusal; // reasons to refuse before judging
 mod request; // a request as data
 mod series; // a request in the counts by hour
 mod tags; // the tags of a response
+mod target; // the octets of a target
 #[cfg(test)]
 mod tests;
 mod visit; // one request at its site
@@ -57,9 +58,12 @@ pub use self::{
     record::robots_read,
     refusal::Refusal,
     request::Request,
+    target::{BadTarget, TargetOctet, push_encoded, received_target},
     visit::Visit,
 };
-use self::{broken::Broken, client::Client, passage::ServedAt, record::Recorder};
+use self::{
+    broken::Broken, client::Client, passage::ServedAt, record::Recorder, visit::Examination,
+};
 
 /// The decisions about requests, over the published state.
 #[derive(Debug)]
@@ -88,7 +92,7 @@ impl Gate {
     /// The path of a request: its site, the decision, its weight, and the action.
     pub fn receive(&self, request: &Request<'_>, moment: Moment) -> Reception {
         let published = self.published();
-        let visit = match self.visit(&published, request, moment) {
+        let visit = match self.visit(&published, request, (moment, Examination::Whole)) {
             Ok(visit) => visit,
             Err(refusal) => return self.refuse(refusal),
         };
@@ -116,20 +120,36 @@ impl Gate {
     }
 
     /// A request at its site, before the decision.
+    fn visit<'a>(
+        &'a self,
+        published: &'a Snapshot,
+        request: &'a Request<'a>,
+        at: (Moment, Examination),
+    ) -> Result<Visit<'a>, Refusal> {
+        let client = Client::of(request, &self.trusted)?;
+        let (number, _) =
+            published.rulebook.site(client.host.as_deref()).ok_or(Refusal::UnknownHost)?;
+        Visit::new(request, client, published, number, &self.conduct, at)
+            .ok_or(Refusal::UnknownHost)
+    }
+
+    /// A request that nobody sends, at its site, before the decision. Its claim is examined by the
+    /// evidence in memory: no look-up begins, and nothing is counted. An unspecified peer (`0.0.0.0`)
+    /// stands for a client without an address, whose claim is not examined.
     ///
     /// # Errors
     /// The request has no valid host, or no site has this host.
-    pub fn visit<'a>(
+    pub fn imagine<'a>(
         &'a self,
         published: &'a Snapshot,
         request: &'a Request<'a>,
         moment: Moment,
     ) -> Result<Visit<'a>, Refusal> {
-        let client = Client::of(request, &self.trusted)?;
-        let (number, _) =
-            published.rulebook.site(client.host.as_deref()).ok_or(Refusal::UnknownHost)?;
-        Visit::new(request, client, published, number, &self.conduct, moment)
-            .ok_or(Refusal::UnknownHost)
+        let examination = match request.peer.is_unspecified() {
+            true => Examination::Omitted,
+            false => Examination::FromMemory,
+        };
+        self.visit(published, request, (moment, examination))
     }
 
     /// The present published state.

@@ -33,8 +33,20 @@ pub struct Visit<'a> {
     published: &'a Snapshot,
     conduct: &'a Conduct,
     moment: Moment,
+    examination: Examination,
     sender: OnceCell<Sender<'a>>,
     readings: RefCell<Option<KnownReadings>>,
+}
+
+/// How far the claim of a request is examined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Examination {
+    /// By all evidence. What is not in memory is looked up in the background.
+    Whole,
+    /// By what is in memory: the request is only imagined.
+    FromMemory,
+    /// Not at all: the request is only imagined, and comes from no address.
+    Omitted,
 }
 
 /// The fetches of the last name, as a cache.
@@ -51,7 +63,7 @@ impl<'a> Visit<'a> {
         published: &'a Snapshot,
         number: usize,
         conduct: &'a Conduct,
-        moment: Moment,
+        (moment, examination): (Moment, Examination),
     ) -> Option<Self> {
         let (site, served) = published.site(number)?;
         Some(Self {
@@ -65,6 +77,7 @@ impl<'a> Visit<'a> {
             published,
             conduct,
             moment,
+            examination,
             sender: OnceCell::new(),
             readings: RefCell::default(),
         })
@@ -162,6 +175,9 @@ impl<'a> Visit<'a> {
                 fields: self.request.fields,
             };
             let address = self.client.is_own_address.then_some(self.client.address);
+            if self.examination != Examination::Whole {
+                return Sender::imagined(address, self.moment.now);
+            }
             Sender::new(address, is_named.then_some(message), self.moment.now)
         })
     }
@@ -178,8 +194,10 @@ impl Knowledge for Visit<'_> {
 
     fn standing(&self, crawler: &Crawler) -> Standing {
         match &self.published.verifier {
-            Some(verifier) => verifier.standing(crawler, self.sender()),
-            None => Standing::unexamined(crawler),
+            Some(verifier) if self.examination != Examination::Omitted => {
+                verifier.standing(crawler, self.sender())
+            }
+            Some(_) | None => Standing::unexamined(crawler),
         }
     }
 

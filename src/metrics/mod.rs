@@ -14,7 +14,7 @@ use self::families::Families;
 pub use self::{reading::CrawlerRequests, records::RecordCounts};
 
 mod families; // the registered families: names, labels and help texts
-mod reading; // counts and states read back, for alerts
+mod reading; // counts and states read back, for alerts and pages
 mod records; // the families of the record queue
 
 /// The label of a product token that only the client itself names.

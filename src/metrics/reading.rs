@@ -1,4 +1,4 @@
-//! Counts and states read back from the registered families, for alerts.
+//! Counts and states read back from the registered families, for alerts and pages.
 
 use std::collections::HashMap;
 
@@ -30,6 +30,20 @@ impl Metrics {
     /// The sites with a robots.txt in quarantine.
     pub fn robots_in_quarantine(&self) -> Vec<String> {
         sites(&self.families.origin_robots_held)
+    }
+
+    /// The second since 1970 at which the policy file was last read without errors; 0 before that.
+    pub fn policy_read(&self) -> i64 {
+        self.families.last_reload_success.get()
+    }
+
+    /// The lookups of addresses by outcome.
+    pub fn lookups(&self) -> Vec<(String, u64)> {
+        let read = |labels: &HashMap<&str, &str>, metric: &Metric| {
+            let outcome = labels.get("outcome").copied().unwrap_or_default().to_owned();
+            (outcome, metric.get_counter().get_value() as u64)
+        };
+        series(&self.families.evidence_lookups, read)
     }
 
     /// The requests of all crawlers.

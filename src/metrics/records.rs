@@ -15,12 +15,16 @@ pub struct RecordCounts {
     pub seen: u64,
     /// Violations written.
     pub stored: u64,
-    /// Violations beyond the number of full records, counted alone.
+    /// Violations beyond the number of full records or the size of the database, counted alone.
     pub folded: u64,
     /// Violations counted but not kept.
     pub dropped: u64,
     /// Violations waiting to be written.
     pub queued: u64,
+    /// Records that the database removed, by cause.
+    pub removed: Vec<(&'static str, u64)>,
+    /// The size of the database, without free pages.
+    pub database_bytes: Option<u64>,
     /// Violations counted but not kept, by destination and cause.
     pub drops: Vec<(&'static str, &'static str, u64)>,
     /// Whether a destination is not written at present.
@@ -40,12 +44,30 @@ impl RecordCounts {
         };
         counter("beadle_records_seen_total", "Violations: recorded, or counted alone.", self.seen)?;
         counter("beadle_records_stored_total", "Violations written.", self.stored)?;
-        let help = "Violations beyond violations.detail, counted without a record.";
+        let help =
+            "Violations beyond violations.detail or violations.max_size, counted without a record.";
         counter("beadle_records_folded_total", help, self.folded)?;
         counter("beadle_records_dropped_total", "Violations counted but not kept.", self.dropped)?;
         let queued = IntGauge::new("beadle_records_queued", "Violations waiting to be written.")?;
         queued.set(i64::try_from(self.queued).unwrap_or(i64::MAX));
         registry.register(Box::new(queued))?;
+        let removed = IntCounterVec::new(
+            Opts::new(
+                "beadle_records_removed_total",
+                "Records that the database removed, by cause: age or size.",
+            ),
+            &["cause"],
+        )?;
+        for (cause, count) in &self.removed {
+            removed.with_label_values(&[cause]).inc_by(*count);
+        }
+        registry.register(Box::new(removed))?;
+        if let Some(bytes) = self.database_bytes {
+            let help = "The size of the database as violations.max_size counts it.";
+            let size = IntGauge::new("beadle_database_bytes", help)?;
+            size.set(i64::try_from(bytes).unwrap_or(i64::MAX));
+            registry.register(Box::new(size))?;
+        }
         let drops = IntCounterVec::new(
             Opts::new(
                 "beadle_record_drops_total",

@@ -31,6 +31,7 @@ pub use self::{
     overrides::Override,
     pattern::corrected as corrected_pattern,
     reader::{read, read_with},
+    restart::restart_findings,
     robots_txt::{DEFAULT_CACHE_WINDOW, DEFAULT_ROBOTS_MAX_AGE, MAX_CACHE_WINDOW, RobotsTxt},
     sections::Policy,
     server::{Admin, DEFAULT_ADMIN, DEFAULT_LISTEN, Listener, Server, Tls},
@@ -40,7 +41,7 @@ pub use self::{
     spelling::closest,
     tag_rules::{MediaRange, StatusRange, TagRule},
     timeouts::Timeouts,
-    violations::{ClientIp, DEFAULT_RETENTION, Log, OnDamage, Violations},
+    violations::{ClientIp, DEFAULT_MAX_SIZE, DEFAULT_RETENTION, Log, OnDamage, Violations},
     yaml::MAX_BYTES,
 };
 
@@ -87,5 +88,7 @@ mod overrides; // exceptions by crawler
 // The whole policy.
 mod checks; // checks across sections
 mod reader; // the sections in order, then the checks
+mod restart; // the keys that take effect only at a start
 mod sections; // a validated policy: its sections
 mod sites; // the section `sites`
+mod size; // 500MiB, 2GiB

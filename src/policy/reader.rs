@@ -99,6 +99,7 @@ fn sections(
         Some(named) => (Some(named.path), named.file),
         None => (None, catalogue::built_in_file()),
     };
+    let catalogue_version = known.version.clone();
     let own = fields.take("crawlers");
     let catalogue = Arc::new(crawler_entries::read(known, own.as_ref(), findings));
     let strict = fields.take("strict").and_then(|at| at.boolean(findings)).unwrap_or(true);
@@ -121,6 +122,7 @@ fn sections(
         evidence,
         alerts,
         catalogue_file,
+        catalogue_version,
         catalogue,
         sites,
         fingerprint,

@@ -25,6 +25,8 @@ pub struct Policy {
     pub alerts: Vec<Alert>,
     /// The file that replaces the built-in catalogue; `None` is the built-in one.
     pub catalogue_file: Option<PathBuf>,
+    /// The version of the catalogue: its date.
+    pub catalogue_version: String,
     /// The known crawlers: the catalogue and the policy's own.
     pub catalogue: Arc<Catalogue>,
     /// The sites, in the policy's order; their hosts are distinct.

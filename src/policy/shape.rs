@@ -10,6 +10,7 @@ use crate::{diagnostic::Diagnostic, escape::shown};
 use super::{
     duration,
     findings::Findings,
+    size,
     spelling::{closest, contained},
     yaml::{Key, Node, Value},
 };
@@ -161,28 +162,59 @@ impl<'n> At<'n> {
     ) -> Option<Duration> {
         let (least, most) = (duration::text(*range.start()), duration::text(*range.end()));
         let help = format!("write a time with its unit, from {least} to {most}");
+        let found = self.measure(("time", "30s"), &help, duration::parse, findings)?;
+        self.within(&range, found, help, findings)
+    }
+
+    /// A size with its unit (`500MiB`, `2GiB`, `1GB`) in `range`.
+    pub(super) fn size(&self, range: RangeInclusive<u64>, findings: &mut Findings) -> Option<u64> {
+        let (least, most) = (size::text(*range.start()), size::text(*range.end()));
+        let help = format!("write a size with its unit, from {least} to {most}");
+        let found = self.measure(("size", "2GiB"), &help, size::parse, findings)?;
+        self.within(&range, found, help, findings)
+    }
+
+    /// A number with its unit; `what` is its name and an example.
+    fn measure<T>(
+        &self,
+        what: (&str, &str),
+        help: &str,
+        parse: impl FnOnce(&str) -> Option<T>,
+        findings: &mut Findings,
+    ) -> Option<T> {
+        let (name, example) = what;
         let text = match &self.node.value {
-            Value::Text(text) => text.clone(),
+            Value::Text(text) => text,
             Value::Integer(n) => {
                 findings.refuse(self, format!("{n} has no unit"), help);
                 return None;
             }
             other => {
-                self.mistyped("a time such as 30s", other, findings);
+                self.mistyped(&format!("a {name} such as {example}"), other, findings);
                 return None;
             }
         };
-        match duration::parse(&text) {
-            Some(duration) if range.contains(&duration) => Some(duration),
-            Some(_) => {
-                findings.refuse(self, format!("'{}' is out of range", shown(&text)), help);
-                None
-            }
-            None => {
-                findings.refuse(self, format!("'{}' is not a time", shown(&text)), help);
-                None
-            }
+        let found = parse(text);
+        if found.is_none() {
+            findings.refuse(self, format!("'{}' is not a {name}", shown(text)), help);
         }
+        found
+    }
+
+    fn within<T: PartialOrd>(
+        &self,
+        range: &RangeInclusive<T>,
+        found: T,
+        help: String,
+        findings: &mut Findings,
+    ) -> Option<T> {
+        if range.contains(&found) {
+            return Some(found);
+        }
+        if let Value::Text(text) = &self.node.value {
+            findings.refuse(self, format!("'{}' is out of range", shown(text)), help);
+        }
+        None
     }
 
     /// One of a few words.

@@ -1,6 +1,6 @@
 //! The `violations` section.
 
-use std::{path::PathBuf, time::Duration};
+use std::{ops::RangeInclusive, path::PathBuf, time::Duration};
 
 use crate::escape::shown;
 
@@ -9,9 +9,15 @@ use super::{findings::Findings, scalar::path, shape::At};
 /// How long records are kept by default: 90 days.
 pub const DEFAULT_RETENTION: Duration = Duration::from_secs(90 * DAY.as_secs());
 
+/// How large the database may become by default: 2 GiB.
+pub const DEFAULT_MAX_SIZE: u64 = 2 << 30;
+
+/// The least and the most of it. A batch of the longest records has to fit many times.
+const MAX_SIZES: RangeInclusive<u64> = 16 << 20..=16 << 40;
+
 const DAY: Duration = Duration::from_secs(86_400);
 
-/// The `violations` section: where and how long records are kept.
+/// The `violations` section: where and how long records are kept, and how many.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violations {
     /// The SQLite file (default none).
@@ -22,6 +28,8 @@ pub struct Violations {
     pub log: Option<Log>,
     /// How long records stay in the database (default 90 days).
     pub retention: Duration,
+    /// How large the database may become, in bytes (default 2 GiB).
+    pub max_size: u64,
     /// Number of records that may wait to be written (default 8192).
     pub queue: usize,
     /// The most records of one site, product token and rule in an hour (default 1000). Further
@@ -64,11 +72,12 @@ pub enum Log {
 
 /// Reads the `violations` section; without one, JSON lines go to standard output.
 pub(super) fn read(at: Option<&At<'_>>, findings: &mut Findings) -> Violations {
-    const KEYS: [&str; 8] = [
+    const KEYS: [&str; 9] = [
         "database",
         "on_damage",
         "log",
         "retention",
+        "max_size",
         "queue",
         "detail",
         "redact_query",
@@ -83,6 +92,7 @@ pub(super) fn read(at: Option<&At<'_>>, findings: &mut Findings) -> Violations {
         on_damage: OnDamage::Keep,
         log: None,
         retention: DEFAULT_RETENTION,
+        max_size: DEFAULT_MAX_SIZE,
         queue: 8_192,
         detail: 1_000,
         redact_query: Vec::new(),
@@ -103,6 +113,9 @@ pub(super) fn read(at: Option<&At<'_>>, findings: &mut Findings) -> Violations {
     if let Some(at) = fields.take("retention") {
         let range = Duration::from_secs(3_600)..=3_650 * DAY;
         violations.retention = at.duration(range, findings).unwrap_or(DEFAULT_RETENTION);
+    }
+    if let Some(at) = fields.take("max_size") {
+        violations.max_size = at.size(MAX_SIZES, findings).unwrap_or(DEFAULT_MAX_SIZE);
     }
     if let Some(queue) = fields.take("queue").and_then(|at| at.integer(1..=1_000_000, findings)) {
         violations.queue = usize::try_from(queue).unwrap_or(violations.queue);

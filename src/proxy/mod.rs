@@ -38,14 +38,11 @@ use crate::{
     gate::{self, Answer, Gate, Passage, Reception},
     metrics::{Gauge, Metrics},
     policy::{self, Policy},
-    publication::{Clock, Handles, ServedSite},
+    publication::{Clock, Handles},
 };
 
 use self::edge::Phase;
-pub use self::{
-    edge::{BadTarget, received_target},
-    server::{Running, bind_check, start},
-};
+pub use self::server::{Running, bind_check, start};
 
 mod edge; // the connection before pingora's parser
 mod fields; // header fields of one hop
@@ -297,8 +294,8 @@ impl ProxyHttp for Proxy {
         }
         let of_origin = StatusCode::from_u16(status).ok().filter(|_| matches!(status, 502..=504));
         if of_origin.is_some() {
-            let served = exchange.passage.served();
-            served.into_iter().for_each(ServedSite::count_origin_failure);
+            let now = self.clock.moment().now;
+            exchange.passage.served().into_iter().for_each(|one| one.count_origin_failure(now));
             self.warn_of_origin(exchange, status, error, "the origin gave no response");
         }
         if status > 0 {

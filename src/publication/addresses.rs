@@ -57,6 +57,18 @@ impl Addresses {
     }
 }
 
+impl Addresses {
+    /// The addresses that are known.
+    pub fn known(&self) -> Arc<Vec<SocketAddr>> {
+        self.current.load_full()
+    }
+
+    /// The failed look-ups in a row.
+    pub fn failures(&self) -> usize {
+        self.failures.load(Ordering::Relaxed)
+    }
+}
+
 impl AddressBook {
     /// The addresses of `origin`. A literal address is available at once, the addresses of a name
     /// after the next [`Self::look_up`].

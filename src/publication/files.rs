@@ -24,6 +24,18 @@ pub struct PolicyRead {
     pub findings: Vec<Diagnostic>,
     /// The catalogue file that the policy names, even if it is unreadable.
     pub catalogue_file: Option<PathBuf>,
+    /// The bytes of the policy file; one more than its limit if it is too long.
+    pub bytes: Vec<u8>,
+}
+
+impl PolicyRead {
+    /// What stands against putting the policy in force after another one without a restart.
+    pub fn restart_findings(&self, in_force: &Policy, file: &Path) -> Vec<Diagnostic> {
+        let Some(next) = &self.policy else { return Vec::new() };
+        let findings = policy::restart_findings(in_force, next, &self.bytes);
+        let name = file.display().to_string();
+        findings.into_iter().map(|finding| finding.in_file(&name)).collect()
+    }
 }
 
 /// Reads a policy and its catalogue.
@@ -55,7 +67,7 @@ pub fn read_policy_with(
         findings.extend(is_old.then(|| old_place(key, name, file).in_file(&shown)));
         *name = path;
     }
-    Ok(PolicyRead { policy, findings, catalogue_file })
+    Ok(PolicyRead { policy, findings, catalogue_file, bytes })
 }
 
 /// The bytes of a catalogue file, up to one byte beyond the limit.

@@ -6,12 +6,14 @@ use arc_swap::{ArcSwap, ArcSwapOption};
 use jiff::Timestamp;
 
 use crate::{
-    alerts::Refusal,
+    alerts::{Refusal, State, Tally, Trouble},
     conduct::Conduct,
+    crawlers::Outcome,
+    enforce::Action,
     evidence::Verifier,
     metrics::Metrics,
     policy::{ClientIp, Policy},
-    violations::{Error, Settings, Sink},
+    violations::{Error, Health, Settings, Sink},
 };
 
 use super::{
@@ -19,7 +21,7 @@ use super::{
     change::InForce,
     clock::Clock,
     memory::{self, Memory},
-    snapshot::Snapshot,
+    snapshot::{PolicyInForce, Snapshot},
 };
 
 /// The handles that the publisher shares with the request path.
@@ -55,7 +57,9 @@ impl Handles {
         let metrics = Arc::new(Metrics::new());
         let rulebook = Arc::new(memory.rulebook(policy, now));
         let verifier = with_evidence.then(|| Verifier::at_rest(policy)).flatten().map(Arc::new);
-        let published = Snapshot::new(rulebook, None, verifier, &AddressBook::default(), &metrics);
+        let in_force = PolicyInForce { policy: Arc::new(policy.clone()), since: now };
+        let addresses = AddressBook::default();
+        let published = Snapshot::new(in_force, rulebook, None, verifier, &addresses, &metrics);
         Ok(Self {
             published: Arc::new(ArcSwap::from_pointee(published)),
             conduct: Arc::new(Conduct::of(memory.ledger())),
@@ -64,6 +68,33 @@ impl Handles {
             metrics,
             refused: Arc::default(),
         })
+    }
+
+    /// The state of the program, for alerts and pages.
+    pub fn state(&self) -> State {
+        let Self { metrics, sink, refused, .. } = self;
+        let troubles =
+            sink.destinations().into_iter().filter_map(|(destination, health)| match health {
+                Health::Ok => None,
+                Health::Degraded(reason) => {
+                    Some(Trouble { destination: destination.to_owned(), reason })
+                }
+            });
+        let tallies = metrics.requests_of_crawlers().into_iter().map(|one| Tally {
+            violations: if one.action == Action::Pass.as_str() { 0 } else { one.requests },
+            is_impostor: one.standing == Outcome::Contradicted.as_str(),
+            site: one.site,
+            product_token: one.product_token,
+            requests: one.requests,
+        });
+        State {
+            refused: refused.load().as_deref().cloned(),
+            quarantined: metrics.robots_in_quarantine(),
+            open_breakers: metrics.open_breakers(),
+            troubles: troubles.collect(),
+            lost: sink.counts().dropped,
+            tallies: tallies.collect(),
+        }
     }
 
     /// Gives the store the history, for a database that lacks it. `client_ip` is the form of
@@ -91,8 +122,10 @@ impl Handles {
         memory::store(&self.sink, &after.rulebook, now);
         before.removed_sites(after).for_each(|site| memory::store_removal(&self.sink, site, now));
         let previous = self.published.load_full();
+        let policy = previous.policy.followed_by(&after.policy, now);
         let rulebook = Arc::clone(&after.rulebook);
-        let next = Snapshot::new(rulebook, Some(&previous), verifier, addresses, &self.metrics);
+        let (metrics, previous) = (&self.metrics, Some(previous.as_ref()));
+        let next = Snapshot::new(policy, rulebook, previous, verifier, addresses, metrics);
         self.published.store(Arc::new(next));
         before.removed_sites(after).for_each(|site| self.metrics.forget_site(site));
     }

@@ -63,5 +63,5 @@ pub use self::{
     handles::Handles,
     memory::{KEPT, Memory},
     publisher::{Outcome, Publisher},
-    snapshot::{ServedSite, Snapshot},
+    snapshot::{PolicyInForce, ServedSite, Snapshot},
 };

@@ -61,7 +61,7 @@ impl PolicyFile {
     /// The policy in the file; `None` if it is in force already.
     ///
     /// # Errors
-    /// All findings about the file, or one if the change needs a restart.
+    /// All findings about the file, or one for each change that needs a restart.
     pub(super) fn read(&mut self, in_force: &Policy) -> Result<Option<Policy>, Vec<Diagnostic>> {
         let name = self.path.display().to_string();
         let read = files::read_policy(&self.path).map_err(|error| {
@@ -71,18 +71,14 @@ impl PolicyFile {
         // A broken policy may end before it names its catalogue. Beadle still watches the known
         // one.
         if read.policy.is_some() || read.catalogue_file.is_some() {
-            self.catalogue = read.catalogue_file;
+            self.catalogue.clone_from(&read.catalogue_file);
         }
+        let findings = read.restart_findings(in_force, &self.path);
         let Some(policy) = read.policy else { return Err(read.findings) };
         if policy.fingerprint == in_force.fingerprint {
             return Ok(None);
         }
-        if policy.server != in_force.server || policy.violations != in_force.violations {
-            let message = "changes in 'server' and 'violations' need a restart";
-            let finding = Diagnostic::error("policy.restart_needed", message);
-            return Err(vec![finding.in_file(&name).help("restart, or take the change back")]);
-        }
-        Ok(Some(policy))
+        if findings.is_empty() { Ok(Some(policy)) } else { Err(findings) }
     }
 
     fn stamps(&self) -> Stamps {

@@ -33,7 +33,7 @@ use super::{
     memory::{self, Memory},
     origin_files::{self, News, OriginFiles},
     policy_file::PolicyFile,
-    snapshot::Snapshot,
+    snapshot::{PolicyInForce, Snapshot},
     sources,
 };
 
@@ -102,7 +102,9 @@ impl Publisher {
         memory.quarantine.iter().filter(idle).for_each(|one| sink.released(one.site.clone()));
         let addresses = Arc::new(AddressBook::default());
         let rulebook = Arc::clone(&in_force.rulebook);
-        let published = Snapshot::new(rulebook, None, verifier.clone(), &addresses, &metrics);
+        let policy_in_force = PolicyInForce { policy: Arc::clone(&policy), since: moment.now };
+        let (kept, of_start) = (verifier.clone(), policy_in_force);
+        let published = Snapshot::new(of_start, rulebook, None, kept, &addresses, &metrics);
         let conduct = Conduct::of(memory.ledger());
         conduct.ledger.set_back(moment.now);
         addresses.look_up().await;

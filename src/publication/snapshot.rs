@@ -1,6 +1,14 @@
 //! The published state for requests: the rulebook, the verifier and the sites. Swapped whole.
 
-use std::{collections::HashSet, sync::Arc};
+use std::{
+    collections::HashSet,
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+};
+
+use jiff::Timestamp;
 
 use crate::{
     conduct::SiteConduct,
@@ -8,7 +16,7 @@ use crate::{
     enforce::{self, Action, Rulebook},
     evidence::Verifier,
     metrics::Metrics,
-    policy,
+    policy::{self, Policy},
     violations::People,
 };
 
@@ -17,9 +25,20 @@ use super::{
     counters::Counters,
 };
 
+/// The policy in force.
+#[derive(Clone, Debug)]
+pub struct PolicyInForce {
+    /// The policy.
+    pub policy: Arc<Policy>,
+    /// The time at which it took effect.
+    pub since: Timestamp,
+}
+
 /// The published state for requests.
 #[derive(Debug)]
 pub struct Snapshot {
+    /// The policy.
+    pub policy: PolicyInForce,
     /// The compiled policy.
     pub rulebook: Arc<Rulebook>,
     /// The verifier of claims; `None` for a policy without evidence.
@@ -41,12 +60,23 @@ pub struct ServedSite {
     pub conduct: SiteConduct,
     /// The requests of people.
     pub people: Arc<People>,
+    /// The millisecond since 1970 at which the origin last failed to answer a request; 0 for never.
+    last_failure: Arc<AtomicI64>,
     counters: Counters,
+}
+
+impl PolicyInForce {
+    /// The policy in force after this one; the same policy keeps its time.
+    pub fn followed_by(&self, policy: &Arc<Policy>, now: Timestamp) -> Self {
+        let is_same = Arc::ptr_eq(&self.policy, policy);
+        Self { policy: Arc::clone(policy), since: if is_same { self.since } else { now } }
+    }
 }
 
 impl Snapshot {
     /// The published state after `previous`, with the conduct of the same sites.
     pub fn new(
+        policy: PolicyInForce,
         rulebook: Arc<Rulebook>,
         previous: Option<&Self>,
         verifier: Option<Arc<Verifier>>,
@@ -61,7 +91,7 @@ impl Snapshot {
         let used: HashSet<&policy::Origin> = sites.iter().map(|site| &site.origin).collect();
         addresses.retain(|origin| used.contains(origin));
         metrics.policy(rulebook.fingerprint());
-        Self { rulebook, verifier, sites }
+        Self { policy, rulebook, verifier, sites }
     }
 
     /// The site with this number, with its rules and with its origin.
@@ -85,6 +115,7 @@ impl ServedSite {
         Self {
             conduct: SiteConduct::following(before.map(|one| &one.conduct), site, metrics),
             people: before.map(|one| Arc::clone(&one.people)).unwrap_or_default(),
+            last_failure: before.map(|one| Arc::clone(&one.last_failure)).unwrap_or_default(),
             origin: site.origin.clone(),
             underscore_fields: site.underscore_fields,
             addresses: addresses.of(&site.origin),
@@ -120,8 +151,15 @@ impl ServedSite {
         self.counters.count_cut_tags()
     }
 
-    /// Counts a request that the origin failed to answer with 502, 503 or 504.
-    pub fn count_origin_failure(&self) {
+    /// Counts a request that the origin failed to answer, answered with 502, 503 or 504.
+    pub fn count_origin_failure(&self, now: Timestamp) {
+        self.last_failure.store(now.as_millisecond(), Ordering::Relaxed);
         self.counters.count_origin_failure();
+    }
+
+    /// The last time at which the origin failed to answer a request, since the start.
+    pub fn last_origin_failure(&self) -> Option<Timestamp> {
+        let at = self.last_failure.load(Ordering::Relaxed);
+        Timestamp::from_millisecond(at).ok().filter(|_| at > 0)
     }
 }

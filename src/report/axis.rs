@@ -57,6 +57,12 @@ impl Axis {
             .to_string()
     }
 
+    /// The name of a bar where there is little room: `Nov 15`, `10:00`.
+    pub fn short_name(&self, bar: usize) -> String {
+        let format = if self.is_hours() { "%H:%M" } else { "%b %-d" };
+        self.start(bar).strftime(format).to_string()
+    }
+
     /// The length of a bar: `day`, `2 hours`.
     pub fn period(&self) -> String {
         let (unit, name) = if self.is_hours() { (HOUR, "hour") } else { (DAY, "day") };
@@ -94,6 +100,8 @@ mod tests {
             let axis = Axis::of(&span, None);
             assert_eq!((axis.period().as_str(), axis.count()), (period, count), "{since}");
             assert_eq!([axis.name(0), axis.name(count - 1)], [first, last], "{since}");
+            let short = if span.period() == Dimension::Hour { 5 } else { 6 };
+            assert_eq!(axis.short_name(0).len(), short, "{since}");
             assert_eq!(axis.bar(span.from), Some(0));
             assert_eq!(axis.bar(span.until), Some(count - 1));
         }

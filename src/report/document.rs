@@ -79,22 +79,22 @@ impl Column {
 
 impl Kind {
     /// Whether it is [`Self::Number`].
-    pub(super) const fn is_number(self) -> bool {
+    pub const fn is_number(self) -> bool {
         matches!(self, Self::Number)
     }
 
     /// Whether it is [`Self::Code`].
-    pub(super) const fn is_code(self) -> bool {
+    pub const fn is_code(self) -> bool {
         matches!(self, Self::Code)
     }
 
     /// Whether it is [`Self::Bar`].
-    pub(super) const fn is_bar(self) -> bool {
+    pub const fn is_bar(self) -> bool {
         matches!(self, Self::Bar)
     }
 
     /// Whether it is a chart.
-    pub(super) const fn is_chart(self) -> bool {
+    pub const fn is_chart(self) -> bool {
         matches!(self, Self::Bar | Self::Trend)
     }
 }

@@ -9,7 +9,7 @@ use askama::Template;
 use super::{
     bars::spark,
     document::{Cell, Document},
-    number::grouped,
+    number::{grouped, percent},
 };
 
 #[derive(Template)]
@@ -25,13 +25,9 @@ pub fn html(document: &Document) -> String {
 }
 
 impl Page<'_> {
-    /// The width of a bar in percent; something is never an empty bar.
+    /// The width of a bar in percent.
     fn percent(&self, part: &u64, whole: &u64) -> u64 {
-        if *part == 0 || *whole == 0 {
-            return 0;
-        }
-        let percent = (*part as f64 * 100.0 / *whole as f64).round() as u64;
-        percent.clamp(1, 100)
+        percent(*part, *whole)
     }
 
     /// Small bars side by side.

@@ -2,7 +2,8 @@
 //!
 //! [`bundle`] is the evidence of violations that an operator of a site sends to the operator of a
 //! crawler, and its verification. [`review`] compares what crawlers did in a span of time with the
-//! span before, [`score`] is about one crawler. Documents are written by [`text()`], [`markdown()`] and [`html()`].
+//! span before, [`score`] is about one crawler. Documents are written by [`text()`], [`markdown()`] and
+//! [`html()`]. Questions are asked in [`terms`].
 //!
 //! May use: violations, robots, crawlers, enforce, policy, escape. Must not know: clocks, files, the
 //! network, the place that a document goes to.
@@ -18,15 +19,17 @@ pub use self::{
 };
 
 pub mod bundle; // the evidence of violations, as files that verify alone
+pub mod difference; // two files of rules, in words
+pub mod number; // numbers as people read them
 pub mod review; // a span of time against the one before
 pub mod score; // the scorecard of one crawler
+pub mod terms; // the terms of a question: names, times, patterns, ids
 
 mod axis; // the bars of a chart over time
 mod bars; // small bars of block characters
 mod document; // a document of tables
 mod html; // a document as HTML
 mod markdown; // a document as Markdown
-mod number; // numbers as people read them
 mod parts; // parts that several JSON lines have
 mod span; // a span of whole hours
 mod tally; // the requests of one client name

@@ -1,7 +1,7 @@
 //! Numbers as people read them.
 
 /// With groups of three digits: `12,345`.
-pub(super) fn grouped(number: u64) -> String {
+pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() * 2);
     for (at, digit) in digits.chars().enumerate() {
@@ -14,7 +14,7 @@ pub(super) fn grouped(number: u64) -> String {
 }
 
 /// A part of a whole in percent, with one decimal where it is small; `-` of nothing.
-pub(super) fn share(part: u64, whole: u64) -> String {
+pub fn share(part: u64, whole: u64) -> String {
     if whole == 0 {
         return "-".to_owned();
     }
@@ -29,7 +29,7 @@ pub(super) fn share(part: u64, whole: u64) -> String {
 }
 
 /// The change to now from before: `+12%`, `new`, `same`.
-pub(super) fn change(now: u64, before: u64) -> String {
+pub fn change(now: u64, before: u64) -> String {
     if now == before {
         return if now == 0 { "-" } else { "same" }.to_owned();
     }
@@ -46,19 +46,28 @@ pub(super) fn change(now: u64, before: u64) -> String {
     }
 }
 
+/// A part of a whole in whole percent, as the length of a bar: something is never an empty bar.
+pub fn percent(part: u64, whole: u64) -> u64 {
+    if part == 0 || whole == 0 {
+        return 0;
+    }
+    let percent = (part as f64 * 100.0 / whole as f64).round() as u64;
+    percent.clamp(1, 100)
+}
+
 /// How many times one number is the other, with two decimals; `None` of nothing.
-pub(super) fn quotient(number: u64, by: u64) -> Option<f64> {
+pub fn quotient(number: u64, by: u64) -> Option<f64> {
     (by > 0).then(|| (number as f64 / by as f64 * 100.0).round() / 100.0)
 }
 
 /// How many times one number is the other, with one decimal where it is small: `4,115`, `1.5`.
-pub(super) fn ratio(number: u64, by: u64) -> Option<String> {
+pub fn ratio(number: u64, by: u64) -> Option<String> {
     let ratio = quotient(number, by)?;
     Some(if ratio < 9.95 { format!("{ratio:.1}") } else { grouped(ratio.round() as u64) })
 }
 
 /// A number with its noun: `1 violation`, `2 violations`.
-pub(super) fn count(number: u64, noun: &str) -> String {
+pub fn count(number: u64, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", grouped(number))
 }
@@ -103,6 +112,11 @@ mod tests {
             (0, u64::MAX, "-100%"),
         ] {
             assert_eq!(change(now, before), text);
+        }
+        for (part, whole, length) in
+            [(0, 0, 0), (0, 9, 0), (1, u64::MAX, 1), (1, 3, 33), (9, 3, 100)]
+        {
+            assert_eq!(percent(part, whole), length);
         }
         assert_eq!(ratio(1, 0), None);
         assert_eq!(ratio(3, 2).as_deref(), Some("1.5"));

@@ -36,6 +36,8 @@ pub struct Tally {
     pub all: Count,
     /// Fetches of robots.txt.
     pub fetches: u64,
+    /// Requests that were blocked or throttled.
+    pub refused: u64,
     /// Violations by a client that never fetched robots.txt.
     pub never: u64,
     /// Violations by a client that had fetched an older edition.
@@ -87,6 +89,9 @@ impl Tally {
         self.all += counted.into();
         let is_fetch = is(reason, Reason::RobotsTxt.as_str());
         add(&mut self.fetches, is_fetch);
+        let is_refused =
+            [Action::Block, Action::Throttle].iter().any(|one| is(action, one.as_str()));
+        add(&mut self.refused, is_refused);
         for (state, sum) in [
             (ReadState::Never, &mut self.never),
             (ReadState::Older, &mut self.older),
@@ -114,10 +119,20 @@ impl Tally {
         add(self.classes.entry(class.clone()).or_default(), true);
     }
 
+    /// The requests by the class of the client.
+    pub fn classes(&self) -> impl Iterator<Item = (&Text, u64)> {
+        self.classes.iter().map(|(class, requests)| (class, *requests))
+    }
+
     /// The class of most of its requests.
     pub fn class(&self) -> Option<&Text> {
         let most = self.classes.iter().max_by_key(|(class, requests)| (**requests, *class));
         most.map(|(class, _)| class)
+    }
+
+    /// Requests whose claim nothing confirms or contradicts.
+    pub const fn open(&self) -> u64 {
+        self.own().saturating_sub(self.confirmed)
     }
 
     /// Requests that its operator answers for: all but those that evidence contradicted.
@@ -152,6 +167,7 @@ mod tests {
         }
         assert_eq!(tally.all, Count { requests: 1_558, violations: 34 });
         assert_eq!((tally.fetches, tally.confirmed, tally.contradicted), (1, 1_001, 7));
+        assert_eq!((tally.refused, tally.classes().count()), (14, 1));
         assert_eq!((tally.never, tally.older, tally.current), (27, 3, 4));
         assert_eq!((tally.too_soon, tally.judged, tally.broken), (4, 1_533, 33));
         assert_eq!((tally.own(), tally.reasons.len()), (1_551, 4));

@@ -37,6 +37,8 @@ pub struct Differences {
     pub rows: Vec<Difference>,
     /// How many differences are not listed.
     pub omitted: usize,
+    /// Whether some crawlers are left out, because comparing all would take too long.
+    pub is_partial: bool,
 }
 
 /// A path that some crawlers may fetch under one file and not under the other.
@@ -65,9 +67,21 @@ pub struct Judged {
 /// The differences from `before` to `after`. A crawler that only one file names follows `*` in the
 /// other.
 pub fn differences(before: &RobotsTxt, after: &RobotsTxt) -> Differences {
+    differences_within(before, after, usize::MAX)
+}
+
+/// The differences from `before` to `after`, with no more samples than this. Two foreign files may
+/// need billions: a sample for each rule of the one and each group of the other.
+pub fn differences_within(before: &RobotsTxt, after: &RobotsTxt, samples: usize) -> Differences {
     let (before, after) = (File::new(before), File::new(after));
-    let mut found = Differences::default();
+    let (mut found, mut left) = (Differences::default(), samples);
     for Class { obeyed, tokens } in classes(&before, &after) {
+        let rules = before.rules(obeyed.before).saturating_add(after.rules(obeyed.after));
+        let Some(rest) = left.checked_sub(rules) else {
+            found.is_partial = true;
+            continue;
+        };
+        left = rest;
         let changes = changes(&before, &after, obeyed, &tokens);
         let tokens: Arc<[String]> = tokens.into();
         for (path, Change { before, after }) in changes {
@@ -122,6 +136,13 @@ impl<'a> File<'a> {
             access: verdict.map_or(Access::Allow, |verdict| verdict.access),
             rule: verdict.and_then(|verdict| verdict.rule).cloned(),
         }
+    }
+
+    /// The number of rules in these groups.
+    fn rules(&self, list: Option<GroupList>) -> usize {
+        let groups = list.map(|list| self.index.groups(list)).unwrap_or_default();
+        let groups = groups.iter().filter_map(|&group| self.robots.groups.get(group));
+        groups.map(|group| group.rules.len()).sum()
     }
 
     fn patterns(&self, list: Option<GroupList>) -> impl Iterator<Item = &'a str> {

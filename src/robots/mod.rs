@@ -122,6 +122,7 @@ mod rule; // An allow or disallow line.
 mod emit; // The file as text.
 mod findings; // The findings about a file.
 mod line_kind; // The kind of a line, by its name.
+mod lines; // The lines of a file.
 mod normal; // The normal form of octets.
 mod parse; // Bytes to a file.
 
@@ -147,9 +148,12 @@ mod overlap; // The rules that a file shares with older ones.
 #[cfg(test)]
 mod tests;
 
-pub use difference::{Difference, Differences, Judged, MAX_DIFFERENCES, differences};
+pub use difference::{
+    Difference, Differences, Judged, MAX_DIFFERENCES, differences, differences_within,
+};
 pub use evasion::{MAX_FORMS, MAX_OCTETS, Reading};
 pub use limits::{LEAST_BYTES, MAX_BYTES, MAX_FINDINGS};
+pub use lines::lines;
 pub use matcher::{Matcher, Scope, closes_everything};
 pub use merge::{Merged, Side, Source, merge};
 pub use origin_file::OriginFile;

@@ -19,6 +19,7 @@ use super::{
     findings::Findings,
     limits::{LEAST_BYTES, MAX_BYTES},
     line_kind::{self, BYTE_ORDER_MARK, GOOGLE_LINE, LineKind, is_space, trim},
+    lines::lines,
     normal,
     record::Record,
     robots_txt::{Group, RobotsTxt, UserAgent},
@@ -68,13 +69,10 @@ pub fn parse(bytes: &[u8]) -> (RobotsTxt, Vec<Diagnostic>) {
 /// compare RFC 9309 and Google, whatever the options are.
 pub fn parse_with(bytes: &[u8], options: ReadOptions) -> (RobotsTxt, Vec<Diagnostic>) {
     let mut reader = Reader { lenient: options.lenient, ..Reader::default() };
-    let mut rest = reader.cut(bytes);
-    rest = reader.skip_mark(rest);
-    reader.findings.kind(rest);
-    while !rest.is_empty() {
-        let end = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
-        let (line, ending) = rest.split_at(end);
-        rest = ending.strip_prefix(b"\r\n").or_else(|| ending.get(1..)).unwrap_or_default();
+    let kept = reader.cut(bytes);
+    let text = reader.skip_mark(kept);
+    reader.findings.kind(text);
+    for line in lines(text) {
         reader.findings.line += 1;
         reader.read(line);
     }

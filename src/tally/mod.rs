@@ -139,6 +139,17 @@ impl Tally {
         }
     }
 
+    /// Counts a record that is folded on its way to a database without room. It is none of
+    /// [`Self::folded`]: another destination may have room.
+    pub fn fold_record(&self, at: Timestamp, Tallied { series, places }: &Tallied) {
+        if self.keeps_rollups {
+            let hour = Hour::of(at);
+            let state = &mut *self.state.lock();
+            state.series.fold_record(hour, series);
+            state.places.count(hour, series, places);
+        }
+    }
+
     /// Counts a request of a person.
     pub fn count_person(&self, people: &Arc<People>, site: &str, at: Timestamp) {
         if people.watch() {
@@ -153,7 +164,7 @@ impl Tally {
         *self.state.lock().referrals.entry(name).or_default() += 1;
     }
 
-    /// The folded violations since the start.
+    /// The violations beyond the detail since the start.
     pub fn folded(&self) -> u64 {
         self.folded.load(Ordering::Relaxed)
     }

@@ -119,6 +119,11 @@ impl SeriesTable {
         self.others.add(hour, series, Count { requests: 1, dropped: 1, folded: 0 });
     }
 
+    /// Counts a violation whose record is not kept.
+    pub(super) fn fold_record(&mut self, hour: Hour, series: &Arc<Series>) {
+        self.others.add(hour, series, Count { requests: 1, dropped: 0, folded: 1 });
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.changed.is_empty() && self.others.0.is_empty()
     }

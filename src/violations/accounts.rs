@@ -25,7 +25,8 @@ pub struct Counts {
     pub seen: u64,
     /// Records that were written and acknowledged: committed to the database, or flushed to a log.
     pub stored: u64,
-    /// Violations beyond `violations.detail`, which are only counted.
+    /// Violations beyond `violations.detail`, or for which a database at `violations.max_size` has no
+    /// room. They are only counted.
     pub folded: u64,
     /// Records that found no room, and are only counted ([`Overflow`]).
     pub dropped: u64,
@@ -78,6 +79,8 @@ pub(super) struct State {
     pub(super) writing_since: Option<Instant>,
     pub(super) seen: u64,
     pub(super) stored: u64,
+    /// The records for which a database at its limit of size had no room.
+    pub(super) folded: u64,
     pub(super) dropped: u64,
     /// The dropped records by cause.
     pub(super) drops: BTreeMap<&'static str, u64>,
@@ -145,7 +148,8 @@ impl State {
 
     pub(super) fn counts(&self) -> Counts {
         let queued = (self.waiting.len() + self.taken.len()) as u64;
-        Counts { seen: self.seen, stored: self.stored, folded: 0, dropped: self.dropped, queued }
+        let Self { seen, stored, folded, dropped, .. } = *self;
+        Counts { seen, stored, folded, dropped, queued }
     }
 
     /// Counts the record as dropped.
@@ -155,6 +159,15 @@ impl State {
         self.overflow.add(violation);
         self.owed.add(violation);
         self.owed_since.get_or_insert_with(Instant::now);
+    }
+
+    /// Folds the waiting records, and returns them.
+    pub(super) fn fold(&mut self) -> Vec<Arc<Record>> {
+        let waiting: Vec<_> = self.waiting.drain(..).collect();
+        let weight: usize = waiting.iter().map(|record| record.violation.weight()).sum();
+        self.bytes = self.bytes.saturating_sub(weight);
+        self.folded += waiting.len() as u64;
+        waiting
     }
 
     /// Takes the overflow that is not yet written.

@@ -33,6 +33,23 @@ pub struct Edition {
     pub until: Option<Timestamp>,
 }
 
+/// A period of an [`Edition`] in a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EditionPeriod {
+    /// The id of the edition.
+    pub id: Text,
+    /// The source of the rules.
+    pub source: Text,
+    /// The start of the period.
+    pub from: Timestamp,
+    /// Its end; `None` for the edition in force.
+    pub until: Option<Timestamp>,
+    /// The length of the file in bytes.
+    pub length: u64,
+    /// The file, unless it is large.
+    pub bytes: Option<Bytes>,
+}
+
 /// A robots.txt of an origin that is published only after an operator accepts it. A file that
 /// closes the site to every crawler may come from a staging system.
 #[derive(Clone, Debug, PartialEq, Eq)]

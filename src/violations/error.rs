@@ -42,6 +42,9 @@ pub enum Obstacle {
     Denied,
     /// Occurs when another process locks the database for too long.
     Locked,
+    /// Occurs when a reader that does not end keeps the write-ahead log from being emptied; holds the
+    /// log's length.
+    LogHeld(u64),
     /// Occurs when the disk is full.
     Full,
     /// Occurs when the reader of the output has gone.
@@ -90,6 +93,7 @@ impl Error {
             Obstacle::Corrupt(_) => "store.corrupt",
             Obstacle::Denied => "store.denied",
             Obstacle::Locked => "store.locked",
+            Obstacle::LogHeld(_) => "store.log_held",
             Obstacle::Full => "store.full",
             Obstacle::Closed => "store.closed",
             Obstacle::Displaced => "store.displaced",
@@ -160,6 +164,12 @@ impl fmt::Display for Error {
             Obstacle::Locked => {
                 write!(f, "'{path}' is locked by another process (end that process: lsof '{path}')")
             }
+            Obstacle::LogHeld(length) => write!(
+                f,
+                "'{path}-wal' has {} MiB, because a program does not stop reading '{path}' (end that \
+                 program: lsof '{path}')",
+                length >> 20
+            ),
             Obstacle::Full => write!(f, "'{path}': the disk is full (make room)"),
             Obstacle::Closed => write!(f, "'{path}': the reader has gone (start it again)"),
             Obstacle::Displaced => {

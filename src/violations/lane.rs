@@ -13,6 +13,7 @@ use crate::{
     tally::Tally,
     violations::{
         Error, Health, Obstacle,
+        fill::Fill,
         queue::Queue,
         writer::{self, Target},
     },
@@ -26,14 +27,15 @@ pub(super) struct Lane {
 }
 
 impl Lane {
-    /// Starts a thread that writes to the target.
+    /// Starts a thread that writes to the target. The target tells by `fill` whether it has room.
     pub(super) fn start(
         name: &'static str,
         capacity: usize,
         mut target: impl Target + 'static,
         tally: Arc<Tally>,
+        fill: Arc<Fill>,
     ) -> Result<Self, Error> {
-        let queue = Arc::new(Queue::new(name, capacity, tally));
+        let queue = Arc::new(Queue::new(name, capacity, tally, fill));
         let writer = thread::Builder::new().name(format!("beadle-{name}")).spawn({
             let queue = Arc::clone(&queue);
             move || writer::run(&queue, &mut target)
@@ -46,7 +48,8 @@ impl Lane {
 
     /// A lane without a writer and without room: it only counts.
     pub(super) fn closed(tally: Arc<Tally>) -> Self {
-        Self { queue: Arc::new(Queue::new("nothing", 0, tally)), writer: Mutex::new(None) }
+        let queue = Arc::new(Queue::new("nothing", 0, tally, Arc::default()));
+        Self { queue, writer: Mutex::new(None) }
     }
 
     /// Whether its records are written.

@@ -25,8 +25,11 @@ pub use crate::{
 pub use self::{
     accounts::{Counts, Drops, Health},
     damage::OnDamage,
-    edition::{ClockLeap, Edition, Fetch, HostPeriod, Quarantined, SiteHosts, Unread},
+    edition::{
+        ClockLeap, Edition, EditionPeriod, Fetch, HostPeriod, Quarantined, SiteHosts, Unread,
+    },
     error::{Error, Obstacle},
+    fill::Removed,
     filter::{Filter, Listing},
     history::History,
     names::{NameFound, NameKind},
@@ -35,7 +38,10 @@ pub use self::{
     record::{Robots, RobotsRead, SCHEMA, Violation, rule_line},
     redaction::{REDACTED, redact_query},
     sink::{LogTarget, Settings, Sink},
-    store::{Counted, Dimension, Place, Question, RecordColumn, Referral, Store},
+    store::{
+        CompactionPlan, Counted, DatabaseCopy, Dimension, Examination, Fault, Place, Question,
+        RecordColumn, Referral, Store, Table,
+    },
     waiting::Record,
 };
 
@@ -45,6 +51,7 @@ mod damage; // what happens to a damaged database
 mod edition; // the history of a site's robots.txt: editions, hosts, quarantine, fetches
 mod error; // failures of a database or a log, with the repair
 mod file; // rules for files: mode, folder, identity
+mod fill; // how full the database is
 mod filter; // the selection of records, the same for database and lines
 mod history; // what the running program judges by, for a database that lacks it
 pub mod jsonl; // JSON lines: one record a line, read back with a filter
@@ -58,6 +65,7 @@ mod record; // the record and its fields
 mod redaction; // secrets in a query, replaced
 mod retention; // how many old records may go, and when
 mod sink; // the door: takes records and notes
+mod size_limit; // how large a database may become
 mod store; // SQLite: schema, transactions, queries
 mod time; // RFC 3339 with milliseconds
 mod waiting; // a record on its way to the store

@@ -18,6 +18,7 @@ use crate::{
     violations::{
         Counts, Drops, Error, Health, NoteCounts, Overflow, Record, Rollups,
         accounts::{BYTES, Phase, State},
+        fill::Fill,
         notes::Notes,
     },
 };
@@ -63,13 +64,20 @@ pub(super) struct Queue {
     finished: Condvar,
     /// The counts that the writer takes along.
     tally: Arc<Tally>,
+    /// Whether the target has room.
+    fill: Arc<Fill>,
 }
 
 impl Queue {
-    pub(super) fn new(target: &'static str, capacity: usize, tally: Arc<Tally>) -> Self {
+    pub(super) fn new(
+        target: &'static str,
+        capacity: usize,
+        tally: Arc<Tally>,
+        fill: Arc<Fill>,
+    ) -> Self {
         let state = State { waiting: VecDeque::with_capacity(capacity), ..State::default() };
         let (wake, finished) = (Condvar::new(), Condvar::new());
-        Self { target, capacity, state: Mutex::new(state), wake, finished, tally }
+        Self { target, capacity, state: Mutex::new(state), wake, finished, tally, fill }
     }
 
     /// Takes the record, or counts it.
@@ -77,6 +85,12 @@ impl Queue {
         let weight = record.violation.weight();
         let mut state = self.lock();
         state.seen += 1;
+        if self.fill.is_full() && state.phase == Phase::Open {
+            state.folded += 1;
+            drop(state);
+            self.count_folded(&record);
+            return;
+        }
         let has_room = state.waiting.len() + state.taken.len() < self.capacity
             && state.bytes + weight <= BYTES
             && state.phase == Phase::Open;
@@ -104,6 +118,12 @@ impl Queue {
                 cause,
                 "the queue of violations is full: further violations are only counted"
             );
+        }
+    }
+
+    fn count_folded(&self, record: &Record) {
+        if let Some(tallied) = &record.tallied {
+            self.tally.fold_record(record.violation.time, tallied);
         }
     }
 
@@ -157,6 +177,12 @@ impl Queue {
             Phase::Closing if is_idle => return Order::Stop,
             Phase::Open | Phase::Closing => {}
             Phase::Abandoned | Phase::Finished => return Order::Stop,
+        }
+        if self.fill.is_full() {
+            let folded = state.fold();
+            MutexGuard::unlocked(&mut state, || {
+                folded.iter().for_each(|record| self.count_folded(record));
+            });
         }
         state.wake_at = BATCH;
         let is_small = |s: &mut State| s.waiting.len() < BATCH && s.phase == Phase::Open;

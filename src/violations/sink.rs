@@ -15,9 +15,16 @@ use crate::{
     tally::Tally,
     violations::{
         ClockLeap, Counts, Detail, Drops, Edition, Error, Fetch, Health, History, NoteCounts,
-        OnDamage, Overflow, People, Places, Quarantined, Record, SeriesKey, SiteHosts, Text,
-        history::Recollection, lane::Lane, log::Log, notes::Notes, retention::Retention,
-        store::Appender,
+        OnDamage, Overflow, People, Places, Quarantined, Record, Removed, SeriesKey, SiteHosts,
+        Text,
+        fill::Fill,
+        history::Recollection,
+        lane::Lane,
+        log::Log,
+        notes::Notes,
+        retention::Retention,
+        size_limit::SizeLimit,
+        store::{Appender, Limits},
     },
 };
 
@@ -38,6 +45,8 @@ pub struct Settings {
     /// How long the database keeps records; `None` keeps them all. The operator rotates the log,
     /// which is reopened after that.
     pub retention: Option<Duration>,
+    /// How large the database may become, in bytes; `None` is no limit.
+    pub max_size: Option<u64>,
     /// The longest time that a crawler may use an edition after it was replaced (RFC 9309 §2.4).
     /// The database keeps editions of this time, however short the retention is.
     pub editions: Duration,
@@ -62,6 +71,7 @@ pub struct Sink {
     has_database: bool,
     recollection: Recollection,
     tally: Arc<Tally>,
+    fill: Arc<Fill>,
 }
 
 impl Default for Settings {
@@ -73,6 +83,7 @@ impl Default for Settings {
             queue: Self::QUEUE,
             detail: Self::DETAIL,
             retention: None,
+            max_size: None,
             editions: Self::EDITIONS,
         }
     }
@@ -96,17 +107,23 @@ impl Sink {
     /// Where the database is none of Beadle's and none can be created, or the log cannot be opened;
     /// the error names the repair.
     pub fn start(settings: Settings) -> Result<Self, Error> {
-        let Settings { database, on_damage, log, queue, detail, retention, editions } = settings;
+        let Settings { database, on_damage, log, queue, detail, retention, max_size, editions } =
+            settings;
         let log = match log {
             Some(LogTarget::File(path)) => Some(Log::open(&path)?),
             Some(LogTarget::Stdout) => Some(Log::stdout()?),
             None => None,
         };
         let (now, wall) = (Instant::now(), Timestamp::now());
-        let retention = retention.map(|keep| Retention::new(keep, editions, now, wall));
+        let fill = Arc::<Fill>::default();
+        let limits = Limits {
+            age: retention.map(|keep| Retention::new(keep, editions, now, wall)),
+            size: max_size.map(|most| SizeLimit::new(most, now)),
+            fill: Arc::clone(&fill),
+        };
         let recollection = Recollection::default();
         let appender =
-            |path: PathBuf| Appender::open(&path, on_damage, recollection.clone(), retention);
+            |path: PathBuf| Appender::open(&path, on_damage, recollection.clone(), limits);
         let database = database.map(appender).transpose()?;
         let has_database = database.is_some();
         let tally = Arc::new(Tally::new(detail, has_database));
@@ -115,17 +132,19 @@ impl Sink {
             true => Arc::new(Tally::new(detail, false)),
             false => Arc::clone(&tally),
         };
-        let log = log.map(|log| Lane::start("log", queue, log, of_log)).transpose()?;
+        let log = log.map(|log| Lane::start("log", queue, log, of_log, Arc::default()));
+        let log = log.transpose()?;
         let (main, log) = match (database, log) {
             (Some((database, trouble)), log) => {
-                let lane = Lane::start("database", queue, database, Arc::clone(&tally))?;
+                let (tally, fill) = (Arc::clone(&tally), Arc::clone(&fill));
+                let lane = Lane::start("database", queue, database, tally, fill)?;
                 trouble.into_iter().for_each(|trouble| lane.queue.report(Some(trouble)));
                 (lane, log)
             }
             (None, Some(log)) => (log, None),
             (None, None) => (Lane::closed(Arc::clone(&tally)), None),
         };
-        Ok(Self { main, log, has_database, recollection, tally })
+        Ok(Self { main, log, has_database, recollection, tally, fill })
     }
 
     /// Gives the source of the history by which the program judges. A database that is replaced or
@@ -243,10 +262,20 @@ impl Sink {
         self.log.as_ref().map(|log| self.counts_of(log))
     }
 
-    /// A folded violation is in no queue.
+    /// A violation beyond the detail is in no queue.
     fn counts_of(&self, lane: &Lane) -> Counts {
         let (folded, counts) = (self.tally.folded(), lane.queue.counts());
-        Counts { seen: counts.seen + folded, folded, ..counts }
+        Counts { seen: counts.seen + folded, folded: counts.folded + folded, ..counts }
+    }
+
+    /// The records that the database removed since the start.
+    pub fn removed(&self) -> Removed {
+        self.fill.removed()
+    }
+
+    /// The size of the database, as its limit counts it: without free pages; `None` without one.
+    pub fn database_bytes(&self) -> Option<u64> {
+        self.has_database.then(|| self.fill.bytes())
     }
 
     /// The records that were dropped since the start, the highest count first. The counts add up
@@ -314,7 +343,8 @@ mod tests {
         let log = Log::new(Path::new("stdout"), File::from(OwnedFd::from(writer)));
         (
             reader,
-            Lane::start("log", 100_000, log, Arc::new(Tally::new(1, false))).expect("a thread"),
+            Lane::start("log", 100_000, log, Arc::new(Tally::new(1, false)), Arc::default())
+                .expect("a thread"),
         )
     }
 

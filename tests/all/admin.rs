@@ -181,14 +181,14 @@ fn metrics_keep_the_names_that_dashboards_use() {
 fn health_and_readiness_have_a_page_each() {
     let origin = Origin::plain();
     let beadle = Setup::site(origin.port, "").start();
-    for (path, status, text) in [
-        ("/healthz", 200, "ok\n"),
-        ("/readyz", 200, "ready\n"),
-        ("/nothing", 404, ""),
-        ("/metrics/../healthz", 404, ""),
-    ] {
+    for (path, text) in [("/healthz", "ok\n"), ("/readyz", "ready\n")] {
         let answer = beadle.admin_page(path);
-        assert_eq!((answer.status, answer.text().as_str()), (status, text), "{path}");
+        assert_eq!((answer.status, answer.text().as_str()), (200, text), "{path}");
+    }
+    for path in ["/nothing", "/metrics/../healthz"] {
+        let answer = beadle.admin_page(path);
+        assert_eq!(answer.status, 404, "{path}");
+        assert!(answer.text().contains("<h1>No such page</h1>"), "{path}: {}", answer.text());
     }
     let post = Request::new("POST", "/metrics").host("localhost");
     assert_eq!(post.send(beadle.admin).status, 405);

@@ -125,3 +125,31 @@ fn a_target_that_the_proxy_refuses_has_no_decision() {
         text(&by_file("User-agent: *\nDisallow: /a\n", &["https://b.example", "b.example/a"]));
     assert!(!found.contains("note"), "{found}");
 }
+
+#[test]
+fn a_path_belongs_to_the_only_site_also_if_that_has_a_wildcard() {
+    for (hosts, extra) in [
+        ("a.example", ""),
+        ("\"*.a.example\"", ""),
+        ("\"*.a.example\"", "    default: true\n"),
+        ("\"::1\"", ""),
+    ] {
+        let folder = tempfile::tempdir().expect("a folder for temporary files");
+        let file = folder.path().join("beadle.yaml");
+        let text = format!(
+            "sites:\n  - hosts: [{hosts}]\n    origin: http://127.0.0.1:1\n{extra}    robots_txt: \
+             {{ groups: [{{ user_agents: [\"*\"], disallow: [/a/] }}] }}\n"
+        );
+        std::fs::write(&file, text).expect("the folder is ours");
+        let output = Command::new(PROGRAM)
+            .args(["explain", "--user-agent", "GPTBot/1.2", "/a/x", "--config"])
+            .arg(&file)
+            .output()
+            .expect("the program can be started");
+        assert_eq!(output.status.code(), Some(0), "{hosts}: {output:?}");
+        assert!(
+            self::text(&output).contains("  rule      Disallow: /a/   "),
+            "{hosts}: {output:?}"
+        );
+    }
+}

@@ -73,6 +73,10 @@ fn demos_that_start_at_once_all_come_up() {
     for demo in &demos {
         assert_eq!(try_status(demo.admin, "/readyz"), Some(200));
         assert_eq!(try_status(demo.proxy, "/"), Some(200));
+        // The guide leads to these pages.
+        for page in ["/", "/try?user_agent=GPTBot/1.2&url=/news/", "/live"] {
+            assert_eq!(try_status(demo.admin, page), Some(200), "{page}");
+        }
     }
 }
 

@@ -6,6 +6,9 @@ use crate::support::{
     program::{Beadle, Setup},
 };
 
+mod crawlers; // the list, the scorecard, the evidence bundle
+mod overview; // counts of a span, and the state of the program
+
 const RULES: &str = "
     robots_txt: { groups: [{ user_agents: [\"*\"], disallow: [/private/, /old/] }] }
     enforcement: { mode: log, overrides: [{ user_agents: [GPTBot], mode: block }] }
@@ -211,19 +214,4 @@ fn the_list_goes_back_page_by_page() {
     assert!(halves[0] > halves[1], "the latest first: {seen:?}");
     seen.sort_unstable();
     assert_eq!(seen, (0..250).collect::<Vec<_>>(), "each once");
-}
-
-#[test]
-fn the_overview_counts_what_the_rollups_hold() {
-    let origin = Origin::plain();
-    let beadle = Setup::site(origin.port, RULES).start();
-    for days in ["", "?days=1", "?days=30", "?days=90", "?days=5"] {
-        let answer = page(&beadle, &format!("/{days}")).send(beadle.admin);
-        assert_eq!(answer.status, 200);
-        assert!(answer.text().contains("Who kept to the rules"), "{days}");
-        assert!(!answer.text().contains("<script"), "{days}");
-        assert_guarded(&answer, days);
-    }
-    let none = Setup::site(origin.port, "").violations("  log: $DIR/violations.jsonl\n").start();
-    assert!(page(&none, "/").send(none.admin).text().contains("Set violations.database."));
 }

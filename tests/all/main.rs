@@ -44,6 +44,7 @@ mod standing; // addresses and names as evidence for a claim
 // === the program and its verbs
 mod admin;
 mod alerts; // events for the operator
+mod api; // JSON and exports for other programs
 mod cli_arguments;
 mod cli_check;
 mod cli_crawlers;
@@ -51,12 +52,16 @@ mod cli_explain;
 mod cli_input;
 mod cli_report; // the evidence of violations
 mod cli_review; // reports over a span of time, and scorecards
+mod cli_store; // the database as a file
 mod cli_tags;
 mod cli_violations;
 mod counts; // requests by hour
 mod demo; // an origin, the proxy and some crawlers on loopback
 mod descriptors; // connections without file descriptors
 mod desk; // pages about violations
+mod desk_live; // violations as they come
+mod desk_robots; // pages about robots.txt and the policy
+mod desk_try; // decisions about requests that nobody sends
 mod monitoring; // the examples for Prometheus and Grafana
 mod record_store;
 mod reload;

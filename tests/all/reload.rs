@@ -167,14 +167,27 @@ fn r30_a_change_that_needs_a_restart_is_refused_whole() {
     let origin = Origin::plain();
     let beadle = setup(&origin, "/old/").start();
     let other = [
-        setup(&origin, "/new/").server("  threads: 3\n"),
-        setup(&origin, "/new/").server("  timeouts: { drain: 3s }\n"),
-        setup(&origin, "/new/").violations("  log: $DIR/other.jsonl\n"),
+        (setup(&origin, "/new/").server("  threads: 3\n"), &["server.threads"][..]),
+        (setup(&origin, "/new/").server("  timeouts: { drain: 3s }\n"), &["server.timeouts.drain"]),
+        (
+            setup(&origin, "/new/").violations("  log: $DIR/other.jsonl\n"),
+            &["violations.database", "violations.log"],
+        ),
     ];
-    for (number, setup) in other.into_iter().enumerate() {
-        beadle.replace_policy(&beadle.text_of(&setup));
+    for (number, (setup, keys)) in other.into_iter().enumerate() {
+        let text = beadle.text_of(&setup);
+        beadle.replace_policy(&text);
         wait_for_reloads(&beadle, "refused", number as f64 + 1.0);
         assert!(blocks(&beadle, "/old/x") && !blocks(&beadle, "/new/x"), "nothing of it is taken");
+        for key in keys {
+            // The place of the key, or of the section that lacks it.
+            let (section, name) = key.split_once('.').expect("a key of a section");
+            let name = name.split('.').next().expect("a name");
+            let line = |name: &str| text.lines().position(|line| line.trim().starts_with(name));
+            let line = line(name).or_else(|| line(section)).expect("it is there") + 1;
+            beadle.wait_for_stderr(&format!("beadle.yaml:{line}:"));
+            beadle.wait_for_stderr(&format!("{key}: a change of this key needs a restart"));
+        }
     }
     beadle.wait_for_stderr("policy.restart_needed");
     beadle.wait_for_stderr("restart, or take the change back");

@@ -7,7 +7,7 @@ const FORMATS: [&str; 4] = ["robots", "robots_tag", "signature", "crawlers"];
 
 /// The rooms that each room may use beside the base and itself. An arrow only ever points up this
 /// table.
-pub(crate) const USES: [(&str, &[&str]); 18] = [
+pub(crate) const USES: [(&str, &[&str]); 19] = [
     ("robots", &[]),
     ("robots_tag", &[]),
     ("signature", &[]),
@@ -38,6 +38,7 @@ pub(crate) const USES: [(&str, &[&str]); 18] = [
             "publication",
         ],
     ),
+    ("explanation", &["robots", "crawlers", "enforce", "violations", "publication", "gate"]),
     ("proxy", &["policy", "enforce", "publication", "gate"]),
     (
         "admin",
@@ -53,6 +54,7 @@ pub(crate) const USES: [(&str, &[&str]); 18] = [
             "alerts",
             "publication",
             "gate",
+            "explanation",
         ],
     ),
     (
@@ -71,6 +73,7 @@ pub(crate) const USES: [(&str, &[&str]); 18] = [
             "alerts",
             "publication",
             "gate",
+            "explanation",
             "proxy",
             "admin",
         ],
@@ -79,10 +82,10 @@ pub(crate) const USES: [(&str, &[&str]); 18] = [
 ];
 
 /// The places of each direct dependency; it is unknown everywhere else.
-pub(crate) const CRATES: [(&str, &[&str]); 41] = [
+pub(crate) const CRATES: [(&str, &[&str]); 42] = [
     ("pingora", &["proxy/"]),
     ("async_trait", &["proxy/"]),
-    ("http", &["fetch/", "evidence/", "gate/", "proxy/", "admin/", "cli/"]),
+    ("http", &["fetch/", "evidence/", "gate/", "explanation/", "proxy/", "admin/", "cli/demo.rs"]),
     (
         "bytes",
         &[
@@ -116,13 +119,23 @@ pub(crate) const CRATES: [(&str, &[&str]); 41] = [
             "tally/",
             "violations/",
             "report/",
+            "explanation/",
             "admin/",
             "cli/",
         ],
     ),
     (
         "serde_json",
-        &["diagnostic", "signature/", "crawlers/", "violations/", "alerts/", "report/", "cli/"],
+        &[
+            "diagnostic",
+            "signature/",
+            "crawlers/",
+            "violations/",
+            "alerts/",
+            "report/",
+            "admin/",
+            "cli/",
+        ],
     ),
     ("askama", &["report/html.rs", "admin/"]),
     ("plotters", &["admin/desk/"]),
@@ -142,7 +155,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 41] = [
         ],
     ),
     ("ring", &["signature/", "alerts/"]),
-    ("base64", &["signature/", "alerts/"]),
+    ("base64", &["signature/", "alerts/", "admin/api/"]),
     (
         "jiff",
         &[
@@ -155,6 +168,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 41] = [
             "alerts/",
             "publication/",
             "gate/",
+            "explanation/",
             "proxy/",
             "admin/",
             "cli/",
@@ -169,12 +183,13 @@ pub(crate) const CRATES: [(&str, &[&str]); 41] = [
             "gate/record.rs",
             "violations/store/appender.rs",
             "alerts/webhook.rs",
-            "cli/violations/id.rs",
+            "report/terms/id.rs",
         ],
     ),
     ("hashbrown", &["tally/"]),
     ("zip", &["report/bundle/archive.rs"]),
     ("rusqlite", &["violations/store/"]),
+    ("rustix", &["cli/store/disk.rs"]),
     ("prometheus", &["metrics/"]),
     ("axum", &["admin/", "cli/demo.rs"]),
     ("hyper", &["admin/"]),
@@ -226,7 +241,7 @@ pub(crate) const EFFECTS: [&str; 8] = [
     ".await",
     "async fn",
 ];
-pub(crate) const PURE_ROOMS: [&str; 9] = [
+pub(crate) const PURE_ROOMS: [&str; 10] = [
     "robots",
     "robots_tag",
     "signature",
@@ -236,6 +251,7 @@ pub(crate) const PURE_ROOMS: [&str; 9] = [
     "conduct",
     "report",
     "gate",
+    "explanation",
 ];
 
 /// The most lines of a file, and of half of the files.

@@ -122,7 +122,7 @@ fn each_rule_is_found_where_it_is_broken() {
             "use crate::enforce::Decision;",
             "violations may know the base and robots",
         ),
-        ("admin/mod.rs", "use crate::proxy::Proxy;", "publication, gate, but uses proxy"),
+        ("admin/mod.rs", "use crate::proxy::Proxy;", "gate, explanation, but uses proxy"),
         ("proxy/mod.rs", "use crate::{metrics, admin::View};", "but uses admin"),
         (
             "escape.rs",

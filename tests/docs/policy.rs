@@ -166,6 +166,10 @@ fn the_defaults_of_the_reference_are_those_of_the_program() {
         format!("(#serverlisten) | `{}` |", policy::DEFAULT_LISTEN),
         format!("(#serveradmin) | `{}` |", policy::DEFAULT_ADMIN),
         format!("| `retention` | time, `1h` to `3650d` | `{days}d` |"),
+        format!(
+            "| `max_size` | size, `16MiB` to `16TiB` | `{}GiB` |",
+            policy::DEFAULT_MAX_SIZE >> 30
+        ),
         format!("| `violations_per_minute` | number | `{violations}` |"),
         format!("| `impostors_per_minute` | number | `{impostors}` |"),
         format!("| `max_age` | time, `1s` to `1d` | `{hours}h` |"),

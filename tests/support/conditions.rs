@@ -64,7 +64,7 @@ pub(crate) fn is_full_size() -> bool {
 }
 
 /// Says why a test is skipped; fails under `CI`.
-fn skip(reason: &str) {
+pub(crate) fn skip(reason: &str) {
     assert!(std::env::var_os("CI").is_none(), "{reason}, and CI is set");
     say_skipped(reason);
 }

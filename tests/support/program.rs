@@ -32,6 +32,8 @@ pub(crate) struct Setup {
     violations: String,
     sites: String,
     environment: Vec<(&'static str, PathBuf)>,
+    /// The folder of a disk of its own, and the size of the disk.
+    disk: Option<(&'static str, &'static str)>,
     /// The date of the policy file, if not the time at which it is written.
     modified: Option<SystemTime>,
 }
@@ -60,6 +62,7 @@ impl Setup {
             violations: "  database: $DIR/beadle.db\n  log: $DIR/violations.jsonl\n".to_owned(),
             sites: sites.to_owned(),
             environment: Vec::new(),
+            disk: None,
             modified: None,
         }
     }
@@ -90,6 +93,12 @@ impl Setup {
         self
     }
 
+    /// Puts a disk of its own on a folder, with this size. Only the program sees its files there.
+    pub(crate) fn on_small_disk(mut self, folder: &'static str, size: &'static str) -> Self {
+        self.disk = Some((folder, size));
+        self
+    }
+
     /// Replaces the value of `admin`.
     pub(crate) fn admin(mut self, value: &str) -> Self {
         value.clone_into(&mut self.admin);
@@ -111,6 +120,12 @@ impl Setup {
     /// Replaces a text in the sites.
     pub(crate) fn replaced(mut self, from: &str, to: &str) -> Self {
         self.sites = self.sites.replace(from, to);
+        self
+    }
+
+    /// Replaces a text in the `violations` section.
+    pub(crate) fn replaced_violations(mut self, from: &str, to: &str) -> Self {
+        self.violations = self.violations.replace(from, to);
         self
     }
 
@@ -157,7 +172,19 @@ impl Setup {
             let file = std::fs::File::options().write(true).open(file).expect("it is there");
             file.set_modified(at).expect("the file is ours");
         }
-        let mut child = Command::new(PROGRAM)
+        let mut command = match self.disk {
+            None => Command::new(PROGRAM),
+            Some((disk, size)) => {
+                let disk = disk.replace("$DIR", &folder.path().display().to_string());
+                std::fs::create_dir(&disk).expect("the folder is ours");
+                let mut command = Command::new("unshare");
+                let mount = "mount -t tmpfs -o size=\"$1\" none \"$2\" && shift 2 && exec \"$@\"";
+                command.args(["--map-root-user", "--mount", "sh", "-c", mount, "sh", size, &disk]);
+                command.arg(PROGRAM);
+                command
+            }
+        };
+        let mut child = command
             .args(["serve", "--config"])
             .arg(folder.path().join("beadle.yaml"))
             .env_remove("BEADLE_LOG")

@@ -11,20 +11,57 @@ use plotters::{
     style::Color,
 };
 
+use crate::report::number::{grouped, percent};
+
 const SIZE: (u32, u32) = (960, 240);
-/// Stand for log, throttle and block in `desk.css`.
-const COLOURS: [RGBColor; 3] = [RGBColor(1, 0, 0), RGBColor(2, 0, 0), RGBColor(3, 0, 0)];
+/// Stand for log, throttle, block and pass in `desk.css`.
+const COLOURS: [RGBColor; 4] =
+    [RGBColor(1, 0, 0), RGBColor(2, 0, 0), RGBColor(3, 0, 0), RGBColor(4, 0, 0)];
 const GRID: RGBColor = RGBColor(9, 0, 0);
 
-/// Violations in one period, by action: log, throttle, block.
+/// The size of a small chart, in its own units: of one bar, and of all.
+const STEP: usize = 4;
+const HEIGHT: u64 = 16;
+
+/// Requests in one period, by action: log, throttle, block, pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Bar(pub(super) [u64; 3]);
+pub(super) struct Bar(pub(super) [u64; 4]);
+
+/// A bar of a share.
+pub(super) fn bar(part: u64, whole: u64) -> String {
+    let percent = percent(part, whole);
+    format!(
+        "<svg class=\"bar\" viewBox=\"0 0 100 8\" preserveAspectRatio=\"none\" \
+         aria-hidden=\"true\"><rect width=\"{percent}\" height=\"8\"/></svg>"
+    )
+}
+
+/// Small bars side by side, each as high as its share of the largest.
+pub(super) fn trend(numbers: &[u64]) -> String {
+    let most = numbers.iter().copied().max().unwrap_or(0);
+    let width = numbers.len() * STEP;
+    let mut svg = format!(
+        "<svg class=\"trend\" viewBox=\"0 0 {width} {HEIGHT}\" width=\"{width}\" \
+         height=\"{HEIGHT}\" aria-hidden=\"true\">"
+    );
+    for (at, number) in numbers.iter().enumerate() {
+        let height = (percent(*number, most) * HEIGHT).div_ceil(100);
+        if height > 0 {
+            let (x, y) = (at * STEP, HEIGHT - height);
+            svg.push_str(&format!("<rect x=\"{x}\" y=\"{y}\" width=\"3\" height=\"{height}\"/>"));
+        }
+    }
+    svg + "</svg>"
+}
 
 /// Bars side by side, each with its parts on top of each other. `label` names the period.
 pub(super) fn stacked<L: Display>(bars: &[Bar], label: impl Fn(usize) -> L) -> String {
     let mut svg = String::new();
     // Drawing into a string can't fail.
-    let _ = draw(&mut svg, bars, |at| label(at).to_string());
+    let _ = draw(&mut svg, bars, |at| match bars.get(at) {
+        Some(_) => label(at).to_string(),
+        None => String::new(),
+    });
     svg.replacen("<svg ", "<svg class=\"chart\" aria-hidden=\"true\" ", 1)
 }
 
@@ -35,12 +72,13 @@ fn draw(
 ) -> Result<(), DrawingAreaErrorKind<std::io::Error>> {
     let highest = bars.iter().map(|bar| bar.0.iter().sum::<u64>()).max().unwrap_or(0).max(4);
     let area = SVGBackend::with_string(svg, SIZE).into_drawing_area();
-    let count = bars.len().max(1);
+    // A single bar has room for another beside it: the axis can't be one bar long.
+    let count = bars.len().max(2);
     let mut chart = ChartBuilder::on(&area)
         .margin_top(12)
         .margin_right(24)
         .x_label_area_size(28)
-        .y_label_area_size(64)
+        .y_label_area_size(80)
         .build_cartesian_2d((0..count - 1).into_segmented(), 0..highest + highest / 20)?;
     chart
         .configure_mesh()
@@ -54,7 +92,7 @@ fn draw(
             SegmentValue::Exact(at) | SegmentValue::CenterOf(at) => label(*at),
             SegmentValue::Last => String::new(),
         })
-        .y_label_formatter(&|value| super::number::grouped(*value))
+        .y_label_formatter(&|value| grouped(*value))
         .label_style(("sans-serif", 13))
         .draw()?;
     for (at, bar) in bars.iter().enumerate() {

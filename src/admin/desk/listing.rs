@@ -6,17 +6,17 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
-use serde::Deserialize;
-use url::form_urlencoded::Serializer;
+use serde::{Deserialize, Serialize};
 
 use super::{
     frame::{Frame, ask, html},
-    number::grouped,
+    link,
     violation::rule,
 };
 use crate::{
     admin::view::View,
     escape,
+    report::number::grouped,
     violations::{Filter, Violation},
 };
 
@@ -27,14 +27,14 @@ const PAGE: usize = 100;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Wanted {
-    crawler: String,
-    site: String,
-    path: String,
-    purpose: String,
-    action: String,
-    since: String,
+    pub(super) crawler: String,
+    pub(super) site: String,
+    pub(super) path: String,
+    pub(super) purpose: String,
+    pub(super) action: String,
+    pub(super) since: String,
     /// Only violations before the one with this number in the store.
-    before: Option<u64>,
+    pub(super) before: Option<u64>,
 }
 
 #[derive(Template)]
@@ -50,22 +50,25 @@ struct Listing {
     newest: Option<String>,
 }
 
-struct Choice {
-    value: &'static str,
-    name: &'static str,
-    is_here: bool,
+/// One value of a field of the filter.
+pub(super) struct Choice {
+    pub(super) value: &'static str,
+    pub(super) name: &'static str,
+    pub(super) is_here: bool,
 }
 
-struct Row {
-    id: String,
-    time: String,
-    action: String,
-    crawler: String,
-    standing: String,
-    client: String,
-    read: &'static str,
-    path: String,
-    rule: String,
+/// One violation in a list.
+#[derive(Serialize)]
+pub(super) struct Row {
+    pub(super) id: String,
+    pub(super) time: String,
+    pub(super) action: String,
+    pub(super) crawler: String,
+    pub(super) standing: String,
+    pub(super) client: String,
+    pub(super) read: &'static str,
+    pub(super) path: String,
+    pub(super) rule: String,
 }
 
 pub(super) async fn page(State(view): State<View>, Query(wanted): Query<Wanted>) -> Response {
@@ -78,15 +81,9 @@ pub(super) async fn page(State(view): State<View>, Query(wanted): Query<Wanted>)
     // The latest come last, and one more than the page shows tells that there are older ones.
     let shown = &listed.records[usize::from(has_more)..];
     let first = shown.first().map(|(sequence, _)| *sequence);
-    let choice = |value, name| Choice { value, name, is_here: value == wanted.action };
     let page = Listing {
         frame: Frame::new(&view, "/violations"),
-        actions: vec![
-            choice("", "any"),
-            choice("log", "logged"),
-            choice("throttle", "throttled"),
-            choice("block", "blocked"),
-        ],
+        actions: wanted.actions(),
         faults,
         caption: caption(shown.len(), has_more),
         rows: shown.iter().rev().map(|(_, violation)| row(violation)).collect(),
@@ -98,8 +95,19 @@ pub(super) async fn page(State(view): State<View>, Query(wanted): Query<Wanted>)
 }
 
 impl Wanted {
+    /// The actions to choose from.
+    pub(super) fn actions(&self) -> Vec<Choice> {
+        let choice = |value, name| Choice { value, name, is_here: value == self.action };
+        vec![
+            choice("", "any"),
+            choice("log", "logged"),
+            choice("throttle", "throttled"),
+            choice("block", "blocked"),
+        ]
+    }
+
     /// The filter, and what is wrong with it.
-    fn filter(&self) -> (Filter, Vec<String>) {
+    pub(super) fn filter(&self) -> (Filter, Vec<String>) {
         let mut faults = Vec::new();
         let text = |text: &String| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
         let since = text(&self.since).and_then(|text| {
@@ -132,28 +140,32 @@ impl Wanted {
         (filter, faults)
     }
 
+    /// The address of `path` with this filter and one parameter more.
+    pub(super) fn place(&self, path: &str, more: (&str, &str)) -> String {
+        let Self { crawler, site, path: wanted, purpose, action, since, before: _ } = self;
+        let parameters = [
+            ("crawler", &**crawler),
+            ("site", site),
+            ("path", wanted),
+            ("purpose", purpose),
+            ("action", action),
+            ("since", since),
+            more,
+        ];
+        link::with_query(path, &parameters)
+    }
+
+    /// The type of the field for a day. A text that is none stays in the field, so that a person
+    /// can repair it.
+    fn since_type(&self) -> &'static str {
+        let is_day = self.since.is_empty() || self.since.parse::<Date>().is_ok();
+        if is_day { "date" } else { "text" }
+    }
+
     /// The page with this filter, from before a violation or from the latest on.
     fn link(&self, before: Option<u64>) -> String {
-        let mut query = Serializer::new(String::new());
-        for (name, value) in [
-            ("crawler", &self.crawler),
-            ("site", &self.site),
-            ("path", &self.path),
-            ("purpose", &self.purpose),
-            ("action", &self.action),
-            ("since", &self.since),
-        ] {
-            if !value.is_empty() {
-                query.append_pair(name, value);
-            }
-        }
-        if let Some(before) = before {
-            query.append_pair("before", &before.to_string());
-        }
-        match query.finish() {
-            none if none.is_empty() => "/violations".to_owned(),
-            query => format!("/violations?{query}"),
-        }
+        let before = before.map(|before| before.to_string()).unwrap_or_default();
+        self.place("/violations", ("before", &before))
     }
 }
 
@@ -172,7 +184,8 @@ fn caption(shown: usize, has_more: bool) -> String {
     }
 }
 
-fn row(violation: &Violation) -> Row {
+/// The row of a violation.
+pub(super) fn row(violation: &Violation) -> Row {
     Row {
         id: violation.id.to_string(),
         time: violation.time.strftime("%Y-%m-%d %H:%M:%S").to_string(),

@@ -1,60 +1,63 @@
-//! The first page: who kept to the rules, and who did not.
-
-use std::{collections::HashMap, time::Duration};
+//! The first page: who kept to the rules, and who did not, and the state of the program.
 
 use askama::Template;
 use axum::{
     extract::{Query, State},
     response::{IntoResponse, Response},
 };
-use jiff::Timestamp;
 use serde::Deserialize;
 
 use super::{
-    chart::{self, Bar},
-    frame::{Frame, ask, html},
-    number::{change, grouped, share},
+    chart::trend,
+    frame::{Frame, html, live, try_ask},
+    health::{Health, health},
+    link,
+    over_time::OverTime,
+    span::{Days, SpanLink},
 };
 use crate::{
     admin::view::View,
-    violations::{
-        Counted, Dimension, Error, Health, Place, PlaceKind, Question, Referral, Store, rule_line,
+    crawlers::{Catalogue, Class},
+    report::{
+        Span,
+        number::{change, grouped, ratio, share},
+        review::{Answers, CrawlerRow, Review},
     },
+    violations::{Counted, Dimension, Error, Question, Store},
 };
 
-/// The spans to choose from, in days.
-const SPANS: [(i64, &str); 4] = [(1, "24 hours"), (7, "7 days"), (30, "30 days"), (90, "90 days")];
 /// The most rows of a table.
 const ROWS: usize = 12;
+/// The most rows of a table of highlights.
+const HIGHLIGHTS: usize = 5;
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 pub(super) struct Wanted {
-    days: Option<i64>,
+    days: String,
 }
 
 #[derive(Template)]
 #[template(path = "overview.html", config = "src/admin/askama.toml")]
 struct Overview {
     frame: Frame,
-    span: String,
-    spans: Vec<SpanLink>,
-    troubles: Vec<String>,
-    tiles: Vec<Tile>,
-    chart: String,
-    period: &'static str,
-    times: Vec<TimeRow>,
-    crawlers: Vec<CrawlerRow>,
-    more_crawlers: usize,
-    rules: Vec<Row>,
-    paths: Vec<Row>,
-    classes: Vec<Row>,
-    referrals: Vec<Row>,
+    health: Health,
+    /// The counts, or the reason why there are none.
+    counts: Result<Counts, String>,
 }
 
-struct SpanLink {
-    days: i64,
-    name: &'static str,
-    is_here: bool,
+struct Counts {
+    lead: Vec<String>,
+    spans: Vec<SpanLink>,
+    tiles: Vec<Tile>,
+    over_time: OverTime,
+    highlights: Vec<Group>,
+    crawlers: Vec<Crawler>,
+    all_crawlers: String,
+    more_crawlers: String,
+    places: Vec<Group>,
+    classes: Vec<Row>,
+    operators: Vec<Operator>,
 }
 
 struct Tile {
@@ -63,274 +66,254 @@ struct Tile {
     note: String,
 }
 
-struct TimeRow {
-    name: String,
-    parts: [String; 3],
-}
-
-struct CrawlerRow {
-    /// `None` for clients without a name.
-    link: Option<String>,
+struct Crawler {
+    link: String,
     name: String,
     requests: String,
     violations: String,
     share: String,
+    change: String,
+    trend: String,
     never: String,
     current: String,
     fetches: String,
 }
 
+/// A small table.
+struct Group {
+    name: &'static str,
+    heading: &'static str,
+    rows: Vec<Row>,
+    /// The number of rows that are not shown.
+    more: String,
+    /// What is said without rows.
+    none: &'static str,
+}
+
+#[derive(Default)]
 struct Row {
+    /// Empty for none.
     link: String,
     name: String,
     value: String,
+    change: String,
 }
 
-/// The answers of the database.
-struct Answers {
-    actions: Vec<Counted>,
-    before: Vec<Counted>,
-    classes: Vec<Counted>,
-    people: [u64; 2],
-    times: Vec<Counted>,
-    crawlers: Vec<Counted>,
-    reads: Vec<Counted>,
-    fetches: Vec<Counted>,
-    rules: Vec<Counted>,
-    paths: Vec<Place>,
-    referrals: Vec<Referral>,
+struct Operator {
+    name: String,
+    requests: String,
+    visits: String,
+    ratio: String,
 }
 
 pub(super) async fn page(State(view): State<View>, Query(wanted): Query<Wanted>) -> Response {
-    let days = wanted.days.filter(|days| SPANS.iter().any(|(span, _)| span == days)).unwrap_or(7);
-    let until = (view.now)();
-    let span = Span::back_from(until, days);
-    match ask(&view, move |store| answers(store, span)).await {
-        Ok(answers) => html(&overview(&view, days, span, &answers)).into_response(),
-        Err(notice) => notice,
-    }
-}
-
-/// A span of time, and the one of the same length before it.
-#[derive(Clone, Copy)]
-struct Span {
-    before: Timestamp,
-    since: Timestamp,
-    until: Timestamp,
-    /// The length of a bar in the chart.
-    bar: Dimension,
-}
-
-impl Span {
-    fn back_from(until: Timestamp, days: i64) -> Self {
-        let length = Duration::from_secs(days.unsigned_abs() * 86_400);
-        let back = |from: Timestamp| from.checked_sub(length).unwrap_or(Timestamp::MIN);
-        let since = back(until);
-        let bar = if days <= 2 { Dimension::Hour } else { Dimension::Day };
-        Self { before: back(since), since, until, bar }
-    }
-
-    fn question(self, by: &[Dimension]) -> Question {
-        let Self { since, until, .. } = self;
-        Question { since, until, by: by.to_vec(), ..Question::default() }
-    }
-
-    /// The begins of all bars.
-    fn bars(self) -> Vec<Timestamp> {
-        let length = if self.bar == Dimension::Hour { 3_600_000 } else { 86_400_000 };
-        let first = self.since.as_millisecond().div_euclid(length);
-        let last = (self.until.as_millisecond() - 1).div_euclid(length);
-        (first..=last).filter_map(|at| Timestamp::from_millisecond(at * length).ok()).collect()
-    }
-
-    fn name_of(self, bar: Timestamp) -> String {
-        let format = if self.bar == Dimension::Hour { "%H:00" } else { "%b %-d" };
-        bar.strftime(format).to_string()
-    }
-}
-
-fn answers(store: &Store, span: Span) -> Result<Answers, Error> {
-    use Dimension::{Action, Class, Directive, Pattern, ProductToken, ReadState, Reason};
-    let now = |by: &[Dimension]| store.counted(&span.question(by));
-    let violations =
-        |by: &[Dimension]| store.counted(&Question { only_violations: true, ..span.question(by) });
-    let earlier = Span { since: span.before, until: span.since, ..span };
-    let people = |span: Span| -> Result<u64, Error> {
-        Ok(store.people(&span.question(&[]))?.iter().map(|one| one.requests).sum())
+    let live = match live(&view) {
+        Ok(live) => live,
+        Err(notice) => return *notice,
     };
-    Ok(Answers {
-        actions: now(&[Action])?,
-        before: store.counted(&earlier.question(&[Action]))?,
-        classes: now(&[Class])?,
-        people: [people(span)?, people(earlier)?],
-        times: violations(&[span.bar, Action])?,
-        crawlers: now(&[ProductToken])?,
-        reads: violations(&[ProductToken, ReadState])?,
-        fetches: now(&[ProductToken, Reason])?,
-        rules: violations(&[Directive, Pattern])?,
-        paths: store.places(PlaceKind::Path, &span.question(&[]), ROWS)?,
-        referrals: store.referrals(&span.question(&[]))?,
-    })
-}
-
-fn overview(view: &View, days: i64, span: Span, answers: &Answers) -> Overview {
-    let (bars, times) = bars(span, &answers.times);
-    let names = span.bars();
-    let mut crawlers = answers.crawlers.clone();
-    crawlers
-        .sort_by_key(|one| (std::cmp::Reverse((one.violations, one.requests)), one.key.clone()));
-    let more_crawlers = crawlers.len().saturating_sub(ROWS);
-    crawlers.truncate(ROWS);
-    let mut rules = answers.rules.clone();
-    rules.sort_by_key(|one| std::cmp::Reverse(one.violations));
-    rules.truncate(ROWS);
-    Overview {
-        frame: Frame::new(view, "/"),
-        span: format!(
-            "{} to {}, the current hour included",
-            span.since.strftime("%A, %B %-d, %H:00"),
-            span.until.strftime("%A, %B %-d, %H:%M")
-        ),
-        spans: SPANS.map(|(one, name)| SpanLink { days: one, name, is_here: one == days }).into(),
-        troubles: troubles(view),
-        tiles: tiles(answers),
-        chart: chart::stacked(&bars, |at| {
-            names.get(at).map(|bar| span.name_of(*bar)).unwrap_or_default()
-        }),
-        period: if span.bar == Dimension::Hour { "hour" } else { "day" },
-        times,
-        crawlers: crawlers.iter().map(|one| crawler(one, answers)).collect(),
-        more_crawlers,
-        rules: rules.iter().map(rule).collect(),
-        paths: answers.paths.iter().map(path).collect(),
-        classes: classes(answers),
-        referrals: answers
-            .referrals
-            .iter()
-            .take(ROWS)
-            .map(|one| Row {
-                link: String::new(),
-                name: one.operator.to_string(),
-                value: grouped(one.visits),
-            })
-            .collect(),
-    }
-}
-
-fn troubles(view: &View) -> Vec<String> {
-    match view.sink.health() {
-        Health::Ok => Vec::new(),
-        Health::Degraded(why) => vec![format!("Violations are not written: {why}")],
-    }
-}
-
-fn tiles(answers: &Answers) -> Vec<Tile> {
-    let sum = |of: &[Counted], count: fn(&Counted) -> u64| of.iter().map(count).sum::<u64>();
-    let requests = [&answers.actions, &answers.before].map(|of| sum(of, |one| one.requests));
-    let violations = [&answers.actions, &answers.before].map(|of| sum(of, |one| one.violations));
-    let refused = [&answers.actions, &answers.before].map(|of| {
-        let is_refused = |one: &&Counted| matches!(one.key[0].as_str(), "block" | "throttle");
-        of.iter().filter(is_refused).map(|one| one.requests).sum::<u64>()
+    let days = Days::wanted(&wanted.days);
+    let span = days.until((view.now)());
+    let asked = try_ask(&view, move |store| {
+        Ok((Answers::of(store, span, None)?, actions_over_time(store, span)?))
     });
-    let tile = |name, [now, before]: [u64; 2]| Tile {
+    let published = live.handles.published.load_full();
+    let counts = asked.await.map(|(answers, times)| {
+        let catalogue: &Catalogue = published.rulebook.catalogue();
+        counts(&Review::of(&answers, catalogue), &times, days)
+    });
+    let page = Overview {
+        frame: Frame::new(&view, "/"),
+        health: health(live, (view.now)()),
+        counts: counts.map_err(|none| none.sentence()),
+    };
+    html(&page).into_response()
+}
+
+fn actions_over_time(store: &Store, span: Span) -> Result<Vec<Counted>, Error> {
+    let by = vec![span.period(), Dimension::Action];
+    store.counted(&Question { by, only_violations: true, ..span.question() })
+}
+
+fn counts(review: &Review<'_>, times: &[Counted], days: Days) -> Counts {
+    let condition = days.condition();
+    let here: Vec<_> = review.crawlers.iter().filter(|row| row.now.all.requests > 0).collect();
+    Counts {
+        lead: review.lead(),
+        spans: days.links(|days| link::with_query("/", &[("days", days)])),
+        tiles: tiles(review),
+        over_time: OverTime::of(&review.axis, times),
+        highlights: highlights(review, &condition),
+        more_crawlers: grouped(here.len().saturating_sub(ROWS) as u64),
+        crawlers: here.iter().take(ROWS).map(|row| crawler(review, row, &condition)).collect(),
+        all_crawlers: link::with_query("/crawlers", &[("days", &condition)]),
+        places: vec![rules(review), paths(review)],
+        classes: classes(review),
+        operators: operators(review),
+    }
+}
+
+fn tiles(review: &Review<'_>) -> Vec<Tile> {
+    let (now, before) = (&review.total, &review.total_before);
+    let tile = |name, now, before| Tile {
         name,
         value: grouped(now),
-        note: change(now, before),
+        note: match review.is_compared {
+            true => format!("{} before ({})", grouped(before), change(now, before)),
+            false => String::new(),
+        },
+    };
+    let of = |tally: &crate::report::Tally| share(tally.all.violations, tally.all.requests);
+    let share = Tile {
+        name: "Share of violations",
+        value: of(now),
+        note: if review.is_compared { format!("{} before", of(before)) } else { String::new() },
     };
     vec![
-        tile("Requests of crawlers", requests),
-        tile("Violations", violations),
-        Tile {
-            name: "Share that are violations",
-            value: share(violations[0], requests[0]),
-            note: format!("before: {}", share(violations[1], requests[1])),
-        },
-        tile("Refused", refused),
-        tile("Requests of people", answers.people),
+        tile("Requests of crawlers", now.all.requests, before.all.requests),
+        tile("Violations", now.all.violations, before.all.violations),
+        share,
+        tile("Refused", now.refused, before.refused),
+        tile("Requests of people", review.people.0, review.people.1),
     ]
 }
 
-fn bars(span: Span, times: &[Counted]) -> (Vec<Bar>, Vec<TimeRow>) {
-    let place: HashMap<String, usize> =
-        span.bars().iter().enumerate().map(|(at, bar)| (bar.to_string(), at)).collect();
-    let mut bars = vec![Bar::default(); place.len()];
-    for one in times {
-        let part = match one.key[1].as_str() {
-            "log" => 0,
-            "throttle" => 1,
-            _ => 2,
-        };
-        if let Some(at) = place.get(one.key[0].as_str()) {
-            bars[*at].0[part] += one.violations;
-        }
-    }
-    let rows = span
-        .bars()
-        .iter()
-        .zip(&bars)
-        .map(|(bar, counts)| TimeRow {
-            name: bar.strftime("%Y-%m-%d %H:00").to_string(),
-            parts: counts.0.map(grouped),
-        })
-        .collect();
-    (bars, rows)
-}
-
-fn crawler(one: &Counted, answers: &Answers) -> CrawlerRow {
-    let token = &one.key[0];
-    let having = |of: &[Counted], word: &str, count: fn(&Counted) -> u64| {
-        of.iter().filter(|o| o.key[0] == *token && o.key[1] == word).map(count).sum::<u64>()
+fn highlights(review: &Review<'_>, days: &str) -> Vec<Group> {
+    const NOT_COMPARED: &str = "Nothing was counted in the time before to compare with.";
+    let row = |row: &CrawlerRow<'_>, value: String| Row {
+        link: page_of(row, days),
+        name: row.name(),
+        value,
+        ..Row::default()
     };
-    let read = |word| share(having(&answers.reads, word, |o| o.violations), one.violations);
-    CrawlerRow {
-        link: (!token.is_empty()).then(|| link("crawler", token)),
-        name: if token.is_empty() { "(no name)".to_owned() } else { token.to_string() },
-        requests: grouped(one.requests),
-        violations: grouped(one.violations),
-        share: share(one.violations, one.requests),
-        never: read("never"),
-        current: read("current"),
-        fetches: grouped(having(&answers.fetches, "robots.robots_txt", |o| o.requests)),
+    let (none_new, none_changed) = match review.is_compared {
+        true => ("Every crawler with violations had some before.", "No number changed."),
+        false => (NOT_COMPARED, NOT_COMPARED),
+    };
+    let new = review.new_offenders();
+    let newly = new.iter().take(HIGHLIGHTS);
+    let best = review.best_behaved();
+    let changed = review.biggest_change().into_iter().map(|one| {
+        let (before, now) = (one.before.all.violations, one.now.all.violations);
+        row(one, format!("{} → {}", grouped(before), grouped(now)))
+    });
+    let kept = |one: &&CrawlerRow<'_>| {
+        row(one, share(one.now.judged.saturating_sub(one.now.broken), one.now.judged))
+    };
+    let group = |name, heading, rows: Vec<Row>, more, none| Group {
+        name,
+        heading,
+        rows,
+        more: grouped(more),
+        none,
+    };
+    vec![
+        group(
+            "New offenders",
+            "violations",
+            newly.map(|one| row(one, grouped(one.now.all.violations))).collect(),
+            new.len().saturating_sub(HIGHLIGHTS) as u64,
+            none_new,
+        ),
+        group("Biggest change", "violations", changed.collect(), 0, none_changed),
+        group(
+            "Who behaves best",
+            "rules kept",
+            best.iter().map(kept).collect(),
+            0,
+            "No crawler came often enough to tell.",
+        ),
+    ]
+}
+
+fn page_of(row: &CrawlerRow<'_>, days: &str) -> String {
+    link::crawler(row.product_token.as_str(), &[("days", days)])
+}
+
+fn crawler(review: &Review<'_>, row: &CrawlerRow<'_>, days: &str) -> Crawler {
+    let (now, before) = (&row.now, &row.before);
+    Crawler {
+        link: page_of(row, days),
+        name: row.name(),
+        requests: grouped(now.all.requests),
+        violations: grouped(now.all.violations),
+        share: share(now.all.violations, now.all.requests),
+        change: review.change(now.all.violations, Some(before.all.violations)),
+        trend: trend(&row.bars),
+        never: grouped(now.never),
+        current: grouped(now.current),
+        fetches: grouped(now.fetches),
     }
 }
 
-fn rule(one: &Counted) -> Row {
-    let name = rule_line(&one.key[0], &one.key[1])
-        .unwrap_or_else(|| "no rule: the claim or the pace".to_owned());
-    Row { link: String::new(), name, value: grouped(one.violations) }
-}
-
-fn path(place: &Place) -> Row {
-    Row {
-        link: link("path", &format!("{}$", place.key.as_str())),
-        name: place.key.to_string(),
-        value: grouped(place.violations),
+fn rules(review: &Review<'_>) -> Group {
+    let broken: Vec<_> = review.rules.iter().filter(|row| row.now.violations > 0).collect();
+    let has_sites = broken.iter().any(|row| row.site != broken[0].site);
+    let rows = broken.iter().take(ROWS).map(|row| Row {
+        link: match row.reason {
+            Some(_) => String::new(),
+            None => link::violations(&[("site", &row.site), ("path", &row.pattern)]),
+        },
+        name: if has_sites { format!("{} ({})", row.text(), row.site) } else { row.text() },
+        value: grouped(row.now.violations),
+        change: review.change(row.now.violations, Some(row.before.violations)),
+    });
+    Group {
+        name: "Rules",
+        heading: "rule",
+        rows: rows.collect(),
+        more: grouped(broken.len().saturating_sub(ROWS) as u64),
+        none: "No rule was broken.",
     }
 }
 
-/// The list with this one filter.
-fn link(name: &str, value: &str) -> String {
-    let value: String = url::form_urlencoded::byte_serialize(value.as_bytes()).collect();
-    format!("/violations?{name}={value}")
+fn paths(review: &Review<'_>) -> Group {
+    let rows = review.paths.iter().take(ROWS).map(|row| Row {
+        link: row.path().map_or_else(String::new, |path| link::violations(&[("path", path)])),
+        name: row.path().unwrap_or("other paths").to_owned(),
+        value: grouped(row.now),
+        change: review.change(row.now, row.before),
+    });
+    Group {
+        name: "Paths",
+        heading: "path",
+        rows: rows.collect(),
+        more: grouped(review.paths.len().saturating_sub(ROWS) as u64),
+        none: "No path was violated.",
+    }
 }
 
-fn classes(answers: &Answers) -> Vec<Row> {
+fn classes(review: &Review<'_>) -> Vec<Row> {
     let name = |class: &str| match class {
-        "crawler" => "crawlers",
-        "user-triggered" => "fetchers on behalf of people",
-        "automation" => "programs",
-        "browser" => "people",
+        one if one == Class::Crawler.as_str() => "crawlers",
+        one if one == Class::UserTriggered.as_str() => "fetchers for people",
+        one if one == Class::Automation.as_str() => "other programs",
+        one if one == Class::Browser.as_str() => "people",
         _ => "clients without a name",
     };
-    let mut rows: Vec<_> =
-        answers.classes.iter().map(|one| (name(&one.key[0]), one.requests)).collect();
-    rows.push((name("browser"), answers.people[0]));
+    let mut rows: Vec<_> = review
+        .total
+        .classes()
+        .map(|(class, requests)| (name(class), requests))
+        .chain([(name(Class::Browser.as_str()), review.people.0)])
+        .filter(|(_, requests)| *requests > 0)
+        .collect();
     rows.sort_by_key(|(_, requests)| std::cmp::Reverse(*requests));
-    rows.into_iter()
-        .map(|(name, requests)| Row {
-            link: String::new(),
-            name: name.to_owned(),
-            value: grouped(requests),
-        })
-        .collect()
+    let all = rows.iter().map(|(_, requests)| requests).sum();
+    let row = |(name, requests): (&str, u64)| Row {
+        name: name.to_owned(),
+        value: grouped(requests),
+        change: share(requests, all),
+        ..Row::default()
+    };
+    rows.into_iter().map(row).collect()
+}
+
+fn operators(review: &Review<'_>) -> Vec<Operator> {
+    let rows = review.operators.iter().take(ROWS).map(|row| Operator {
+        name: row.operator.clone(),
+        requests: grouped(row.now.requests),
+        visits: grouped(row.now.visits),
+        ratio: ratio(row.now.requests, row.now.visits).unwrap_or_else(|| "-".to_owned()),
+    });
+    rows.collect()
 }

@@ -1,4 +1,6 @@
-//! One violation, with all that is known about it.
+//! One violation, with the whole reasoning behind it.
+
+use std::net::IpAddr;
 
 use askama::Template;
 use axum::{
@@ -7,11 +9,16 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use super::frame::{Frame, ask, html, notice};
+use super::{
+    frame::{Frame, ask, html, notice},
+    link, words,
+};
 use crate::{
     admin::view::View,
     escape,
-    violations::{Filter, ReadState, Robots, RobotsRead, Violation, rule_line},
+    explanation::{Excerpt, Past},
+    robots::Reading,
+    violations::{Error, Filter, Robots, Store, Text, Violation, rule_line},
 };
 
 #[derive(Template)]
@@ -22,8 +29,13 @@ struct Page {
     crawler: String,
     path: String,
     sentence: String,
+    action: String,
     groups: Vec<Group>,
+    excerpt: Option<Excerpt>,
+    edition: Option<Link>,
     links: Vec<Link>,
+    older: Option<String>,
+    newer: Option<String>,
 }
 
 struct Group {
@@ -35,6 +47,7 @@ struct Fact {
     name: &'static str,
     value: String,
     is_mono: bool,
+    link: Option<String>,
 }
 
 struct Link {
@@ -42,13 +55,22 @@ struct Link {
     name: String,
 }
 
+/// A record with what is stored about it.
+struct Found {
+    violation: Violation,
+    /// The file of the recorded edition.
+    file: Option<Vec<u8>>,
+    older: Option<Text>,
+    newer: Option<Text>,
+}
+
 pub(super) async fn page(State(view): State<View>, Path(id): Path<String>) -> Response {
-    let filter = Filter { id: Some(id.clone()), limit: Some(1), ..Filter::default() };
-    let listed = match ask(&view, move |store| store.query(&filter)).await {
-        Ok(listed) => listed,
+    let wanted = id.clone();
+    let found = match ask(&view, move |store| find(store, wanted)).await {
+        Ok(found) => found,
         Err(notice) => return notice,
     };
-    let Some((_, violation)) = listed.records.first() else {
+    let Some(found) = found else {
         let text = format!(
             "No record has the id {}. It may be older than the retention, or one of many that are \
              only counted (violations.detail).",
@@ -56,20 +78,60 @@ pub(super) async fn page(State(view): State<View>, Path(id): Path<String>) -> Re
         );
         return notice(&view, StatusCode::NOT_FOUND, "No such violation", &text);
     };
+    let violation = &found.violation;
+    let reading = reading(&view, &violation.site);
+    let past = found.file.as_deref().map(|file| Past::of(violation, file, reading));
+    let past = past.unwrap_or_default();
     let crawler = match violation.product_token.as_str() {
-        "" => "A client without a name".to_owned(),
+        "" | Violation::NAMELESS => "A client without a name".to_owned(),
         token => token.to_owned(),
     };
     let page = Page {
         frame: Frame::new(&view, ""),
         id: violation.id.to_string(),
-        sentence: sentence(violation),
+        sentence: words::sentences([
+            words::reason(&violation.reason),
+            words::read(&violation.robots_read),
+            words::done(&violation.action),
+        ]),
         path: violation.path.to_string(),
-        groups: groups(violation),
+        action: violation.action.to_string(),
+        groups: groups(violation, &past),
+        excerpt: past.excerpt,
+        edition: edition(violation, &violation.robots.edition),
         links: links(violation, &crawler),
+        older: found.older.map(|id| link::violation(&id)),
+        newer: found.newer.map(|id| link::violation(&id)),
         crawler,
     };
     html(&page).into_response()
+}
+
+fn find(store: &Store, id: String) -> Result<Option<Found>, Error> {
+    let one = Filter { id: Some(id), limit: Some(1), ..Filter::default() };
+    let Some((sequence, violation)) = store.query(&one)?.records.pop() else { return Ok(None) };
+    let of_crawler = || Filter {
+        product_token: Some(violation.product_token.to_string()),
+        limit: Some(1),
+        ..Filter::default()
+    };
+    let first = |filter: &Filter| {
+        Ok::<_, Error>(store.query(filter)?.records.pop().map(|(_, other)| other.id))
+    };
+    let older = first(&Filter { before_sequence: Some(sequence), ..of_crawler() })?;
+    let newer = first(&Filter { after_sequence: Some(sequence), ..of_crawler() })?;
+    let editions = store.editions_by_id(&violation.robots.edition, Some(&violation.site))?;
+    let file = editions.into_iter().next().map(|edition| edition.bytes.to_vec());
+    Ok(Some(Found { violation, file, older, newer }))
+}
+
+/// How the origin of a site reads a path; the usual way if the site is gone.
+fn reading(view: &View, site: &str) -> Reading {
+    let Some(live) = view.live.get() else { return Reading::default() };
+    let published = live.gate.published();
+    let sites = published.rulebook.sites();
+    let site = sites.iter().find(|one| one.name.eq_ignore_ascii_case(site));
+    site.map_or_else(Reading::default, |site| site.reading)
 }
 
 /// The broken rule, or the reason if no rule was broken.
@@ -78,125 +140,135 @@ pub(super) fn rule(violation: &Violation) -> String {
     rule_line(directive, pattern).unwrap_or_else(|| violation.reason.to_string())
 }
 
-/// The violation in one or two sentences.
-fn sentence(violation: &Violation) -> String {
-    let what = match violation.reason.as_str() {
-        "robots.disallow" => "The rules disallow this path.",
-        "robots.disallow.evasion" => {
-            "The path as written is allowed, but origins read it as one that the rules disallow."
-        }
-        "robots.disallow.hidden" => {
-            "The User-Agent is too long or has too many names, so every group counts; one disallows \
-             the path."
-        }
-        "claim.contradicted" => "The evidence contradicts who the client says it is.",
-        "robots.crawl_delay" => "The request came before the crawl delay was over.",
-        "ladder.throttle" => "The request came before the pace of the crawler's rung allows it.",
-        "breaker.open" => "It would have been refused, but the breaker was open.",
-        _ => "",
-    };
-    let knew = match violation.robots_read.state {
-        ReadState::Never => "The crawler had not been seen to read robots.txt.",
-        ReadState::Older => "The crawler had read an older edition of robots.txt.",
-        ReadState::Current => "The crawler had read this edition of robots.txt.",
-    };
-    let done = match violation.action.as_str() {
-        "log" => "It was recorded and passed.",
-        "throttle" => "It was asked to come later.",
-        "block" => "It was refused.",
-        _ => "",
-    };
-    [what, knew, done].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ")
+fn edition(violation: &Violation, id: &str) -> Option<Link> {
+    let path = || link::edition(&violation.site, id);
+    (!id.is_empty()).then(|| Link { path: path(), name: id.to_owned() })
 }
 
-fn groups(violation: &Violation) -> Vec<Group> {
-    let Violation { robots, robots_read, .. } = violation;
-    let text = |name, value: &str| Fact { name, value: shown(value), is_mono: false };
-    let mono = |name, value: &str| Fact { name, value: shown(value), is_mono: true };
-    let list = |texts: &[crate::violations::Text]| {
-        texts.iter().map(|text| text.as_str()).collect::<Vec<_>>().join(", ")
-    };
+fn groups(violation: &Violation, past: &Past) -> Vec<Group> {
     vec![
-        Group {
-            name: "Request",
-            facts: vec![
-                text("time", &violation.time.to_string()),
-                text("site", &violation.site),
-                mono(
-                    "method and path",
-                    &format!("{} {}", violation.method.as_str(), violation.path.as_str()),
-                ),
-                text("host", &violation.host),
-                text("status", &violation.status.to_string()),
-            ],
-        },
-        Group {
-            name: "Client",
-            facts: vec![
-                mono("address", &violation.client_ip),
-                mono("User-Agent", &violation.user_agent),
-                text("product tokens", &list(&violation.product_tokens)),
-                text("judged as", &violation.product_token),
-                text("operator", violation.operator.as_deref().unwrap_or_default()),
-                text("purpose", violation.purpose.as_deref().unwrap_or_default()),
-                text("standing", &standing(violation)),
-            ],
-        },
-        Group {
-            name: "Judgement",
-            facts: vec![
-                text("verdict", &violation.verdict),
-                mono("rule", &rule(violation)),
-                text(
-                    "line in robots.txt",
-                    &robots.line.map(|line| line.to_string()).unwrap_or_default(),
-                ),
-                text("group", &list(&robots.group)),
-                mono("edition", &robots.edition),
-                text("had read", &read(robots_read)),
-                mono("reason", &violation.reason),
-                text("action", &violation.action),
-                mono("id", &violation.id),
-            ],
-        },
+        Group { name: "Reasons", facts: reasons(violation, past) },
+        Group { name: "Request", facts: request(violation) },
+        Group { name: "Client", facts: client(violation) },
     ]
 }
 
-fn shown(value: &str) -> String {
-    if value.is_empty() { "–".to_owned() } else { value.to_owned() }
+fn reasons(violation: &Violation, past: &Past) -> Vec<Fact> {
+    let Violation { robots, robots_read, .. } = violation;
+    let rule = past.rule.clone().unwrap_or_else(|| match robots.line {
+        Some(line) => format!("{}   (robots.txt line {line})", rule(violation)),
+        None => rule(violation),
+    });
+    let mut facts = vec![Fact::text("verdict", &violation.verdict), Fact::mono("rule", &rule)];
+    if let Some(over) = &past.over {
+        facts.push(Fact::mono("over", over));
+    }
+    facts.push(Fact::text("group", &list(&robots.group)));
+    if let Some(form) = &past.form {
+        facts.push(Fact::mono("an origin may read the path as", form));
+    }
+    let of = |name, id: &str| Fact {
+        link: edition(violation, id).map(|link| link.path),
+        ..Fact::mono(name, id)
+    };
+    facts.push(of("edition", &robots.edition));
+    match (&robots_read.edition, robots_read.at) {
+        (Some(id), at) => {
+            facts.push(of("edition it had read", id));
+            facts.extend(at.map(|at| Fact::text("read at", &format!("{at:.0}"))));
+        }
+        (None, _) => facts.push(Fact::text("edition it had read", "none")),
+    }
+    let standing = words::standing(&violation.standing, violation.evidence.as_deref());
+    facts.push(Fact::text("claim", standing));
+    facts.push(Fact::mono("reason", &violation.reason));
+    facts
+}
+
+fn request(violation: &Violation) -> Vec<Fact> {
+    vec![
+        Fact::text("time", &violation.time.to_string()),
+        Fact::text("site", &violation.site),
+        Fact::mono("method and path", &format!("{} {}", &*violation.method, &*violation.path)),
+        Fact::text("host", &violation.host),
+        Fact::text("action", &violation.action),
+        Fact::text(
+            "answered with status",
+            &match violation.status {
+                0 => "none: the client or the origin was gone".to_owned(),
+                status => status.to_string(),
+            },
+        ),
+        Fact::mono("decision id", &violation.id),
+    ]
+}
+
+fn client(violation: &Violation) -> Vec<Fact> {
+    vec![
+        Fact::mono("address", &violation.client_ip),
+        Fact::mono("User-Agent", &violation.user_agent),
+        Fact::text("product tokens", &list(&violation.product_tokens)),
+        Fact::text("judged as", &violation.product_token),
+        Fact::text("operator", violation.operator.as_deref().unwrap_or_default()),
+        Fact::text("purpose", violation.purpose.as_deref().unwrap_or_default()),
+        Fact::text("standing", &standing(violation)),
+    ]
 }
 
 fn standing(violation: &Violation) -> String {
     match violation.evidence.as_deref() {
-        Some(evidence) => format!("{} by {evidence}", violation.standing.as_str()),
+        Some(evidence) => format!("{} by {evidence}", &*violation.standing),
         None => violation.standing.to_string(),
     }
 }
 
-fn read(read: &RobotsRead) -> String {
-    let at = read.at.map(|at| format!(", at {at:.0}")).unwrap_or_default();
-    match (read.state, &read.edition) {
-        (ReadState::Never, _) => "nothing".to_owned(),
-        (ReadState::Older, edition) => {
-            format!("an older edition, {}{at}", edition.as_deref().unwrap_or("unknown"))
-        }
-        (ReadState::Current, _) => format!("this edition{at}"),
+impl Fact {
+    fn text(name: &'static str, value: &str) -> Self {
+        let value = if value.is_empty() { "–" } else { value };
+        Self { name, value: value.to_owned(), is_mono: false, link: None }
+    }
+
+    fn mono(name: &'static str, value: &str) -> Self {
+        Self { is_mono: true, ..Self::text(name, value) }
     }
 }
 
+fn list(texts: &[Text]) -> String {
+    texts.iter().map(|text| text.as_str()).collect::<Vec<_>>().join(", ")
+}
+
 fn links(violation: &Violation, crawler: &str) -> Vec<Link> {
-    let link = |parameter: &str, value: &str, name: String| {
-        let value: String = url::form_urlencoded::byte_serialize(value.as_bytes()).collect();
-        Link { path: format!("/violations?{parameter}={value}"), name }
-    };
-    let mut links = Vec::new();
-    if !violation.product_token.is_empty() {
-        links.push(link("crawler", &violation.product_token, format!("All of {crawler}")));
+    let list =
+        |parameter: &str, value: &str| link::with_query("/violations", &[(parameter, value)]);
+    let mut links = vec![Link { path: try_it(violation), name: "Try this request now".to_owned() }];
+    let token = &*violation.product_token;
+    if !matches!(token, "" | Violation::NAMELESS) {
+        links.push(Link { path: link::crawler(token, &[]), name: format!("About {crawler}") });
+        links.push(Link { path: list("crawler", token), name: format!("All of {crawler}") });
     }
-    links.push(link(
-        "path",
-        &format!("{}$", violation.path.as_str()),
-        "All at this path".to_owned(),
-    ));
+    let path = format!("{}$", &*violation.path);
+    links.push(Link { path: list("path", &path), name: "All at this path".to_owned() });
     links
+}
+
+/// The decision about the recorded request by the rules of today. A record may have a network or a
+/// hash in place of the address.
+fn try_it(violation: &Violation) -> String {
+    let octets = violation.path.path_octets();
+    let path = octets.and_then(|octets| String::from_utf8(octets).ok());
+    let path = path.unwrap_or_else(|| violation.path.to_string());
+    let host = match &*violation.host {
+        address if address.contains(':') => format!("[{address}]"),
+        name => name.to_owned(),
+    };
+    let user_agent = escape::original(&violation.user_agent);
+    let user_agent = user_agent.and_then(|octets| String::from_utf8(octets).ok());
+    let url = format!("https://{host}{path}");
+    let address = violation.client_ip.parse::<IpAddr>().map(|_| &*violation.client_ip);
+    let parameters = [
+        ("user_agent", user_agent.as_deref().unwrap_or(&violation.user_agent)),
+        ("url", &url),
+        ("address", address.unwrap_or_default()),
+    ];
+    link::with_query("/try", &parameters)
 }

@@ -5,7 +5,7 @@ use std::{io::Write, time::Instant};
 use jiff::Timestamp;
 use serde_json::json;
 
-pub(super) use self::state::{known_offenders, state};
+pub(super) use self::offenders::known_offenders;
 use crate::{
     alerts::{Answer, Event, Webhook},
     cli::{
@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-mod state; // the state of the program, and the offenders of earlier runs
+mod offenders; // the offenders of earlier runs
 
 /// Test the webhooks that get alerts.
 #[derive(Debug, clap::Args)]

@@ -53,7 +53,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     let now = Timestamp::now();
     let (since, until) = lookup::span(&args.since, args.until.as_deref(), now)?;
     let store = lookup::database(&policy)?;
-    let product_token = lookup::counted_token(&policy, &store, &args.token)?;
+    let product_token = lookup::crawler(&policy, &store, &args.token)?;
     let site = args.site.as_deref().map(|host| lookup::site(&policy, &store, host)).transpose()?;
     let span = Span::new(since, until, now);
     let answers = Answers::of(&store, &policy.catalogue, span, site, product_token)?;

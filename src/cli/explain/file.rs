@@ -9,14 +9,16 @@ use crate::{
         output::{Format, json},
     },
     crawlers::{Catalogue, Class, Name},
-    enforce, escape, policy,
-    proxy::{self, BadTarget},
+    enforce, escape,
+    explanation::{RuleRow, VerdictRow, group_lines},
+    gate::{self, BadTarget},
+    policy,
     robots::{self, Access, Explanation, Form, Matcher, ReadOptions, Scope, Target},
 };
 
 use super::{
     args::Args,
-    output::{RuleRow, VerdictRow, group_lines, line},
+    output::{line, print},
 };
 
 /// The largest file, in octets. It is far more than any crawler reads, so that an author sees
@@ -77,9 +79,11 @@ pub(super) fn explain(
         let row = VerdictRow {
             target: escape::text(text.as_bytes()),
             path: escape::text(target.letter()),
-            product_token: Some(token),
+            product_token: Some(token.to_owned()),
             verdict: verdict.map_or(Access::Allow, |verdict| verdict.access).as_str(),
-            group: groups.by_rfc.map(|group| matcher.tokens(group)),
+            group: groups
+                .by_rfc
+                .map(|group| matcher.tokens(group).into_iter().map(str::to_owned).collect()),
             rule: verdict.and_then(|verdict| verdict.rule).map(RuleRow::of),
         };
         if args.format == Format::Json {
@@ -89,7 +93,9 @@ pub(super) fn explain(
         writeln!(out, "{}", row.target)?;
         line(out, "verdict", &format!("{} for {}", row.verdict, escape::shown(token)))?;
         match groups.by_rfc {
-            Some(group) => group_lines(out, &matcher, group, &target.as_sent(), None)?,
+            Some(group) => {
+                print(out, &group_lines(&matcher, group, &target.as_sent(), None))?;
+            }
             None => line(out, "group", "none names it, and there is none for *")?,
         }
         if groups.is_bound_by_rfc_alone(&matcher) {
@@ -101,7 +107,7 @@ pub(super) fn explain(
         if let Some(group) = groups.at_proxy {
             evasion(out, &matcher.explain(group, &target))?;
         }
-        match proxy::received_target(robots::origin_form(text.as_bytes())) {
+        match gate::received_target(robots::origin_form(text.as_bytes())) {
             // RFC 9309 reads any text as a target.
             Ok(_) | Err(BadTarget::NoPath) => {}
             Err(fault) => line(out, "note", &format!("the proxy answers 400: {fault}"))?,

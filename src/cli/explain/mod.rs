@@ -8,7 +8,7 @@ pub(super) use self::args::Args;
 
 mod args; // the arguments
 mod file; // the verdict of a robots.txt
-mod output; // rows and lines
+mod output; // lines, printed
 mod request; // the decision of a policy
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {

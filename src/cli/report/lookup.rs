@@ -3,15 +3,11 @@
 use jiff::Timestamp;
 
 use crate::{
-    cli::{exit::Error, span::time},
-    crawlers::Crawler,
-    escape::shown,
-    policy::{Host, Policy},
-    violations::{Dimension, Filter, Question, Store},
+    cli::exit::Error,
+    policy::Policy,
+    report::terms::{Names, Refusal, time},
+    violations::{Store, Violation},
 };
-
-/// The product token in records of a client without a name.
-const NO_NAME: &str = "-";
 
 /// The database of the policy.
 pub(in crate::cli) fn database(policy: &Policy) -> Result<Store, Error> {
@@ -21,78 +17,19 @@ pub(in crate::cli) fn database(policy: &Policy) -> Result<Store, Error> {
     Ok(Store::open_read_only(database)?)
 }
 
-/// The product token that records name: of the catalogue, or of a record.
-pub(in crate::cli) fn product_token(
-    policy: &Policy,
-    store: &Store,
-    text: &str,
-) -> Result<String, Error> {
-    if text == NO_NAME {
+/// The product token of one crawler in records and counts.
+pub(in crate::cli) fn crawler(policy: &Policy, store: &Store, text: &str) -> Result<String, Error> {
+    if text == Violation::NAMELESS {
         let message =
-            "clients without a name have no operator to send evidence to (name a crawler)";
+            "clients without a name are no crawler, and have no operator (name a crawler)";
         return Err(Error::Refused(message.to_owned()));
     }
-    if let Some(known) = policy.catalogue.find(text).map(Crawler::product_token) {
-        return Ok(known.as_str().to_owned());
-    }
-    let product_token = Some(text.to_owned());
-    let found = store.query(&Filter { product_token, limit: Some(1), ..Filter::default() })?;
-    if let Some((_, record)) = found.records.first() {
-        return Ok(record.product_token.to_string());
-    }
-    Err(unknown_token(policy, text))
+    Ok(Names::from(policy).counted_token(store, text)?)
 }
 
-/// The product token that counts name: of the catalogue, of a record, or of counts alone.
-pub(in crate::cli) fn counted_token(
-    policy: &Policy,
-    store: &Store,
-    text: &str,
-) -> Result<String, Error> {
-    let question = Question {
-        product_token: Some(text.to_owned()),
-        by: vec![Dimension::ProductToken],
-        ..Question::default()
-    };
-    // An alias that the catalogue did not know is in the counts under its own name.
-    let counted = store.counted(&question)?.into_iter().find_map(|one| one.key.into_iter().next());
-    match counted.filter(|token| !token.is_empty()) {
-        Some(token) => {
-            let known = policy.catalogue.find(&token).map(|known| known.product_token().as_str());
-            let same = known.filter(|known| known.eq_ignore_ascii_case(&token));
-            Ok(same.map_or_else(|| token.to_string(), str::to_owned))
-        }
-        None => product_token(policy, store, text),
-    }
-}
-
-fn unknown_token(policy: &Policy, text: &str) -> Error {
-    let hint = policy.catalogue.closest(text).map_or_else(
-        || "neither the catalogue nor a record has this name".to_owned(),
-        |near| format!("did you mean {}?", shown(near)),
-    );
-    Error::Refused(format!("no crawler is named '{}' ({hint})", shown(text)))
-}
-
-/// The site that records name, by its name or by one of its hosts.
-pub(in crate::cli) fn site(policy: &Policy, store: &Store, text: &str) -> Result<String, Error> {
-    let host = text.to_ascii_lowercase();
-    let serves = |known: &Host| match known {
-        Host::Exact(known) => *known == host,
-        Host::Below(suffix) => host.ends_with(suffix.as_str()),
-    };
-    let named = policy.sites.iter().find(|site| site.name() == host);
-    let serving = || policy.sites.iter().find(|site| site.hosts.iter().any(serves));
-    if let Some(site) = named.or_else(serving) {
-        return Ok(site.name().to_owned());
-    }
-    let filter = Filter { site: Some(host), limit: Some(1), ..Filter::default() };
-    if let Some((_, record)) = store.query(&filter)?.records.first() {
-        return Ok(record.site.to_string());
-    }
-    let names: Vec<&str> = policy.sites.iter().map(|site| site.name()).collect();
-    let (text, names) = (shown(text), names.join(", "));
-    Err(Error::Refused(format!("no site has the host '{text}' (the sites are {names})")))
+/// The site that records name.
+pub(in crate::cli) fn site(policy: &Policy, store: &Store, text: &str) -> Result<String, Refusal> {
+    Names::from(policy).site(store, text)
 }
 
 /// The start and the end of a span.

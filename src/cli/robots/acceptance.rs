@@ -21,7 +21,7 @@ pub(super) fn accept(
     let rulebook = Rulebook::compile(policy, Timestamp::UNIX_EPOCH, None);
     let site = find(&rulebook, host)?;
     let mut store = Store::open_existing(database(policy)?)?;
-    let Some(file) = store.accept(&site.name, Timestamp::now())? else {
+    let Some(file) = store.accept(&site.name, None, Timestamp::now())? else {
         return Err(Error::Refused(format!("{}: no robots.txt is in quarantine", site.name)));
     };
     writeln!(

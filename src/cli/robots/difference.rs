@@ -11,8 +11,8 @@ use crate::{
         output::{Format, json},
     },
     enforce::Site,
-    escape,
     policy::Policy,
+    report::difference::{Change, crawlers, remark},
     robots::{self, Difference, Judged},
 };
 
@@ -57,19 +57,17 @@ pub(super) fn print(
             )?,
             Format::Text => {
                 if tokens != Some(&row.tokens) {
-                    writeln!(out, "{}", shown_tokens(&row.tokens))?;
+                    writeln!(out, "{}", crawlers(&row.tokens))?;
                 }
                 tokens = Some(&row.tokens);
                 print_row(row, out)?;
             }
         }
     }
-    if format == Format::Text {
-        match (differences.rows.len(), differences.omitted) {
-            (0, _) => writeln!(out, "no path is judged differently (paces are not compared)")?,
-            (_, 0) => {}
-            (_, more) => writeln!(out, "and {more} more")?,
-        }
+    if format == Format::Text
+        && let Some(remark) = remark(&differences)
+    {
+        writeln!(out, "{remark}")?;
     }
     Ok(())
 }
@@ -94,27 +92,8 @@ fn judged(judged: &Judged) -> JudgedRow<'_> {
 }
 
 fn print_row(row: &Difference, out: &mut dyn Write) -> Result<(), Error> {
-    let change = format!("{} -> {}", row.before.access.as_str(), row.after.access.as_str());
-    let rule = |side: &str, judged: &Judged| match &judged.rule {
-        Some(rule) => {
-            let directive = rule.directive.field_name();
-            let pattern = escape::shown(&rule.pattern);
-            format!("{side} by '{directive}: {pattern}' (line {})", rule.line)
-        }
-        None => format!("{side} by no rule"),
-    };
-    let path = escape::shown(&row.path);
-    writeln!(out, "  {path:<28} {change}")?;
-    writeln!(out, "      {}, {}", rule("before", &row.before), rule("after", &row.after))?;
+    let Change { path, verdicts, before, after } = Change::of(row);
+    writeln!(out, "  {path:<28} {verdicts}")?;
+    writeln!(out, "      before {before}, after {after}")?;
     Ok(())
-}
-
-fn shown_tokens(tokens: &[String]) -> String {
-    const SHOWN: usize = 5;
-    let mut text = tokens.iter().take(SHOWN).map(|token| escape::bounded(token.as_bytes(), 80));
-    let mut text = text.by_ref().collect::<Vec<_>>().join(", ");
-    if tokens.len() > SHOWN {
-        text.push_str(&format!(" and {} more", tokens.len() - SHOWN));
-    }
-    text
 }

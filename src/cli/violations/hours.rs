@@ -4,11 +4,9 @@ use jiff::Timestamp;
 
 use crate::{
     cli::exit::Error,
+    report::terms::counted_spellings,
     violations::{Counted, Dimension, Filter, Question, Store},
 };
-
-/// The product token in records of a client without a name.
-pub(super) const NO_NAME: &str = "-";
 
 /// The violations that are counted without a record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,13 +43,8 @@ pub(super) fn is_wanted(filter: &Filter, action: &str) -> bool {
     filter.action.as_ref().is_none_or(|wanted| wanted.eq_ignore_ascii_case(action))
 }
 
-/// The questions to the counts; a client without a name has two spellings.
+/// The questions to the counts.
 pub(super) fn questions(filter: &Filter) -> Vec<Question> {
-    let token = filter.product_token.clone();
-    let tokens = match token.as_deref() {
-        Some(NO_NAME) => vec![Some(String::new()), token],
-        _ => vec![token],
-    };
     let question = |product_token| Question {
         since: filter.since.unwrap_or(Timestamp::MIN),
         until: filter.until.unwrap_or(Timestamp::MAX),
@@ -60,7 +53,7 @@ pub(super) fn questions(filter: &Filter) -> Vec<Question> {
         purpose: filter.purpose.clone(),
         ..Question::default()
     };
-    tokens.into_iter().map(question).collect()
+    counted_spellings(filter.product_token.clone()).into_iter().map(question).collect()
 }
 
 /// The first hour that has counts, if it is after the start of the span.

@@ -28,8 +28,6 @@ mod args; // the options
 mod columns; // a record as a row of a table
 mod counts; // violations counted by crawler, rule, path, network or day
 mod hours; // counts by hour
-mod id; // decision ids
-mod known; // the names that filters can use
 mod printer; // records as text, JSON lines or CSV
 mod remarks; // sentences on standard error
 mod selection; // the options as a filter

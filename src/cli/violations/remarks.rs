@@ -2,10 +2,11 @@
 
 use jiff::{Timestamp, ToSpan, Unit};
 
-use super::{hours::Unrecorded, id, selection::described, source::Source};
+use super::{hours::Unrecorded, selection::described, source::Source};
 use crate::{
     cli::{exit::Error, output::remark},
     policy::Policy,
+    report::terms::id,
     violations::{Filter, Listing},
 };
 
@@ -115,7 +116,7 @@ pub(super) fn not_counted(filter: &Filter, count: Unrecorded) {
 
 fn causes(count: Unrecorded) -> String {
     let causes = [
-        (count.folded, "beyond 'violations.detail'"),
+        (count.folded, "beyond 'violations.detail' or 'violations.max_size'"),
         (count.dropped, "dropped, because they found no room"),
     ];
     let causes = causes.iter().filter(|(count, _)| *count > 0);

@@ -6,8 +6,9 @@ use super::hours::{self, Unrecorded};
 use crate::{
     cli::exit::Error,
     policy::{Log, Policy},
+    report::terms::Recorded,
     violations::{
-        Filter, Listing, NameFound, NameKind, Store,
+        self, Filter, Listing, NameFound, NameKind, Store,
         jsonl::{self, Line},
     },
 };
@@ -78,21 +79,17 @@ impl Source {
             }
         }
     }
+}
 
-    /// Whether a record has this name; else the names that records have.
-    pub(super) fn find_name(&self, kind: NameKind, name: &str) -> Result<NameFound, Error> {
+impl Recorded for Source {
+    fn find_name(&self, kind: NameKind, name: &str) -> Result<NameFound, violations::Error> {
         match self {
-            Self::Database(store) => Ok(store.find_name(kind, name)?),
-            Self::Lines(file) => Ok(jsonl::find_name(file, kind, name)?),
+            Self::Database(store) => store.find_name(kind, name),
+            Self::Lines(file) => jsonl::find_name(file, kind, name),
         }
     }
 
-    /// The robots.txt files that were published and are still known.
-    pub(super) fn published_files(&self) -> Result<Vec<Vec<u8>>, Error> {
-        let Self::Database(store) = self else { return Ok(Vec::new()) };
-        let mut editions = store.editions(None, None)?;
-        editions.sort_by(|a, b| a.id.cmp(&b.id));
-        editions.dedup_by(|a, b| a.id == b.id);
-        Ok(editions.into_iter().map(|edition| edition.bytes.to_vec()).collect())
+    fn published_files(&self) -> Result<Vec<Vec<u8>>, violations::Error> {
+        self.hours().map_or_else(|| Ok(Vec::new()), Recorded::published_files)
     }
 }

@@ -5,13 +5,13 @@ use std::ops::ControlFlow;
 use super::{
     args::By,
     counts::{Counts, Tally, network},
-    hours::{NO_NAME, first_hour, is_wanted, questions},
+    hours::{first_hour, is_wanted, questions},
     source::Source,
 };
 use crate::{
     cli::exit::Error,
     violations::{
-        Dimension, Filter, PlaceKind, Question, RecordColumn, Store, Text,
+        Dimension, Filter, PlaceKind, Question, RecordColumn, Store, Text, Violation,
         jsonl::{self, Line},
         rule_line,
     },
@@ -128,7 +128,7 @@ fn name(by: By, values: &[Text]) -> String {
         (By::Rule, [reason, directive, pattern]) => {
             rule_line(directive, pattern).unwrap_or_else(|| reason.to_string())
         }
-        (By::Crawler, [token]) if token.is_empty() => NO_NAME.to_owned(),
+        (By::Crawler, [token]) if token.is_empty() => Violation::NAMELESS.to_owned(),
         (By::Day, [day]) => day.split('T').next().unwrap_or_default().to_owned(),
         (By::Network, [client]) => network(client),
         (_, values) => values.first().map_or_else(String::new, Text::to_string),

@@ -54,7 +54,7 @@ mod tests;
 
 pub(super) use self::resolver::Resolver;
 use self::{
-    cache::{Cache, End, LookUp},
+    cache::{Cache, End, Known, LookUp},
     proofs::Proofs,
     queue::{Queue, Ticket, Tickets},
 };
@@ -165,11 +165,24 @@ impl Names {
         if suffixes.is_empty() || !is_public(address) {
             return Testimony::Nothing;
         }
-        let known = self.cache.answer(address, suffixes, &self.proofs, Instant::now());
+        let known = self.result(address, suffixes);
         if known.is_none_or(|known| known.is_due) && !self.queue.enqueue(address, suffixes) {
             self.dropped.inc();
         }
         known.map_or(Testimony::NotYet, |known| known.answer)
+    }
+
+    /// The answer by the results so far ([`Self::answer`]). Queues nothing.
+    pub(super) fn known(&self, address: IpAddr, suffixes: &[String]) -> Testimony {
+        let address = address.to_canonical();
+        if suffixes.is_empty() || !is_public(address) {
+            return Testimony::Nothing;
+        }
+        self.result(address, suffixes).map_or(Testimony::NotYet, |known| known.answer)
+    }
+
+    fn result(&self, address: IpAddr, suffixes: &[String]) -> Option<Known> {
+        self.cache.answer(address, suffixes, &self.proofs, Instant::now())
     }
 }
 

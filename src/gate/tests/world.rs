@@ -16,7 +16,8 @@ use crate::{
     metrics::{Metrics, RecordCounts},
     policy::Policy,
     publication::{
-        AddressBook, Change, Clock, FilesBySite, Handles, InForce, Memory, Snapshot, next,
+        AddressBook, Change, Clock, FilesBySite, Handles, InForce, Memory, PolicyInForce, Snapshot,
+        next,
     },
     robots::OriginFile,
     violations::{Settings, Sink, Store, Violation},
@@ -110,7 +111,9 @@ impl World {
         let (metrics, addresses) = (Arc::new(Metrics::new()), AddressBook::default());
         let verifier = Verifier::at_rest(&policy).map(Arc::new);
         let rulebook = Arc::clone(&in_force.rulebook);
-        let published = Snapshot::new(rulebook, None, verifier.clone(), &addresses, &metrics);
+        let at_start = PolicyInForce { policy: Arc::clone(&policy), since: moment.now };
+        let kept = verifier.clone();
+        let published = Snapshot::new(at_start, rulebook, None, kept, &addresses, &metrics);
         let database = policy.violations.database.clone();
         let detail = policy.violations.detail;
         let sink = Sink::start(Settings { database, detail, ..Settings::default() });

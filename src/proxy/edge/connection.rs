@@ -18,10 +18,9 @@ use pingora::{
 };
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use crate::metrics::Metrics;
+use crate::{gate::push_encoded, metrics::Metrics};
 
 use super::{
-    octets::push_encoded,
     phase::Phase,
     reader::Reader,
     step::{Fault, Step},

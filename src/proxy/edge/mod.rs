@@ -30,7 +30,6 @@ use crate::metrics::Metrics;
 use super::Proxy;
 
 use self::connection::Connection;
-pub use self::target::{BadTarget, received_target};
 pub(super) use self::{connections::Connections, phase::Phase, target::admit};
 
 mod chunks; // sizes and data of a chunked body

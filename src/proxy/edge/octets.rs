@@ -1,5 +1,7 @@
 //! Classes of octets in a message head.
 
+use crate::gate::TargetOctet;
+
 const TOKEN: u8 = 1;
 const VALUE: u8 = 1 << 1;
 const TARGET: u8 = 1 << 2;
@@ -23,10 +25,8 @@ const fn class(octet: u8) -> u8 {
         || matches!(octet, b'!' | b'#'..=b'\'' | b'*' | b'+' | b'-' | b'.' | b'^'..=b'`' | b'|' | b'~');
     // RFC 9110 §5.5, with the white space between and around
     let value = matches!(octet, b'\t' | b' '..=b'~' | 0x80..);
-    // None of them is in a URI (RFC 3986), and pingora's parser does not take them everywhere. It
-    // takes `\ ^ { | }`, which are in no URI either: they stay as the client wrote them.
-    let encoded = matches!(octet, b' ' | b'"' | b'<' | b'>' | b'`' | 0x80..);
-    let target = matches!(octet, b'!'..=b'~') && !encoded;
+    let encoded = matches!(TargetOctet::of(octet), TargetOctet::Encoded);
+    let target = matches!(TargetOctet::of(octet), TargetOctet::Unchanged);
     (token as u8) * TOKEN
         + (value as u8) * VALUE
         + (target as u8) * TARGET
@@ -60,25 +60,6 @@ pub(super) fn is_encoded(octet: u8) -> bool {
 /// The number of octets at the start of `bytes` that are of a class.
 pub(super) fn run(bytes: &[u8], class: impl Fn(u8) -> bool) -> usize {
     bytes.iter().position(|&octet| !class(octet)).unwrap_or(bytes.len())
-}
-
-/// Appends `%XX`.
-pub(super) fn push_encoded(out: &mut Vec<u8>, octet: u8) {
-    const HEX: &[u8; 16] = b"0123456789ABCDEF";
-    out.extend([b'%', HEX[usize::from(octet >> 4)], HEX[usize::from(octet & 15)]]);
-}
-
-/// The target `sent`, as it passes. `Err` is an octet that no request line has.
-pub(super) fn encode_target(sent: &[u8]) -> Result<Vec<u8>, u8> {
-    let mut out = Vec::with_capacity(sent.len());
-    for &octet in sent {
-        match octet {
-            passing if is_target(passing) => out.push(passing),
-            encoded if is_encoded(encoded) => push_encoded(&mut out, encoded),
-            refused => return Err(refused),
-        }
-    }
-    Ok(out)
 }
 
 #[cfg(test)]

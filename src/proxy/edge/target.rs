@@ -4,55 +4,9 @@
 //! The edge encodes some octets, pingora's parser cuts a fragment and limits the length, and the gate
 //! admits one form.
 
-use std::fmt;
-
-use http::Method;
 use pingora::http::RequestHeader;
 
 use crate::gate::{self, Refusal};
-
-use super::octets::encode_target;
-
-/// The reason why a request with this target gets 400.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BadTarget {
-    /// Occurs when a target contains this control character.
-    ControlCharacter(u8),
-    /// Occurs when a target is longer than pingora's parser takes.
-    TooLong,
-    /// Occurs when a target is neither a path nor an `http` or `https` URL.
-    NoPath,
-}
-
-/// The fault with its repair, for a target that an operator has written.
-impl fmt::Display for BadTarget {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::ControlCharacter(octet) => {
-                write!(f, "it has a control character (write it as %{octet:02X})")
-            }
-            Self::TooLong => f.write_str("it is too long (64 KiB is the limit)"),
-            Self::NoPath => {
-                f.write_str("it is neither a path nor a URL (begin with '/' or 'https://')")
-            }
-        }
-    }
-}
-
-/// The target that the gate gets of a GET with the target `sent`.
-///
-/// # Errors
-/// The reason why it gets none.
-pub fn received_target(sent: &[u8]) -> Result<Vec<u8>, BadTarget> {
-    if sent.is_empty() {
-        return Err(BadTarget::NoPath);
-    }
-    let encoded = encode_target(sent).map_err(BadTarget::ControlCharacter)?;
-    let header = RequestHeader::build(Method::GET, &encoded, None);
-    let mut header = header.map_err(|_| BadTarget::TooLong)?;
-    admit(&mut header).map_err(|_| BadTarget::NoPath)?;
-    Ok(header.raw_path().to_vec())
-}
 
 /// Brings a request into the form that the gate judges.
 pub(in crate::proxy) fn admit(header: &mut RequestHeader) -> Result<(), Refusal> {
@@ -67,7 +21,25 @@ pub(in crate::proxy) fn admit(header: &mut RequestHeader) -> Result<(), Refusal>
 
 #[cfg(test)]
 mod tests {
+    use http::Method;
+
     use super::*;
+    use crate::gate::{BadTarget, TargetOctet, push_encoded, received_target};
+
+    /// The target that the gate gets, by pingora's parser.
+    fn parsed(sent: &[u8]) -> Option<Vec<u8>> {
+        let mut encoded = Vec::new();
+        for &octet in sent {
+            match TargetOctet::of(octet) {
+                TargetOctet::Unchanged => encoded.push(octet),
+                TargetOctet::Encoded => push_encoded(&mut encoded, octet),
+                TargetOctet::Refused => return None,
+            }
+        }
+        let mut header = RequestHeader::build(Method::GET, &encoded, None).ok()?;
+        admit(&mut header).ok()?;
+        Some(header.raw_path().to_vec())
+    }
 
     #[test]
     fn a_target_is_received_as_the_gate_judges_it() {
@@ -86,7 +58,7 @@ mod tests {
             ("/a\tb", Err(BadTarget::ControlCharacter(b'\t'))),
             ("/a\r\nb", Err(BadTarget::ControlCharacter(b'\r'))),
             ("/\u{7f}", Err(BadTarget::ControlCharacter(0x7f))),
-            ("", Err(BadTarget::NoPath)),
+            ("#a", Ok("/")),
             ("*", Err(BadTarget::NoPath)),
             ("?a", Err(BadTarget::NoPath)),
             ("foo:bar", Err(BadTarget::NoPath)),
@@ -96,6 +68,8 @@ mod tests {
         ] {
             let found = received_target(sent.as_bytes());
             assert_eq!(found.as_deref().map_err(|e| *e), received.map(str::as_bytes), "{sent:.80}");
+            assert_eq!(parsed(sent.as_bytes()), found.ok(), "pingora: {sent:.80}");
         }
+        assert_eq!(received_target(b""), Err(BadTarget::NoPath), "no request line has none");
     }
 }

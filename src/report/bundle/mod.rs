@@ -2,7 +2,7 @@
 //! file.
 //!
 //! ```text
-//! Material ── contents ──▶ files ── pack ──▶ a zip ── unpack ──▶ files ── verify ──▶ Verification
+//! database ── gather: Material ── contents ──▶ files ── pack ──▶ a zip ── unpack ──▶ files ── verify ──▶ Verification
 //! ```
 //!
 //! | file | holds |
@@ -26,6 +26,7 @@ pub use self::{
     archive::{MAX_ARCHIVE, Refusal, Unpacked, pack, unpack},
     contents::contents,
     file::{File, hash as digest},
+    gathering::{Bundle, MOST_EDITIONS, Wanted, file_name, gather},
     material::{Counts, MAX_RECORDS, Material, Served},
     verification::{Finding, Status, Verification, verify},
 };
@@ -33,6 +34,7 @@ pub use self::{
 mod archive; // files as a zip and back, within limits
 mod contents; // material -> files
 mod file; // names and hashes of files
+mod gathering; // the bundle of a crawler, from a policy and its database
 mod history; // editions.json: editions and their times in force
 mod manifest; // manifest.json
 mod material; // the facts that a bundle is made of

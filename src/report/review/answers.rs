@@ -7,8 +7,8 @@ use crate::{
     violations::{Counted, Dimension, Error, Place, PlaceKind, Question, Referral, Store},
 };
 
-/// By what counts are told apart for rules.
-const RULES_BY: [Dimension; 5] =
+/// By what counts are told apart for [`rules`](super::rules).
+pub const RULES_BY: [Dimension; 5] =
     [Dimension::Site, Dimension::Directive, Dimension::Pattern, Dimension::Line, Dimension::Reason];
 /// By what counts are told apart to find the first day with counts.
 const FIRST_BY: [Dimension; 1] = [Dimension::Day];

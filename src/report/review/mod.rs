@@ -4,10 +4,11 @@
 //! what stands out. It is written as JSON lines, or as a [`Document`](super::Document).
 
 pub use self::{
-    answers::{Answers, Period},
+    answers::{Answers, Period, RULES_BY},
     json::json_lines,
     model::{CrawlerRow, DayRow, Exchange, OperatorRow, PathRow, Review, RuleRow},
     pages::document,
+    rows::rules,
 };
 
 mod answers; // what the database is asked, and its answers

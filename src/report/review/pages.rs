@@ -2,7 +2,7 @@
 
 use super::{
     highlights::LEAST_JUDGED,
-    model::{CrawlerRow, NO_NAME, Review, RuleRow},
+    model::{CrawlerRow, NO_NAME, PathRow, Review, RuleRow},
 };
 use crate::{
     report::{
@@ -38,6 +38,52 @@ pub fn document(review: &Review<'_>, most: usize) -> Document {
 fn title(review: &Review<'_>) -> String {
     let site = review.site.as_ref().map(|site| format!(" for {site}")).unwrap_or_default();
     format!("Beadle report{site}")
+}
+
+impl Review<'_> {
+    /// The span in words, and what is compared.
+    pub fn lead(&self) -> Vec<String> {
+        lead(self)
+    }
+
+    /// The change to a number from the one of the span before; `-` where nothing is compared.
+    pub fn change(&self, now: u64, before: Option<u64>) -> String {
+        let before = before.filter(|_| self.is_compared);
+        before.map_or_else(|| "-".to_owned(), |before| change(now, before))
+    }
+}
+
+impl CrawlerRow<'_> {
+    /// The product token, or that there is none.
+    pub fn name(&self) -> String {
+        if self.is_nameless() {
+            return "(no name)".to_owned();
+        }
+        self.product_token.to_string()
+    }
+
+    /// Whether these are the clients without a name.
+    pub fn is_nameless(&self) -> bool {
+        self.product_token == NO_NAME
+    }
+}
+
+impl RuleRow {
+    /// The rule as robots.txt has it, else the reason.
+    pub fn text(&self) -> String {
+        if let Some(reason) = &self.reason {
+            return reason.to_string();
+        }
+        let (directive, pattern) = (self.directive.as_str(), self.pattern.as_str());
+        rule_line(directive, pattern).unwrap_or_else(|| format!("{directive}: {pattern}"))
+    }
+}
+
+impl PathRow {
+    /// The path, unless it stands for those beyond the limit of an hour.
+    pub fn path(&self) -> Option<&str> {
+        Some(self.path.as_str()).filter(|path| *path != "…")
+    }
 }
 
 fn lead(review: &Review<'_>) -> Vec<String> {
@@ -88,7 +134,7 @@ fn glance(review: &Review<'_>) -> Section {
 
 fn highlights(review: &Review<'_>) -> Section {
     let row = |row: &CrawlerRow<'_>, what: &str, numbers: String| -> [Cell; 3] {
-        [name(row).into(), what.into(), numbers.into()]
+        [row.name().into(), what.into(), numbers.into()]
     };
     let new = review.new_offenders();
     let mut rows: Vec<_> = new
@@ -141,11 +187,11 @@ fn crawlers(review: &Review<'_>, most: usize) -> Section {
     let row = |row: &CrawlerRow<'_>| -> [Cell; 6] {
         let Count { requests, violations } = row.now.all;
         [
-            name(row).into(),
+            row.name().into(),
             grouped(requests).into(),
             grouped(violations).into(),
             share(violations, requests).into(),
-            compared(review, violations, Some(row.before.all.violations)).into(),
+            review.change(violations, Some(row.before.all.violations)).into(),
             Cell::Trend(row.bars.clone()),
         ]
     };
@@ -168,7 +214,7 @@ fn conduct(review: &Review<'_>, most: usize) -> Section {
         let [fetches, never, older, current, too_soon] = numbers.map(Cell::from);
         let confirmed = share(row.now.confirmed, all.requests).into();
         let contradicted = share(row.now.contradicted, all.requests).into();
-        [name(row).into(), fetches, never, older, current, too_soon, confirmed, contradicted]
+        [row.name().into(), fetches, never, older, current, too_soon, confirmed, contradicted]
     };
     let columns = [
         ("crawler", Kind::Name),
@@ -194,11 +240,11 @@ fn rules(review: &Review<'_>, most: usize) -> Section {
     let largest = first.map_or(0, |row| row.now.violations);
     let row = |row: &RuleRow| -> [Cell; 4] {
         let rule = match has_sites {
-            true => format!("{} ({})", rule(row), row.site),
-            false => rule(row),
+            true => format!("{} ({})", row.text(), row.site),
+            false => row.text(),
         };
         let Count { violations, .. } = row.now;
-        let change = compared(review, violations, Some(row.before.violations));
+        let change = review.change(violations, Some(row.before.violations));
         [rule.into(), grouped(violations).into(), change.into(), Cell::Bar(violations, largest)]
     };
     Section::new("Rules", places("rule").with(most, review.rules.iter().map(row)))
@@ -207,11 +253,8 @@ fn rules(review: &Review<'_>, most: usize) -> Section {
 fn paths(review: &Review<'_>, most: usize) -> Section {
     let largest = review.paths.first().map_or(0, |row| row.now);
     let rows = review.paths.iter().map(|row| -> [Cell; 4] {
-        let path = match row.path.as_str() {
-            "…" => "other paths".to_owned(),
-            path => path.to_owned(),
-        };
-        let change = compared(review, row.now, row.before);
+        let path = row.path().unwrap_or("other paths").to_owned();
+        let change = review.change(row.now, row.before);
         [path.into(), grouped(row.now).into(), change.into(), Cell::Bar(row.now, largest)]
     });
     Section::new("Paths", places("path").with(most, rows))
@@ -249,25 +292,4 @@ fn operators(review: &Review<'_>, most: usize) -> Section {
     Section::new("Crawl to refer", Table::new(columns).with(most, rows)).remark(
         "Requests of an operator's crawlers, and visits of people that its pages sent here.",
     )
-}
-
-fn name(row: &CrawlerRow<'_>) -> String {
-    if row.product_token == NO_NAME {
-        return "(no name)".to_owned();
-    }
-    row.product_token.to_string()
-}
-
-/// The rule as robots.txt has it, else the reason.
-fn rule(row: &RuleRow) -> String {
-    if let Some(reason) = &row.reason {
-        return reason.to_string();
-    }
-    let (directive, pattern) = (row.directive.as_str(), row.pattern.as_str());
-    rule_line(directive, pattern).unwrap_or_else(|| format!("{directive}: {pattern}"))
-}
-
-fn compared(review: &Review<'_>, now: u64, before: Option<u64>) -> String {
-    let before = before.filter(|_| review.is_compared);
-    before.map_or_else(|| "-".to_owned(), |before| change(now, before))
 }

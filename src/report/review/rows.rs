@@ -24,8 +24,9 @@ const DAY: SignedDuration = SignedDuration::from_hours(24);
 /// A rule of a site, or the reason where no rule is broken.
 type RuleKey<'a> = (String, &'a str, &'a str, Option<&'a Text>);
 
-/// One row for each rule, whatever its line.
-pub(super) fn rules(now: &[Counted], before: &[Counted]) -> Vec<RuleRow> {
+/// One row for each rule that was broken, whatever its line: from counts by
+/// [`RULES_BY`](super::RULES_BY) of a span and of the one before.
+pub fn rules(now: &[Counted], before: &[Counted]) -> Vec<RuleRow> {
     let mut rows: BTreeMap<RuleKey<'_>, RuleRow> = BTreeMap::new();
     let periods = [now, before].into_iter().enumerate();
     for (period, counted) in

@@ -183,3 +183,24 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn files_with_many_rules_and_groups_are_compared_in_part() {
+    let (mut many_rules, mut many_groups) = ("User-agent: *\n".to_owned(), String::new());
+    for number in 0..2_000 {
+        many_rules.push_str(&format!("Disallow: /{number}/\n"));
+        many_groups.push_str(&format!("User-agent: {}\nDisallow: /a\n", name(number)));
+    }
+    let (before, after) = (parse(many_rules.as_bytes()).0, parse(many_groups.as_bytes()).0);
+    let found = differences_within(&before, &after, 10_000);
+    assert!(found.is_partial);
+    assert_eq!(found.rows.len() + found.omitted, 2_000 + 3 * 2_001, "* and the first three");
+    let found = differences_within(&after, &after, 10_000);
+    assert!(found.rows.is_empty() && !found.is_partial);
+}
+
+/// A product token of letters.
+fn name(number: u32) -> String {
+    let letter = |digit: char| char::from(b'a' + (digit as u8 - b'0'));
+    number.to_string().chars().map(letter).collect()
+}

@@ -8,7 +8,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-use jiff::Timestamp;
 use rusqlite::{Transaction, TransactionBehavior};
 use uuid::Uuid;
 
@@ -19,12 +18,14 @@ use super::{
     files::{Checkpoint, Files},
     hosts,
     inspection::{Inspection, inspect},
-    leaps, overflow, quarantine, records,
+    leaps,
+    limits::Limits,
+    overflow, quarantine, records,
     rollups::{self, BatchNumber},
 };
 use crate::violations::{
     Error, History, Obstacle, OnDamage, Overflow, Violation, history::Recollection, notes::Notes,
-    queue::Batch, retention::Retention, writer::Target,
+    queue::Batch, writer::Target,
 };
 
 /// The time between calls of [`Target::tend`], which watches the files.
@@ -36,14 +37,14 @@ const ROTATION: Duration = Duration::from_secs(3600);
 /// The database of a writer; reopened after a failure.
 #[derive(Debug)]
 pub(in crate::violations) struct Appender {
-    path: PathBuf,
+    pub(super) path: PathBuf,
     on_damage: OnDamage,
     /// The name of this run, for the numbers of its batches.
     run: String,
     /// `None` after a failure that the connection may not recover from.
     pub(super) store: Option<Store>,
     /// The files after the last write.
-    files: Files,
+    pub(super) files: Files,
     /// The damage that stops the writing, and the files in which it was found.
     damage: Option<(Error, Files)>,
     rotated: Option<Instant>,
@@ -52,17 +53,19 @@ pub(in crate::violations) struct Appender {
     recollection: Recollection,
     /// Whether the next database that is opened may lack it.
     lacks_history: bool,
-    retention: Option<Retention>,
+    pub(super) limits: Limits,
+    /// Whether a reader kept the write-ahead log from being copied.
+    pub(super) is_log_held: bool,
 }
 
 impl Appender {
-    /// Opens the database; without a retention it keeps everything. A database of ours that cannot
+    /// Opens the database; without limits it keeps everything. A database of ours that cannot
     /// be opened now comes with the failure, and is tried again at each write.
     pub(in crate::violations) fn open(
         path: &Path,
         on_damage: OnDamage,
         recollection: Recollection,
-        retention: Option<Retention>,
+        limits: Limits,
     ) -> Result<(Self, Option<Error>), Error> {
         let mut appender = Self {
             path: path.to_owned(),
@@ -75,7 +78,8 @@ impl Appender {
             inspection: Inspection::after(Instant::now(), Instant::now()),
             recollection,
             lacks_history: false,
-            retention,
+            limits,
+            is_log_held: false,
         };
         match appender.store() {
             Ok(_) => Ok((appender, None)),
@@ -159,12 +163,13 @@ impl Appender {
     fn write(&mut self, batch: &Batch) -> Result<(), Error> {
         self.watch()?;
         self.store()?;
+        self.check_log()?;
         let number = BatchNumber { run: &self.run, batch: batch.number };
         let store = self.store.as_mut().expect("it was opened above");
         store.add_batch(number, batch)?;
         // The commit is durable, so a failure here loses nothing; the next write finds it again.
         // What a reader delays now is copied then, too.
-        let _ = store.checkpoint(Checkpoint::Truncate);
+        let _ = self.empty_log();
         self.files = Files::of(&self.path);
         Ok(())
     }
@@ -205,32 +210,13 @@ impl Appender {
 
     /// Closes the database after this failure, if another connection may help.
     fn give_up(&mut self, error: &Error) {
-        if error.obstacle != Obstacle::Locked {
+        if !matches!(error.obstacle, Obstacle::Locked | Obstacle::LogHeld(_)) {
             let is_broken = error.is_damage() || error.obstacle == Obstacle::Truncated;
             let store = self.store.take();
             store.into_iter().filter(|_| is_broken).for_each(|store| store.keep_as_it_is());
             self.lacks_history |= is_broken || error.obstacle == Obstacle::Displaced;
             self.note_damage(error);
         }
-    }
-
-    /// Removes a piece of the old rows.
-    fn prune(&mut self) -> Result<(), Error> {
-        let now = Instant::now();
-        let Some(retention) = self.retention.as_mut().filter(|r| r.rest(now).is_zero()) else {
-            return Ok(());
-        };
-        let Some(store) = &mut self.store else {
-            retention.put_off(now);
-            return Ok(());
-        };
-        if let Some(piece) = retention.piece(now, Timestamp::now(), store.extent()?) {
-            let count = store.prune(piece)?;
-            retention.removed(piece, count, now);
-            store.checkpoint(Checkpoint::Truncate)?;
-            self.files = Files::of(&self.path);
-        }
-        Ok(())
     }
 }
 
@@ -289,18 +275,17 @@ impl Target for Appender {
     fn tend(&mut self) -> Result<Duration, Error> {
         let ready = self.watch().and_then(|()| self.store().map(drop));
         ready.inspect_err(|error| self.give_up(error))?;
-        if let Err(error) = self.prune() {
+        if let Err(error) = self.remove_old() {
             tracing::warn!(
                 code = error.code(), %error,
                 "cannot remove old violations: retrying in some minutes"
             );
-            self.retention.iter_mut().for_each(|retention| retention.put_off(Instant::now()));
+            self.limits.put_off(Instant::now());
             if error.is_damage() {
                 self.give_up(&error);
                 return Err(error);
             }
         }
-        let rest = self.retention.as_ref().map_or(WATCH, |kept| kept.rest(Instant::now()));
-        Ok(rest.min(WATCH))
+        Ok(self.limits.rest(Instant::now()).min(WATCH))
     }
 }

@@ -22,6 +22,8 @@ use crate::violations::{
 const BUSY: Duration = Duration::from_millis(250);
 /// How long a reader, or an operator's command, waits for one.
 pub(super) const READER_BUSY: Duration = Duration::from_secs(5);
+/// `PRAGMA auto_vacuum`: free pages stay until they are asked for.
+pub(super) const INCREMENTAL: i64 = 2;
 /// The largest database that is checked whole when it is opened; that takes less than a second.
 const CHECKED_SIZE: u64 = 64 << 20;
 /// The tables that are checked in a larger one: a start needs them.
@@ -59,15 +61,19 @@ impl Store {
         // Until it is known to be whole, closing it must not write into it.
         store.keep_as_it_is();
         store.check()?;
+        let is_new = store.version()? == 0;
         store.attempt(|connection| {
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
+            if is_new {
+                // Only a database without tables takes this.
+                connection.pragma_update(None, "auto_vacuum", INCREMENTAL)?;
+            }
             connection.pragma_update(None, "journal_mode", "wal")?;
             connection.pragma_update(None, "synchronous", "full")?;
             connection.pragma_update(None, "journal_size_limit", 64 << 20)
         })?;
-        let version = store.version()?;
-        store.is_new = version == 0;
-        if version < CURRENT {
+        store.is_new = is_new;
+        if store.version()? < CURRENT {
             store.attempt(schema::migrate)?;
         }
         store.check_writable()?;
@@ -109,7 +115,7 @@ impl Store {
         }
     }
 
-    fn open_found(path: &Path, access: OpenFlags) -> Result<Self, Error> {
+    pub(super) fn open_found(path: &Path, access: OpenFlags) -> Result<Self, Error> {
         match std::fs::metadata(path) {
             Ok(found) if !found.is_file() => return Err(Error::new(path, Obstacle::NoRegularFile)),
             Ok(found) if found.len() > 0 => {}
@@ -129,7 +135,7 @@ impl Store {
         }
     }
 
-    fn connect(path: &Path, flags: OpenFlags, busy: Duration) -> Result<Self, Error> {
+    pub(super) fn connect(path: &Path, flags: OpenFlags, busy: Duration) -> Result<Self, Error> {
         let failed = |error| failure(path, error);
         let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
         connection.busy_timeout(busy).map_err(failed)?;
@@ -240,7 +246,7 @@ fn save_orphaned_log(path: &Path) -> Result<(), Error> {
 }
 
 /// The failure of a database that an error of SQLite stands for.
-fn failure(path: &Path, error: rusqlite::Error) -> Error {
+pub(super) fn failure(path: &Path, error: rusqlite::Error) -> Error {
     let obstacle = match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Obstacle::Locked,
         Some(ErrorCode::DiskFull) => Obstacle::Full,

@@ -62,7 +62,7 @@ pub(super) fn is_none_of_ours(error: &Error) -> bool {
         | Obstacle::NoDatabase
         | Obstacle::Foreign
         | Obstacle::Newer(_) => true,
-        Obstacle::Corrupt(_) | Obstacle::Locked => false,
+        Obstacle::Corrupt(_) | Obstacle::Locked | Obstacle::LogHeld(_) => false,
         Obstacle::Older
         | Obstacle::Denied
         | Obstacle::Full

@@ -29,6 +29,11 @@ impl Files {
         Self { database: Stamp::of(path), log: Stamp::of(&log_of(path)) }
     }
 
+    /// The length of the write-ahead log.
+    pub(super) const fn log_length(&self) -> u64 {
+        self.log.length
+    }
+
     /// Whether the path leads to the same database file `now`.
     pub(super) fn is_same_database(&self, now: &Self) -> bool {
         self.database.identity == now.database.identity
@@ -111,7 +116,7 @@ impl Store {
         })
     }
 
-    fn number(&mut self, sql: &str) -> Result<u64, Error> {
+    pub(super) fn number(&mut self, sql: &str) -> Result<u64, Error> {
         let number = |row: &rusqlite::Row<'_>| row.get(0).map(i64::unsigned_abs);
         self.attempt(|connection| connection.query_row(sql, [], number))
     }

@@ -3,26 +3,34 @@
 //! Write-ahead logging lets readers and the writer work at once. With `synchronous = FULL`, an
 //! acknowledged record survives a power cut. No other room knows SQLite.
 
-pub(super) use self::appender::Appender;
+pub(super) use self::{appender::Appender, limits::Limits};
 pub use self::{
+    compaction::CompactionPlan,
     connection::Store,
+    copy::DatabaseCopy,
+    examination::{Examination, Fault, Table},
     query::RecordColumn,
     question::{Counted, Dimension, Place, Question, Referral},
 };
 
 mod appender; // the writer's target: one transaction for each batch
 mod columns; // the values of columns
+mod compaction; // free pages, given back
 mod conditions; // conditions in SQL
 mod connection; // an open database: checks, errors
+mod copy; // a copy of a database in use
 mod damage; // a damaged database: traces of ours, moved aside
 mod editions; // editions of robots.txt and their periods
+mod examination; // whether a database holds together
 mod fetches; // each crawler's fetches of robots.txt
 mod files; // the open files: moved, truncated, copied from the log
 mod hosts; // the site of each host
 mod inspection; // damage to a database in use
 mod leaps; // jumps of the clock
+mod limits; // limits of age and of size
 mod names; // the names in the database
 mod overflow; // records that were not kept, counted
+mod periods; // the periods of editions as a list
 mod quarantine; // files that wait for an acceptance
 mod query; // a filter as a question to the database
 mod question; // questions to the counts by hour
@@ -30,6 +38,7 @@ mod records; // records as rows
 mod removal; // old rows that go
 mod rollups; // counts by hour as rows
 mod schema; // the tables, and their versions
+mod upkeep; // old rows, a piece between batches
 
 #[cfg(test)]
 mod tests;

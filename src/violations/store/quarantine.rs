@@ -21,22 +21,38 @@ impl Store {
         self.all(&format!("SELECT {COLUMNS} FROM held_robots ORDER BY site"), [], quarantined)
     }
 
-    /// Accepts the site's quarantined file and returns it; `None` where there is none. A file that
-    /// was accepted before keeps its time. Waits up to five seconds while another process writes.
+    /// The quarantined file of a site.
+    ///
+    /// # Errors
+    /// Where the database cannot be read.
+    pub fn quarantine_of(&self, site: &str) -> Result<Option<Quarantined>, Error> {
+        let sql = format!("SELECT {COLUMNS} FROM held_robots WHERE site = ?");
+        Ok(self.all(&sql, [site], quarantined)?.pop())
+    }
+
+    /// Accepts the site's quarantined file and returns it; `None` where there is none, or another
+    /// than the one with this `id`. A file that was accepted before keeps its time. Waits up to five
+    /// seconds while another process writes.
     ///
     /// # Errors
     /// Where the database cannot be written.
-    pub fn accept(&mut self, site: &str, now: Timestamp) -> Result<Option<Quarantined>, Error> {
+    pub fn accept(
+        &mut self,
+        site: &str,
+        id: Option<&str>,
+        now: Timestamp,
+    ) -> Result<Option<Quarantined>, Error> {
         self.attempt(|connection| {
             connection.busy_timeout(READER_BUSY)?;
             let transaction =
                 connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let sql = format!(
-                "UPDATE held_robots SET accepted = coalesce(accepted, ?) WHERE site = ? \
-                 RETURNING {COLUMNS}"
+                "UPDATE held_robots SET accepted = coalesce(accepted, ?1) \
+                 WHERE site = ?2 AND id = coalesce(?3, id) RETURNING {COLUMNS}"
             );
             let now = now.as_millisecond();
-            let found = transaction.query_row(&sql, params![now, site], quarantined).optional()?;
+            let found =
+                transaction.query_row(&sql, params![now, site, id], quarantined).optional()?;
             transaction.commit()?;
             Ok(found)
         })
@@ -112,7 +128,7 @@ mod tests {
         let at = |second| Timestamp::from_second(second).expect("a time");
         let accept = |second| {
             let mut store = Store::open_existing(&path).expect("a database");
-            store.accept("SHOP.example", at(second)).expect("written")
+            store.accept("SHOP.example", None, at(second)).expect("written")
         };
         assert_eq!(
             run(&path, |sink| sink.quarantined(quarantined("a", 10))),
@@ -121,6 +137,12 @@ mod tests {
         let accepted = Quarantined { accepted: Some(at(20)), ..quarantined("a", 10) };
         assert_eq!(accept(20), Some(accepted.clone()));
         assert_eq!(accept(30), Some(accepted.clone()), "the first time counts");
+        let mut store = Store::open_existing(&path).expect("a database");
+        let mut named = |id| store.accept("shop.example", Some(id), at(35)).expect("written");
+        assert_eq!((named("b"), named("a")), (None, Some(accepted.clone())), "by its id");
+        assert_eq!(store.quarantine_of("SHOP.example").expect("rows"), Some(accepted.clone()));
+        assert_eq!(store.quarantine_of("x.example").expect("rows"), None);
+        drop(store);
         assert_eq!(run(&path, |sink| sink.quarantined(quarantined("a", 40))), [accepted]);
         assert_eq!(
             run(&path, |sink| sink.quarantined(quarantined("b", 50))),
@@ -158,7 +180,7 @@ mod tests {
                 });
             });
             let mut store = Store::open_existing(&path).expect("a database");
-            store.accept("shop.example", now).expect("written").expect("it is in quarantine");
+            store.accept("shop.example", None, now).expect("written").expect("it is in quarantine");
             writing.join().expect("it ends");
         });
         assert_eq!(sink.close(Duration::from_secs(9)).stored, 400);
@@ -172,11 +194,11 @@ mod tests {
                 other.execute_batch("ROLLBACK").expect("unlocked");
             });
             let mut store = Store::open_existing(&path).expect("a database");
-            let found = store.accept("shop.example", now).expect("written");
+            let found = store.accept("shop.example", None, now).expect("written");
             assert_eq!(found.and_then(|file| file.accepted), Some(now));
         });
         let mut store = Store::open_read_only(&path).expect("a database");
-        let error = store.accept("shop.example", now).expect_err("it is read only");
+        let error = store.accept("shop.example", None, now).expect_err("it is read only");
         assert_eq!(error.obstacle, Obstacle::Denied);
         let error = Store::open_existing(&folder.path().join("none.db")).expect_err("not made");
         assert_eq!(error.obstacle, Obstacle::NoFile);

@@ -15,10 +15,23 @@ pub(super) const COLUMNS: &str = "schema, id, time, site, client_ip, method, hos
     reason, action, status, robots_edition, robots_line, robots_directive, robots_pattern, \
     robots_group, robots_read_state, robots_read_edition, robots_read_at";
 
+/// The bytes of a row beside its texts: its header, its page, and its entries in the indexes.
+const ROW: usize = 170;
+
 /// Reads a row column by column, in the order of [`COLUMNS`].
 struct Columns<'a, 'b> {
     row: &'a Row<'b>,
     next: usize,
+}
+
+/// The question for the approximate bytes of a record with its indexes: the first one from a sequence
+/// number on.
+pub(super) fn size_of_next() -> String {
+    let texts = COLUMNS.split(',').map(|column| format!("ifnull(octet_length({column}), 0)"));
+    // Id, site and product token have indexes.
+    let keys = ["id", "site", "product_token"].map(|column| format!("octet_length({column})"));
+    let sum = texts.chain(keys).collect::<Vec<_>>().join(" + ");
+    format!("SELECT {ROW} + {sum} FROM violations WHERE sequence >= ? ORDER BY sequence LIMIT 1")
 }
 
 /// Adds the records; a record that is there already stays as it is.

@@ -2,8 +2,20 @@
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::connection::Store;
-use crate::violations::{Error, Hour, retention::Piece};
+use super::{connection::Store, records};
+use crate::violations::{
+    Error, Hour,
+    retention::Piece,
+    size_limit::{Kind, Parts},
+};
+
+/// By size, the records that were written first go first, whatever the clock said.
+const FORGET_FIRST: &str = "DELETE FROM violations WHERE sequence IN \
+    (SELECT sequence FROM violations ORDER BY sequence LIMIT ?)";
+/// How many records are looked at to tell the size of all.
+const SAMPLE: i64 = 32;
+/// The bytes of a row of the fetches, with its indexes.
+const FETCH: u64 = 190;
 
 /// An edition stays as long as a record that names it, because the record is shown with its rules.
 /// The oldest records go first. So all records of an edition are gone when its last mention is
@@ -17,6 +29,8 @@ const END_PERIODS: &str = "DELETE FROM edition_periods WHERE sequence IN \
 const DROP_EDITIONS: &str = "DELETE FROM editions WHERE id IN \
     (SELECT id FROM editions WHERE id NOT IN (SELECT edition FROM edition_periods) LIMIT ?)";
 
+const FORGET_OVERFLOW: &str = "DELETE FROM overflow WHERE rowid IN \
+    (SELECT rowid FROM overflow WHERE last < ? LIMIT ?)";
 const FORGET_FETCHES: &str = "DELETE FROM fetches WHERE rowid IN \
     (SELECT rowid FROM fetches WHERE last < ? LIMIT ?)";
 const FORGET_HOSTS: &str = "DELETE FROM host_periods WHERE sequence IN \
@@ -35,6 +49,8 @@ const FORGET_COUNTS: [&str; 4] = [
     "DELETE FROM referrals WHERE (hour, site, operator) IN \
      (SELECT hour, site, operator FROM referrals WHERE hour < ? ORDER BY hour LIMIT ?)",
 ];
+/// The tables of counts.
+pub(super) const COUNTS: [&str; 4] = ["rollups", "rollup_places", "people", "referrals"];
 const FORGET_SERIES: &str = "DELETE FROM series WHERE id IN \
     (SELECT id FROM series WHERE last < ?1 \
      AND last < coalesce((SELECT min(hour) FROM rollups), ?1) LIMIT ?2)";
@@ -46,25 +62,36 @@ const BOUND_FETCHES: &str = "DELETE FROM fetches WHERE rowid IN \
     (SELECT rowid FROM fetches ORDER BY last \
      LIMIT min(max((SELECT count(*) FROM fetches) - ?, 0), ?))";
 
+/// The rows that a piece removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::violations) struct Removal {
+    /// Records.
+    pub(in crate::violations) records: u64,
+    /// Counts, of the kind with the most.
+    pub(in crate::violations) counts: u64,
+}
+
+impl Removal {
+    /// The number of the kind with the most rows.
+    pub(in crate::violations) fn most(self) -> u64 {
+        self.records.max(self.counts)
+    }
+}
+
 impl Store {
-    /// Removes a piece of the old rows, the oldest first, and returns the number of removed rows of
-    /// the kind with the most: records or counts. An edition in force always stays.
-    pub(in crate::violations) fn prune(&mut self, piece: Piece) -> Result<u64, Error> {
+    /// Removes a piece of the old rows, the oldest first. An edition in force always stays.
+    pub(in crate::violations) fn prune(&mut self, piece: Piece) -> Result<Removal, Error> {
         let (before, limit) = (piece.before.as_millisecond(), piece.limit.cast_signed());
         self.attempt(|connection| {
             let transaction =
                 connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let removed = transaction.execute(
+            let records = transaction.execute(
                 "DELETE FROM violations WHERE sequence IN \
                  (SELECT sequence FROM violations WHERE time < ? ORDER BY time LIMIT ?)",
                 [before, limit],
             )?;
-            transaction.execute(
-                "DELETE FROM overflow WHERE rowid IN \
-                 (SELECT rowid FROM overflow WHERE last < ? LIMIT ?)",
-                [before, limit],
-            )?;
-            let removed = removed.max(forget_counts(&transaction, Hour::of(piece.before), limit)?);
+            transaction.execute(FORGET_OVERFLOW, [before, limit])?;
+            let counts = forget_counts(&transaction, Hour::of(piece.before), limit)?;
             let replaced_before = piece.replaced_before.as_millisecond();
             transaction.execute(FORGET_FETCHES, [replaced_before, limit])?;
             bound_fetches(&transaction, MOST_FETCHES, limit)?;
@@ -74,7 +101,66 @@ impl Store {
             transaction.execute(END_PERIODS, [replaced_before, limit])?;
             transaction.execute(DROP_EDITIONS, [limit])?;
             transaction.commit()?;
-            Ok(removed as u64)
+            Ok(Removal { records: records as u64, counts: counts as u64 })
+        })
+    }
+
+    /// Removes a piece of the oldest rows of a kind, whatever their age. Counts of the latest hour stay.
+    pub(super) fn remove_oldest(&mut self, kind: Kind, limit: u64) -> Result<Removal, Error> {
+        let limit = limit.cast_signed();
+        self.attempt(|connection| {
+            let transaction =
+                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let mut removal = Removal::default();
+            match kind {
+                Kind::Records => {
+                    removal.records = transaction.execute(FORGET_FIRST, [limit])? as u64
+                }
+                Kind::Counts => {
+                    if let Some(before) = second_hour(&transaction)? {
+                        removal.counts = forget_counts(&transaction, before, limit)? as u64;
+                        transaction.execute(FORGET_OVERFLOW, [before.as_millisecond(), limit])?;
+                    }
+                }
+            }
+            transaction.commit()?;
+            Ok(removal)
+        })
+    }
+
+    /// The bytes of the pages in use.
+    pub(super) fn bytes_in_use(&mut self) -> Result<u64, Error> {
+        let sql = "SELECT (page_count - freelist_count) * page_size \
+                   FROM pragma_page_count, pragma_freelist_count, pragma_page_size";
+        let bytes = self.attempt(|connection| {
+            connection.prepare_cached(sql)?.query_row([], |row| row.get::<_, i64>(0))
+        })?;
+        Ok(bytes.unsigned_abs())
+    }
+
+    /// The parts of the pages in use, from a sample of the records.
+    pub(super) fn parts(&mut self) -> Result<Parts, Error> {
+        let count = self.extent()?;
+        self.attempt(|connection| {
+            let mut sample = connection.prepare_cached(&records::size_of_next())?;
+            let (first, last): (i64, i64) = connection.query_row(
+                "SELECT coalesce(min(sequence), 0), coalesce(max(sequence), -1) FROM violations",
+                [],
+                |row| Ok((row.get(0)?, row.get(1)?)),
+            )?;
+            let step = ((last - first) / SAMPLE).max(1);
+            let (mut bytes, mut looked) = (0, 0);
+            for number in 0..SAMPLE.min(last - first + 1) {
+                bytes += sample.query_row([first + number * step], |row| row.get::<_, i64>(0))?;
+                looked += 1;
+            }
+            let average = (bytes / looked.max(1)).unsigned_abs();
+            let number = |sql| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
+            let files = number("SELECT coalesce(sum(length(bytes)), 0) FROM editions")?;
+            let parts = number("SELECT coalesce(sum(length(base)), 0) FROM edition_periods")?;
+            let fetches = number("SELECT count(*) FROM fetches")?.unsigned_abs();
+            let history = files.unsigned_abs() + parts.unsigned_abs() + fetches * FETCH;
+            Ok(Parts { records: count * average, history })
         })
     }
 
@@ -85,6 +171,17 @@ impl Store {
         let extent: i64 = self.attempt(|connection| connection.query_row(sql, [], |r| r.get(0)))?;
         Ok(extent.unsigned_abs())
     }
+}
+
+/// The hour after the oldest one that has counts, unless that is the latest.
+fn second_hour(connection: &Connection) -> rusqlite::Result<Option<Hour>> {
+    let hours =
+        COUNTS.map(|table| format!("SELECT min(hour) AS first, max(hour) AS last FROM {table}"));
+    let sql = format!("SELECT min(first), max(last) FROM ({})", hours.join(" UNION ALL "));
+    let (first, last): (Option<i64>, Option<i64>) =
+        connection.query_row(&sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let hour = first.zip(last).filter(|(first, last)| first < last).map(|(first, _)| first);
+    Ok(hour.map(|first| Hour::numbered(Hour::from_millisecond(first).number() + 1)))
 }
 
 /// Removes up to `limit` counts of each kind from before an hour, and returns the number of the most.

@@ -11,7 +11,7 @@ use std::{
 use jiff::Timestamp;
 use rusqlite::Connection;
 
-use super::{Appender, Store, appender, records};
+use super::{Appender, Limits, Store, appender, records, removal::Removal};
 use crate::violations::{
     Counts, Error, Fetch, Filter, Health, LogTarget, NoteCounts, Obstacle, OnDamage, Overflow,
     Settings, Sink, Text, Violation,
@@ -25,6 +25,7 @@ use crate::violations::{
 
 mod damage;
 mod rollups;
+mod size;
 
 /// The number of the next batch.
 static BATCHES: AtomicU64 = AtomicU64::new(1);
@@ -289,7 +290,9 @@ fn a_fetch_that_a_wrong_clock_dated_ahead_gives_way_to_the_next() {
 }
 
 fn appender(path: &Path) -> Appender {
-    Appender::open(path, OnDamage::Keep, Recollection::default(), None).expect("a database").0
+    Appender::open(path, OnDamage::Keep, Recollection::default(), Limits::default())
+        .expect("a database")
+        .0
 }
 
 #[test]
@@ -349,11 +352,11 @@ fn pruning_takes_the_oldest_and_never_gives_a_sequence_number_twice() {
     };
     add(&mut store, 0..10);
     assert_eq!(store.extent(), Ok(10));
-    assert_eq!(store.prune(piece(5, 3)), Ok(3));
-    assert_eq!(store.prune(piece(5, 9)), Ok(2));
-    assert_eq!(store.prune(piece(5, 9)), Ok(0));
+    assert_eq!(store.prune(piece(5, 3)).map(Removal::most), Ok(3));
+    assert_eq!(store.prune(piece(5, 9)).map(Removal::most), Ok(2));
+    assert_eq!(store.prune(piece(5, 9)).map(Removal::most), Ok(0));
     assert_eq!(store.extent(), Ok(5));
-    assert_eq!(store.prune(piece(1_000_000, 99)), Ok(5));
+    assert_eq!(store.prune(piece(1_000_000, 99)).map(Removal::most), Ok(5));
     assert_eq!(store.extent(), Ok(0));
     add(&mut store, 10..11);
     assert_eq!(store.query(&Filter::default()).expect("rows").end, 11);

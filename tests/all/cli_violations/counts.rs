@@ -102,7 +102,10 @@ fn hours_count_all_requests_and_violations_without_a_record() {
         assert_eq!(rows(&made, args), expected(counts), "{args:?}");
     }
     for (args, says) in [
-        (&["--by", "crawler"][..], "32 of them without a record: 32 beyond 'violations.detail'"),
+        (
+            &["--by", "crawler"][..],
+            "32 of them without a record: 32 beyond 'violations.detail' or 'violations.max_size'",
+        ),
         (&["--by", "crawler", "--limit", "2"], "3 more (show all with --limit 5)"),
         (
             &[

@@ -187,7 +187,7 @@ fn violations_without_a_record_are_never_silent() {
             &made,
             &["--product-token", "GPTBot"][..],
             1,
-            "8 violations without a record: 8 beyond 'violations.detail'",
+            "8 violations without a record: 8 beyond 'violations.detail' or 'violations.max_size'",
         ),
         (
             &made,

@@ -362,3 +362,27 @@ fn the_latest_editions_come_first_and_the_rest_in_parts() {
     found.sort();
     assert_eq!(found, expected);
 }
+
+#[test]
+fn a_list_of_periods_has_the_latest_first_and_no_large_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut store = store(folder.path());
+    let large = Edition { bytes: vec![b'x'; 70_000].into(), ..edition("a.example", "a", 10) };
+    let others = [("a.example", "b", 20), ("b.example", "b", 25), ("a.example", "c", 30)];
+    let others = others.map(|(site, id, from)| edition(site, id, from));
+    store.add([], &notes(&[&[large][..], &others].concat()), &[]).expect("added");
+    let list = |since: Option<i64>, most| {
+        let found = store.edition_periods("A.example", since.map(at), most).expect("rows");
+        let found = found.into_iter().map(|one| {
+            let until = one.until.map(|until| until.as_second());
+            (one.id.to_string(), one.from.as_second(), until, one.bytes.is_some())
+        });
+        found.collect::<Vec<_>>()
+    };
+    let row = |id: &str, from, until, is_small| (id.to_owned(), from, until, is_small);
+    let (a, b, c) =
+        (row("a", 10, Some(20), false), row("b", 20, Some(30), true), row("c", 30, None, true));
+    assert_eq!(list(None, 9), [c.clone(), b.clone(), a]);
+    assert_eq!(list(None, 1), [row("c", 30, None, true)]);
+    assert_eq!(list(Some(25), 9), [c, b]);
+}

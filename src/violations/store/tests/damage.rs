@@ -289,7 +289,7 @@ fn a_moved_database_takes_along_what_was_acknowledged() {
     let folder = tempfile::tempdir().expect("a folder");
     let (path, moved) = (folder.path().join("beadle.db"), folder.path().join("moved.db"));
     let recollection = Recollection::default();
-    let opened = Appender::open(&path, OnDamage::Keep, recollection.clone(), None);
+    let opened = Appender::open(&path, OnDamage::Keep, recollection.clone(), Limits::default());
     let mut appender = opened.expect("a database").0;
     recollection.set(history);
     appender.append(&batch(0..100)).expect("added");

@@ -1,45 +1,16 @@
-//! What `serve` hands to the alerts: the state of the program, and the offenders of earlier runs.
+//! What `serve` hands to the alerts: the offenders of earlier runs.
 
 use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 
 use crate::{
-    alerts::{Offender, State, Tally, Trouble},
+    alerts::Offender,
     crawlers::Outcome,
-    enforce::Action,
     metrics,
     policy::Policy,
-    publication::Handles,
-    violations::{Dimension, Health, Question, Store},
+    violations::{Dimension, Question, Store},
 };
-
-/// The state of the program.
-pub(in crate::cli) fn state(handles: &Handles) -> State {
-    let Handles { metrics, sink, refused, .. } = handles;
-    let troubles =
-        sink.destinations().into_iter().filter_map(|(destination, health)| match health {
-            Health::Ok => None,
-            Health::Degraded(reason) => {
-                Some(Trouble { destination: destination.to_owned(), reason })
-            }
-        });
-    let tallies = metrics.requests_of_crawlers().into_iter().map(|one| Tally {
-        violations: if one.action == Action::Pass.as_str() { 0 } else { one.requests },
-        is_impostor: one.standing == Outcome::Contradicted.as_str(),
-        site: one.site,
-        product_token: one.product_token,
-        requests: one.requests,
-    });
-    State {
-        refused: refused.load().as_deref().cloned(),
-        quarantined: metrics.robots_in_quarantine(),
-        open_breakers: metrics.open_breakers(),
-        troubles: troubles.collect(),
-        lost: sink.counts().dropped,
-        tallies: tallies.collect(),
-    }
-}
 
 /// The crawlers that violated the rules within the retention of records. Without a readable
 /// database there are none: the sink names its failure.

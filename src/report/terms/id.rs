@@ -1,20 +1,24 @@
-//! Decision ids: read from an option, and explained if no record has one.
+//! Decision ids: read, and explained if no record has one.
 
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;
 
-use crate::{cli::exit::Error, escape::shown};
+use super::Refusal;
+use crate::escape::shown;
 
 /// How long a record may wait until it is written.
 const WRITTEN: SignedDuration = SignedDuration::from_secs(10);
 
 /// The id in the form of records.
-pub(super) fn read(text: &str) -> Result<String, Error> {
+///
+/// # Errors
+/// It is no UUID.
+pub fn read(text: &str) -> Result<String, Refusal> {
     match Uuid::try_parse(text.trim()) {
         Ok(id) => Ok(id.hyphenated().to_string()),
-        Err(_) => Err(Error::Refused(format!(
+        Err(_) => Err(Refusal::Term(format!(
             "'{}' is no decision id (an id has the form 01a1fac2-c907-705b-afda-7511298981af)",
             shown(text)
         ))),
@@ -22,7 +26,7 @@ pub(super) fn read(text: &str) -> Result<String, Error> {
 }
 
 /// The reason why no record has an id. `retention` is how long records are kept.
-pub(super) fn absence(id: &str, retention: Option<Duration>, now: Timestamp) -> String {
+pub fn absence(id: &str, retention: Option<Duration>, now: Timestamp) -> String {
     let Some(made) = time(id) else {
         return "it is no id of Beadle, whose ids are UUIDs of version 7".to_owned();
     };
@@ -42,13 +46,13 @@ pub(super) fn absence(id: &str, retention: Option<Duration>, now: Timestamp) -> 
         }
         _ => format!(
             "{made} it may be counted without a record (beyond 'violations.detail', or dropped), \
-             or be of another server"
+             removed because of 'violations.max_size', or of another server"
         ),
     }
 }
 
 /// The time at which an id was made.
-pub(super) fn time(id: &str) -> Option<Timestamp> {
+fn time(id: &str) -> Option<Timestamp> {
     let id = Uuid::try_parse(id).ok().filter(|id| id.get_version_num() == 7)?;
     let (seconds, nanoseconds) = id.get_timestamp()?.to_unix();
     Timestamp::new(i64::try_from(seconds).ok()?, nanoseconds.cast_signed()).ok()

@@ -1,0 +1,38 @@
+//! The explanation of a decision: what the rules say about one request, and why.
+//!
+//! A [`Question`] goes in: a URL or path, a User-Agent and perhaps an address. [`explain`] asks the
+//! gate for the decision that such a request would get. An [`Explanation`] comes out, as data (the
+//! JSON of `beadle explain`) and as lines of text. `explain` on the command line and the desk print
+//! the same one. Nobody sends the request, so nothing is counted, recorded, fetched or looked up.
+//!
+//! ```text
+//! question   what an operator asks; a fault names the repair
+//! answer     the question put to the gate
+//! decision   the decision as data
+//! text       the decision as lines
+//! verdict    the rows and lines that a robots.txt alone also has
+//! excerpt    the lines of a robots.txt around a rule
+//! past       a recorded violation, explained by the stored edition
+//! ```
+//!
+//! May use: gate, publication, violations, enforce, crawlers, robots, escape. Must not know: proxy, admin,
+//! cli, any clock, any socket.
+
+mod answer; // a question put to the gate
+mod decision; // the decision as data
+mod excerpt; // the lines around a rule
+mod line; // one line of text
+mod past; // a recorded violation
+mod question; // what is asked, and its faults
+mod text; // the decision as lines
+mod verdict; // what a robots.txt alone says
+
+pub use self::{
+    answer::explain,
+    decision::{ClaimRow, EditionRow, Explanation},
+    excerpt::{Excerpt, ExcerptLine},
+    line::Line,
+    past::Past,
+    question::{Fault, Question, Rungs},
+    verdict::{RuleRow, VerdictRow, group_lines, rule_text},
+};

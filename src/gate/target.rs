@@ -1,0 +1,102 @@
+//! The target of a request, from the octets that a client sends to those that are judged.
+//!
+//! A client may send octets that no URI has. An edge percent-encodes most of them, refuses control
+//! characters, cuts a fragment and limits the length. [`received_target`] does the same to a target
+//! that an operator writes.
+
+use std::fmt;
+
+use http::{HeaderMap, Method};
+
+use super::admission::admit;
+
+/// The longest target, in octets: what the edge's parser takes.
+const MOST_OCTETS: usize = 65_534;
+
+/// The way of one octet of a target through an edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TargetOctet {
+    /// It passes unchanged.
+    Unchanged,
+    /// It passes percent-encoded: it is in no URI (RFC 3986).
+    Encoded,
+    /// No request line has it: a control character.
+    Refused,
+}
+
+impl TargetOctet {
+    /// The way of this octet.
+    pub const fn of(octet: u8) -> Self {
+        match octet {
+            b' ' | b'"' | b'<' | b'>' | b'`' | 0x80.. => Self::Encoded,
+            // `\ ^ { | }` are in no URI either. Parsers take them, so they stay as written.
+            b'!'..=b'~' => Self::Unchanged,
+            _ => Self::Refused,
+        }
+    }
+}
+
+/// Appends `%XX`.
+pub fn push_encoded(out: &mut Vec<u8>, octet: u8) {
+    const HEX: &[u8; 16] = b"0123456789ABCDEF";
+    out.extend([b'%', HEX[usize::from(octet >> 4)], HEX[usize::from(octet & 15)]]);
+}
+
+/// The reason why a request with this target gets 400.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BadTarget {
+    /// Occurs when a target contains this control character.
+    ControlCharacter(u8),
+    /// Occurs when a target is longer than the edge's parser takes.
+    TooLong,
+    /// Occurs when a target is neither a path nor an `http` or `https` URL.
+    NoPath,
+}
+
+/// The fault with its repair, for a target that an operator has written.
+impl fmt::Display for BadTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ControlCharacter(octet) => {
+                write!(f, "it has a control character (write it as %{octet:02X})")
+            }
+            Self::TooLong => f.write_str("it is too long (64 KiB is the limit)"),
+            Self::NoPath => {
+                f.write_str("it is neither a path nor a URL (begin with '/' or 'https://')")
+            }
+        }
+    }
+}
+
+/// The target that the gate gets of a GET with the target `sent`.
+///
+/// # Errors
+/// The reason why it gets none.
+pub fn received_target(sent: &[u8]) -> Result<Vec<u8>, BadTarget> {
+    if sent.is_empty() {
+        return Err(BadTarget::NoPath);
+    }
+    let mut received = encode(sent).map_err(BadTarget::ControlCharacter)?;
+    // A fragment is no part of a target (RFC 9112 §3.2).
+    let end = received.iter().position(|&octet| octet == b'#').unwrap_or(received.len());
+    received.truncate(end);
+    if received.is_empty() {
+        received.push(b'/');
+    }
+    let admission = admit(&Method::GET, &received, &HeaderMap::new());
+    let received = admission.map_err(|_| BadTarget::NoPath)?.target.unwrap_or(received);
+    if received.len() > MOST_OCTETS { Err(BadTarget::TooLong) } else { Ok(received) }
+}
+
+/// The target `sent`, as it passes. `Err` is an octet that no request line has.
+fn encode(sent: &[u8]) -> Result<Vec<u8>, u8> {
+    let mut out = Vec::with_capacity(sent.len());
+    for &octet in sent {
+        match TargetOctet::of(octet) {
+            TargetOctet::Unchanged => out.push(octet),
+            TargetOctet::Encoded => push_encoded(&mut out, octet),
+            TargetOctet::Refused => return Err(octet),
+        }
+    }
+    Ok(out)
+}

@@ -1,0 +1,165 @@
+//! The keys that take effect only at a start: those of `server` and `violations`.
+
+use crate::diagnostic::Diagnostic;
+
+use super::{
+    sections::Policy,
+    server::Server,
+    timeouts::Timeouts,
+    violations::Violations,
+    yaml::{self, Node, Value},
+};
+
+/// A finding for each key whose value differs from the one `in_force` and takes effect only at a
+/// start. `text` is the text of `next`, for the places.
+pub fn restart_findings(in_force: &Policy, next: &Policy, text: &[u8]) -> Vec<Diagnostic> {
+    let mut keys = server(&in_force.server, &next.server);
+    keys.extend(violations(&in_force.violations, &next.violations));
+    if keys.is_empty() {
+        return Vec::new();
+    }
+    let root = yaml::read(text).ok();
+    let finding = |key: &&str| {
+        let (line, column) = root.as_ref().and_then(|root| place(root, key)).unwrap_or_default();
+        let message = format!("{key}: a change of this key needs a restart");
+        Diagnostic::error("policy.restart_needed", message)
+            .at(line, column)
+            .help("restart, or take the change back")
+    };
+    keys.iter().map(finding).collect()
+}
+
+// The parts are named one by one: a new one can't be forgotten.
+
+fn server(old: &Server, new: &Server) -> Vec<&'static str> {
+    let Server { listen, admin, trusted_proxies, timeouts, threads } = old;
+    let mut keys = changed(&[
+        ("server.listen", *listen == new.listen),
+        ("server.admin", *admin == new.admin),
+        ("server.trusted_proxies", *trusted_proxies == new.trusted_proxies),
+        ("server.threads", *threads == new.threads),
+    ]);
+    keys.extend(timeout_keys(timeouts, &new.timeouts));
+    keys
+}
+
+fn timeout_keys(old: &Timeouts, new: &Timeouts) -> Vec<&'static str> {
+    let Timeouts {
+        client_keepalive,
+        client_read,
+        client_write,
+        origin_connect,
+        origin_read,
+        origin_write,
+        origin_keepalive,
+        origin_lookup,
+        drain,
+    } = old;
+    changed(&[
+        ("server.timeouts.client_keepalive", *client_keepalive == new.client_keepalive),
+        ("server.timeouts.client_read", *client_read == new.client_read),
+        ("server.timeouts.client_write", *client_write == new.client_write),
+        ("server.timeouts.origin_connect", *origin_connect == new.origin_connect),
+        ("server.timeouts.origin_read", *origin_read == new.origin_read),
+        ("server.timeouts.origin_write", *origin_write == new.origin_write),
+        ("server.timeouts.origin_keepalive", *origin_keepalive == new.origin_keepalive),
+        ("server.timeouts.origin_lookup", *origin_lookup == new.origin_lookup),
+        ("server.timeouts.drain", *drain == new.drain),
+    ])
+}
+
+fn violations(old: &Violations, new: &Violations) -> Vec<&'static str> {
+    let Violations {
+        database,
+        on_damage,
+        log,
+        retention,
+        queue,
+        detail,
+        max_size,
+        redact_query,
+        client_ip,
+    } = old;
+    changed(&[
+        ("violations.database", *database == new.database),
+        ("violations.on_damage", *on_damage == new.on_damage),
+        ("violations.log", *log == new.log),
+        ("violations.retention", *retention == new.retention),
+        ("violations.queue", *queue == new.queue),
+        ("violations.detail", *detail == new.detail),
+        ("violations.max_size", *max_size == new.max_size),
+        ("violations.redact_query", *redact_query == new.redact_query),
+        ("violations.client_ip", *client_ip == new.client_ip),
+    ])
+}
+
+/// The keys whose values are not the same.
+fn changed(keys: &[(&'static str, bool)]) -> Vec<&'static str> {
+    keys.iter().filter(|(_, is_same)| !is_same).map(|(key, _)| *key).collect()
+}
+
+/// Line and column of a key; of the section that lacks it, if the key is not there.
+fn place(root: &Node, key: &str) -> Option<(u32, u32)> {
+    let (mut node, mut found) = (root, None);
+    for part in key.split('.') {
+        let Value::Map(entries) = &node.value else { break };
+        let Some((key, value)) = entries.iter().find(|(key, _)| key.text == part) else { break };
+        found = Some((key.line, key.column));
+        node = value;
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn policy(sections: &str) -> (Policy, String) {
+        let text =
+            format!("{sections}sites:\n  - hosts: [a.example]\n    origin: http://127.0.0.1:1\n");
+        (text.parse().expect("a policy"), text)
+    }
+
+    #[test]
+    fn each_changed_key_is_named_with_its_line() {
+        let base = "server:\n  threads: 2\nviolations:\n  database: a.db\n";
+        for (changed, expected) in [
+            (base.to_owned(), &[][..]),
+            // Another way to write the same.
+            (base.replace("2", "2\n  timeouts: { drain: 30000ms }"), &[]),
+            (base.replace("threads: 2", "threads: 3"), &[("server.threads", Some(2))]),
+            (
+                base.replace("  threads: 2", "  timeouts:\n    drain: 3s\n    client_read: 1s"),
+                &[
+                    ("server.threads", Some(1)),
+                    ("server.timeouts.client_read", Some(4)),
+                    ("server.timeouts.drain", Some(3)),
+                ],
+            ),
+            (
+                "server: { threads: 2, listen: [127.0.0.1:2] }\n".to_owned(),
+                &[
+                    ("server.listen", Some(1)),
+                    ("violations.database", None),
+                    ("violations.log", None),
+                ],
+            ),
+            (
+                base.replace("a.db", "b.db\n  retention: 1d\n  client_ip: hash"),
+                &[
+                    ("violations.database", Some(4)),
+                    ("violations.retention", Some(5)),
+                    ("violations.client_ip", Some(6)),
+                ],
+            ),
+        ] {
+            let (next, text) = policy(&changed);
+            let findings = restart_findings(&policy(base).0, &next, text.as_bytes());
+            let found: Vec<_> = findings
+                .iter()
+                .map(|one| (one.message.split(':').next().unwrap_or_default(), one.place.line))
+                .collect();
+            assert_eq!(found, expected, "{changed}");
+        }
+    }
+}

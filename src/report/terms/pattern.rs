@@ -1,0 +1,56 @@
+//! Path patterns, by the rules for those of a policy.
+
+use super::Refusal;
+use crate::{
+    escape::shown,
+    policy::corrected_pattern,
+    robots::{Directive, Rule},
+};
+
+/// A path pattern as in robots.txt.
+///
+/// # Errors
+/// It is none; the refusal names the one that is meant.
+pub fn pattern(text: &str) -> Result<String, Refusal> {
+    let refused =
+        |why: &str| Refusal::Term(format!("'{}' is no path pattern ({why})", shown(text)));
+    if let Some(correction) = corrected_pattern(text) {
+        let why = match text.is_empty() {
+            true => "it is empty; '/' matches every path".to_owned(),
+            false => {
+                format!("it begins with neither '/' nor '*'; write '{}'", shown(correction))
+            }
+        };
+        return Err(refused(&why));
+    }
+    match Rule::new(Directive::Disallow, text) {
+        Ok(_) => Ok(text.to_owned()),
+        Err(finding) => Err(refused(finding.help.as_deref().unwrap_or(&finding.message))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_is_refused_with_the_one_that_is_meant() {
+        for (text, says) in [
+            ("private", "write '/private'"),
+            ("?page=", "write '/*?page='"),
+            ("https://www.example.com/a/*", "write '/a/*'"),
+            ("", "it is empty"),
+            ("$", "write '/$'"),
+        ] {
+            let Err(Refusal::Term(sentence)) = pattern(text) else { panic!("{text}: accepted") };
+            assert!(sentence.contains(says), "{text}: {sentence}");
+        }
+        for text in ["/", "*", "*.pdf$", "/a?b=*"] {
+            assert!(pattern(text).is_ok(), "{text}");
+        }
+        for text in ["/a\nb", "/a#b", "/\u{1b}[2J"] {
+            let Err(Refusal::Term(sentence)) = pattern(text) else { panic!("{text}: accepted") };
+            assert!(!sentence.contains(char::is_control), "{sentence}");
+        }
+    }
+}

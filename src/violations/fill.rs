@@ -1,0 +1,50 @@
+//! How full a database is: told by its writer, asked by its queue.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// The records that the database removed since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Removed {
+    /// Those older than the retention.
+    pub by_age: u64,
+    /// The oldest ones of a database that reached its limit of size.
+    pub by_size: u64,
+}
+
+/// The state of a database that its queue and metrics ask for. Other targets are never full.
+#[derive(Debug, Default)]
+pub(super) struct Fill {
+    is_full: AtomicBool,
+    bytes: AtomicU64,
+    by_age: AtomicU64,
+    by_size: AtomicU64,
+}
+
+impl Fill {
+    /// Notes the size, and returns whether the database has become full.
+    pub(super) fn note(&self, bytes: u64, is_full: bool) -> bool {
+        self.bytes.store(bytes, Ordering::Relaxed);
+        !self.is_full.swap(is_full, Ordering::Relaxed) && is_full
+    }
+
+    /// Whether further records are only counted.
+    pub(super) fn is_full(&self) -> bool {
+        self.is_full.load(Ordering::Relaxed)
+    }
+
+    /// The bytes that count against the limit.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Counts removed records.
+    pub(super) fn count(&self, Removed { by_age, by_size }: Removed) {
+        self.by_age.fetch_add(by_age, Ordering::Relaxed);
+        self.by_size.fetch_add(by_size, Ordering::Relaxed);
+    }
+
+    pub(super) fn removed(&self) -> Removed {
+        let count = |of: &AtomicU64| of.load(Ordering::Relaxed);
+        Removed { by_age: count(&self.by_age), by_size: count(&self.by_size) }
+    }
+}

@@ -1,0 +1,270 @@
+//! The rule for the size of a database. It needs no clock of the wall.
+//!
+//! The size is that of the pages in use and of the write-ahead log; pages that a removal freed take
+//! new rows. From [`HIGH`] of the limit, the oldest rows go in small pieces, down to [`LOW`]. At the
+//! limit itself, new records are only counted. Records go first. Counts by hour go where they alone
+//! take more than their share, or where no record is left.
+//!
+//! A reader that does not end keeps the log from being emptied. The removal of rows cannot make the log
+//! shorter, so none is removed for it; beyond a share of the limit, nothing is written any more.
+
+use std::time::{Duration, Instant};
+
+/// The parts of the limit, in percent, from which and down to which rows go.
+const HIGH: u64 = 98;
+const LOW: u64 = 95;
+/// The part that counts by hour may take, in percent.
+const SHARE_OF_COUNTS: u64 = 50;
+/// The part that the log may take, and the least bytes of it.
+const SHARE_OF_LOG: u64 = 25;
+const LEAST_LOG: u64 = 16 << 20;
+/// The most rows of a kind in one transaction.
+pub(super) const PIECE: u64 = 1000;
+/// The pause where nothing is left that may go.
+const NOTHING_LEFT: Duration = Duration::from_secs(60);
+
+/// The shortest time between two log lines about a full database.
+const WARNING_INTERVAL: Duration = Duration::from_secs(600);
+
+/// What counts against the limit, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Extent {
+    /// The pages in use.
+    pub(super) pages: u64,
+    /// The write-ahead log.
+    pub(super) log: u64,
+}
+
+/// The parts of the pages in use, in bytes, approximately.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Parts {
+    /// Records.
+    pub(super) records: u64,
+    /// The history of robots.txt, which no limit of size removes.
+    pub(super) history: u64,
+}
+
+/// The rows that go next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Records,
+    Counts,
+}
+
+impl Extent {
+    pub(super) const fn bytes(self) -> u64 {
+        self.pages.saturating_add(self.log)
+    }
+}
+
+impl Kind {
+    pub(super) const fn other(self) -> Self {
+        match self {
+            Self::Records => Self::Counts,
+            Self::Counts => Self::Records,
+        }
+    }
+}
+
+/// The limit, and the state of the present sweep.
+#[derive(Debug)]
+pub(super) struct SizeLimit {
+    most: u64,
+    is_sweeping: bool,
+    /// The time of the next piece.
+    next: Instant,
+    /// The earliest time of the next log line about a full database.
+    next_warning: Instant,
+}
+
+impl SizeLimit {
+    pub(super) const fn new(most: u64, now: Instant) -> Self {
+        Self { most, is_sweeping: false, next: now, next_warning: now }
+    }
+
+    pub(super) const fn most(&self) -> u64 {
+        self.most
+    }
+
+    /// Whether new records are only counted.
+    pub(super) const fn is_full(&self, extent: Extent) -> bool {
+        extent.bytes() >= self.most
+    }
+
+    /// Whether the log is so long that nothing is written until its reader ends.
+    pub(super) fn is_log_too_long(&self, log: u64) -> bool {
+        log > part(self.most, SHARE_OF_LOG).max(LEAST_LOG)
+    }
+
+    /// Whether a piece of the oldest rows goes now.
+    pub(super) fn is_due(&mut self, now: Instant, extent: Extent) -> bool {
+        let above = if self.is_sweeping { LOW } else { HIGH };
+        self.is_sweeping = extent.pages > part(self.most, above);
+        self.is_sweeping && now >= self.next && !self.is_log_too_long(extent.log)
+    }
+
+    /// The kind of rows that go first.
+    pub(super) fn first(&self, extent: Extent, parts: Parts) -> Kind {
+        let counts = extent.pages.saturating_sub(parts.records.saturating_add(parts.history));
+        if counts > part(self.most, SHARE_OF_COUNTS) { Kind::Counts } else { Kind::Records }
+    }
+
+    /// Schedules the next piece after one of `rows` rows that began at `start`. A writer that has room
+    /// has half of the time.
+    pub(super) fn removed(&mut self, rows: u64, start: Instant, now: Instant, is_full: bool) {
+        self.next = match rows {
+            0 => now + NOTHING_LEFT,
+            _ if is_full => now,
+            _ => now + now.saturating_duration_since(start),
+        };
+    }
+
+    /// Ends a failed sweep for a while.
+    pub(super) fn put_off(&mut self, now: Instant) {
+        self.next = now + NOTHING_LEFT;
+    }
+
+    /// Whether it is time for another log line about a full database.
+    pub(super) fn may_warn(&mut self, now: Instant) -> bool {
+        let is_due = now >= self.next_warning;
+        if is_due {
+            self.next_warning = now + WARNING_INTERVAL;
+        }
+        is_due
+    }
+
+    /// The time until the next piece; `None` between sweeps.
+    pub(super) fn rest(&self, now: Instant) -> Option<Duration> {
+        self.is_sweeping.then(|| self.next.saturating_duration_since(now))
+    }
+}
+
+/// A part of a size, in percent.
+const fn part(size: u64, percent: u64) -> u64 {
+    size / 100 * percent
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const MOST: u64 = 100_000_000;
+
+    #[test]
+    fn rows_go_from_a_high_mark_down_to_a_low_one() {
+        let now = Instant::now();
+        let mut limit = SizeLimit::new(MOST, now);
+        for (percent, goes, is_full) in [
+            (97, false, false),
+            (99, true, false),
+            (97, true, false),
+            (96, true, false),
+            (95, false, false),
+            (97, false, false),
+            (100, true, true),
+        ] {
+            let extent = Extent { pages: MOST / 100 * percent, log: 0 };
+            assert_eq!(limit.is_due(now, extent), goes, "{percent}");
+            assert_eq!(limit.is_full(extent), is_full, "{percent}");
+        }
+    }
+
+    #[test]
+    fn a_log_that_a_reader_holds_costs_no_stored_record() {
+        let now = Instant::now();
+        let mut limit = SizeLimit::new(MOST, now);
+        let extent = Extent { pages: MOST / 100 * 90, log: MOST / 100 * 20 };
+        assert!(limit.is_full(extent) && !limit.is_due(now, extent));
+        assert!(!limit.is_log_too_long(extent.log) && limit.is_log_too_long(MOST / 100 * 26));
+        // A small limit leaves the log what a backup needs.
+        assert!(!SizeLimit::new(16 << 20, now).is_log_too_long(16 << 20));
+    }
+
+    #[test]
+    fn counts_go_only_where_they_alone_take_more_than_half() {
+        let limit = SizeLimit::new(MOST, Instant::now());
+        let million = |number: u64| number * 1_000_000;
+        for (pages, records, history, first) in [
+            (99, 90, 0, Kind::Records),
+            (99, 50, 0, Kind::Records),
+            (99, 40, 10, Kind::Records),
+            (99, 48, 0, Kind::Counts),
+            (99, 0, 0, Kind::Counts),
+            (99, 0, 60, Kind::Records),
+            (99, 120, 120, Kind::Records),
+        ] {
+            let extent = Extent { pages: million(pages), log: 0 };
+            let parts = Parts { records: million(records), history: million(history) };
+            assert_eq!(limit.first(extent, parts), first, "{pages} {records} {history}");
+        }
+    }
+
+    #[test]
+    fn a_sweep_pauses_as_long_as_a_piece_took_unless_the_database_is_full() {
+        let start = Instant::now();
+        let now = start + Duration::from_millis(40);
+        let mut limit = SizeLimit::new(MOST, start);
+        assert_eq!(limit.rest(start), None);
+        let extent = Extent { pages: MOST, log: 0 };
+        assert!(limit.is_due(start, extent));
+        for (rows, is_full, rest) in [(1000, false, 40), (1000, true, 0), (0, true, 60_000)] {
+            limit.removed(rows, start, now, is_full);
+            assert_eq!(limit.rest(now), Some(Duration::from_millis(rest)));
+            assert_eq!(limit.is_due(now, extent), rest == 0);
+        }
+    }
+
+    proptest! {
+        /// Whatever comes in, the size stays below the limit and one batch; counts never take the
+        /// room of all records, and records never that of the counts' share.
+        #[test]
+        fn the_size_is_bounded(batches in prop::collection::vec((0_u64..256, 0_u64..400), 1..400)) {
+            const RECORD: u64 = 5_000;
+            const COUNT: u64 = 70;
+            let start = Instant::now();
+            let mut limit = SizeLimit::new(16 << 20, start);
+            let (mut records, mut counts, mut folded, mut gone) = (0, 0, 0, 0);
+            let (mut seen, mut all_counts, mut gone_counts) = (0, 0, 0);
+            let extent = |records: u64, counts: u64| {
+                Extent { pages: records * RECORD + counts * COUNT, log: 0 }
+            };
+            for (new, new_counts) in batches.iter().cycle().take(2_000) {
+                seen += new;
+                all_counts += new_counts;
+                let now = extent(records, counts);
+                if limit.is_full(now) { folded += new } else { records += new }
+                counts += new_counts;
+                let now = extent(records, counts);
+                if limit.is_due(start, now) {
+                    let parts = Parts { records: records * RECORD, history: 0 };
+                    let mut rows = 0;
+                    for kind in [limit.first(now, parts), limit.first(now, parts).other()] {
+                        if rows == 0 {
+                            let left = match kind {
+                                Kind::Records => &mut records,
+                                Kind::Counts => &mut counts,
+                            };
+                            rows = (*left).min(PIECE);
+                            *left -= rows;
+                            match kind {
+                                Kind::Records => gone += rows,
+                                Kind::Counts => {
+                                    gone_counts += rows;
+                                    let share = counts * COUNT + rows * COUNT > limit.most() / 2;
+                                    prop_assert!(share || records == 0);
+                                }
+                            }
+                        }
+                    }
+                    limit.removed(rows, start, start, true);
+                }
+                prop_assert_eq!(seen, records + gone + folded);
+                prop_assert_eq!(all_counts, counts + gone_counts);
+                let slack = 256 * RECORD + 400 * COUNT;
+                prop_assert!(extent(records, counts).bytes() <= limit.most() + slack);
+            }
+        }
+    }
+}

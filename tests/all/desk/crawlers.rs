@@ -1,0 +1,255 @@
+//! The pages of crawlers: the list, the scorecard, the evidence bundle.
+
+use std::process::Command;
+
+use beadle::violations::{Hour, ReadState, Rollup, Rollups, Series, Store, Text};
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::{RULES, assert_guarded, page};
+use crate::support::{
+    client::Response,
+    origin::Origin,
+    program::{Beadle, PROGRAM, Setup, json_lines},
+    week::{self, SITE},
+};
+
+/// A site with the counts of two weeks.
+pub(super) fn with_a_week() -> Beadle {
+    let origin = Origin::plain();
+    let site =
+        format!("  - hosts: [{SITE}]\n    origin: http://127.0.0.1:{}\n{RULES}", origin.port);
+    let beadle = Setup::sites(&site).start();
+    week::fill(&beadle.folder().join("beadle.db"), Timestamp::now());
+    beadle
+}
+
+fn get(beadle: &Beadle, path: &str) -> Response {
+    let answer = page(beadle, path).send(beadle.admin);
+    assert_guarded(&answer, path);
+    answer
+}
+
+fn text(beadle: &Beadle, path: &str) -> String {
+    let answer = get(beadle, path);
+    assert_eq!(answer.status, 200, "{path}");
+    let text = answer.text();
+    assert!(!text.contains("<script") && !text.contains("style="), "{path}: {text}");
+    text
+}
+
+/// The links to crawlers in the table: the address and the name.
+fn rows(text: &str) -> Vec<(String, String)> {
+    let row = |rest: &str| {
+        let (link, rest) = rest.split_once("\">")?;
+        Some((link.replace("&#38;", "&"), rest.split('<').next()?.to_owned()))
+    };
+    let rest = text.split("<tr><td><a href=\"").skip(1);
+    rest.filter(|rest| rest.starts_with("/crawlers/")).filter_map(row).collect()
+}
+
+fn names(text: &str) -> Vec<String> {
+    rows(text).into_iter().map(|(_, name)| name).collect()
+}
+
+#[test]
+fn crawlers_are_listed_sorted_and_filtered() {
+    let beadle = with_a_week();
+    let all = names(&text(&beadle, "/crawlers"));
+    assert_eq!((all.len(), all[0].as_str(), all[1].as_str()), (16, "GPTBot", "Bytespider"));
+    for (query, first) in [
+        ("?sort=requests", "Googlebot"),
+        ("?sort=share", "Bytespider"),
+        ("?sort=change", "YandexBot"),
+        ("?sort=this", "GPTBot"),
+        ("?sort=confirmed&days=30", "bingbot"),
+        ("?sort=false", "Googlebot"),
+        ("?sort=name", "(no name)"),
+        ("?sort=%3Cscript%3E&days=x", "GPTBot"),
+        ("?days=1", "GPTBot"),
+    ] {
+        let found = text(&beadle, &format!("/crawlers{query}"));
+        assert_eq!(names(&found)[0], first, "{query}");
+        assert_eq!(found.matches("aria-sort=").count(), 1, "{query}");
+    }
+    let search = names(&text(&beadle, "/crawlers?purpose=search&site=WWW.example.com"));
+    assert!(search.contains(&"bingbot".to_owned()) && !search.contains(&"GPTBot".to_owned()));
+    let unknown = names(&text(&beadle, "/crawlers?purpose=unknown"));
+    assert_eq!(unknown, ["(no name)"]);
+    for query in ["?site=other.example", "?purpose=%3Cscript%3E"] {
+        let found = text(&beadle, &format!("/crawlers{query}"));
+        assert!(found.contains("No crawler came in this time that this filter takes."), "{found}");
+    }
+    for (link, name) in rows(&text(&beadle, "/crawlers?days=30")) {
+        assert!(link.ends_with("?days=30"), "{link}");
+        let found = text(&beadle, &link);
+        let name = if name == "(no name)" { "Clients without a name" } else { &name };
+        assert!(found.contains(&format!("<h1>{name}</h1>")), "{link}: {found}");
+    }
+}
+
+#[test]
+fn the_scorecard_says_what_the_command_says() {
+    let beadle = with_a_week();
+    for token in ["GPTBot", "Googlebot", "CCBot", "Amazonbot"] {
+        let page = text(&beadle, &format!("/crawlers/{token}"));
+        let score = Command::new(PROGRAM)
+            .args(["crawlers", "score", token, "--format", "json", "--config"])
+            .arg(beadle.policy_file())
+            .output()
+            .expect("the program can be started");
+        let [score]: [Value; 1] = json_lines(&score).try_into().expect("one line");
+        for number in [&score["requests"], &score["violations"], &score["read"]["never"]] {
+            let number = number.as_u64().expect("a number");
+            let shown = match number {
+                small if small < 1000 => small.to_string(),
+                large => format!("{},{:03}", large / 1000, large % 1000),
+            };
+            let cell = format!("<td class=\"number\">{shown}</td>");
+            assert!(page.contains(&cell), "{token}: {cell} {page}");
+        }
+        for (reason, _) in score["reasons"].as_object().expect("an object") {
+            assert!(page.contains(reason.as_str()), "{token}: {reason}");
+        }
+        for part in ["In figures", "Fetches of robots.txt", "Pace kept", "svg class=\"chart\""] {
+            assert!(page.contains(part), "{token}: {part}");
+        }
+    }
+    let page = text(&beadle, "/crawlers/gptbot?days=1&site=www.example.com");
+    for part in [
+        "<h1>GPTBot</h1>",
+        "OpenAI",
+        "25 hours",
+        "<a href=\"/violations?crawler=GPTBot&#38;site=www.example.com&#38;path=%2Fprivate%2F\">Disallow: /private/</a>",
+        "/private/prices",
+        "/violations?crawler=GPTBot&#38;site=www.example.com\"",
+        "beadle report --evidence GPTBot --since 1d --site www.example.com --config ",
+        "/crawlers/GPTBot/evidence.zip?days=1&#38;site=www.example.com",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    let nameless = text(&beadle, "/crawlers/-");
+    assert!(nameless.contains("Clients without a name"), "{nameless}");
+    assert!(!nameless.contains("evidence.zip"), "nobody to send it to: {nameless}");
+}
+
+#[test]
+fn a_name_that_nobody_knows_is_answered_with_the_nearest() {
+    let origin = Origin::plain();
+    let beadle = Setup::site(origin.port, RULES).start();
+    for (token, said) in [
+        ("GPTBoot", "Did you mean GPTBot?"),
+        ("%3Cscript%3E", "Neither the catalogue nor"),
+        ("..%2F..%2Fetc%2Fpasswd", "Neither the catalogue nor"),
+        ("%252f", "Neither the catalogue nor"),
+        ("a%0D%0Ab", "Neither the catalogue nor"),
+        ("%FF%FE", "Neither the catalogue nor"),
+        ("%00", "Neither the catalogue nor"),
+    ] {
+        for path in [format!("/crawlers/{token}"), format!("/crawlers/{token}/evidence.zip")] {
+            let answer = get(&beadle, &path);
+            assert_eq!(answer.status, 404, "{path}");
+            let text = answer.text();
+            assert!(text.contains(said) && !text.contains("<script"), "{path}: {text}");
+        }
+    }
+    let empty = text(&beadle, "/crawlers?days=90");
+    assert!(empty.contains("No crawler came in this time."), "{empty}");
+    let known = text(&beadle, "/crawlers/ClaudeBot?days=30");
+    assert!(known.contains("No request came in this time.") && known.contains("Anthropic"));
+
+    let none = Setup::site(origin.port, "").violations("  log: $DIR/violations.jsonl\n").start();
+    for path in ["/crawlers", "/crawlers/GPTBot", "/crawlers/GPTBot/evidence.zip"] {
+        assert!(text(&none, path).contains("Set violations.database."), "{path}");
+    }
+}
+
+#[test]
+fn hostile_names_are_shown_and_linked_as_they_are() {
+    let origin = Origin::plain();
+    let beadle = Setup::site(origin.port, RULES).start();
+    for user_agent in
+        ["<script>alert(1)</script>Bot/1.0", "../../etcBot/1.0 (+http://x.example/bot)"]
+    {
+        assert_eq!(beadle.get("/private/a", user_agent).status, 200, "only logged");
+    }
+    beadle.wait_for_metric("beadle_records_stored_total", 1.0);
+    let hostile =
+        ["<script>alert(1)</script>", "../x", "..", "%2f", "a&b\"'", "a\nb", "Odd Crawler"];
+    let rollups =
+        Rollups { series: hostile.iter().map(|name| logged(name)).collect(), ..Rollups::default() };
+    let mut store = Store::open(&beadle.folder().join("beadle.db")).expect("a database");
+    store.add_rollups(&rollups).expect("added");
+    let all = text(&beadle, "/crawlers");
+    let found = rows(&all);
+    assert_eq!(found.len(), hostile.len(), "all but '..', and the one that came: {all}");
+    for (link, name) in found {
+        let card = text(&beadle, &link);
+        assert!(card.contains(&format!("<h1>{name}</h1>")), "{link}: {card}");
+        let (_, rest) = card.split_once("<p class=\"pages\"><a href=\"").expect("a link");
+        let violations = rest.split('"').next().expect("an address").replace("&#38;", "&");
+        let listed = text(&beadle, &violations);
+        assert!(listed.contains(&format!("name=\"crawler\" value=\"{name}\"")), "{listed}");
+    }
+    for all in [all, text(&beadle, "/crawlers?days=30")] {
+        assert!(all.contains("<a href=\"/violations?crawler=..\">..</a>"), "{all}");
+    }
+}
+
+/// Five logged violations of this name in the hour that runs.
+fn logged(name: &str) -> Rollup {
+    let series = Series {
+        site: Text::word("site.example"),
+        class: Text::word("automation"),
+        product_token: Text::field(name.as_bytes()),
+        purpose: Text::default(),
+        standing: Text::word("unknown"),
+        verdict: Text::word("disallow"),
+        action: Text::word("log"),
+        reason: Text::word("robots.disallow"),
+        edition: Text::default(),
+        line: 1,
+        directive: Text::word("disallow"),
+        pattern: Text::word("/private/"),
+        read: Some(ReadState::Never),
+    };
+    Rollup { hour: Hour::of(Timestamp::now()), series, requests: 5, folded: 0, dropped: 0 }
+}
+
+#[test]
+fn a_downloaded_bundle_verifies() {
+    let origin = Origin::plain();
+    let beadle = Setup::site(origin.port, RULES).start();
+    for number in 0..3 {
+        beadle.get(&format!("/private/{number}"), "GPTBot/1.2");
+    }
+    beadle.get("/", "ClaudeBot/1.0");
+    beadle.wait_for_metric("beadle_records_stored_total", 3.0);
+    let bundle = get(&beadle, "/crawlers/gptbot/evidence.zip?days=1");
+    assert_eq!((bundle.status, bundle.header("content-type")), (200, Some("application/zip")));
+    let name = "attachment; filename=\"evidence-GPTBot.zip\"";
+    assert_eq!(bundle.header("content-disposition"), Some(name));
+    let file = beadle.folder().join("bundle.zip");
+    std::fs::write(&file, &bundle.body).expect("the folder is ours");
+    let verified = Command::new(PROGRAM)
+        .args(["report", "--verify"])
+        .arg(&file)
+        .output()
+        .expect("the program can be started");
+    let said = String::from_utf8_lossy(&verified.stdout);
+    assert_eq!(verified.status.code(), Some(0), "{said}");
+    assert!(said.contains("3 "), "{said}");
+    for (path, said) in [
+        ("/crawlers/ClaudeBot/evidence.zip", "there is nothing to prove"),
+        ("/crawlers/GPTBot/evidence.zip?site=other.example", "there is nothing to prove"),
+        ("/crawlers/-/evidence.zip", "No crawler is named"),
+    ] {
+        let answer = get(&beadle, path);
+        assert_eq!(answer.status, 404, "{path}");
+        assert!(answer.text().contains(said), "{path}: {}", answer.text());
+    }
+    beadle.replace_policy("sites: nonsense\n");
+    let answer = get(&beadle, "/crawlers/GPTBot/evidence.zip");
+    assert_eq!(answer.status, 503);
+    assert!(answer.text().contains("Repair "), "{}", answer.text());
+}

@@ -1,0 +1,175 @@
+//! What holds on every page: nothing goes wrong, everybody can read it, and it fits.
+
+use std::sync::Arc;
+
+use crate::{
+    desks::Desks,
+    support::{origin::Origin, program::Setup, wait_for},
+    tab::{Axe, Key, PAPER, PHONE, Tab, WIDE},
+    table::{Page, pages},
+};
+
+/// Elements that stick out of the window, other than within something that scrolls, and tables that
+/// no sheet holds.
+const MISFITS: &str = "(width => {
+    const scrolls = it => it && it !== document.body && (
+        ['auto', 'scroll'].includes(getComputedStyle(it).overflowX) || scrolls(it.parentElement));
+    const named = it => `<${it.tagName.toLowerCase()} class='${it.getAttribute('class') ?? ''}'> `
+        + `${Math.round(it.getBoundingClientRect().right)}: ${it.textContent.trim().slice(0, 60)}`;
+    const all = [...document.querySelectorAll('body *:not(.skip)')];
+    const out = all.filter(it => it.getBoundingClientRect().right > width + 1
+        && !scrolls(it.parentElement)).map(it => `sticks out: ${named(it)}`);
+    const page = document.documentElement.scrollWidth;
+    if (page > width) out.push(`the page is ${page} wide`);
+    for (const table of document.querySelectorAll('table'))
+        if (!table.closest('.sheet')) out.push(`no sheet: ${named(table)}`);
+    return out;
+})";
+
+/// What paper would cut off: it has no scrolling.
+const CUT: &str = "[...document.querySelectorAll('main, main *')]
+    .filter(it => it.getClientRects().length > 0 && !it.closest('svg, input, select, textarea'))
+    .filter(it => getComputedStyle(it).overflowX !== 'visible' && it.scrollWidth > it.clientWidth + 1)
+    .map(it => `<${it.tagName} class='${it.className}'> ${it.scrollWidth} > ${it.clientWidth}: `
+        + it.textContent.trim().slice(0, 60))";
+
+/// Visits every page, and panics with all that is found.
+fn visit(desks: &Desks, tab: &mut Tab, mut find: impl FnMut(&mut Tab, &Page) -> Vec<String>) {
+    let mut found = Vec::new();
+    for page in pages(desks, tab) {
+        tab.turn_to(desks.of(page.desk));
+        tab.go(&page.path);
+        let here = format!("{:?} {}", page.desk, page.path);
+        found.extend(find(tab, &page).into_iter().map(|fault| format!("{here}: {fault}")));
+    }
+    assert!(found.is_empty(), "{} faults\n{}\n", found.len(), found.join("\n"));
+}
+
+#[test]
+fn nothing_goes_wrong_and_nothing_comes_from_outside() {
+    let Some((desks, mut tab)) = start() else { return };
+    visit(&desks, &mut tab, |tab, _| {
+        tab.look(PHONE, true);
+        tab.look(WIDE, false);
+        tab.faults()
+    });
+    // The watch is awake: what a page must not do is noticed, and the policy stops it.
+    tab.go("/");
+    tab.value(
+        "{ const script = document.createElement('script'); script.textContent = 'open = 1';
+           document.body.append(script); fetch('https://evil.example/').catch(() => {}); 0 }",
+    );
+    tab.wait_until("open !== 1");
+    let faults = tab.faults().join("\n");
+    assert!(faults.contains("policy: script-src") && faults.contains("evil.example"), "{faults}");
+}
+
+#[test]
+fn axe_finds_no_serious_fault_in_light_and_dark_on_a_screen_and_a_phone() {
+    let Some(axe) = Axe::read() else { return };
+    let Some((desks, mut tab)) = start() else { return };
+    visit(&desks, &mut tab, |tab, _| {
+        let mut found = Vec::new();
+        for (width, is_dark) in [(WIDE, false), (WIDE, true), (PHONE, true), (PHONE, false)] {
+            tab.look(width, is_dark);
+            let mode = format!("{width} {}", if is_dark { "dark" } else { "light" });
+            found
+                .extend(tab.axe(&axe, is_dark).into_iter().map(|fault| format!("{mode}: {fault}")));
+        }
+        tab.look(WIDE, false);
+        found
+    });
+}
+
+#[test]
+fn pages_fit_a_phone_and_have_a_dark_side() {
+    let Some((desks, mut tab)) = start() else { return };
+    let colour = "getComputedStyle(document.body).backgroundColor";
+    visit(&desks, &mut tab, |tab, _| {
+        let light = tab.text(colour);
+        tab.look(PHONE, true);
+        let mut found = tab.texts(&format!("{MISFITS}({PHONE})"));
+        if tab.text(colour) == light {
+            found.push("dark is as light".to_owned());
+        }
+        tab.look(WIDE, false);
+        found.extend(tab.texts(&format!("{MISFITS}({WIDE})")));
+        found
+    });
+}
+
+#[test]
+fn paper_shows_everything() {
+    let Some((desks, mut tab)) = start() else { return };
+    visit(&desks, &mut tab, |tab, _| {
+        tab.look(PAPER, false);
+        tab.media("print", false);
+        let mut found = tab.texts(&format!("{MISFITS}({PAPER})"));
+        found.extend(tab.texts(CUT).into_iter().map(|cut| format!("cut: {cut}")));
+        let printed = tab.printed();
+        if !printed.starts_with(b"%PDF") {
+            found.push(format!("no PDF, {} bytes", printed.len()));
+        }
+        tab.look(WIDE, false);
+        found
+    });
+}
+
+#[test]
+fn the_focus_is_seen_wherever_it_is() {
+    // Of every kind of element the first ones: rows are many and alike.
+    const FOCUS: &str = "(it => {
+        const style = getComputedStyle(it), box = it.getBoundingClientRect();
+        const is_ringed = style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) > 0;
+        const is_there = box.width > 0 && box.bottom > 0 && box.right > 0
+            && box.top < innerHeight && box.left < innerWidth;
+        const name = `${it.tagName} ${it.textContent.trim().slice(0, 40)}`;
+        return [it === document.body ? '' : name, is_ringed && is_there ? '' : `${name}: not seen`];
+    })(document.activeElement)";
+    let Some((desks, mut tab)) = start() else { return };
+    visit(&desks, &mut tab, |tab, page| {
+        let mut found = Vec::new();
+        for stop in 0..40 {
+            tab.press(Key::Tab);
+            let [name, fault] = &tab.texts(FOCUS)[..] else { panic!("two texts") };
+            let is_first = stop == 0 && !page.path.starts_with("/login");
+            if is_first && name != "A To the content" {
+                found.push(format!("the first stop is {name}"));
+            }
+            if name.is_empty() {
+                break;
+            }
+            found.extend((!fault.is_empty()).then(|| fault.clone()));
+        }
+        found
+    });
+}
+
+#[test]
+fn a_chart_shows_the_first_requests() {
+    let origin = Origin::plain();
+    let rules = "    robots_txt: { groups: [{ user_agents: [\"*\"], disallow: [/private/] }] }\n";
+    let desk = Setup::site(origin.port, rules).start();
+    let Some(mut tab) = Tab::open(&desk) else { return };
+    for _ in 0..20 {
+        desk.get("/private/", "GPTBot/1.2");
+    }
+    let bars = "[...document.querySelectorAll('svg.chart rect')].filter(it => {
+        const box = it.getBoundingClientRect();
+        return it.getAttribute('fill') === '#010000' && box.width > 4 && box.height > 20;
+    }).length";
+    for days in [1, 7, 90] {
+        // The counts are in the database a second later.
+        wait_for("a bar", || {
+            tab.go(&format!("/?days={days}"));
+            (tab.value(bars) != 0).then_some(())
+        });
+    }
+}
+
+/// The desks and a browser; `None` if there is no browser.
+fn start() -> Option<(Arc<Desks>, Tab)> {
+    let desks = Desks::start();
+    let tab = Tab::open(&desks.busy)?;
+    Some((desks, tab))
+}
