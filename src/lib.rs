@@ -11,11 +11,11 @@
 //! base       diagnostic  escape  text  metrics  product_token  fetch
 //! formats    robots   robots_tag   signature   crawlers    pure: bytes in, values out
 //! meaning    policy   enforce                          pure: enforce -> policy -> formats
-//! effects    tally -> violations   evidence   conduct   alerts  do not know each other
+//! effects    tally -> record -> violations   evidence   conduct   alerts  do not know each other
 //! documents  report                                    stored facts in, documents out
 //! in force   publication   gate                        the published state; the path of a request
 //! reasons    explanation                               a decision as data and as text
-//! edges      proxy    admin                            do not know each other
+//! edges      proxy    admin -> desk   api              proxy and admin, desk and api do not know each other
 //! top        cli                                       everything
 //! ```
 //!
@@ -52,6 +52,7 @@ pub mod enforce; // the decision about a request
 
 pub mod tally; // requests counted by hour, in memory
 
+pub mod record; // the records and what else is kept, as values
 pub mod violations; // the records: queue, store, queries
 
 pub mod evidence; // the identity of clients: lists, names, keys
@@ -70,6 +71,10 @@ pub mod explanation; // the reasons of a decision, as data and as text
 
 pub mod proxy; // the edge on pingora
 
-pub mod admin; // metrics and health
+pub mod admin; // the admin listener: login, metrics and health
+
+pub mod desk; // pages for operators
+
+pub mod api; // the same as JSON, and exports
 
 pub mod cli; // one file for each verb

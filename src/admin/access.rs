@@ -53,7 +53,7 @@ impl Access {
     }
 
     /// Whether there is a token.
-    pub(super) fn is_by_token(&self) -> bool {
+    pub fn is_by_token(&self) -> bool {
         self.keys.is_some()
     }
 

@@ -50,11 +50,11 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// Tells a response that its connection ends.
 #[derive(Clone)]
-pub(super) struct Ending(watch::Receiver<()>);
+pub struct Ending(watch::Receiver<()>);
 
 impl Ending {
     /// Waits until the connection takes no further request, or is gone.
-    pub(super) async fn begins(&mut self) {
+    pub async fn begins(&mut self) {
         // An error means that the connection is gone.
         let _ = self.0.changed().await;
     }

@@ -15,12 +15,9 @@ use axum::{
 use serde::Deserialize;
 
 use super::{
-    api::{
-        self,
-        problem::{Kind, Problem},
-    },
-    desk::frame::{guard, html},
-    paths::{ASSETS, CHECKS, LOGIN},
+    html::{guard, html},
+    paths::{ASSETS, CHECKS, LOGIN, PROGRAMS},
+    problem::{Kind, Problem},
     view::View,
 };
 
@@ -89,7 +86,7 @@ async fn admit(view: &View, request: Request<Body>, next: Next) -> Response {
         .get(header::ACCEPT)
         .and_then(|accept| accept.to_str().ok())
         .is_some_and(|accept| accept.contains("text/html"));
-    let is_program = path.starts_with(api::ROOT);
+    let is_program = path.starts_with(PROGRAMS);
     if is_read && wants_page && !is_program {
         let here = request.uri().path_and_query().map_or("/", |here| here.as_str());
         let next: String = url::form_urlencoded::byte_serialize(here.as_bytes()).collect();

@@ -17,15 +17,15 @@ use crate::{
 };
 
 use super::{
-    api, desk, login,
+    login,
     paths::{CHECKS, LOGIN},
     view::View,
 };
 
-pub(super) fn router(view: View) -> Router {
+/// These pages beside those of `others`, all behind the login.
+pub(super) fn router(view: View, others: Router<View>) -> Router {
     let [healthz, readyz] = CHECKS;
-    desk::router()
-        .merge(api::router())
+    others
         .route("/metrics", get(metrics))
         .route(healthz, get(health))
         .route(readyz, get(ready))

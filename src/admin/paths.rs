@@ -1,4 +1,4 @@
-//! Paths that need no token.
+//! Paths that need no token, and those of programs.
 
 /// Health checks. They name whatever host they like.
 pub(super) const CHECKS: [&str; 2] = ["/healthz", "/readyz"];
@@ -8,3 +8,6 @@ pub(super) const LOGIN: &str = "/login";
 
 /// The beginning of style sheets.
 pub(super) const ASSETS: &str = "/assets/";
+
+/// The beginning of paths for programs, whose refusals are [problems](super::problem).
+pub(super) const PROGRAMS: &str = "/api/";

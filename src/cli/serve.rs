@@ -18,12 +18,13 @@ use tokio::{
 use tracing_subscriber::{EnvFilter, fmt, prelude::*};
 
 use crate::{
-    admin, alerts,
+    admin, alerts, api,
     cli::{
         alerts::known_offenders,
         config::{ConfigFile, load},
         exit::{Error, Exit},
     },
+    desk,
     diagnostic::Severity,
     gate::Gate,
     metrics::Metrics,
@@ -206,8 +207,9 @@ impl Service {
                 now: Timestamp::now,
                 live: Arc::clone(&live),
             };
+            let pages = desk::router().merge(api::router());
             tokio::spawn(async move {
-                if let Err(error) = admin::serve(listener, hosts, view).await {
+                if let Err(error) = admin::serve(listener, hosts, view, pages).await {
                     tracing::error!(%error, "admin listener failed");
                 }
             });

@@ -6,8 +6,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::violations::{
-    Error, NoteCounts, Overflow, Record, Violation, notes::Notes, overflow::Tally,
+use crate::{
+    record::Tally,
+    violations::{Error, NoteCounts, Overflow, Record, Violation, notes::Notes},
 };
 
 /// The most bytes of waiting records.

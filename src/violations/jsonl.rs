@@ -14,9 +14,11 @@ use std::{
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::violations::{
-    Error, Filter, Listing, NameFound, NameKind, Obstacle, Overflow, SCHEMA, Violation,
-    names::NameSearch, time,
+use crate::{
+    record::{NameSearch, time},
+    violations::{
+        Error, Filter, Listing, NameFound, NameKind, Obstacle, Overflow, SCHEMA, Violation,
+    },
 };
 
 /// The longest line, in bytes; Beadle writes no longer one. [`read`] skips longer lines.

@@ -3,7 +3,7 @@
 use rusqlite::params;
 
 use super::connection::Store;
-use crate::violations::{Error, NameFound, NameKind, names::MOST_NAMES};
+use crate::record::{Error, MOST_NAMES, NameFound, NameKind};
 
 impl Store {
     /// Whether a name is in the database, in any case; else the names that are.

@@ -1,0 +1,328 @@
+//! The state of the program: policy, records, evidence and origins, and what is wrong with each.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::link;
+use crate::{
+    admin::Live,
+    alerts::{Refusal, State},
+    crawlers::Evidence,
+    enforce,
+    escape::shown,
+    evidence::{FailingSource, Verifier},
+    policy::Source,
+    publication::{Handles, ServedSite, Snapshot},
+    report::number::{count, grouped},
+    robots::OriginFile,
+    violations::Health as Written,
+};
+
+/// A failure of an origin is of late for this long.
+const LATELY: SignedDuration = SignedDuration::from_mins(5);
+
+/// The state of the program.
+pub(super) struct Health {
+    pub(super) troubles: Vec<Trouble>,
+    pub(super) groups: Vec<Group>,
+    pub(super) origins: Vec<Origin>,
+}
+
+/// Something wrong, in a sentence that names the repair.
+pub(super) struct Trouble {
+    pub(super) sentence: String,
+    /// The page about it, with its name.
+    pub(super) link: Option<(String, &'static str)>,
+}
+
+/// Facts about one part of the program.
+pub(super) struct Group {
+    pub(super) name: &'static str,
+    pub(super) facts: Vec<Fact>,
+}
+
+/// One fact.
+pub(super) struct Fact {
+    pub(super) name: String,
+    pub(super) value: String,
+    pub(super) is_bad: bool,
+}
+
+/// The origin of a site.
+pub(super) struct Origin {
+    pub(super) site: String,
+    pub(super) origin: String,
+    pub(super) address: String,
+    pub(super) failures: String,
+    pub(super) last_failure: String,
+    pub(super) robots_txt: &'static str,
+    pub(super) breaker: &'static str,
+}
+
+/// The state of the program now.
+pub(super) fn health(live: &Live, now: Timestamp) -> Health {
+    let published = live.handles.published.load();
+    let state = live.handles.state();
+    let mut troubles = of_policy_and_records(&live.handles, &state);
+    let verifier = published.verifier.as_deref();
+    troubles.extend(verifier.into_iter().flat_map(of_evidence));
+    let sites = || served(&published);
+    troubles.extend(sites().flat_map(|(site, served)| of_origin(site, served, &state, now)));
+    let evidence = verifier.map_or_else(
+        || vec![fact("claims", "not checked: the policy has no section 'evidence'")],
+        |verifier| evidence(verifier, &live.handles),
+    );
+    Health {
+        troubles,
+        groups: vec![
+            Group { name: "Policy", facts: policy(live, &published, &state) },
+            Group { name: "Records", facts: records(&live.handles) },
+            Group { name: "Evidence", facts: evidence },
+        ],
+        origins: sites()
+            .map(|(site, served)| origin(site, served, &live.handles, &state))
+            .collect(),
+    }
+}
+
+fn served(published: &Snapshot) -> impl Iterator<Item = (&enforce::Site, &ServedSite)> {
+    (0..published.rulebook.sites().len()).filter_map(|number| published.site(number))
+}
+
+fn fact(name: impl Into<String>, value: impl Into<String>) -> Fact {
+    Fact { name: name.into(), value: value.into(), is_bad: false }
+}
+
+fn time(time: Timestamp) -> String {
+    time.strftime("%F %H:%M:%S").to_string()
+}
+
+fn of_policy_and_records(handles: &Handles, state: &State) -> Vec<Trouble> {
+    let policy = || Some(("/policy".to_owned(), "Policy"));
+    let mut troubles = Vec::new();
+    if let Some(Refusal { at, findings }) = &state.refused {
+        let more = match findings.len().saturating_sub(1) {
+            0 => String::new(),
+            more => format!(" (and {})", count(more as u64, "further error")),
+        };
+        let first = findings.first().map(shown).unwrap_or_default();
+        let sentence = format!(
+            "The policy file was refused at {}, so the last good policy stays in force. Repair it, \
+             and Beadle reads it again: {first}{more}.",
+            time(*at)
+        );
+        troubles.push(Trouble { sentence, link: policy() });
+    }
+    for one in &state.troubles {
+        let (destination, reason) = (&one.destination, &one.reason);
+        let sentence = format!("Violations are not written to the {destination}: {reason}");
+        troubles.push(Trouble { sentence, link: None });
+    }
+    if state.lost > 0 {
+        let causes: Vec<_> = handles.sink.drops().iter().map(|drop| drop.cause).collect();
+        let sentence = format!(
+            "{} since the start were counted, but have no record. The cause says the repair: {}.",
+            count(state.lost, "violation"),
+            causes.join(", ")
+        );
+        troubles.push(Trouble { sentence, link: None });
+    }
+    troubles
+}
+
+fn of_evidence(verifier: &Verifier) -> Vec<Trouble> {
+    let mut troubles = Vec::new();
+    for sources in verifier.sources() {
+        let Some(FailingSource { url, error, .. }) = sources.failing.first() else { continue };
+        let sentence = format!(
+            "{} of {} can't be fetched, so Beadle goes by earlier copies where it has them. Let it \
+             reach the Internet, or limit evidence.user_agents. For example {}: {}.",
+            grouped(sources.failing.len() as u64),
+            counted(sources.all, sources.evidence),
+            shown(url),
+            shown(error)
+        );
+        troubles.push(Trouble { sentence, link: Some(("/policy".to_owned(), "Policy")) });
+    }
+    troubles
+}
+
+fn of_origin(
+    site: &enforce::Site,
+    served: &ServedSite,
+    state: &State,
+    now: Timestamp,
+) -> Vec<Trouble> {
+    let (name, origin) = (&site.name, &served.origin);
+    let mut troubles = Vec::new();
+    let mut add = |sentence, link| troubles.push(Trouble { sentence, link });
+    let (addresses, failures) = (served.addresses.known(), served.addresses.failures());
+    if addresses.is_empty() {
+        let sentence = format!(
+            "{name}: the name {} has no address, so requests get 502. Correct its DNS entry, or the \
+             site's 'origin'.",
+            origin.host
+        );
+        add(sentence, Some(("/policy".to_owned(), "Policy")));
+    } else if failures > 0 {
+        let sentence = format!(
+            "{name}: the name {} could not be looked up {} in a row, so Beadle goes by its last \
+             addresses. See to the name servers of this machine.",
+            origin.host,
+            count(failures as u64, "time")
+        );
+        add(sentence, None);
+    }
+    let is_recent = |last: &Timestamp| !addresses.is_empty() && now.duration_since(*last) < LATELY;
+    if let Some(last) = served.last_origin_failure().filter(is_recent) {
+        let sentence = format!(
+            "{name}: {origin} did not answer a request at {}. See whether the server runs there.",
+            time(last)
+        );
+        add(sentence, Some(("/#origins".to_owned(), "Origins")));
+    }
+    if state.quarantined.contains(name) {
+        let sentence = format!(
+            "{name}: the origin's new robots.txt closes the whole site, so it is in quarantine and \
+             the one before stays in force. Correct it, or accept it."
+        );
+        add(sentence, Some((link::robots(name), "robots.txt")));
+    }
+    if state.open_breakers.contains(name) {
+        let sentence = format!(
+            "{name}: the breaker is open, because Beadle refused unusually much. It refuses nothing \
+             until the breaker closes. See whether the rules are right."
+        );
+        add(sentence, Some((link::violations(&[("site", name)]), "Violations")));
+    }
+    troubles
+}
+
+fn policy(live: &Live, published: &Snapshot, state: &State) -> Vec<Fact> {
+    let read = Timestamp::from_second(live.handles.metrics.policy_read());
+    let read = read.ok().filter(|at| at.as_second() > 0).map_or_else(|| "-".to_owned(), time);
+    let as_it_is = match &state.refused {
+        None => fact("its state", "in force as it is"),
+        Some(refusal) => {
+            Fact { is_bad: true, ..fact("its state", format!("refused at {}", time(refusal.at))) }
+        }
+    };
+    vec![
+        fact("file", live.policy_file.display().to_string()),
+        as_it_is,
+        fact("last read without errors", read),
+        fact("fingerprint", published.rulebook.fingerprint()),
+        fact("sites", grouped(published.rulebook.sites().len() as u64)),
+    ]
+}
+
+fn records(handles: &Handles) -> Vec<Fact> {
+    let sink = &handles.sink;
+    let mut facts: Vec<_> = sink
+        .destinations()
+        .into_iter()
+        .map(|(name, health)| match health {
+            Written::Ok => fact(name, "written"),
+            Written::Degraded(_) => Fact { is_bad: true, ..fact(name, "not written") },
+        })
+        .collect();
+    if facts.is_empty() {
+        facts.push(fact("destination", "none: the policy keeps no records"));
+    }
+    let (counts, lost) = (sink.counts(), sink.lost());
+    for (name, number) in [
+        ("violations", counts.seen),
+        ("stored", counts.stored),
+        ("folded", counts.folded),
+        ("dropped", counts.dropped),
+        ("queued", counts.queued),
+    ] {
+        let is_bad = name == "dropped" && number > 0;
+        facts.push(Fact { is_bad, ..fact(name, grouped(number)) });
+    }
+    let history = [lost.editions, lost.fetches, lost.hosts, lost.clock_leaps, lost.quarantine];
+    let lost = history.iter().sum::<u64>() + sink.lost_requests();
+    if lost > 0 {
+        let lost = fact("lost parts of the history", grouped(lost));
+        facts.push(Fact { is_bad: true, ..lost });
+    }
+    facts
+}
+
+/// A source of one kind of evidence, and several of them.
+fn kind(evidence: &str) -> (&'static str, &'static str) {
+    match evidence {
+        one if one == Evidence::IpRange.as_str() => ("address list", "address lists"),
+        _ => ("key directory", "key directories"),
+    }
+}
+
+/// `1 key directory`, `2 key directories`.
+fn counted(number: usize, evidence: &str) -> String {
+    let (one, several) = kind(evidence);
+    format!("{} {}", grouped(number as u64), if number == 1 { one } else { several })
+}
+
+fn evidence(verifier: &Verifier, handles: &Handles) -> Vec<Fact> {
+    let mut facts: Vec<_> = verifier
+        .sources()
+        .into_iter()
+        .map(|sources| {
+            let failing = sources.failing.len();
+            let without_copy = sources.failing.iter().filter(|one| !one.has_copy).count();
+            let value = match (sources.all, failing, sources.is_fetching) {
+                (0, ..) => "none".to_owned(),
+                (all, 0, true) => format!("{all}, being fetched"),
+                (all, 0, false) => format!("{all}, all fetched"),
+                (all, failing, _) => {
+                    format!(
+                        "{failing} of {all} failed the last time, {without_copy} without a copy"
+                    )
+                }
+            };
+            Fact { is_bad: failing > 0, ..fact(kind(sources.evidence).1, value) }
+        })
+        .collect();
+    let lookups = handles.metrics.lookups();
+    let lookups: Vec<_> = lookups
+        .iter()
+        .filter(|(_, number)| *number > 0)
+        .map(|(outcome, number)| format!("{} {outcome}", grouped(*number)))
+        .collect();
+    let names = match (verifier.looks_up_names(), lookups.is_empty()) {
+        (false, _) => "not looked up: the policy switches it off".to_owned(),
+        (true, true) => "none looked up yet".to_owned(),
+        (true, false) => lookups.join(", "),
+    };
+    facts.push(fact("names of addresses", names));
+    facts
+}
+
+fn origin(site: &enforce::Site, served: &ServedSite, handles: &Handles, state: &State) -> Origin {
+    let addresses = served.addresses.known();
+    let address = match addresses.as_slice() {
+        [] => "none".to_owned(),
+        [only] => only.to_string(),
+        [first, more @ ..] => format!("{first} and {} more", more.len()),
+    };
+    let robots_txt = match (site.source, &site.origin_file) {
+        (Source::Policy, _) => "of the policy",
+        _ if state.quarantined.contains(&site.name) => "in quarantine",
+        (_, OriginFile::Unknown) => "not fetched yet",
+        (_, OriginFile::Absent) => "the origin has none",
+        (_, OriginFile::Present(_)) => "fetched",
+    };
+    let breaker = match (state.open_breakers.contains(&site.name), site.enforcement.breaker) {
+        (true, _) => "open",
+        (false, Some(_)) => "closed",
+        (false, None) => "off",
+    };
+    Origin {
+        site: site.name.clone(),
+        origin: served.origin.to_string(),
+        address,
+        failures: grouped(handles.metrics.origin_failures(&site.name).get()),
+        last_failure: served.last_origin_failure().map_or_else(|| "-".to_owned(), time),
+        robots_txt,
+        breaker,
+    }
+}

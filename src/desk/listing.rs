@@ -1,0 +1,200 @@
+//! The list of violations, with its filter in the address of the page.
+
+use askama::Template;
+use axum::{
+    extract::{Query, State},
+    response::{IntoResponse, Response},
+};
+use jiff::{Timestamp, civil::Date, tz::TimeZone};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    frame::{Frame, ask, html},
+    link,
+    violation::rule,
+};
+use crate::{
+    admin::View,
+    escape,
+    report::number::grouped,
+    violations::{Filter, Violation},
+};
+
+/// The violations on a page.
+const PAGE: usize = 100;
+
+/// The filter as the page has it. An empty text is no condition.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Wanted {
+    pub(super) crawler: String,
+    pub(super) site: String,
+    pub(super) path: String,
+    pub(super) purpose: String,
+    pub(super) action: String,
+    pub(super) since: String,
+    /// Only violations before the one with this number in the store.
+    pub(super) before: Option<u64>,
+}
+
+#[derive(Template)]
+#[template(path = "listing.html", config = "src/desk/askama.toml")]
+struct Listing {
+    frame: Frame,
+    wanted: Wanted,
+    actions: Vec<Choice>,
+    faults: Vec<String>,
+    caption: String,
+    rows: Vec<Row>,
+    older: Option<String>,
+    newest: Option<String>,
+}
+
+/// One value of a field of the filter.
+pub(super) struct Choice {
+    pub(super) value: &'static str,
+    pub(super) name: &'static str,
+    pub(super) is_here: bool,
+}
+
+/// One violation in a list.
+#[derive(Serialize)]
+pub(super) struct Row {
+    pub(super) id: String,
+    pub(super) time: String,
+    pub(super) action: String,
+    pub(super) crawler: String,
+    pub(super) standing: String,
+    pub(super) client: String,
+    pub(super) read: &'static str,
+    pub(super) path: String,
+    pub(super) rule: String,
+}
+
+pub(super) async fn page(State(view): State<View>, Query(wanted): Query<Wanted>) -> Response {
+    let (filter, faults) = wanted.filter();
+    let listed = match ask(&view, move |store| store.query(&filter)).await {
+        Ok(listed) => listed,
+        Err(notice) => return notice,
+    };
+    let has_more = listed.records.len() > PAGE;
+    // The latest come last, and one more than the page shows tells that there are older ones.
+    let shown = &listed.records[usize::from(has_more)..];
+    let first = shown.first().map(|(sequence, _)| *sequence);
+    let page = Listing {
+        frame: Frame::new(&view, "/violations"),
+        actions: wanted.actions(),
+        faults,
+        caption: caption(shown.len(), has_more),
+        rows: shown.iter().rev().map(|(_, violation)| row(violation)).collect(),
+        older: first.filter(|_| has_more).map(|first| wanted.link(Some(first))),
+        newest: wanted.before.map(|_| wanted.link(None)),
+        wanted,
+    };
+    html(&page).into_response()
+}
+
+impl Wanted {
+    /// The actions to choose from.
+    pub(super) fn actions(&self) -> Vec<Choice> {
+        let choice = |value, name| Choice { value, name, is_here: value == self.action };
+        vec![
+            choice("", "any"),
+            choice("log", "logged"),
+            choice("throttle", "throttled"),
+            choice("block", "blocked"),
+        ]
+    }
+
+    /// The filter, and what is wrong with it.
+    pub(super) fn filter(&self) -> (Filter, Vec<String>) {
+        let mut faults = Vec::new();
+        let text = |text: &String| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+        let since = text(&self.since).and_then(|text| {
+            let since = time(&text);
+            if since.is_none() {
+                let text = escape::shown(&text);
+                faults.push(format!("'{text}' is no day: write it as 2026-11-20."));
+            }
+            since
+        });
+        let path = text(&self.path).filter(|path| {
+            let is_pattern = path.starts_with(['/', '*']);
+            if !is_pattern {
+                let path = escape::shown(path);
+                faults.push(format!("'{path}' is no path: it begins with / or *."));
+            }
+            is_pattern
+        });
+        let filter = Filter {
+            site: text(&self.site),
+            product_token: text(&self.crawler),
+            purpose: text(&self.purpose),
+            path,
+            since,
+            action: text(&self.action),
+            limit: Some(PAGE + 1),
+            before_sequence: self.before,
+            ..Filter::default()
+        };
+        (filter, faults)
+    }
+
+    /// The address of `path` with this filter and one parameter more.
+    pub(super) fn place(&self, path: &str, more: (&str, &str)) -> String {
+        let Self { crawler, site, path: wanted, purpose, action, since, before: _ } = self;
+        let parameters = [
+            ("crawler", &**crawler),
+            ("site", site),
+            ("path", wanted),
+            ("purpose", purpose),
+            ("action", action),
+            ("since", since),
+            more,
+        ];
+        link::with_query(path, &parameters)
+    }
+
+    /// The type of the field for a day. A text that is none stays in the field, so that a person
+    /// can repair it.
+    fn since_type(&self) -> &'static str {
+        let is_day = self.since.is_empty() || self.since.parse::<Date>().is_ok();
+        if is_day { "date" } else { "text" }
+    }
+
+    /// The page with this filter, from before a violation or from the latest on.
+    fn link(&self, before: Option<u64>) -> String {
+        let before = before.map(|before| before.to_string()).unwrap_or_default();
+        self.place("/violations", ("before", &before))
+    }
+}
+
+/// A time, or the begin of a day.
+fn time(text: &str) -> Option<Timestamp> {
+    let day = || Some(text.parse::<Date>().ok()?.to_zoned(TimeZone::UTC).ok()?.timestamp());
+    text.parse().ok().or_else(day)
+}
+
+fn caption(shown: usize, has_more: bool) -> String {
+    let shown = grouped(shown as u64);
+    if has_more {
+        format!("{shown}, the latest first; there are older ones")
+    } else {
+        format!("{shown}, the latest first")
+    }
+}
+
+/// The row of a violation.
+pub(super) fn row(violation: &Violation) -> Row {
+    Row {
+        id: violation.id.to_string(),
+        time: violation.time.strftime("%Y-%m-%d %H:%M:%S").to_string(),
+        action: violation.action.to_string(),
+        crawler: violation.product_token.to_string(),
+        standing: violation.standing.to_string(),
+        client: violation.client_ip.to_string(),
+        read: violation.robots_read.state.as_str(),
+        path: violation.path.to_string(),
+        rule: rule(violation),
+    }
+}

@@ -1,0 +1,105 @@
+//! The site and the span in the address of a page.
+
+use std::sync::Arc;
+
+use axum::{http::StatusCode, response::Response};
+use serde::Deserialize;
+
+use crate::{
+    admin::View,
+    desk::{
+        frame::{live, notice},
+        span::Days,
+    },
+    enforce, escape,
+    publication::Snapshot,
+};
+
+/// The span in the address of a page.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Wanted {
+    days: String,
+}
+
+impl Wanted {
+    pub(super) fn days(&self) -> Days {
+        Days::wanted(&self.days)
+    }
+}
+
+/// A site in force.
+#[derive(Clone)]
+pub(super) struct SiteInForce {
+    pub(super) published: Arc<Snapshot>,
+    pub(super) number: usize,
+    pub(super) name: String,
+}
+
+impl SiteInForce {
+    /// The site with this name, or a page that says that there is none.
+    pub(super) fn find(view: &View, name: &str) -> Result<Self, Box<Response>> {
+        let published = live(view)?.handles.published.load_full();
+        let sites = published.rulebook.sites();
+        let Some(number) = sites.iter().position(|site| site.name.eq_ignore_ascii_case(name))
+        else {
+            let text = format!(
+                "The policy in force has no site with the name '{}'. A site has the name of its \
+                 first host.",
+                escape::shown(name)
+            );
+            return Err(Box::new(notice(view, StatusCode::NOT_FOUND, "No such site", &text)));
+        };
+        Ok(Self::new(&published, number))
+    }
+
+    pub(super) fn new(published: &Arc<Snapshot>, number: usize) -> Self {
+        let name = published.site(number).map(|(site, _)| site.name.clone()).unwrap_or_default();
+        Self { published: Arc::clone(published), number, name }
+    }
+
+    /// The site. A snapshot never loses one.
+    pub(super) fn site(&self) -> Option<&enforce::Site> {
+        self.published.rulebook.sites().get(self.number)
+    }
+
+    /// The address of its page.
+    pub(super) fn path(&self) -> String {
+        format!("/robots/{}", segment(&self.name))
+    }
+}
+
+/// The address of a page with a span; empty for the usual one.
+pub(super) fn with_days(path: &str, days: &str) -> String {
+    if days.is_empty() { path.to_owned() } else { format!("{path}?days={days}") }
+}
+
+/// A text as one segment of a path.
+pub(super) fn segment(text: &str) -> String {
+    let mut segment = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                segment.push(char::from(byte));
+            }
+            other => segment.push_str(&format!("%{other:02X}")),
+        }
+    }
+    segment
+}
+
+#[cfg(test)]
+mod tests {
+    use super::segment;
+
+    #[test]
+    fn a_segment_keeps_its_text_apart_from_the_path() {
+        for (text, expected) in [
+            ("www.example.com", "www.example.com"),
+            ("::1", "%3A%3A1"),
+            ("a/b?c#d %é", "a%2Fb%3Fc%23d%20%25%C3%A9"),
+        ] {
+            assert_eq!(segment(text), expected);
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! The sites with their robots.txt.
+
+use std::collections::HashMap;
+
+use askama::Template;
+use axum::{
+    extract::{Query, State},
+    response::{IntoResponse, Response},
+};
+use jiff::Timestamp;
+
+use super::{
+    here::{SiteInForce, Wanted, with_days},
+    hits::FETCH,
+    site,
+    words::{NOT_KEPT, grouped, hosts, shown},
+};
+use crate::{
+    admin::View,
+    desk::{
+        frame::{Frame, NoAnswer, html, live, try_ask},
+        span::SpanLink,
+    },
+    report::Span,
+    violations::{Counted, Dimension, Error, Question, Store},
+};
+
+#[derive(Template)]
+#[template(path = "robots_sites.html", config = "src/desk/askama.toml")]
+struct Page {
+    frame: Frame,
+    spans: Vec<SpanLink>,
+    trouble: Option<String>,
+    rows: Vec<Row>,
+}
+
+struct Row {
+    path: String,
+    name: String,
+    hosts: String,
+    source: &'static str,
+    since: String,
+    rules: String,
+    violations: String,
+    fetches: String,
+    is_quarantined: bool,
+}
+
+/// What the database knows about the sites, by their names in lower case.
+#[derive(Default)]
+struct Answers {
+    violations: HashMap<String, u64>,
+    fetches: HashMap<String, u64>,
+    quarantined: Vec<String>,
+}
+
+pub(super) async fn page(State(view): State<View>, Query(wanted): Query<Wanted>) -> Response {
+    let published = match live(&view) {
+        Ok(live) => live.handles.published.load_full(),
+        Err(notice) => return *notice,
+    };
+    let sites = published.rulebook.sites();
+    let days = wanted.days();
+    if sites.len() == 1 {
+        return site::of(&view, SiteInForce::new(&published, 0), days).await;
+    }
+    let span = days.until((view.now)());
+    let (answers, trouble) = match try_ask(&view, move |store| answers(store, span)).await {
+        Ok(answers) => (Some(answers), None),
+        Err(NoAnswer::NoDatabase) => (None, Some(NOT_KEPT.to_owned())),
+        Err(NoAnswer::Unreadable(why)) => (None, Some(why)),
+    };
+    let rows = sites.iter().enumerate().map(|(number, site)| {
+        let name = site.name.to_ascii_lowercase();
+        let count = |counts: fn(&Answers) -> &HashMap<String, u64>| {
+            let count = answers.as_ref().map(|answers| counts(answers).get(&name));
+            count
+                .map_or_else(|| "–".to_owned(), |count| grouped(count.copied().unwrap_or_default()))
+        };
+        let file = site.edition().file();
+        Row {
+            path: SiteInForce::new(&published, number).path(),
+            name: site.name.clone(),
+            hosts: hosts(&published.policy.policy, number),
+            source: site.source.as_str(),
+            since: since(site.timeline.since()),
+            rules: grouped(file.groups.iter().map(|group| group.rules.len() as u64).sum()),
+            violations: count(|answers| &answers.violations),
+            fetches: count(|answers| &answers.fetches),
+            is_quarantined: answers.as_ref().is_some_and(|one| one.quarantined.contains(&name)),
+        }
+    });
+    let rows = rows.collect();
+    html(&Page {
+        frame: Frame::new(&view, "/robots"),
+        spans: days.links(|days| with_days("/robots", days)),
+        trouble,
+        rows,
+    })
+    .into_response()
+}
+
+/// The start of a period in force; editions of the policy may have none.
+fn since(at: Timestamp) -> String {
+    if at == Timestamp::MIN { "–".to_owned() } else { shown(at) }
+}
+
+fn answers(store: &Store, span: Span) -> Result<Answers, Error> {
+    let by = vec![Dimension::Site, Dimension::Reason];
+    let mut answers = Answers::default();
+    for Counted { key, requests, violations, .. } in
+        store.counted(&Question { by, ..span.question() })?
+    {
+        let [site, reason] = key.as_slice() else { continue };
+        let site = site.to_ascii_lowercase();
+        if *reason == FETCH {
+            *answers.fetches.entry(site.clone()).or_default() += requests;
+        }
+        *answers.violations.entry(site).or_default() += violations;
+    }
+    let waiting = store.quarantine()?.into_iter().filter(|file| file.accepted.is_none());
+    answers.quarantined = waiting.map(|file| file.site.to_ascii_lowercase()).collect();
+    Ok(answers)
+}

@@ -1,0 +1,239 @@
+//! The robots.txt of a site: the file in force, the hits of its lines, its fetches, its history.
+
+use std::collections::{HashMap, HashSet};
+
+use askama::Template;
+use axum::{
+    extract::{Path, Query, State},
+    http::StatusCode,
+    response::{IntoResponse, Response},
+};
+use url::form_urlencoded::byte_serialize;
+
+use super::{
+    file::FileView,
+    here::{SiteInForce, Wanted, segment, with_days},
+    hits::{self, FETCH, Hits},
+    words::{NOT_KEPT, grouped, hosts, plural, share, shown, source, time},
+};
+use crate::{
+    admin::View,
+    desk::{
+        frame::{Frame, NoAnswer, html, try_ask},
+        span::{Days, SpanLink},
+    },
+    enforce::Site,
+    policy::Source,
+    report::Span,
+    robots::{self, Directive, RobotsTxt},
+    violations::{Counted, Dimension, EditionPeriod, Error, Quarantined, Question, Store, Text},
+};
+
+/// The most periods of the history.
+const MOST_PERIODS: usize = 50;
+/// The most crawlers with fetches.
+const MOST_CRAWLERS: usize = 12;
+
+#[derive(Template)]
+#[template(path = "robots.html", config = "src/desk/askama.toml")]
+struct Page {
+    frame: Frame,
+    name: String,
+    path: String,
+    lead: String,
+    hosts: String,
+    is_provisional: bool,
+    spans: Vec<SpanLink>,
+    trouble: Option<String>,
+    waiting: Option<Waiting>,
+    file: FileView,
+    download: String,
+    answers: Option<Answers>,
+}
+
+/// The file in quarantine.
+struct Waiting {
+    since: String,
+    accepted: Option<String>,
+}
+
+/// What the database knows about a site.
+struct Answers {
+    hits: Hits,
+    fetches: Fetches,
+    periods: Vec<PeriodRow>,
+    has_more_periods: bool,
+    quarantined: Option<Quarantined>,
+}
+
+struct Fetches {
+    total: String,
+    rows: Vec<FetchRow>,
+    more: u64,
+}
+
+struct FetchRow {
+    name: String,
+    link: Option<String>,
+    fetches: String,
+    share: String,
+}
+
+struct PeriodRow {
+    id: Text,
+    link: String,
+    from: String,
+    until: Option<String>,
+    source: Text,
+    rules: Option<String>,
+    bytes: String,
+}
+
+pub(super) async fn page(
+    State(view): State<View>,
+    Path(name): Path<String>,
+    Query(wanted): Query<Wanted>,
+) -> Response {
+    match SiteInForce::find(&view, &name) {
+        Ok(site) => of(&view, site, wanted.days()).await,
+        Err(notice) => *notice,
+    }
+}
+
+/// The page of a site.
+pub(super) async fn of(view: &View, here: SiteInForce, days: Days) -> Response {
+    let (asked, span) = (here.clone(), days.until((view.now)()));
+    let answers = try_ask(view, move |store| answers(store, &asked, span)).await;
+    let (mut answers, trouble) = match answers {
+        Ok(answers) => (answers, None),
+        Err(NoAnswer::NoDatabase) => (None, Some(NOT_KEPT.to_owned())),
+        Err(NoAnswer::Unreadable(why)) => (None, Some(why)),
+    };
+    let Some(site) = here.site() else { return StatusCode::NOT_FOUND.into_response() };
+    let waiting = answers.as_mut().and_then(|answers| answers.quarantined.take());
+    let edition = site.edition();
+    let hits = answers.as_ref().map(|answers| &answers.hits);
+    let is_written = site.source != Source::Origin;
+    let source = |line| edition.source(line).filter(|_| is_written).map(|one| one.to_string());
+    let patterns = disallowed(edition.file());
+    let link = |line| {
+        let path: String = byte_serialize(patterns.get(&line)?.as_bytes()).collect();
+        let site: String = byte_serialize(site.name.as_bytes()).collect();
+        let since = span.from.strftime("%Y-%m-%d");
+        Some(format!("/violations?site={site}&path={path}&since={since}"))
+    };
+    let page = Page {
+        frame: Frame::new(view, "/robots"),
+        name: site.name.clone(),
+        path: here.path(),
+        lead: lead(site),
+        hosts: hosts(&here.published.policy.policy, here.number),
+        is_provisional: edition.is_provisional(),
+        spans: days.links(|days| with_days(&here.path(), days)),
+        trouble,
+        waiting: waiting
+            .map(|file| Waiting { since: shown(file.since), accepted: file.accepted.map(shown) }),
+        file: FileView::new(edition.bytes(), hits, source, link),
+        download: format!("{}/{}/file", here.path(), edition.id_text()),
+        answers,
+    };
+    html(&page).into_response()
+}
+
+fn lead(site: &Site) -> String {
+    let (edition, file) = (site.edition(), site.edition().file());
+    let rules = file.groups.iter().map(|group| group.rules.len() as u64).sum();
+    format!(
+        "Edition {}, in force since {}. {}, {}, {}. Its rules come from {}. Crawlers may keep a copy \
+         for {} and follow it for {}.",
+        edition.id_text(),
+        shown(site.timeline.since()),
+        plural(file.groups.len() as u64, "group"),
+        plural(rules, "rule"),
+        plural(edition.bytes().len() as u64, "byte"),
+        source(site.source),
+        time(site.max_age),
+        time(site.cache_window),
+    )
+}
+
+/// The paths that a file disallows, by line.
+fn disallowed(file: &RobotsTxt) -> HashMap<u32, &str> {
+    let rules = file.groups.iter().flat_map(|group| &group.rules);
+    let disallow = rules.filter(|rule| rule.directive == Directive::Disallow);
+    disallow.map(|rule| (rule.line, rule.pattern.as_str())).collect()
+}
+
+fn answers(store: &Store, here: &SiteInForce, span: Span) -> Result<Option<Answers>, Error> {
+    let Some(site) = here.site() else { return Ok(None) };
+    let counted = store.counted(&hits::question(span.question(), &site.name))?;
+    let mut periods = store.edition_periods(&site.name, None, MOST_PERIODS + 1)?;
+    let files = files(&periods, &counted);
+    let hits = Hits::of(site.edition().id_text(), site.edition().file(), &counted, &files);
+    let has_more_periods = periods.len() > MOST_PERIODS;
+    periods.truncate(MOST_PERIODS);
+    let by = vec![Dimension::ProductToken, Dimension::Reason];
+    let name = Some(site.name.clone());
+    let fetches = store.counted(&Question { by, site: name, ..span.question() })?;
+    Ok(Some(Answers {
+        hits,
+        fetches: fetches_of(fetches),
+        periods: periods.into_iter().map(|period| period_row(here, period)).collect(),
+        has_more_periods,
+        quarantined: store.quarantine_of(&site.name)?,
+    }))
+}
+
+/// The files of older editions in the counts, as far as they are small.
+fn files(periods: &[EditionPeriod], counted: &[Counted]) -> HashMap<Text, RobotsTxt> {
+    let counted: HashSet<&Text> = counted.iter().filter_map(|one| one.key.first()).collect();
+    let mut files = HashMap::new();
+    for period in periods.iter().filter(|period| counted.contains(&period.id)) {
+        if let Some(bytes) = &period.bytes {
+            files.entry(period.id.clone()).or_insert_with(|| robots::parse(bytes).0);
+        }
+    }
+    files
+}
+
+fn fetches_of(counted: Vec<Counted>) -> Fetches {
+    let is_fetch = |one: &Counted| one.key.get(1).is_some_and(|reason| *reason == FETCH);
+    let mut fetches: Vec<Counted> = counted.into_iter().filter(is_fetch).collect();
+    fetches.sort_by_key(|one| std::cmp::Reverse(one.requests));
+    let total = fetches.iter().map(|one| one.requests).sum();
+    let row = |one: &Counted| {
+        let token = one.key.first().map(Text::as_str).unwrap_or_default();
+        let query: String = byte_serialize(token.as_bytes()).collect();
+        FetchRow {
+            name: if token.is_empty() { "without a name".to_owned() } else { token.to_owned() },
+            link: (!token.is_empty()).then(|| format!("/violations?crawler={query}")),
+            fetches: grouped(one.requests),
+            share: share(one.requests, total),
+        }
+    };
+    Fetches {
+        total: if total == 1 {
+            "1 fetch".to_owned()
+        } else {
+            format!("{} fetches", grouped(total))
+        },
+        rows: fetches.iter().take(MOST_CRAWLERS).map(row).collect(),
+        more: fetches.len().saturating_sub(MOST_CRAWLERS) as u64,
+    }
+}
+
+fn period_row(here: &SiteInForce, period: EditionPeriod) -> PeriodRow {
+    let rules = period.bytes.as_ref().map(|bytes| {
+        let file = robots::parse(bytes).0;
+        grouped(file.groups.iter().map(|group| group.rules.len() as u64).sum())
+    });
+    PeriodRow {
+        link: format!("{}/{}", here.path(), segment(&period.id)),
+        id: period.id,
+        from: shown(period.from),
+        until: period.until.map(shown),
+        source: period.source,
+        rules,
+        bytes: grouped(period.length),
+    }
+}

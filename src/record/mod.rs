@@ -1,0 +1,35 @@
+//! The record of a violation and the other facts that are kept, as values: no queue, no database, no thread.
+//!
+//! [`Violation`] is the record, [`Filter`] a selection of records, [`csv`] their form for spreadsheets.
+//! [`Edition`], [`Fetch`], [`HostPeriod`] and [`Quarantined`] are the history of a site's robots.txt.
+//! [`Error`] names a database or a log that fails, with the repair.
+//!
+//! May use: tally, robots, text, escape. Must not know: violations, policy, enforce, proxy, admin, cli.
+
+pub use self::{
+    edition::{
+        ClockLeap, Edition, EditionPeriod, Fetch, HostPeriod, Quarantined, SiteHosts, Unread,
+    },
+    error::{Error, Obstacle},
+    filter::{Filter, Listing},
+    names::{NameFound, NameKind},
+    overflow::Overflow,
+    redaction::{REDACTED, redact_query},
+    violation::{Robots, RobotsRead, SCHEMA, Violation, rule_line},
+};
+pub(crate) use self::{
+    names::{MOST_NAMES, NameSearch},
+    overflow::Tally,
+};
+
+pub mod csv; // CSV: one record a line, safe for spreadsheets
+mod edition; // the history of a site's robots.txt: editions, hosts, quarantine, fetches
+mod error; // failures of a database or a log, with the repair
+mod filter; // the selection of records, the same for database and lines
+mod names; // the names in records: sites, product tokens, purposes
+mod overflow; // records that were not kept, counted by name
+mod redaction; // secrets in a query, replaced
+#[cfg(test)]
+pub(crate) mod tests;
+pub(crate) mod time; // RFC 3339 with milliseconds
+mod violation; // the record and its fields
