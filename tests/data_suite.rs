@@ -58,12 +58,12 @@ fn assert_share(what: &str, total: usize, failures: &[String], least_percent: f6
     let passed = total - failures.len();
     let percent = 100.0 * passed as f64 / total.max(1) as f64;
     let shown: Vec<&str> = failures.iter().take(20).map(String::as_str).collect();
-    println!("{what}: {passed} of {total}, {percent:.2} %");
+    println!("{what}: {passed} of {total}, {percent:.2}%");
     println!("{}", shown.join("\n"));
     assert!(total > 0, "{what}: no rows");
     assert!(
         percent >= least_percent,
-        "{what}: {percent:.2} % of {total}, not {least_percent} %\n{}",
+        "{what}: {percent:.2}% of {total}, not {least_percent} %\n{}",
         shown.join("\n")
     );
 }

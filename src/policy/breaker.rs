@@ -12,7 +12,7 @@ use super::{
 /// When refusing stops, because far more would be refused than intended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Breaker {
-    /// Share of requests that would be refused before the breaker opens (default 50 %).
+    /// Share of requests that would be refused before the breaker opens (default 50%).
     pub share: Share,
     /// The least number of requests before the breaker opens (default 200).
     pub min_requests: u64,

@@ -16,7 +16,7 @@ use super::{
 pub struct Ladder {
     /// The time in which violations are counted (default 1 h).
     pub period: Duration,
-    /// The share of violations among a crawler's requests from which it climbs (default 10 %).
+    /// The share of violations among a crawler's requests from which it climbs (default 10%).
     pub share: Share,
     /// The least number of violations from which a crawler climbs (default 10).
     pub min_violations: u64,

@@ -37,6 +37,7 @@ pub use self::{
     server::{Admin, DEFAULT_ADMIN, DEFAULT_LISTEN, Listener, Server, Tls},
     share::Share,
     sites::Site,
+    size::text as size_text,
     source::Source,
     spelling::closest,
     tag_rules::{MediaRange, StatusRange, TagRule},

@@ -13,7 +13,7 @@ const UNITS: [(&str, u64); 8] = [
 ];
 
 /// The written form of a size, in the largest unit that is exact.
-pub(super) fn text(bytes: u64) -> String {
+pub fn text(bytes: u64) -> String {
     let exact = UNITS.into_iter().find(|(_, unit)| bytes >= *unit && bytes.is_multiple_of(*unit));
     exact.map_or_else(|| bytes.to_string(), |(name, unit)| format!("{}{name}", bytes / unit))
 }

@@ -21,6 +21,7 @@ beadle_build_info gauge
 beadle_claims_total counter
 beadle_crawl_delay_requests_total counter
 beadle_crawler_requests_total counter
+beadle_database_bytes gauge
 beadle_decision_duration_seconds histogram
 beadle_history_lost_total counter
 beadle_ladder_rung gauge
@@ -38,6 +39,7 @@ beadle_records_degraded gauge
 beadle_records_dropped_total counter
 beadle_records_folded_total counter
 beadle_records_queued gauge
+beadle_records_removed_total counter
 beadle_records_seen_total counter
 beadle_records_stored_total counter
 beadle_refusals_total counter

@@ -337,7 +337,7 @@ fn evaluate_exits_0_without_confusions_and_2_on_malformed_rows() {
     folder.write("good.jsonl", format!("{googlebot}\r\n\n{googlebot}"));
     let output = folder.run(&["crawlers", "evaluate", "good.jsonl", "good.jsonl"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
-    assert!(text(&output).contains("first token                  4 of       4  100.000 %"));
+    assert!(text(&output).contains("first token                  4 of       4  100.000%"));
     for (content, says) in [
         (&b"{\"user_agent\": 1}"[..], "bad.jsonl:2: invalid type"),
         (b"\xff\x1b[2J", "bad.jsonl:2: "),

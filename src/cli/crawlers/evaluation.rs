@@ -223,5 +223,5 @@ fn print(totals: &Totals, confusions: &[Confusion], out: &mut dyn Write) -> Resu
 
 fn share(out: &mut dyn Write, label: &str, part: usize, all: usize) -> Result<(), Error> {
     let percent = if all == 0 { 0.0 } else { 100.0 * part as f64 / all as f64 };
-    Ok(writeln!(out, "{label:<22} {part:>7} of {all:>7}  {percent:>7.3} %")?)
+    Ok(writeln!(out, "{label:<22} {part:>7} of {all:>7}  {percent:>7.3}%")?)
 }

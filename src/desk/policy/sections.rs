@@ -3,7 +3,7 @@
 use super::words::{Group, fact, file, grouped, list, time, yes};
 use crate::{
     escape,
-    policy::{Alert, ClientIp, Evidence, Log, OnDamage, Policy, Server, Violations},
+    policy::{Alert, ClientIp, Evidence, Log, OnDamage, Policy, Server, Violations, size_text},
 };
 
 const NEEDS_RESTART: Option<&str> = Some("A change here needs a restart.");
@@ -89,6 +89,7 @@ pub(super) fn records(violations: &Violations) -> Group {
             fact("database", database.map_or_else(|| "none".to_owned(), |path| file(path))),
             fact("log", log),
             fact("kept for", time(violations.retention)),
+            fact("largest database", size_text(violations.max_size)),
             fact(
                 "detail",
                 format!(

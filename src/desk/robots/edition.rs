@@ -10,12 +10,15 @@ use axum::{
 use super::{
     changes::Changes,
     file::FileView,
-    here::{SiteInForce, segment},
+    here::SiteInForce,
     words::{plural, shown},
 };
 use crate::{
     admin::View,
-    desk::frame::{Frame, ask, html, notice},
+    desk::{
+        frame::{Frame, ask, html, notice},
+        link,
+    },
     escape, robots,
     violations::{Edition, Error, Store, Text},
 };
@@ -76,10 +79,10 @@ pub(super) async fn page(
             edition.sha256
         ),
         periods,
-        before: before.map(|id| (id.clone(), format!("{}/{}", here.path(), segment(&id)))),
+        before: before.map(|id| (id.clone(), link::edition(&here.name, &id))),
         changes,
         file: FileView::plain(&edition.bytes),
-        download: format!("{}/{}/file", here.path(), segment(&edition.id)),
+        download: format!("{}/file", link::edition(&here.name, &edition.id)),
         id: edition.id,
     };
     html(&page).into_response()

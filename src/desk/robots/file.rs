@@ -126,7 +126,7 @@ mod tests {
         assert_eq!((last.number, last.text.as_str()), (9_002, "Disallow: /z"));
         assert_eq!(last.counts, Some(["4".to_owned(), "1".to_owned()]));
         assert_eq!(last.link.as_deref(), Some("9002"));
-        assert!(view.note.is_some_and(|note| note.contains("later ones with hits; 7\u{202f}003")));
+        assert!(view.note.is_some_and(|note| note.contains("later ones with hits; 7,003")));
         let plain = FileView::plain(b"Disallow: /\xff\r\nx");
         assert!(!plain.has_counts && !plain.has_sources && plain.note.is_none());
         let texts: Vec<_> = plain.rows.iter().map(|row| row.text.as_str()).collect();

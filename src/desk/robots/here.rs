@@ -9,6 +9,7 @@ use crate::{
     admin::View,
     desk::{
         frame::{live, notice},
+        link,
         span::Days,
     },
     enforce, escape,
@@ -65,41 +66,6 @@ impl SiteInForce {
 
     /// The address of its page.
     pub(super) fn path(&self) -> String {
-        format!("/robots/{}", segment(&self.name))
-    }
-}
-
-/// The address of a page with a span; empty for the usual one.
-pub(super) fn with_days(path: &str, days: &str) -> String {
-    if days.is_empty() { path.to_owned() } else { format!("{path}?days={days}") }
-}
-
-/// A text as one segment of a path.
-pub(super) fn segment(text: &str) -> String {
-    let mut segment = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
-                segment.push(char::from(byte));
-            }
-            other => segment.push_str(&format!("%{other:02X}")),
-        }
-    }
-    segment
-}
-
-#[cfg(test)]
-mod tests {
-    use super::segment;
-
-    #[test]
-    fn a_segment_keeps_its_text_apart_from_the_path() {
-        for (text, expected) in [
-            ("www.example.com", "www.example.com"),
-            ("::1", "%3A%3A1"),
-            ("a/b?c#d %é", "a%2Fb%3Fc%23d%20%25%C3%A9"),
-        ] {
-            assert_eq!(segment(text), expected);
-        }
+        link::robots(&self.name)
     }
 }

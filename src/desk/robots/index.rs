@@ -10,7 +10,7 @@ use axum::{
 use jiff::Timestamp;
 
 use super::{
-    here::{SiteInForce, Wanted, with_days},
+    here::{SiteInForce, Wanted},
     hits::FETCH,
     site,
     words::{NOT_KEPT, grouped, hosts, shown},
@@ -19,6 +19,7 @@ use crate::{
     admin::View,
     desk::{
         frame::{Frame, NoAnswer, html, live, try_ask},
+        link,
         span::SpanLink,
     },
     report::Span,
@@ -93,7 +94,7 @@ pub(super) async fn page(State(view): State<View>, Query(wanted): Query<Wanted>)
     let rows = rows.collect();
     html(&Page {
         frame: Frame::new(&view, "/robots"),
-        spans: days.links(|days| with_days("/robots", days)),
+        spans: days.links(|days| link::with_query("/robots", &[("days", days)])),
         trouble,
         rows,
     })

@@ -8,11 +8,10 @@ use axum::{
     http::StatusCode,
     response::{IntoResponse, Response},
 };
-use url::form_urlencoded::byte_serialize;
 
 use super::{
     file::FileView,
-    here::{SiteInForce, Wanted, segment, with_days},
+    here::{SiteInForce, Wanted},
     hits::{self, FETCH, Hits},
     words::{NOT_KEPT, grouped, hosts, plural, share, shown, source, time},
 };
@@ -20,6 +19,7 @@ use crate::{
     admin::View,
     desk::{
         frame::{Frame, NoAnswer, html, try_ask},
+        link,
         span::{Days, SpanLink},
     },
     enforce::Site,
@@ -74,7 +74,7 @@ struct Fetches {
 
 struct FetchRow {
     name: String,
-    link: Option<String>,
+    link: String,
     fetches: String,
     share: String,
 }
@@ -103,7 +103,7 @@ pub(super) async fn page(
 /// The page of a site.
 pub(super) async fn of(view: &View, here: SiteInForce, days: Days) -> Response {
     let (asked, span) = (here.clone(), days.until((view.now)()));
-    let answers = try_ask(view, move |store| answers(store, &asked, span)).await;
+    let answers = try_ask(view, move |store| answers(store, &asked, days, span)).await;
     let (mut answers, trouble) = match answers {
         Ok(answers) => (answers, None),
         Err(NoAnswer::NoDatabase) => (None, Some(NOT_KEPT.to_owned())),
@@ -116,11 +116,10 @@ pub(super) async fn of(view: &View, here: SiteInForce, days: Days) -> Response {
     let is_written = site.source != Source::Origin;
     let source = |line| edition.source(line).filter(|_| is_written).map(|one| one.to_string());
     let patterns = disallowed(edition.file());
-    let link = |line| {
-        let path: String = byte_serialize(patterns.get(&line)?.as_bytes()).collect();
-        let site: String = byte_serialize(site.name.as_bytes()).collect();
-        let since = span.from.strftime("%Y-%m-%d");
-        Some(format!("/violations?site={site}&path={path}&since={since}"))
+    let since = span.from.strftime("%Y-%m-%d").to_string();
+    let link_of = |line| {
+        let path = *patterns.get(&line)?;
+        Some(link::violations(&[("site", &site.name), ("path", path), ("since", &since)]))
     };
     let page = Page {
         frame: Frame::new(view, "/robots"),
@@ -129,12 +128,12 @@ pub(super) async fn of(view: &View, here: SiteInForce, days: Days) -> Response {
         lead: lead(site),
         hosts: hosts(&here.published.policy.policy, here.number),
         is_provisional: edition.is_provisional(),
-        spans: days.links(|days| with_days(&here.path(), days)),
+        spans: days.links(|days| link::with_query(&here.path(), &[("days", days)])),
         trouble,
         waiting: waiting
             .map(|file| Waiting { since: shown(file.since), accepted: file.accepted.map(shown) }),
-        file: FileView::new(edition.bytes(), hits, source, link),
-        download: format!("{}/{}/file", here.path(), edition.id_text()),
+        file: FileView::new(edition.bytes(), hits, source, link_of),
+        download: format!("{}/file", link::edition(&site.name, edition.id_text())),
         answers,
     };
     html(&page).into_response()
@@ -164,7 +163,12 @@ fn disallowed(file: &RobotsTxt) -> HashMap<u32, &str> {
     disallow.map(|rule| (rule.line, rule.pattern.as_str())).collect()
 }
 
-fn answers(store: &Store, here: &SiteInForce, span: Span) -> Result<Option<Answers>, Error> {
+fn answers(
+    store: &Store,
+    here: &SiteInForce,
+    days: Days,
+    span: Span,
+) -> Result<Option<Answers>, Error> {
     let Some(site) = here.site() else { return Ok(None) };
     let counted = store.counted(&hits::question(span.question(), &site.name))?;
     let mut periods = store.edition_periods(&site.name, None, MOST_PERIODS + 1)?;
@@ -177,7 +181,7 @@ fn answers(store: &Store, here: &SiteInForce, span: Span) -> Result<Option<Answe
     let fetches = store.counted(&Question { by, site: name, ..span.question() })?;
     Ok(Some(Answers {
         hits,
-        fetches: fetches_of(fetches),
+        fetches: fetches_of(fetches, &days.condition()),
         periods: periods.into_iter().map(|period| period_row(here, period)).collect(),
         has_more_periods,
         quarantined: store.quarantine_of(&site.name)?,
@@ -196,17 +200,16 @@ fn files(periods: &[EditionPeriod], counted: &[Counted]) -> HashMap<Text, Robots
     files
 }
 
-fn fetches_of(counted: Vec<Counted>) -> Fetches {
+fn fetches_of(counted: Vec<Counted>, days: &str) -> Fetches {
     let is_fetch = |one: &Counted| one.key.get(1).is_some_and(|reason| *reason == FETCH);
     let mut fetches: Vec<Counted> = counted.into_iter().filter(is_fetch).collect();
     fetches.sort_by_key(|one| std::cmp::Reverse(one.requests));
     let total = fetches.iter().map(|one| one.requests).sum();
     let row = |one: &Counted| {
         let token = one.key.first().map(Text::as_str).unwrap_or_default();
-        let query: String = byte_serialize(token.as_bytes()).collect();
         FetchRow {
             name: if token.is_empty() { "without a name".to_owned() } else { token.to_owned() },
-            link: (!token.is_empty()).then(|| format!("/violations?crawler={query}")),
+            link: link::crawler(token, &[("days", days)]),
             fetches: grouped(one.requests),
             share: share(one.requests, total),
         }
@@ -228,7 +231,7 @@ fn period_row(here: &SiteInForce, period: EditionPeriod) -> PeriodRow {
         grouped(file.groups.iter().map(|group| group.rules.len() as u64).sum())
     });
     PeriodRow {
-        link: format!("{}/{}", here.path(), segment(&period.id)),
+        link: link::edition(&here.name, &period.id),
         id: period.id,
         from: shown(period.from),
         until: period.until.map(shown),

@@ -138,13 +138,13 @@ fn a_name_that_nobody_knows_is_answered_with_the_nearest() {
     let origin = Origin::plain();
     let beadle = Setup::site(origin.port, RULES).start();
     for (token, said) in [
-        ("GPTBoot", "Did you mean GPTBot?"),
-        ("%3Cscript%3E", "Neither the catalogue nor"),
-        ("..%2F..%2Fetc%2Fpasswd", "Neither the catalogue nor"),
-        ("%252f", "Neither the catalogue nor"),
-        ("a%0D%0Ab", "Neither the catalogue nor"),
-        ("%FF%FE", "Neither the catalogue nor"),
-        ("%00", "Neither the catalogue nor"),
+        ("GPTBoot", "did you mean GPTBot?"),
+        ("%3Cscript%3E", "neither the catalogue nor"),
+        ("..%2F..%2Fetc%2Fpasswd", "neither the catalogue nor"),
+        ("%252f", "neither the catalogue nor"),
+        ("a%0D%0Ab", "neither the catalogue nor"),
+        ("%FF%FE", "neither the catalogue nor"),
+        ("%00", "neither the catalogue nor"),
     ] {
         for path in [format!("/crawlers/{token}"), format!("/crawlers/{token}/evidence.zip")] {
             let answer = get(&beadle, &path);
@@ -242,7 +242,7 @@ fn a_downloaded_bundle_verifies() {
     for (path, said) in [
         ("/crawlers/ClaudeBot/evidence.zip", "there is nothing to prove"),
         ("/crawlers/GPTBot/evidence.zip?site=other.example", "there is nothing to prove"),
-        ("/crawlers/-/evidence.zip", "No crawler is named"),
+        ("/crawlers/-/evidence.zip", "Clients without a name have no operator"),
     ] {
         let answer = get(&beadle, path);
         assert_eq!(answer.status, 404, "{path}");
