@@ -24,7 +24,7 @@ pub(super) struct Counters {
     /// By class and action.
     requests: [[Counter; ACTIONS]; CLASSES.len()],
     /// In the order of [`STANDINGS`].
-    claims: [Counter; STANDINGS.len()],
+    claims: [Counter; KINDS],
     /// By product token. Swapped when a token comes for the first time: a site meets few of the
     /// thousand names in the catalogue.
     crawlers: ArcSwap<HashMap<Box<str>, ByStanding>>,
@@ -35,8 +35,12 @@ pub(super) struct Counters {
 /// The counters of one product token, by outcome of its claim and by action.
 type ByStanding = [[OnceLock<Counter>; ACTIONS]; Outcome::ALL.len()];
 
+/// The number of [`STANDINGS`]. Their own length would make an optimising rustc evaluate the type by
+/// itself (E0391).
+const KINDS: usize = 8;
+
 /// Every standing.
-const STANDINGS: [Standing; 8] = {
+const STANDINGS: [Standing; KINDS] = {
     const fn by(outcome: Outcome, evidence: Evidence) -> Standing {
         Standing { outcome, evidence: Some(evidence) }
     }
