@@ -4,7 +4,12 @@
 //! The escapes are those of C and Rust strings (`\n`, `\x1b`, `\u{202e}`). A backslash is doubled,
 //! so the original can be restored.
 
-use std::fmt::Write;
+use std::{fmt::Write, path::Path};
+
+/// The path of a file or folder, escaped as [`text`] is.
+pub fn path(path: &Path) -> String {
+    text(path.as_os_str().as_encoded_bytes())
+}
 
 /// The text of `bytes` on one line. Printable characters stay. Control characters, invisible ones,
 /// ones that change the direction of a line, and bytes that are not UTF-8 are escaped.

@@ -17,7 +17,7 @@ pub(super) const STANDARD_INPUT: &str = "standard input";
 
 /// The name of a file in messages.
 pub(super) fn name(file: &Path) -> String {
-    escape::text(file.as_os_str().as_encoded_bytes())
+    escape::path(file)
 }
 
 /// The whole file, up to `most` octets.

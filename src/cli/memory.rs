@@ -23,7 +23,7 @@ pub(super) fn read(policy: &Policy) -> Result<Memory, Error> {
     if let Some(file) = database.filter(is_missing)
         && io::stderr().is_terminal()
     {
-        let file = escape::text(file.as_os_str().as_encoded_bytes());
+        let file = escape::path(file);
         remark(&format!("'{file}' does not exist yet: no edition and no fetch is known"));
     }
     Memory::read(policy, Timestamp::now()).map_err(|error| Error::Refused(error.to_string()))

@@ -130,9 +130,10 @@ impl Place {
 /// The warning about a file in the working directory.
 fn old_place(key: &str, name: &Path, file: &Path) -> Diagnostic {
     let place = file.parent().unwrap_or_else(|| Path::new("")).join(name);
-    let shown = |path: &Path| escape::text(path.as_os_str().as_encoded_bytes());
-    let message =
-        format!("{key}: '{}' is in the working directory, not beside the policy", shown(name));
-    let help = format!("move it to '{}', or write its absolute name", shown(&place));
+    let message = format!(
+        "{key}: '{}' is in the working directory, not beside the policy",
+        escape::path(name)
+    );
+    let help = format!("move it to '{}', or write its absolute name", escape::path(&place));
     Diagnostic::warning(OLD_PLACE, message).help(help)
 }

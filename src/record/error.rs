@@ -116,11 +116,10 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = |path: &Path| escape::text(path.as_os_str().as_encoded_bytes());
-        let path = shown(&self.path);
+        let path = escape::path(&self.path);
         match &self.obstacle {
             Obstacle::NoFolder => {
-                let folder = shown(self.path.parent().unwrap_or_else(|| Path::new(".")));
+                let folder = escape::path(self.path.parent().unwrap_or_else(|| Path::new(".")));
                 write!(f, "'{path}': the folder does not exist (create it: mkdir -p '{folder}')")
             }
             Obstacle::NoFile => {

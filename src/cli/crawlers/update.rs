@@ -84,14 +84,14 @@ enum Outcome {
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     let destination = Destination::find(args.to.as_deref(), &args.config.config)?;
     if std::fs::metadata(&destination.to).is_ok_and(|found| !found.is_file()) {
-        let to = escape::text(destination.to.as_os_str().as_encoded_bytes());
+        let to = escape::path(&destination.to);
         return Err(Error::Refused(format!("{to}: not a regular file (name a file with --to)")));
     }
     let bytes = read(&args.from, destination.evidence.as_ref())?;
     let in_use = destination.in_use();
     let name = escape::shown(&args.from);
     let report = |outcome, newer: Option<&CatalogueFile>, changes, findings| Report {
-        to: escape::text(destination.to.as_os_str().as_encoded_bytes()),
+        to: escape::path(&destination.to),
         previous: in_use.version.clone(),
         version: newer.map(|newer| escape::bounded(newer.version.as_bytes(), 32)),
         crawlers: newer.map_or(0, |newer| newer.crawlers.len()),

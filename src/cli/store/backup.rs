@@ -45,7 +45,7 @@ pub(super) fn run(
     let copied = copied?;
     publish(&unfinished, copy, is_forced).map_err(|error| failed(copy, &error))?;
     drop(lock);
-    let shown = shown(copy);
+    let shown = escape::path(copy);
     match format {
         Format::Text => writeln!(
             out,
@@ -65,7 +65,7 @@ pub(super) fn run(
 
 /// Refuses a place where a copy would destroy something.
 fn check_place(database: &Path, copy: &Path, is_forced: bool) -> Result<(), Error> {
-    let refused = |why: &str| Err(Error::Refused(format!("'{}' {why}", shown(copy))));
+    let refused = |why: &str| Err(Error::Refused(format!("'{}' {why}", escape::path(copy))));
     let identity = |path: &Path| fs::metadata(path).ok().map(|file| (file.dev(), file.ino()));
     let is = |other: &Path| identity(copy).is_some() && identity(copy) == identity(other);
     if ["", "-wal", "-shm"].iter().any(|ending| is(&beside(database, ending))) {
@@ -121,11 +121,7 @@ fn publish(unfinished: &Path, copy: &Path, is_forced: bool) -> io::Result<()> {
 }
 
 fn failed(path: &Path, error: &io::Error) -> Error {
-    Error::Refused(format!("'{}': {error}", shown(path)))
-}
-
-fn shown(path: &Path) -> String {
-    escape::text(path.as_os_str().as_encoded_bytes())
+    Error::Refused(format!("'{}': {error}", escape::path(path)))
 }
 
 fn beside(path: &Path, ending: &str) -> PathBuf {

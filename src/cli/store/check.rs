@@ -26,7 +26,7 @@ pub(super) fn run(found: &Found, format: Format, out: &mut dyn Write) -> Result<
 
 fn print(found: &Found, examination: &Examination, out: &mut dyn Write) -> Result<(), Error> {
     let (records, counts) = (examination.record_table(), examination.count_tables());
-    writeln!(out, "database  {}", shown(found))?;
+    writeln!(out, "database  {}", escape::path(&found.path))?;
     writeln!(out, "version   {}", examination.version)?;
     let limit = found.max_size.map(|most| format!(" of {} (max_size)", size::shown(most)));
     writeln!(
@@ -72,7 +72,7 @@ fn print_json(found: &Found, examination: &Examination, out: &mut dyn Write) -> 
         out,
         &json!({
             "kind": "database",
-            "database": shown(found),
+            "database": escape::path(&found.path),
             "version": examination.version,
             "bytes": examination.bytes(),
             "max_size": found.max_size,
@@ -97,10 +97,6 @@ fn print_json(found: &Found, examination: &Examination, out: &mut dyn Write) -> 
         output::json(out, &json!({ "kind": "finding", "code": code, "message": message }))?;
     }
     Ok(())
-}
-
-fn shown(found: &Found) -> String {
-    escape::text(found.path.as_os_str().as_encoded_bytes())
 }
 
 fn shown_name(table: &Table) -> String {

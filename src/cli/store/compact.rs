@@ -18,7 +18,7 @@ pub(super) fn run(path: &Path, format: Format, out: &mut dyn Write) -> Result<Ex
     let mut store = Store::open_existing(path)?;
     let (before, plan) = (store.bytes_on_disk(), store.compaction_plan()?);
     disk::need(path, plan.needs)?;
-    let shown = escape::text(path.as_os_str().as_encoded_bytes());
+    let shown = escape::path(path);
     let store = match plan.is_in_steps {
         true => {
             store.compact()?;

@@ -18,7 +18,7 @@ pub(super) fn need(file: &Path, needs: u64) -> Result<(), Error> {
     }
     Err(Error::Refused(format!(
         "'{}': the disk has {} free, and this needs {} (make room)",
-        escape::text(file.as_os_str().as_encoded_bytes()),
+        escape::path(file),
         size::shown(free),
         size::shown(needs)
     )))

@@ -10,7 +10,7 @@ use axum::{
 
 use self::{disk::OnDisk, words::Group};
 use super::frame::{Frame, html, live, work};
-use crate::admin::View;
+use crate::{admin::View, escape};
 
 mod disk; // the file on disk
 mod mask; // secrets in URLs
@@ -54,7 +54,7 @@ pub(super) async fn page(State(view): State<View>) -> Response {
     ]);
     let page = Page {
         frame: Frame::new(&view, "/policy"),
-        file: words::file(&live.policy_file),
+        file: escape::path(&live.policy_file),
         fingerprint: policy.fingerprint.clone(),
         since: in_force.since.strftime("%Y-%m-%d %H:%M:%S").to_string(),
         groups,

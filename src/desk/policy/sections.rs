@@ -1,6 +1,6 @@
 //! The sections of a policy beside its sites, in words.
 
-use super::words::{Group, fact, file, grouped, list, time, yes};
+use super::words::{Group, fact, grouped, list, time, yes};
 use crate::{
     escape,
     policy::{Alert, ClientIp, Evidence, Log, OnDamage, Policy, Server, Violations, size_text},
@@ -11,7 +11,7 @@ const NEEDS_RESTART: Option<&str> = Some("A change here needs a restart.");
 /// The facts about the known crawlers.
 pub(super) fn crawlers(policy: &Policy) -> Group {
     let source = match &policy.catalogue_file {
-        Some(path) => file(path),
+        Some(path) => escape::path(path),
         None => "built in".to_owned(),
     };
     Group {
@@ -28,13 +28,15 @@ pub(super) fn crawlers(policy: &Policy) -> Group {
 pub(super) fn server(server: &Server) -> Group {
     let listen = server.listen.iter().map(|listener| match &listener.tls {
         None => listener.address.to_string(),
-        Some(tls) => format!("{}, TLS with {}", listener.address, file(&tls.certificate)),
+        Some(tls) => format!("{}, TLS with {}", listener.address, escape::path(&tls.certificate)),
     });
     let admin = match &server.admin {
         None => "off".to_owned(),
         Some(admin) => match &admin.token_file {
             None => format!("{}, without a token", admin.address),
-            Some(token) => format!("{}, opened by the token in {}", admin.address, file(token)),
+            Some(token) => {
+                format!("{}, opened by the token in {}", admin.address, escape::path(token))
+            }
         },
     };
     let timeouts = &server.timeouts;
@@ -70,7 +72,7 @@ pub(super) fn records(violations: &Violations) -> Group {
     let log = match &violations.log {
         None => "none".to_owned(),
         Some(Log::Stdout) => "standard output".to_owned(),
-        Some(Log::File(path)) => file(path),
+        Some(Log::File(path)) => escape::path(path),
     };
     let client_ip = match violations.client_ip {
         ClientIp::Full => "the whole address",
@@ -86,7 +88,7 @@ pub(super) fn records(violations: &Violations) -> Group {
         name: "Records".to_owned(),
         note: NEEDS_RESTART,
         facts: vec![
-            fact("database", database.map_or_else(|| "none".to_owned(), |path| file(path))),
+            fact("database", database.map_or_else(|| "none".to_owned(), |path| escape::path(path))),
             fact("log", log),
             fact("kept for", time(violations.retention)),
             fact("largest database", size_text(violations.max_size)),
@@ -133,7 +135,7 @@ pub(super) fn evidence(evidence: Option<&Evidence>) -> Group {
                 evidence
                     .folder
                     .as_ref()
-                    .map_or_else(|| "in memory only".to_owned(), |path| file(path)),
+                    .map_or_else(|| "in memory only".to_owned(), |path| escape::path(path)),
             ),
             list(
                 "name servers",
@@ -150,7 +152,7 @@ pub(super) fn alerts(alerts: &[Alert]) -> Group {
     let alert = |alert: &Alert| {
         let kinds: Vec<&str> = alert.on.iter().map(|kind| kind.as_str()).collect();
         let host = escape::shown(alert.url.shown());
-        format!("{host}, signed with {}: {}", file(&alert.secret_file), kinds.join(", "))
+        format!("{host}, signed with {}: {}", escape::path(&alert.secret_file), kinds.join(", "))
     };
     let facts = vec![list("webhooks", alerts.iter().map(alert), "none")];
     Group { name: "Alerts".to_owned(), note: None, facts }

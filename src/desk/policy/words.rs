@@ -1,8 +1,5 @@
 //! Facts about a policy in words.
 
-use std::path::Path;
-
-use crate::escape;
 pub(super) use crate::{desk::duration::time, report::number::grouped};
 
 /// Facts under one heading.
@@ -35,11 +32,6 @@ pub(super) fn list(
         values.push(none.to_owned());
     }
     Fact { name, values }
-}
-
-/// A file or folder.
-pub(super) fn file(path: &Path) -> String {
-    escape::text(path.as_os_str().as_encoded_bytes())
 }
 
 /// `yes` or `no`.
