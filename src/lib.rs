@@ -50,7 +50,9 @@ pub mod policy; // the operator's file as validated values
 
 pub mod enforce; // the decision about a request
 
-pub mod tally; // requests counted by hour, in memory
+pub mod tally; // requests counted by hour, until they are written
+
+pub mod counts; // counts by hour as they were written, and the answers to questions
 
 pub mod record; // the records and what else is kept, as values
 pub mod violations; // the records: queue, store, queries

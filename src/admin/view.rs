@@ -9,7 +9,12 @@ use std::{
 use jiff::Timestamp;
 
 use super::access::Access;
-use crate::{gate::Gate, metrics::Metrics, publication::Handles, violations::Sink};
+use crate::{
+    gate::Gate,
+    metrics::Metrics,
+    publication::Handles,
+    violations::{CountsInMemory, Sink},
+};
 
 /// The data that the pages show.
 #[derive(Clone, Debug)]
@@ -24,6 +29,8 @@ pub struct View {
     pub access: Arc<Access>,
     /// The database; `None` if records are not kept.
     pub database: Option<PathBuf>,
+    /// The counts of the database that were read.
+    pub counts: CountsInMemory,
     /// How long records are kept.
     pub retention: Duration,
     /// The clock.

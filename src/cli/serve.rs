@@ -31,7 +31,7 @@ use crate::{
     policy::{self, Policy},
     proxy::{self, Proxy, Running},
     publication::{self, Memory, Publisher},
-    violations::{LogTarget, OnDamage, Settings, Sink},
+    violations::{CountsInMemory, LogTarget, OnDamage, PlaceKind, Question, Settings, Sink, Store},
 };
 
 /// Signals within this time count as one.
@@ -197,12 +197,19 @@ impl Service {
             let access = Arc::new(admin_access(admin)?);
             let listener = bound.map_or_else(|| TcpListener::bind(admin.address), Ok)?;
             let hosts = admin_hosts(admin);
+            let counts = CountsInMemory::default();
+            if let Some(database) = policy.violations.database.clone() {
+                let counts = counts.clone();
+                // The first page need not wait for it.
+                tokio::task::spawn_blocking(move || read_counts(&database, &counts));
+            }
             let view = admin::View {
                 metrics: Arc::clone(&metrics),
                 sink: Arc::clone(&sink),
                 ready: Arc::clone(&ready),
                 access,
                 database: policy.violations.database.clone(),
+                counts,
                 retention: policy.violations.retention,
                 now: Timestamp::now,
                 live: Arc::clone(&live),
@@ -273,6 +280,14 @@ fn watch_for_alerts(
         // A query that panicked has no answer.
         alerts::run(webhooks, known.unwrap_or_default(), || handles.state()).await;
     }
+}
+
+/// Reads the counts of a database into memory. The pages name a failure.
+fn read_counts(database: &Path, counts: &CountsInMemory) {
+    let Ok(store) = Store::open_read_only(database) else { return };
+    let (store, all) = (store.sharing(counts), Question::default());
+    let _ = store.counted(&all);
+    let _ = store.places(PlaceKind::Path, &all, 0);
 }
 
 /// The hosts that the admin listener answers for.

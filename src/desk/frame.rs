@@ -63,7 +63,8 @@ pub(super) async fn try_ask<T: Send + 'static>(
     question: impl FnOnce(&Store) -> Result<T, Error> + Send + 'static,
 ) -> Result<T, NoAnswer> {
     let database = view.database.clone().ok_or(NoAnswer::NoDatabase)?;
-    let asked = move |database: &Path| question(&Store::open_read_only(database)?);
+    let counts = view.counts.clone();
+    let asked = move |database: &Path| question(&Store::open_read_only(database)?.sharing(&counts));
     match tokio::task::spawn_blocking(move || asked(&database)).await {
         Ok(answer) => answer.map_err(|error| NoAnswer::Unreadable(error.to_string())),
         Err(error) => {

@@ -248,6 +248,11 @@ impl PlaceKind {
             Self::Network => "network",
         }
     }
+
+    /// The kind with this word.
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        [Self::Path, Self::Network].into_iter().find(|kind| kind.as_str() == name)
+    }
 }
 
 impl PlaceCount {

@@ -11,10 +11,11 @@
 //! each crawler's fetches ([`Fetch`]), and jumps of the clock ([`ClockLeap`]). It counts all requests by
 //! hour ([`Rollups`]); whatever summarises asks for these counts ([`Question`]).
 //!
-//! May use: tally, record, robots, text, diagnostic, escape, product_token. Must not know: policy, enforce, proxy,
+//! May use: tally, counts, record, robots, text, diagnostic, escape, product_token. Must not know: policy, enforce, proxy,
 //! admin, cli.
 
 pub use crate::{
+    counts::{Counted, Dimension, Place, Question, Referral},
     record::{
         ClockLeap, Edition, EditionPeriod, Error, Fetch, Filter, HostPeriod, Listing, NameFound,
         NameKind, Obstacle, Overflow, Quarantined, REDACTED, Robots, RobotsRead, SCHEMA, SiteHosts,
@@ -35,8 +36,8 @@ pub use self::{
     notes::NoteCounts,
     sink::{LogTarget, Settings, Sink},
     store::{
-        CompactionPlan, Counted, DatabaseCopy, Dimension, Examination, Fault, Place, Question,
-        RecordColumn, Referral, Store, Table,
+        CompactionPlan, CountsInMemory, DatabaseCopy, Examination, Fault, RecordColumn, Store,
+        Table,
     },
     waiting::Record,
 };

@@ -7,7 +7,7 @@ const FORMATS: [&str; 4] = ["robots", "robots_tag", "signature", "crawlers"];
 
 /// The rooms that each room may use beside the base and itself. An arrow only ever points up this
 /// table.
-pub(crate) const USES: [(&str, &[&str]); 22] = [
+pub(crate) const USES: [(&str, &[&str]); 23] = [
     ("robots", &[]),
     ("robots_tag", &[]),
     ("signature", &[]),
@@ -15,8 +15,9 @@ pub(crate) const USES: [(&str, &[&str]); 22] = [
     ("policy", &FORMATS),
     ("enforce", &["robots", "robots_tag", "crawlers", "policy"]),
     ("tally", &[]),
+    ("counts", &["tally"]),
     ("record", &["robots", "tally"]),
-    ("violations", &["robots", "tally", "record"]),
+    ("violations", &["robots", "tally", "counts", "record"]),
     ("evidence", &["signature", "crawlers", "policy"]),
     ("conduct", &["robots", "crawlers", "policy", "enforce"]),
     ("report", &["robots", "crawlers", "policy", "enforce", "violations"]),
@@ -227,7 +228,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 42] = [
             "report/terms/id.rs",
         ],
     ),
-    ("hashbrown", &["tally/"]),
+    ("hashbrown", &["tally/", "counts/"]),
     ("zip", &["report/bundle/archive.rs"]),
     ("rusqlite", &["violations/store/"]),
     ("rustix", &["cli/store/disk.rs"]),

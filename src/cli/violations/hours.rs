@@ -58,8 +58,6 @@ pub(super) fn questions(filter: &Filter) -> Vec<Question> {
 
 /// The first hour that has counts, if it is after the start of the span.
 pub(super) fn first_hour(store: &Store, filter: &Filter) -> Result<Option<Timestamp>, Error> {
-    let question = Question { by: vec![Dimension::Hour], ..Question::default() };
-    let first = store.counted(&question)?.into_iter().next();
-    let Some(first) = first.and_then(|one| one.key.first()?.parse().ok()) else { return Ok(None) };
+    let Some(first) = store.first_counted_hour()? else { return Ok(None) };
     Ok(Some(filter.since.map_or(first, |since| since.max(first))))
 }

@@ -12,7 +12,7 @@ use crate::{
     escape::shown,
     policy::{self, Host, Policy, closest},
     robots,
-    violations::{self, Dimension, NameFound, NameKind, Question, Store, Violation},
+    violations::{self, NameFound, NameKind, Store, Violation},
 };
 
 /// The most names that a refusal lists.
@@ -142,14 +142,8 @@ impl Names<'_> {
     /// # Errors
     /// No crawler is meant, or the database can't be read.
     pub fn counted_token(&self, store: &Store, text: &str) -> Result<String, Refusal> {
-        let question = Question {
-            product_token: Some(text.to_owned()),
-            by: vec![Dimension::ProductToken],
-            ..Question::default()
-        };
         // An alias that the catalogue did not know is in the counts under its own name.
-        let mut counted = store.counted(&question)?.into_iter();
-        match counted.find_map(|one| one.key.into_iter().next()).filter(|token| !token.is_empty()) {
+        match store.counted_token(text)? {
             Some(token) => {
                 let known = self.catalogue().find(&token).map(Crawler::product_token);
                 let same = known.filter(|known| known.as_str().eq_ignore_ascii_case(&token));

@@ -11,6 +11,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Params, Row, config::DbConfig};
 
 use super::{
     damage::{has_traces, log_of, move_aside},
+    question::CountsInMemory,
     schema::{self, CURRENT, Version},
 };
 use crate::violations::{
@@ -34,6 +35,8 @@ const CHECKED_TABLES: [&str; 4] = ["editions", "edition_periods", "fetches", "he
 pub struct Store {
     path: PathBuf,
     pub(super) connection: Connection,
+    /// The counts that were read.
+    pub(super) counts: CountsInMemory,
     /// Whether it had no tables before it was opened.
     pub(super) is_new: bool,
 }
@@ -139,7 +142,12 @@ impl Store {
         let failed = |error| failure(path, error);
         let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
         connection.busy_timeout(busy).map_err(failed)?;
-        Ok(Self { path: path.to_owned(), connection, is_new: false })
+        Ok(Self {
+            path: path.to_owned(),
+            connection,
+            counts: CountsInMemory::default(),
+            is_new: false,
+        })
     }
 
     /// The version of a database of ours; 0 is an empty one.

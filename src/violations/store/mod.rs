@@ -10,7 +10,7 @@ pub use self::{
     copy::DatabaseCopy,
     examination::{Examination, Fault, Table},
     query::RecordColumn,
-    question::{Counted, Dimension, Place, Question, Referral},
+    question::CountsInMemory,
 };
 
 mod appender; // the writer's target: one transaction for each batch
@@ -33,7 +33,7 @@ mod overflow; // records that were not kept, counted
 mod periods; // the periods of editions as a list
 mod quarantine; // files that wait for an acceptance
 mod query; // a filter as a question to the database
-mod question; // questions to the counts by hour
+mod question; // questions to the counts by hour, answered from memory
 mod records; // records as rows
 mod removal; // old rows that go
 mod rollups; // counts by hour as rows

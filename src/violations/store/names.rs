@@ -1,9 +1,13 @@
 //! The names in the database: of records, and of what was kept without a record.
 
-use rusqlite::params;
+use jiff::Timestamp;
+use rusqlite::{Row, params};
 
-use super::connection::Store;
-use crate::record::{Error, MOST_NAMES, NameFound, NameKind};
+use super::{columns::time, connection::Store};
+use crate::{
+    record::{Error, MOST_NAMES, NameFound, NameKind},
+    text::Text,
+};
 
 impl Store {
     /// Whether a name is in the database, in any case; else the names that are.
@@ -33,6 +37,31 @@ impl Store {
         let sql = format!("SELECT name FROM ({names}) WHERE name <> '' LIMIT ?1");
         let most = i64::try_from(MOST_NAMES).unwrap_or(i64::MAX);
         Ok(NameFound::Others(self.all(&sql, params![most], |row| row.get(0))?))
+    }
+}
+
+impl Store {
+    /// The product token as counts spell it, in whatever case it is asked for.
+    ///
+    /// # Errors
+    /// Where the database cannot be read.
+    pub fn counted_token(&self, product_token: &str) -> Result<Option<Text>, Error> {
+        // From site to site in the index: series are many, and sites are few.
+        let sql = "WITH RECURSIVE sites (name) AS (SELECT min(site) FROM series UNION ALL \
+                   SELECT (SELECT min(site) FROM series WHERE site > name) FROM sites \
+                   WHERE name IS NOT NULL) \
+                   SELECT product_token FROM sites JOIN series ON site = name \
+                   WHERE product_token = ? AND product_token <> '' LIMIT 1";
+        Ok(self.all(sql, [product_token], |row| row.get(0))?.pop())
+    }
+
+    /// The first hour that has counts.
+    ///
+    /// # Errors
+    /// Where the database cannot be read.
+    pub fn first_counted_hour(&self) -> Result<Option<Timestamp>, Error> {
+        let first = |row: &Row<'_>| row.get::<_, Option<i64>>(0)?.map(|at| time(at, 0)).transpose();
+        Ok(self.all("SELECT min(hour) FROM counted_hours", [], first)?.into_iter().flatten().next())
     }
 }
 

@@ -51,6 +51,11 @@ const FORGET_COUNTS: [&str; 4] = [
 ];
 /// The tables of counts.
 pub(super) const COUNTS: [&str; 4] = ["rollups", "rollup_places", "people", "referrals"];
+/// An hour that lost counts is another one; an hour that lost all of them is none.
+const RENEW_HOURS: &str = "UPDATE counted_hours SET version = random() WHERE hour < ?";
+const FORGET_HOURS: &str = "DELETE FROM counted_hours WHERE hour < ? \
+    AND NOT EXISTS (SELECT 1 FROM rollups WHERE rollups.hour = counted_hours.hour) \
+    AND NOT EXISTS (SELECT 1 FROM rollup_places WHERE rollup_places.hour = counted_hours.hour)";
 const FORGET_SERIES: &str = "DELETE FROM series WHERE id IN \
     (SELECT id FROM series WHERE last < ?1 \
      AND last < coalesce((SELECT min(hour) FROM rollups), ?1) LIMIT ?2)";
@@ -190,6 +195,10 @@ fn forget_counts(connection: &Connection, before: Hour, limit: i64) -> rusqlite:
     let mut most = 0;
     for sql in FORGET_COUNTS {
         most = most.max(connection.execute(sql, bound)?);
+    }
+    if most > 0 {
+        connection.execute(RENEW_HOURS, [before.as_millisecond()])?;
+        connection.execute(FORGET_HOURS, [before.as_millisecond()])?;
     }
     connection.execute(FORGET_SERIES, bound)?;
     connection.execute(FORGET_RUNS, bound)?;

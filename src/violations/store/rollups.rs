@@ -1,10 +1,12 @@
 //! Counts by hour as rows, written.
 
+use std::collections::BTreeSet;
+
 use rusqlite::{Connection, OptionalExtension, Statement, TransactionBehavior, params};
 
 use super::connection::Store;
 use crate::violations::{
-    Error, PeopleCount, PlaceCount, ReadState, ReferralCount, Rollup, Rollups, Series,
+    Error, Hour, PeopleCount, PlaceCount, ReadState, ReferralCount, Rollup, Rollups, Series,
 };
 
 /// The series is found far more often than it is new.
@@ -61,6 +63,8 @@ pub(super) fn is_new(connection: &Connection, number: BatchNumber<'_>) -> rusqli
 pub(super) fn add(connection: &Connection, rollups: &Rollups) -> rusqlite::Result<()> {
     add_series(connection, &rollups.series)?;
     add_places(connection, &rollups.places)?;
+    let series = rollups.series.iter().map(|rollup| rollup.hour);
+    renew_hours(connection, series.chain(rollups.places.iter().map(|place| place.hour)))?;
     add_people(connection, &rollups.people)?;
     add_referrals(connection, &rollups.referrals)
 }
@@ -130,6 +134,16 @@ fn add_places(connection: &Connection, places: &[PlaceCount]) -> rusqlite::Resul
         ])?;
     }
     Ok(())
+}
+
+/// Gives the hours another version.
+fn renew_hours(connection: &Connection, hours: impl Iterator<Item = Hour>) -> rusqlite::Result<()> {
+    let mut renew = connection.prepare_cached(
+        "INSERT INTO counted_hours (hour, version) VALUES (?, random()) \
+         ON CONFLICT (hour) DO UPDATE SET version = excluded.version",
+    )?;
+    let hours: BTreeSet<i64> = hours.map(Hour::as_millisecond).collect();
+    hours.iter().try_for_each(|hour| renew.execute([hour]).map(drop))
 }
 
 fn add_people(connection: &Connection, people: &[PeopleCount]) -> rusqlite::Result<()> {

@@ -1,10 +1,12 @@
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
 use proptest::prelude::*;
 
 use super::*;
 use crate::violations::{
-    PeopleCount, PlaceCount, ReadState, ReferralCount, Rollup, Rollups, Series,
+    Counted, PeopleCount, PlaceCount, ReadState, Referral, ReferralCount, Rollup, Rollups, Series,
+    retention::Piece,
 };
 
 const ALL: [Dimension; 15] = [
@@ -94,7 +96,7 @@ fn value(rollup: &Rollup, dimension: Dimension) -> Text {
         Dimension::Line => Text::from(series.line.to_string()),
         Dimension::ReadState => Text::word(series.read.map_or("", ReadState::as_str)),
         Dimension::Hour => begin(3_600_000),
-        Dimension::Day => begin(DAY),
+        Dimension::Day => begin(24 * 3_600_000),
     }
 }
 
@@ -166,6 +168,133 @@ proptest! {
                 .collect();
             prop_assert_eq!(counted, naive(&rollups, &question));
         }
+    }
+}
+
+/// What happens to a database between questions.
+#[derive(Clone, Debug)]
+enum Event {
+    Added(Vec<Rollup>),
+    /// The rows before this hour go, so many at a time.
+    Removed(i64, u64),
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    prop_oneof![
+        3 => prop::collection::vec(rollup(), 1..20).prop_map(Event::Added),
+        1 => (0_i64..80, 1_u64..30).prop_map(|(hour, limit)| Event::Removed(hour, limit)),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn counts_in_memory_follow_the_database(events in prop::collection::vec(event(), 1..12)) {
+        let (folder, mut store) = store();
+        let file = folder.path().join("beadle.db");
+        let first = at("2026-11-20T00:00:00Z");
+        let memory = CountsInMemory::default();
+        let mut rollups = Vec::new();
+        for event in events {
+            match event {
+                Event::Added(added) => {
+                    rollups.extend(added.clone());
+                    let places = added.iter().map(place).collect();
+                    let all = Rollups { series: added, places, ..Rollups::default() };
+                    store.add_rollups(&all).expect("added");
+                }
+                Event::Removed(hour, limit) => {
+                    let before = first + jiff::SignedDuration::from_hours(hour);
+                    let piece = Piece { before, replaced_before: before, limit };
+                    while store.prune(piece).expect("removed").most() > 0 {
+                        // A part of the rows is a state that is asked for, too.
+                        let reader = Store::open_read_only(&file).expect("a database");
+                        let other = Store::open_read_only(&file).expect("a database");
+                        let question = Question { by: vec![Dimension::Hour], ..Question::default() };
+                        let counted = reader.sharing(&memory).counted(&question);
+                        prop_assert_eq!(counted, other.counted(&question));
+                    }
+                    rollups.retain(|one| one.hour.as_millisecond() >= before.as_millisecond());
+                }
+            }
+            for by in [vec![], vec![Dimension::Day, Dimension::Pattern], vec![Dimension::Hour]] {
+                let question = Question { by, ..Question::default() };
+                let reader = Store::open_read_only(&file).expect("a database").sharing(&memory);
+                let counted: BTreeMap<Vec<String>, [u64; 4]> = reader
+                    .counted(&question)
+                    .expect("counts")
+                    .into_iter()
+                    .map(|one| {
+                        let key = one.key.iter().map(|text| text.to_string()).collect();
+                        (key, [one.requests, one.violations, one.folded, one.dropped])
+                    })
+                    .collect();
+                prop_assert_eq!(counted, naive(&rollups, &question));
+                let places = reader.places(PlaceKind::Path, &question, 99).expect("places");
+                let violations: u64 = places.iter().map(|one| one.violations).sum();
+                prop_assert_eq!(violations, rollups.iter().map(|one| one.requests).sum::<u64>());
+            }
+        }
+    }
+}
+
+/// Each request of the rollup at a path.
+fn place(rollup: &Rollup) -> PlaceCount {
+    PlaceCount {
+        hour: rollup.hour,
+        kind: PlaceKind::Path,
+        site: rollup.series.site.clone(),
+        product_token: rollup.series.product_token.clone(),
+        place: rollup.series.pattern.clone(),
+        violations: rollup.requests,
+    }
+}
+
+#[test]
+fn another_database_in_the_same_place_is_read_anew() {
+    let (folder, mut store) = store();
+    let file = folder.path().join("beadle.db");
+    let memory = CountsInMemory::default();
+    let hour = Hour::of(at("2026-11-20T10:00:00Z"));
+    let requests = |store: &mut Store, site, requests| {
+        let series = Series { site: Text::word(site), ..a_series() };
+        let rollup = Rollup { hour, series, requests, folded: 0, dropped: 0 };
+        store.add_rollups(&Rollups { series: vec![rollup], ..Rollups::default() }).expect("added");
+        let reader = Store::open_read_only(&file).expect("a database").sharing(&memory);
+        let question = Question { by: vec![Dimension::Site], ..Question::default() };
+        let counted = reader.counted(&question).expect("counts").into_iter();
+        counted.map(|one| (one.key[0].to_string(), one.requests)).collect::<Vec<_>>()
+    };
+    assert_eq!(requests(&mut store, "a.example", 7), [("a.example".to_owned(), 7)]);
+    drop(store);
+    for end in ["", "-wal", "-shm"] {
+        let _ = std::fs::remove_file(folder.path().join(format!("beadle.db{end}")));
+    }
+    let mut store = Store::open(&file).expect("a database");
+    assert_eq!(requests(&mut store, "b.example", 2), [("b.example".to_owned(), 2)]);
+}
+
+fn a_series() -> Series {
+    let words = ["", "crawler", "GPTBot", "", "unknown", "allow", "pass", "robots.allow"];
+    let [site, class, product_token, purpose, standing, verdict, action, reason] =
+        words.map(Text::word);
+    let edition = Text::word("0123456789abcdef");
+    let (directive, pattern) = (Text::default(), Text::default());
+    Series {
+        site,
+        class,
+        product_token,
+        purpose,
+        standing,
+        verdict,
+        action,
+        reason,
+        edition,
+        line: 0,
+        directive,
+        pattern,
+        read: None,
     }
 }
 

@@ -1,0 +1,303 @@
+//! The answer to a question: numbers are added up by groups, then the groups get their texts.
+
+use std::cmp::{Ordering, Reverse};
+
+use hashbrown::HashMap;
+use jiff::Timestamp;
+
+use super::{
+    Counted, Dimension, Place, Question,
+    cells::Counts,
+    hours::day,
+    names::Keys,
+    series::{Column, KIND, Kind, RULE, Rule},
+    table::Table,
+};
+use crate::{
+    tally::{Hour, PlaceKind},
+    text::Text,
+};
+
+/// Stands for requests that are not asked for.
+const OUTSIDE: u32 = u32::MAX;
+/// The most cells that are kept one beside the other.
+const DENSE: usize = 1 << 14;
+
+/// The group of each kind or rule, by the number of it, and the values of each group.
+struct Groups<K> {
+    of: Vec<u32>,
+    keys: Keys<K>,
+}
+
+/// The requests of a pair of groups.
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    requests: u64,
+    violations: u64,
+    folded: u64,
+    dropped: u64,
+}
+
+/// The sums of a period, by the number of their cell.
+enum Cells {
+    Dense(Vec<Sum>),
+    Sparse(HashMap<usize, Sum>),
+}
+
+/// A sum with the groups that it is of.
+struct Row {
+    period: i64,
+    kind: Kind,
+    rule: Rule,
+    sum: Sum,
+}
+
+impl Table {
+    /// The requests of crawlers and other programs, ordered by key. Combinations without a request are
+    /// absent.
+    pub(crate) fn counted(&mut self, question: &Question) -> Vec<Counted> {
+        let (first, until) = span(question);
+        let is_by_hour = question.by.contains(&Dimension::Hour);
+        if !is_by_hour {
+            self.requests.sum_days(first, until);
+        }
+        let mut rows = self.rows(question, self.requests.counts(first, until, is_by_hour));
+        rows.sort_unstable_by(|one, other| self.compare_rows(&question.by, one, other));
+        let counted = |row: Row| Counted {
+            key: question.by.iter().map(|dimension| self.value(*dimension, &row)).collect(),
+            requests: row.sum.requests,
+            violations: row.sum.violations,
+            folded: row.sum.folded,
+            dropped: row.sum.dropped,
+        };
+        rows.into_iter().map(counted).collect()
+    }
+
+    fn rows<'a>(
+        &self,
+        question: &Question,
+        counts: impl Iterator<Item = (i64, &'a Counts)>,
+    ) -> Vec<Row> {
+        let (kinds, rules) = (self.kinds(question), self.rules(question));
+        let violations = self.violations();
+        let width = rules.keys.len();
+        let size = kinds.keys.len() * width;
+        let period = |start: i64| match question.by.iter().find_map(|one| one.period()) {
+            Some(_) if question.by.contains(&Dimension::Day) => day(start),
+            Some(_) => start,
+            None => 0,
+        };
+        let parts = self.series.parts();
+        let (mut rows, mut cells) = (Vec::new(), Cells::new(size));
+        let mut finish = |period: i64, cells: &mut Cells| {
+            cells.drain(|cell, sum| {
+                let keys = kinds
+                    .keys
+                    .get((cell / width) as u32)
+                    .zip(rules.keys.get((cell % width) as u32));
+                if let Some((&kind, &rule)) = keys {
+                    rows.push(Row { period, kind, rule, sum });
+                }
+            });
+        };
+        let mut now = None;
+        for (start, counts) in counts {
+            let period = period(start);
+            if let Some(before) = now.replace(period).filter(|before| *before != period) {
+                finish(before, &mut cells);
+            }
+            let cell = |series: u32| {
+                let &(kind, rule) = parts.get(series as usize)?;
+                let group = *kinds.of.get(kind as usize).filter(|group| **group != OUTSIDE)?;
+                Some((group as usize * width + *rules.of.get(rule as usize)? as usize, kind))
+            };
+            for &(series, requests) in &counts.requests {
+                let Some((cell, kind)) = cell(series) else { continue };
+                let sum = cells.get(cell);
+                sum.requests += u64::from(requests);
+                let is_violation = violations.get(kind as usize).copied().unwrap_or_default();
+                sum.violations += if is_violation { u64::from(requests) } else { 0 };
+            }
+            for &(series, [folded, dropped]) in &counts.unrecorded {
+                let Some((cell, _)) = cell(series) else { continue };
+                let sum = cells.get(cell);
+                sum.folded += u64::from(folded);
+                sum.dropped += u64::from(dropped);
+            }
+        }
+        if let Some(last) = now {
+            finish(last, &mut cells);
+        }
+        rows
+    }
+
+    /// The groups of kinds: what the question does not tell apart is one.
+    fn kinds(&self, question: &Question) -> Groups<Kind> {
+        let name = |wanted: &Option<String>| {
+            // A name that is nowhere is that of no kind.
+            wanted.as_ref().map(|wanted| self.series.name(wanted).unwrap_or(OUTSIDE))
+        };
+        let pass = if question.only_violations { self.series.pass() } else { None };
+        let wanted = [
+            (Dimension::Site, name(&question.site)),
+            (Dimension::ProductToken, name(&question.product_token)),
+            (Dimension::Purpose, name(&question.purpose)),
+        ];
+        let value = |kind: &Kind, dimension| match Column::of(dimension) {
+            Column::Kind(at) => kind.get(at).copied(),
+            _ => None,
+        };
+        let is_asked_for = |kind: &Kind| {
+            let is_wanted = |&(dimension, wanted): &(Dimension, Option<u32>)| {
+                wanted.is_none_or(|wanted| value(kind, dimension) == Some(wanted))
+            };
+            wanted.iter().all(is_wanted)
+                && pass.is_none_or(|pass| value(kind, Dimension::Action) != Some(pass))
+        };
+        let mut columns = question.by.iter().filter_map(|one| match Column::of(*one) {
+            Column::Kind(at) => Some(at),
+            _ => None,
+        });
+        let mut is_told_apart = [false; KIND.len()];
+        columns.by_ref().for_each(|at| is_told_apart[at] = true);
+        let mut keys = Keys::default();
+        let of = self.series.kinds().iter().map(|kind| match is_asked_for(kind) {
+            true => {
+                keys.number(std::array::from_fn(|at| if is_told_apart[at] { kind[at] } else { 0 }))
+            }
+            false => OUTSIDE,
+        });
+        Groups { of: of.collect(), keys }
+    }
+
+    /// The groups of rules.
+    fn rules(&self, question: &Question) -> Groups<Rule> {
+        let mut is_told_apart = [false; RULE.len()];
+        for dimension in &question.by {
+            if let Column::Rule(at) = Column::of(*dimension) {
+                is_told_apart[at] = true;
+            }
+        }
+        let mut keys = Keys::default();
+        let of = self.series.rules().iter().map(|rule| {
+            keys.number(std::array::from_fn(|at| if is_told_apart[at] { rule[at] } else { 0 }))
+        });
+        Groups { of: of.collect(), keys }
+    }
+
+    /// Which kinds are violations.
+    fn violations(&self) -> Vec<bool> {
+        let pass = self.series.pass();
+        let Column::Kind(at) = Column::of(Dimension::Action) else { return Vec::new() };
+        self.series.kinds().iter().map(|kind| kind.get(at).copied() != pass).collect()
+    }
+
+    fn compare_rows(&self, by: &[Dimension], one: &Row, other: &Row) -> Ordering {
+        let compare = |dimension: &Dimension| {
+            let numbers = match Column::of(*dimension) {
+                Column::Kind(at) => (one.kind[at], other.kind[at]),
+                Column::Rule(at) => (one.rule[at], other.rule[at]),
+                Column::Period => return one.period.cmp(&other.period),
+            };
+            match self.series.texts(*dimension) {
+                Some(_) if numbers.0 == numbers.1 => Ordering::Equal,
+                Some(texts) => texts.compare(numbers.0, numbers.1),
+                None => numbers.0.cmp(&numbers.1),
+            }
+        };
+        by.iter().map(compare).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+    }
+
+    fn value(&self, dimension: Dimension, row: &Row) -> Text {
+        match Column::of(dimension) {
+            Column::Kind(at) => self.series.text(dimension, row.kind[at]),
+            Column::Rule(at) => self.series.text(dimension, row.rule[at]),
+            Column::Period => {
+                let start = Timestamp::from_millisecond(row.period);
+                start.map_or_else(|_| Text::default(), |start| Text::from(start.to_string()))
+            }
+        }
+    }
+
+    /// The paths or networks with the most violations, most first. The question's `by` and `purpose`
+    /// don't count here.
+    pub(crate) fn places(
+        &mut self,
+        kind: PlaceKind,
+        question: &Question,
+        limit: usize,
+    ) -> Vec<Place> {
+        let (first, until) = span(question);
+        self.places.sum_days(first, until);
+        let names = &self.owners.names;
+        let name = |wanted: &Option<String>| {
+            wanted.as_ref().map(|wanted| names.find(wanted).unwrap_or(OUTSIDE))
+        };
+        let (site, product_token) = (name(&question.site), name(&question.product_token));
+        let is_owner: Vec<bool> = self
+            .owners
+            .all
+            .iter()
+            .map(|owner| {
+                owner.kind == kind
+                    && site.is_none_or(|site| owner.site == site)
+                    && product_token.is_none_or(|token| owner.product_token == token)
+            })
+            .collect();
+        let mut sums = vec![0_u64; self.place_names.len()];
+        for (_, counts) in self.places.counts(first, until, false) {
+            for &(owner, place, violations) in &counts.places {
+                let is_owner = is_owner.get(owner as usize).copied().unwrap_or_default();
+                if let Some(sum) = sums.get_mut(place as usize).filter(|_| is_owner) {
+                    *sum += u64::from(violations);
+                }
+            }
+        }
+        let mut places: Vec<(u64, u32)> =
+            sums.into_iter().zip(0..).filter(|(violations, _)| *violations > 0).collect();
+        let order =
+            |&(violations, place): &(u64, u32)| (Reverse(violations), self.place_names.get(place));
+        let by_order = |one: &(u64, u32), other: &(u64, u32)| order(one).cmp(&order(other));
+        if places.len() > limit {
+            places.select_nth_unstable_by(limit, by_order);
+            places.truncate(limit);
+        }
+        places.sort_unstable_by(by_order);
+        let place = |(violations, place)| Place { key: self.place_names.text(place), violations };
+        places.into_iter().map(place).collect()
+    }
+}
+
+impl Cells {
+    fn new(size: usize) -> Self {
+        match size {
+            ..=DENSE => Self::Dense(vec![Sum::default(); size]),
+            _ => Self::Sparse(HashMap::new()),
+        }
+    }
+
+    fn get(&mut self, cell: usize) -> &mut Sum {
+        match self {
+            Self::Dense(cells) => &mut cells[cell],
+            Self::Sparse(cells) => cells.entry(cell).or_default(),
+        }
+    }
+
+    /// Takes the cells with requests.
+    fn drain(&mut self, mut take: impl FnMut(usize, Sum)) {
+        match self {
+            Self::Dense(cells) => {
+                for (cell, sum) in cells.iter_mut().enumerate().filter(|(_, sum)| sum.requests > 0)
+                {
+                    take(cell, std::mem::take(sum));
+                }
+            }
+            Self::Sparse(cells) => cells.drain().for_each(|(cell, sum)| take(cell, sum)),
+        }
+    }
+}
+
+/// The hours of a question.
+fn span(question: &Question) -> (i64, i64) {
+    (Hour::of(question.since).as_millisecond(), question.until.as_millisecond())
+}

@@ -1,0 +1,26 @@
+//! Counts by hour in memory, and the questions that they answer.
+//!
+//! A [`Table`] takes in the counts of hours as the database has them, and answers a [`Question`] by going
+//! through numbers alone: a combination of values is a number, and its texts are looked at once for each
+//! question. So an answer about months of a busy site takes milliseconds.
+//!
+//! May use: tally, text. Must not know: violations, the disk, any clock.
+
+pub use self::question::{Counted, Dimension, Place, Question, Referral};
+pub(crate) use self::{
+    cells::SeriesCounts,
+    hours::Loading,
+    series::SeriesTexts,
+    table::{Part, Table},
+};
+
+mod answer; // the answer to a question
+mod cells; // the counts of an hour as numbers
+mod hours; // hours, and sums of days
+mod names; // texts by number
+mod question; // what is asked, and how it is answered
+mod series; // combinations of values by number
+mod table; // the hours that were taken in
+
+#[cfg(test)]
+mod tests;

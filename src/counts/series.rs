@@ -1,0 +1,170 @@
+//! Combinations of values by number, as the database knows them.
+//!
+//! A series is what a request was (its kind) under a rule of an edition. Kinds are few, and so are rules;
+//! series are many.
+
+use hashbrown::HashMap;
+
+use super::{
+    Dimension,
+    names::{Keys, Names},
+};
+use crate::text::Text;
+
+/// The values of a kind of request.
+pub(crate) const KIND: [Dimension; 9] = [
+    Dimension::Site,
+    Dimension::Class,
+    Dimension::ProductToken,
+    Dimension::Purpose,
+    Dimension::Standing,
+    Dimension::Verdict,
+    Dimension::Action,
+    Dimension::Reason,
+    Dimension::ReadState,
+];
+/// The values of a rule.
+pub(crate) const RULE: [Dimension; 4] =
+    [Dimension::Edition, Dimension::Directive, Dimension::Pattern, Dimension::Line];
+
+/// The action of a request that is no violation.
+const PASS: &str = "pass";
+
+/// The values of a series.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SeriesTexts<'a> {
+    /// In the order of [`KIND`].
+    pub(crate) kind: [&'a str; KIND.len()],
+    /// In the order of [`RULE`], without the line.
+    pub(crate) rule: [&'a str; RULE.len() - 1],
+    pub(crate) line: u32,
+}
+
+/// The numbers of the values of a kind, in the order of [`KIND`].
+pub(super) type Kind = [u32; KIND.len()];
+/// The numbers of the values of a rule, in the order of [`RULE`]; the last one is the line itself.
+pub(super) type Rule = [u32; RULE.len()];
+
+/// The known series.
+#[derive(Debug)]
+pub(super) struct AllSeries {
+    /// By the id in the database.
+    numbers: HashMap<i64, u32>,
+    /// The kind and the rule of each.
+    parts: Vec<(u32, u32)>,
+    kinds: Keys<Kind>,
+    rules: Keys<Rule>,
+    /// Sites, product tokens and purposes.
+    names: Names,
+    words: Names,
+}
+
+impl Default for AllSeries {
+    fn default() -> Self {
+        Self {
+            numbers: HashMap::new(),
+            parts: Vec::new(),
+            kinds: Keys::default(),
+            rules: Keys::default(),
+            names: Names::in_any_case(),
+            words: Names::default(),
+        }
+    }
+}
+
+/// The place of a dimension in a series.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Column {
+    Kind(usize),
+    Rule(usize),
+    Period,
+}
+
+impl Column {
+    pub(super) fn of(dimension: Dimension) -> Self {
+        let position = |all: &[Dimension]| all.iter().position(|one| *one == dimension);
+        position(&KIND)
+            .map(Self::Kind)
+            .or_else(|| position(&RULE).map(Self::Rule))
+            .unwrap_or(Self::Period)
+    }
+}
+
+impl AllSeries {
+    pub(super) fn find(&self, id: i64) -> Option<u32> {
+        self.numbers.get(&id).copied()
+    }
+
+    /// Takes in a series of the database, and returns its number.
+    pub(super) fn add(&mut self, id: i64, texts: &SeriesTexts<'_>) -> u32 {
+        let mut kind = Kind::default();
+        for ((number, dimension), text) in kind.iter_mut().zip(KIND).zip(texts.kind) {
+            *number =
+                if is_name(dimension) { &mut self.names } else { &mut self.words }.number(text);
+        }
+        let mut rule = Rule::default();
+        for (number, text) in rule.iter_mut().zip(texts.rule) {
+            *number = self.words.number(text);
+        }
+        rule[RULE.len() - 1] = texts.line;
+        let number = self.parts.len() as u32; // a row of the database is longer than a number
+        self.parts.push((self.kinds.number(kind), self.rules.number(rule)));
+        self.numbers.insert(id, number);
+        number
+    }
+
+    /// Forgets the ids of the series that are not in use: the database may give them again.
+    pub(super) fn keep(&mut self, is_used: impl Fn(u32) -> bool) {
+        self.numbers.retain(|_, number| is_used(*number));
+    }
+
+    /// The series that were taken in, and those that still have an id.
+    pub(super) fn sizes(&self) -> (usize, usize) {
+        (self.parts.len(), self.numbers.len())
+    }
+
+    /// The kind and the rule of a series.
+    pub(super) fn parts(&self) -> &[(u32, u32)] {
+        &self.parts
+    }
+
+    pub(super) const fn kinds(&self) -> &Keys<Kind> {
+        &self.kinds
+    }
+
+    pub(super) const fn rules(&self) -> &Keys<Rule> {
+        &self.rules
+    }
+
+    /// The number of a wanted name; `None` if no series has it.
+    pub(super) fn name(&self, name: &str) -> Option<u32> {
+        self.names.find(name)
+    }
+
+    /// The number of the action of requests that are no violations.
+    pub(super) fn pass(&self) -> Option<u32> {
+        self.words.find(PASS)
+    }
+
+    /// The texts of a dimension; none for a line.
+    pub(super) fn texts(&self, dimension: Dimension) -> Option<&Names> {
+        match dimension {
+            Dimension::Line | Dimension::Hour | Dimension::Day => None,
+            name if is_name(name) => Some(&self.names),
+            _ => Some(&self.words),
+        }
+    }
+
+    /// The value of a dimension, as it is shown.
+    pub(super) fn text(&self, dimension: Dimension, number: u32) -> Text {
+        match self.texts(dimension) {
+            Some(names) => names.text(number),
+            None => Text::from(number.to_string()),
+        }
+    }
+}
+
+/// Whether the case of the letters does not count.
+const fn is_name(dimension: Dimension) -> bool {
+    matches!(dimension, Dimension::Site | Dimension::ProductToken | Dimension::Purpose)
+}
