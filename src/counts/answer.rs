@@ -73,6 +73,20 @@ impl Table {
         rows.into_iter().map(counted).collect()
     }
 
+    /// The start of the first day with requests that the question asks for.
+    pub(crate) fn first_day(&self, question: &Question) -> Option<Timestamp> {
+        let (first, until) = span(question);
+        let (kinds, parts) = (self.kinds(question), self.series.parts());
+        let is_asked_for = |series: u32| {
+            let kind = parts.get(series as usize).map(|&(kind, _)| kind as usize);
+            kind.and_then(|kind| kinds.of.get(kind)).is_some_and(|group| *group != OUTSIDE)
+        };
+        let mut counts = self.requests.counts(first, until, true);
+        let found =
+            counts.find(|(_, counts)| counts.requests().any(|(series, _)| is_asked_for(series)));
+        found.and_then(|(hour, _)| Timestamp::from_millisecond(day(hour)).ok())
+    }
+
     fn rows<'a>(
         &self,
         question: &Question,
@@ -111,18 +125,18 @@ impl Table {
                 let group = *kinds.of.get(kind as usize).filter(|group| **group != OUTSIDE)?;
                 Some((group as usize * width + *rules.of.get(rule as usize)? as usize, kind))
             };
-            for &(series, requests) in &counts.requests {
+            for (series, requests) in counts.requests() {
                 let Some((cell, kind)) = cell(series) else { continue };
                 let sum = cells.get(cell);
-                sum.requests += u64::from(requests);
+                sum.requests += requests;
                 let is_violation = violations.get(kind as usize).copied().unwrap_or_default();
-                sum.violations += if is_violation { u64::from(requests) } else { 0 };
+                sum.violations += if is_violation { requests } else { 0 };
             }
-            for &(series, [folded, dropped]) in &counts.unrecorded {
+            for &(series, folded, dropped) in &counts.unrecorded {
                 let Some((cell, _)) = cell(series) else { continue };
                 let sum = cells.get(cell);
-                sum.folded += u64::from(folded);
-                sum.dropped += u64::from(dropped);
+                sum.folded += folded;
+                sum.dropped += dropped;
             }
         }
         if let Some(last) = now {
@@ -246,10 +260,10 @@ impl Table {
             .collect();
         let mut sums = vec![0_u64; self.place_names.len()];
         for (_, counts) in self.places.counts(first, until, false) {
-            for &(owner, place, violations) in &counts.places {
+            for (owner, place, violations) in counts.places() {
                 let is_owner = is_owner.get(owner as usize).copied().unwrap_or_default();
                 if let Some(sum) = sums.get_mut(place as usize).filter(|_| is_owner) {
-                    *sum += u64::from(violations);
+                    *sum += violations;
                 }
             }
         }

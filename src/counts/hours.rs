@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
 
-use super::{cells::Counts, question::DAY};
+use super::{
+    cells::{Counts, Gathered},
+    question::DAY,
+};
 
 /// Hours that were taken in, each with its version in the database.
 #[derive(Debug, Default)]
@@ -16,7 +19,12 @@ pub(super) struct Hours {
 
 /// Hours that are being read, each with its version. They count once all of them are there.
 #[derive(Debug)]
-pub(crate) struct Loading(BTreeMap<i64, (i64, Counts)>);
+pub(crate) struct Loading {
+    hours: BTreeMap<i64, (i64, Counts)>,
+    /// The hour that is being read, which is not yet packed.
+    hour: i64,
+    gathered: Gathered,
+}
 
 /// What a comparison with the database found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,20 +71,19 @@ impl Hours {
             .collect();
         let runs = wanted.chunk_by(|(one, ..), (other, ..)| one == other);
         let missing = runs.filter(|run| run.first().is_some_and(|(is_there, ..)| !is_there));
+        let empty = |&(_, hour, version): &(bool, i64, i64)| (hour, (version, Counts::default()));
         let loading = |run: &[(bool, i64, i64)]| {
-            Loading(
-                run.iter()
-                    .map(|&(_, hour, version)| (hour, (version, Counts::default())))
-                    .collect(),
-            )
+            let hours: BTreeMap<_, _> = run.iter().map(empty).collect();
+            let hour = hours.first_key_value().map_or(0, |(hour, _)| *hour);
+            Loading { hours, hour, gathered: Gathered::default() }
         };
         missing.map(loading).collect()
     }
 
     /// Takes in hours that were read whole.
-    pub(super) fn take_in(&mut self, loading: Loading) {
-        for (hour, (version, mut counts)) in loading.0 {
-            counts.shrink();
+    pub(super) fn take_in(&mut self, mut loading: Loading) {
+        loading.pack();
+        for (hour, (version, counts)) in loading.hours {
             self.days.remove(&day(hour));
             self.hours.insert(hour, (version, counts));
         }
@@ -126,12 +133,24 @@ impl Hours {
 impl Loading {
     /// The first and the last hour.
     pub(crate) fn span(&self) -> [i64; 2] {
-        let ends = [self.0.first_key_value(), self.0.last_key_value()];
+        let ends = [self.hours.first_key_value(), self.hours.last_key_value()];
         ends.map(|end| end.map_or(0, |(hour, _)| *hour))
     }
 
-    pub(super) fn hour(&mut self, hour: i64) -> Option<&mut Counts> {
-        self.0.get_mut(&hour).map(|(_, counts)| counts)
+    /// The counts of an hour, for one more. The hours come in order.
+    pub(super) fn hour(&mut self, hour: i64) -> &mut Gathered {
+        if hour != self.hour {
+            self.pack();
+            self.hour = hour;
+        }
+        &mut self.gathered
+    }
+
+    fn pack(&mut self) {
+        let counts = self.gathered.pack();
+        if let Some((_, hour)) = self.hours.get_mut(&self.hour) {
+            *hour = counts;
+        }
     }
 }
 

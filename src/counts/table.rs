@@ -85,8 +85,8 @@ impl Table {
     /// remembered is of no use any more, everything is forgotten.
     fn forget_series(&mut self) {
         let mut is_used = vec![false; self.series.parts().len()];
-        for (series, _) in self.requests.all().flat_map(|counts| &counts.requests) {
-            if let Some(is_used) = is_used.get_mut(*series as usize) {
+        for (series, _) in self.requests.all().flat_map(|counts| counts.requests()) {
+            if let Some(is_used) = is_used.get_mut(series as usize) {
                 *is_used = true;
             }
         }
@@ -109,8 +109,8 @@ impl Table {
 
     /// Adds the counts of a known series to an hour that is being read.
     pub(crate) fn add(&self, loading: &mut Loading, hour: i64, id: i64, counts: SeriesCounts) {
-        if let Some((series, hour)) = self.series.find(id).zip(loading.hour(hour)) {
-            hour.add(series, counts);
+        if let Some(series) = self.series.find(id) {
+            loading.hour(hour).add(series, counts);
         }
     }
 
@@ -131,9 +131,7 @@ impl Table {
         violations: u64,
     ) {
         let place = self.place_names.number(place);
-        if let Some(hour) = loading.hour(hour) {
-            hour.add_place(owner, place, violations);
-        }
+        loading.hour(hour).add_place(owner, place, violations);
     }
 
     /// Takes in hours that were read whole.

@@ -10,8 +10,6 @@ use crate::{
 /// By what counts are told apart for [`rules`](super::rules).
 pub const RULES_BY: [Dimension; 5] =
     [Dimension::Site, Dimension::Directive, Dimension::Pattern, Dimension::Line, Dimension::Reason];
-/// By what counts are told apart to find the first day with counts.
-const FIRST_BY: [Dimension; 1] = [Dimension::Day];
 
 /// The paths that a review shows at most.
 const MOST_PATHS: usize = 1_000;
@@ -58,15 +56,14 @@ impl Answers {
     pub fn of(store: &Store, span: Span, site: Option<String>) -> Result<Self, Error> {
         let of = |question: Question| Question { site: site.clone(), ..question };
         let (here, before) = (of(span.question()), of(span.question_before()));
-        let both = Question { since: before.since, by: FIRST_BY.to_vec(), ..here.clone() };
-        let first = store.counted(&both)?.into_iter().next();
+        let both = Question { since: before.since, ..here.clone() };
         let times = vec![Dimension::ProductToken, span.period()];
         Ok(Self {
             span,
             now: Period::of(store, &here, MOST_PATHS)?,
             before: Period::of(store, &before, MOST_PATHS_BEFORE)?,
             times: store.counted(&Question { by: times, ..here })?,
-            first_counts: first.and_then(|one| one.key.first()?.parse().ok()),
+            first_counts: store.first_day(&both)?,
             site,
         })
     }

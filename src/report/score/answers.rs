@@ -61,7 +61,6 @@ impl Answers {
         };
         let (here, before) = (span.question(), span.question_before());
         let both = Question { since: span.before, site: site.clone(), ..here.clone() };
-        let first = store.counted(&Question { by: vec![Dimension::Day], ..both.clone() })?;
         let names: Vec<String> = match catalogue.find(&product_token) {
             Some(entry) => entry.groups().map(|name| name.as_str().to_owned()).collect(),
             None => vec![product_token.clone()],
@@ -70,11 +69,9 @@ impl Answers {
         for name in &names {
             read.extend(store.counted(&of(both.clone(), name, &READ_BY))?);
         }
-        let mut fetches = store.fetches()?;
-        fetches.retain(|fetch| {
-            let is_here = site.as_ref().is_none_or(|site| fetch.site.eq_ignore_ascii_case(site));
-            is_here && names.iter().any(|name| fetch.product_token.eq_ignore_ascii_case(name))
-        });
+        let mut fetches = store.fetches_of(&names)?;
+        fetches
+            .retain(|fetch| site.as_ref().is_none_or(|site| fetch.site.eq_ignore_ascii_case(site)));
         Ok(Self {
             now: store.counted(&of(here.clone(), &product_token, &TALLIED_BY))?,
             before: store.counted(&of(before, &product_token, &TALLIED_BY))?,
@@ -82,7 +79,7 @@ impl Answers {
             read,
             fetches,
             editions: store.latest_editions(span.before, None, MOST_EDITIONS)?.0,
-            first_counts: first.first().and_then(|one| one.key.first()?.parse().ok()),
+            first_counts: store.first_day(&both)?,
             span,
             site,
             product_token,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, Params, params};
 
 use super::{columns::time, connection::Store};
 use crate::violations::{Error, Fetch};
@@ -17,9 +17,25 @@ impl Store {
     /// # Errors
     /// Where the database cannot be read.
     pub fn fetches(&self) -> Result<Vec<Fetch>, Error> {
-        let sql = "SELECT site, product_token, network, standing, edition, first, last, count, \
-                   interval FROM (SELECT * FROM fetches ORDER BY last DESC LIMIT ?) ORDER BY last";
-        self.all(sql, [READ.cast_signed()], |row| {
+        self.latest_fetches("", [READ.cast_signed()])
+    }
+
+    /// The same for crawlers with one of these product tokens.
+    ///
+    /// # Errors
+    /// Where the database cannot be read.
+    pub fn fetches_of(&self, product_tokens: &[String]) -> Result<Vec<Fetch>, Error> {
+        let product_tokens: String = serde_json::json!(product_tokens).to_string();
+        let is_of = "WHERE product_token IN (SELECT value FROM json_each(?))";
+        self.latest_fetches(is_of, params![product_tokens, READ.cast_signed()])
+    }
+
+    fn latest_fetches(&self, condition: &str, bound: impl Params) -> Result<Vec<Fetch>, Error> {
+        let sql = format!(
+            "SELECT site, product_token, network, standing, edition, first, last, count, interval \
+             FROM (SELECT * FROM fetches {condition} ORDER BY last DESC LIMIT ?) ORDER BY last"
+        );
+        self.all(&sql, bound, |row| {
             let interval: Option<i64> = row.get(8)?;
             Ok(Fetch {
                 site: row.get(0)?,

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use parking_lot::Mutex;
 use rusqlite::{Connection, Row, params_from_iter, types::Value};
 
@@ -45,6 +46,14 @@ impl Store {
     /// Where the database cannot be read.
     pub fn counted(&self, question: &Question) -> Result<Vec<Counted>, Error> {
         self.answer(Part::Requests, question, |counts| counts.counted(question))
+    }
+
+    /// The start of the first day with requests that the question asks for. Its `by` does not count.
+    ///
+    /// # Errors
+    /// Where the database cannot be read.
+    pub fn first_day(&self, question: &Question) -> Result<Option<Timestamp>, Error> {
+        self.answer(Part::Requests, question, |counts| counts.first_day(question))
     }
 
     /// The paths or networks with the most violations, most first. The question's `by` and
