@@ -85,7 +85,7 @@ impl Watcher {
             self.note_offenders(state);
             self.offenders.take_news();
         }
-        let mut conditions = of_parts(state);
+        let mut conditions = of_parts(state, now);
         conditions.extend(self.of_lost_records(state));
         conditions.extend(self.of_rates(state, since_start));
         conditions.extend(self.of_offenders(state));
@@ -206,7 +206,7 @@ impl Watcher {
 }
 
 /// The conditions of the program's parts.
-fn of_parts(state: &State) -> Vec<Condition> {
+fn of_parts(state: &State, now: Timestamp) -> Vec<Condition> {
     let mut conditions = Vec::new();
     let mut add = |kind, subject: &str, summary: String, details| {
         conditions.push(Condition { kind, subject: subject.to_owned(), summary, details });
@@ -233,6 +233,12 @@ fn of_parts(state: &State) -> Vec<Condition> {
         let summary = format!("violations are not written to the {destination}");
         let details = json!({ "destination": destination, "reason": trouble.reason });
         add(AlertKind::StoreTrouble, destination, summary, details);
+    }
+    for certificate in &state.certificates {
+        let Some(warning) = certificate.warning(now) else { continue };
+        let (file, ends) = (&certificate.file, format!("{:.0}", certificate.ends));
+        let details = json!({ "file": file, "ends": ends });
+        add(AlertKind::CertificateExpiring, file, warning, details);
     }
     conditions
 }

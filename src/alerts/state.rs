@@ -1,6 +1,10 @@
 //! The state that the conditions look at.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
+
+/// The time before its end in which a certificate is to be renewed. Certificate authorities that renew by
+/// themselves do so a month before.
+const RENEWAL: SignedDuration = SignedDuration::from_hours(14 * 24);
 
 /// The state of the program at one moment.
 #[derive(Clone, Debug, Default)]
@@ -13,6 +17,8 @@ pub struct State {
     pub open_breakers: Vec<String>,
     /// The destinations of records that are not written.
     pub troubles: Vec<Trouble>,
+    /// The certificates that listeners present.
+    pub certificates: Vec<Certificate>,
     /// The records that were lost since the start.
     pub lost: u64,
     /// The requests of crawlers since the start.
@@ -35,6 +41,31 @@ pub struct Trouble {
     pub destination: String,
     /// The reason and its repair.
     pub reason: String,
+}
+
+/// A certificate that a listener presents.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Certificate {
+    /// Its file, as it is shown.
+    pub file: String,
+    /// The end of its validity.
+    pub ends: Timestamp,
+}
+
+impl Certificate {
+    /// Whether it is to be renewed now.
+    pub fn is_due(&self, now: Timestamp) -> bool {
+        self.ends.duration_since(now) < RENEWAL
+    }
+
+    /// What is wrong and how it is repaired, if it is to be renewed.
+    pub fn warning(&self, now: Timestamp) -> Option<String> {
+        let Self { file, ends } = self;
+        let ends = ends.strftime("%F %H:%M:%S UTC");
+        let verb = if self.ends > now { "ends" } else { "ended" };
+        self.is_due(now)
+            .then(|| format!("certificate {file} {verb} at {ends}; renew it, and restart Beadle"))
+    }
 }
 
 /// The requests of one crawler at one site since the start.

@@ -62,7 +62,7 @@ pub(super) struct Origin {
 pub(super) fn health(live: &Live, now: Timestamp) -> Health {
     let published = live.handles.published.load();
     let state = live.handles.state();
-    let mut troubles = of_policy_and_records(&live.handles, &state);
+    let mut troubles = of_program(&live.handles, &state, now);
     let verifier = published.verifier.as_deref();
     troubles.extend(verifier.into_iter().flat_map(of_evidence));
     let sites = || served(&published);
@@ -96,7 +96,7 @@ fn time(time: Timestamp) -> String {
     time.strftime("%F %H:%M:%S").to_string()
 }
 
-fn of_policy_and_records(handles: &Handles, state: &State) -> Vec<Trouble> {
+fn of_program(handles: &Handles, state: &State, now: Timestamp) -> Vec<Trouble> {
     let policy = || Some(("/policy".to_owned(), "Policy"));
     let mut troubles = Vec::new();
     if let Some(Refusal { at, findings }) = &state.refused {
@@ -116,6 +116,11 @@ fn of_policy_and_records(handles: &Handles, state: &State) -> Vec<Trouble> {
         let (destination, reason) = (&one.destination, &one.reason);
         let sentence = format!("Violations are not written to the {destination}: {reason}");
         troubles.push(Trouble { sentence, link: None });
+    }
+    for certificate in &state.certificates {
+        if let Some(warning) = certificate.warning(now) {
+            troubles.push(Trouble { sentence: format!("The {warning}."), link: None });
+        }
     }
     if state.lost > 0 {
         let causes: Vec<_> = handles.sink.drops().iter().map(|drop| drop.cause).collect();

@@ -43,6 +43,8 @@ pub enum AlertKind {
     BreakerOpen,
     /// Records are not written, or were lost.
     StoreTrouble,
+    /// A certificate ends soon.
+    CertificateExpiring,
 }
 
 /// The URL of a webhook. Only its host is ever shown: many services put a secret into the path.
@@ -51,7 +53,7 @@ pub struct WebhookUrl(String);
 
 impl AlertKind {
     /// Every kind, with its word in the policy and in events.
-    pub const ALL: [(&'static str, Self); 7] = [
+    pub const ALL: [(&'static str, Self); 8] = [
         ("new_offender", Self::NewOffender),
         ("violation_rate", Self::ViolationRate),
         ("impostors", Self::Impostors),
@@ -59,6 +61,7 @@ impl AlertKind {
         ("robots_quarantined", Self::RobotsQuarantined),
         ("breaker_open", Self::BreakerOpen),
         ("store_trouble", Self::StoreTrouble),
+        ("certificate_expiring", Self::CertificateExpiring),
     ];
 
     /// The word in the policy and in events.

@@ -6,7 +6,7 @@ use arc_swap::{ArcSwap, ArcSwapOption};
 use jiff::Timestamp;
 
 use crate::{
-    alerts::{Refusal, State, Tally, Trouble},
+    alerts::{Certificate, Refusal, State, Tally, Trouble},
     conduct::Conduct,
     crawlers::Outcome,
     enforce::Action,
@@ -39,6 +39,8 @@ pub struct Handles {
     pub metrics: Arc<Metrics>,
     /// The refusal of the policy file as it is now.
     pub refused: Arc<ArcSwapOption<Refusal>>,
+    /// The certificates that listeners present.
+    pub certificates: Arc<[Certificate]>,
 }
 
 impl Handles {
@@ -67,6 +69,7 @@ impl Handles {
             sink: Arc::new(Sink::start(Settings::default())?),
             metrics,
             refused: Arc::default(),
+            certificates: Arc::default(),
         })
     }
 
@@ -92,6 +95,7 @@ impl Handles {
             quarantined: metrics.robots_in_quarantine(),
             open_breakers: metrics.open_breakers(),
             troubles: troubles.collect(),
+            certificates: self.certificates.to_vec(),
             lost: sink.counts().dropped,
             tallies: tallies.collect(),
         }

@@ -38,6 +38,7 @@
 //! metrics, diagnostic, escape. Must not know: gate, proxy, admin, cli, pingora.
 
 mod addresses; // addresses of the origins' names
+mod certificates; // when the listeners' certificates end
 mod change; // the state and its changes: pure
 mod clock; // the time, corrected for clock changes
 mod counters; // the counters of one site

@@ -27,6 +27,7 @@ use crate::{
 
 use super::{
     addresses::AddressBook,
+    certificates,
     change::{Change, InForce, next},
     handles::Handles,
     log,
@@ -112,7 +113,8 @@ impl Publisher {
         let conduct = Arc::new(conduct);
         let file = PolicyFile::new(file, &policy);
         let refused = Arc::default();
-        let handles = Handles { published, conduct, clock, sink, metrics, refused };
+        let certificates = certificates::of(&policy.server).into();
+        let handles = Handles { published, conduct, clock, sink, metrics, refused, certificates };
         handles.remember(policy.violations.client_ip);
         let unread = memory.unread;
         Ok(Self {

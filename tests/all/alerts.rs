@@ -20,9 +20,10 @@ use serde_json::{Value, json};
 use crate::support::{
     BROWSER,
     client::Request,
+    free_port,
     origin::{After, Origin, Received},
     program::{Beadle, PROGRAM, Setup, json_lines},
-    wait_for,
+    tls, wait_for,
 };
 
 const SECRET: &str = "a secret that signs the events of this test";
@@ -214,6 +215,33 @@ fn each_kind_of_event_arrives_signed_and_once() {
     let only = events(&some);
     assert!(only.iter().all(|(event, _)| event["type"] == "breaker_open"), "{only:?}");
     assert_eq!(beadle.get("/healthy", BROWSER).status, 200);
+}
+
+#[test]
+fn a_certificate_that_ends_is_told_of_at_once() {
+    let (webhook, origin) = (receiver(0), Origin::plain());
+    let folder = tempfile::tempdir().expect("a folder");
+    let secret = folder.path().join("secret");
+    write_secret(&secret);
+    let (port, certificate, key) = (free_port(), tls::file("ends.pem"), tls::file("key.pem"));
+    let listener = format!(
+        "{{ address: \"127.0.0.1:{port}\", tls: {{ certificate: {}, key: {} }} }}",
+        certificate.display(),
+        key.display()
+    );
+    let alerts = format!(
+        "alerts: [{{ url: \"http://127.0.0.1:{}\", secret_file: {} }}]\n",
+        webhook.port,
+        secret.display()
+    );
+    let beadle =
+        Setup::site(origin.port, "{ groups: [] }").sections(&alerts).listener(&listener).start();
+    let event = wait_for_event(&webhook, "certificate_expiring");
+    assert_eq!(event["data"]["file"], certificate.display().to_string());
+    assert!(event["data"]["summary"].as_str().is_some_and(|text| text.contains("renew it")));
+    // The first page says it, too.
+    let page = beadle.admin_page("/").text();
+    assert!(page.contains("ends.pem end"), "{page}");
 }
 
 #[test]

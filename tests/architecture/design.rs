@@ -87,7 +87,7 @@ pub(crate) const USES: [(&str, &[&str]); 23] = [
 ];
 
 /// The places of each direct dependency; it is unknown everywhere else.
-pub(crate) const CRATES: [(&str, &[&str]); 42] = [
+pub(crate) const CRATES: [(&str, &[&str]); 43] = [
     ("pingora", &["proxy/"]),
     ("async_trait", &["proxy/"]),
     (
@@ -135,8 +135,9 @@ pub(crate) const CRATES: [(&str, &[&str]); 42] = [
     ("parking_lot", &["tally/", "violations/", "evidence/", "conduct/", "publication/", "gate/"]),
     ("arc_swap", &["evidence/", "publication/", "gate/"]),
     ("ipnet", &["fetch/", "crawlers/ranges/", "policy/", "evidence/", "gate/", "proxy/"]),
-    ("rustls", &["fetch/", "proxy/"]),
+    ("rustls", &["fetch/", "publication/certificates.rs", "proxy/"]),
     ("regex_automata", &["crawlers/patterns.rs"]),
+    ("x509_parser", &["publication/certificates.rs"]),
     ("memchr", &["robots/"]),
     ("sfv", &["robots_tag/", "robots/record.rs", "signature/"]),
     ("serde_yaml", &["policy/yaml.rs"]),

@@ -1,5 +1,5 @@
 use super::*;
-use crate::alerts::{Refusal, Trouble};
+use crate::alerts::{Certificate, Refusal, Trouble};
 
 const MINUTE: u64 = 60;
 
@@ -72,6 +72,27 @@ fn each_part_of_the_program_has_its_event() {
         look(&mut watcher, &state, 11 * MINUTE),
         ["store_trouble 4 records of violations were lost"]
     );
+}
+
+#[test]
+fn a_certificate_is_told_of_two_weeks_before_its_end() {
+    let ends: Timestamp = "2026-12-24T12:00:00Z".parse().expect("a time");
+    let certificates = vec![Certificate { file: "/etc/site.pem".to_owned(), ends }];
+    let state = State { certificates, ..State::default() };
+    let mut watcher = watcher(&[]);
+    let mut at = |now: &str, since_start| {
+        let now = now.parse().expect("a time");
+        let events = watcher.look(&state, now, Duration::from_secs(since_start));
+        events.iter().map(|event| event.summary.clone()).collect::<Vec<_>>()
+    };
+    assert!(at("2026-12-10T11:59:00Z", 0).is_empty());
+    assert_eq!(
+        at("2026-12-10T12:01:00Z", 60),
+        ["certificate /etc/site.pem ends at 2026-12-24 12:00:00 UTC; renew it, and restart Beadle"]
+    );
+    assert!(at("2026-12-25T12:00:00Z", 86_400).is_empty(), "told");
+    let warning = state.certificates[0].warning("2026-12-25T12:00:00Z".parse().expect("a time"));
+    assert!(warning.is_some_and(|text| text.contains(" ended at ")));
 }
 
 #[test]

@@ -124,6 +124,7 @@ impl World {
             sink: Arc::new(sink.expect("the folder is ours")),
             metrics,
             refused: Arc::default(),
+            certificates: Arc::default(),
         };
         handles.publish(&in_force, &in_force, verifier.clone(), &addresses);
         handles.remember(policy.violations.client_ip);
