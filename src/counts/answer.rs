@@ -25,7 +25,7 @@ const DENSE: usize = 1 << 14;
 
 /// The group of each kind or rule, by the number of it, and the values of each group.
 struct Groups<K> {
-    of: Vec<u32>,
+    numbers: Vec<u32>,
     keys: Keys<K>,
 }
 
@@ -76,14 +76,11 @@ impl Table {
     /// The start of the first day with requests that the question asks for.
     pub(crate) fn first_day(&self, question: &Question) -> Option<Timestamp> {
         let (first, until) = span(question);
-        let (kinds, parts) = (self.kinds(question), self.series.parts());
-        let is_asked_for = |series: u32| {
-            let kind = parts.get(series as usize).map(|&(kind, _)| kind as usize);
-            kind.and_then(|kind| kinds.of.get(kind)).is_some_and(|group| *group != OUTSIDE)
-        };
+        let kinds = self.kinds(question);
         let mut counts = self.requests.counts(first, until, true);
-        let found =
-            counts.find(|(_, counts)| counts.requests().any(|(series, _)| is_asked_for(series)));
+        let found = counts.find(|(_, counts)| {
+            counts.requests.groups().any(|kind| kinds.of(kind.number).is_some())
+        });
         found.and_then(|(hour, _)| Timestamp::from_millisecond(day(hour)).ok())
     }
 
@@ -101,7 +98,6 @@ impl Table {
             Some(_) => start,
             None => 0,
         };
-        let parts = self.series.parts();
         let (mut rows, mut cells) = (Vec::new(), Cells::new(size));
         let mut finish = |period: i64, cells: &mut Cells| {
             cells.drain(|cell, sum| {
@@ -120,21 +116,25 @@ impl Table {
             if let Some(before) = now.replace(period).filter(|before| *before != period) {
                 finish(before, &mut cells);
             }
-            let cell = |series: u32| {
-                let &(kind, rule) = parts.get(series as usize)?;
-                let group = *kinds.of.get(kind as usize).filter(|group| **group != OUTSIDE)?;
-                Some((group as usize * width + *rules.of.get(rule as usize)? as usize, kind))
-            };
-            for (series, requests) in counts.requests() {
-                let Some((cell, kind)) = cell(series) else { continue };
-                let sum = cells.get(cell);
-                sum.requests += requests;
-                let is_violation = violations.get(kind as usize).copied().unwrap_or_default();
-                sum.violations += if is_violation { requests } else { 0 };
+            for kind in counts.requests.groups() {
+                let Some(group) = kinds.of(kind.number) else { continue };
+                let is_violation = violations.get(kind.number as usize).copied();
+                let mut add = |cell: usize, requests: u64| {
+                    let sum = cells.get(cell);
+                    sum.requests += requests;
+                    sum.violations += if is_violation == Some(true) { requests } else { 0 };
+                };
+                if width == 1 {
+                    add(group, kind.sum);
+                    continue;
+                }
+                for (rule, requests) in kind.rows() {
+                    add(group * width + rules.of(rule).unwrap_or_default(), requests);
+                }
             }
-            for &(series, folded, dropped) in &counts.unrecorded {
-                let Some((cell, _)) = cell(series) else { continue };
-                let sum = cells.get(cell);
+            for &((kind, rule), folded, dropped) in &counts.unrecorded {
+                let Some(group) = kinds.of(kind) else { continue };
+                let sum = cells.get(group * width + rules.of(rule).unwrap_or_default());
                 sum.folded += folded;
                 sum.dropped += dropped;
             }
@@ -181,7 +181,7 @@ impl Table {
             }
             false => OUTSIDE,
         });
-        Groups { of: of.collect(), keys }
+        Groups { numbers: of.collect(), keys }
     }
 
     /// The groups of rules.
@@ -196,7 +196,7 @@ impl Table {
         let of = self.series.rules().iter().map(|rule| {
             keys.number(std::array::from_fn(|at| if is_told_apart[at] { rule[at] } else { 0 }))
         });
-        Groups { of: of.collect(), keys }
+        Groups { numbers: of.collect(), keys }
     }
 
     /// Which kinds are violations.
@@ -260,10 +260,14 @@ impl Table {
             .collect();
         let mut sums = vec![0_u64; self.place_names.len()];
         for (_, counts) in self.places.counts(first, until, false) {
-            for (owner, place, violations) in counts.places() {
-                let is_owner = is_owner.get(owner as usize).copied().unwrap_or_default();
-                if let Some(sum) = sums.get_mut(place as usize).filter(|_| is_owner) {
-                    *sum += violations;
+            for owner in counts.places.groups() {
+                if is_owner.get(owner.number as usize) != Some(&true) {
+                    continue;
+                }
+                for (place, violations) in owner.rows() {
+                    if let Some(sum) = sums.get_mut(place as usize) {
+                        *sum += violations;
+                    }
                 }
             }
         }
@@ -279,6 +283,14 @@ impl Table {
         places.sort_unstable_by(by_order);
         let place = |(violations, place)| Place { key: self.place_names.text(place), violations };
         places.into_iter().map(place).collect()
+    }
+}
+
+impl<K> Groups<K> {
+    /// The group of a kind or rule; none for those that are not asked for.
+    fn of(&self, number: u32) -> Option<usize> {
+        let group = self.numbers.get(number as usize).filter(|group| **group != OUTSIDE)?;
+        Some(*group as usize)
     }
 }
 

@@ -1,7 +1,8 @@
 //! The counts of one hour, or of a whole day, as numbers in few bytes.
 //!
-//! They are sorted, so that a number is written as the difference to the one before: three bytes for most
-//! counts.
+//! Counts come in groups: the requests of a kind by rule, the violations of an owner by place. A group has
+//! its sum, so that a question that wants no more goes from group to group. Numbers are sorted, and
+//! each is written as the difference to the one before: most take a byte.
 
 /// The counts of a series in an hour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -11,25 +12,43 @@ pub(crate) struct SeriesCounts {
     pub(crate) dropped: u64,
 }
 
+/// A kind and a rule, or an owner and a place.
+pub(super) type Pair = (u32, u32);
+
 /// The counts of an hour or of a day.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
-    requests: Box<[u8]>,
-    places: Box<[u8]>,
-    /// Violations without a record by series: folded and dropped. They are rare.
-    pub(super) unrecorded: Box<[(u32, u64, u64)]>,
+    /// Requests by kind and rule.
+    pub(super) requests: Packed,
+    /// Violations by owner and place.
+    pub(super) places: Packed,
+    /// Violations without a record by kind and rule: folded and dropped. They are rare.
+    pub(super) unrecorded: Box<[(Pair, u64, u64)]>,
+}
+
+/// Sums by two numbers, in groups by the first.
+#[derive(Debug, Default)]
+pub(super) struct Packed(Box<[u8]>);
+
+/// The sums of one first number.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Group<'a> {
+    pub(super) number: u32,
+    pub(super) sum: u64,
+    rows: &'a [u8],
 }
 
 /// Counts that come one by one.
 #[derive(Debug, Default)]
 pub(super) struct Gathered {
-    requests: Vec<(u32, u64)>,
-    places: Vec<((u32, u32), u64)>,
-    unrecorded: Vec<(u32, u64, u64)>,
+    requests: Vec<(Pair, u64)>,
+    places: Vec<(Pair, u64)>,
+    unrecorded: Vec<(Pair, u64, u64)>,
 }
 
 impl Gathered {
-    pub(super) fn add(&mut self, series: u32, counts: SeriesCounts) {
+    /// Adds the requests of a kind and a rule.
+    pub(super) fn add(&mut self, series: Pair, counts: SeriesCounts) {
         let SeriesCounts { requests, folded, dropped } = counts;
         self.requests.push((series, requests));
         if folded > 0 || dropped > 0 {
@@ -42,33 +61,18 @@ impl Gathered {
     }
 
     fn add_all(&mut self, counts: &Counts) {
-        self.requests.extend(counts.requests());
-        let place = |(owner, place, violations)| ((owner, place), violations);
-        self.places.extend(counts.places().map(place));
+        self.requests.extend(counts.requests.rows());
+        self.places.extend(counts.places.rows());
         self.unrecorded.extend_from_slice(&counts.unrecorded);
     }
 
     /// Packs what has come, and is empty then.
     pub(super) fn pack(&mut self) -> Counts {
-        let (mut requests, mut places) = (Vec::new(), Vec::new());
-        let mut last = 0;
-        each_sum(&mut self.requests, |series, count| {
-            put(&mut requests, u64::from(series - last));
-            put(&mut requests, count);
-            last = series;
-        });
-        let (mut last_owner, mut last_place) = (0, 0);
-        each_sum(&mut self.places, |(owner, place), count| {
-            if owner != last_owner {
-                last_place = 0;
-            }
-            put(&mut places, u64::from(owner - last_owner));
-            put(&mut places, u64::from(place - last_place));
-            put(&mut places, count);
-            (last_owner, last_place) = (owner, place);
-        });
-        let unrecorded = std::mem::take(&mut self.unrecorded).into();
-        Counts { requests: requests.into(), places: places.into(), unrecorded }
+        Counts {
+            requests: Packed::of(&mut self.requests),
+            places: Packed::of(&mut self.places),
+            unrecorded: std::mem::take(&mut self.unrecorded).into(),
+        }
     }
 }
 
@@ -79,42 +83,60 @@ impl Counts {
         hours.for_each(|hour| gathered.add_all(hour));
         gathered.pack()
     }
+}
 
-    /// Requests by series, in order.
-    pub(super) fn requests(&self) -> impl Iterator<Item = (u32, u64)> {
-        let (mut bytes, mut series) = (&*self.requests, 0);
+impl Packed {
+    /// Packs the sums, and empties the list.
+    fn of(counts: &mut Vec<(Pair, u64)>) -> Self {
+        counts.sort_unstable_by_key(|&(key, _)| key);
+        let (mut bytes, mut rows, mut last) = (Vec::new(), Vec::new(), 0);
+        for group in counts.chunk_by(|((one, _), _), ((other, _), _)| one == other) {
+            let (mut number, mut sum, mut last_row) = (last, 0, 0);
+            for same in group.chunk_by(|(one, _), (other, _)| one == other) {
+                let Some(&((first, second), _)) = same.first() else { continue };
+                let count = same.iter().map(|&(_, count)| count).sum();
+                put(&mut rows, u64::from(second - last_row));
+                put(&mut rows, count);
+                (number, sum, last_row) = (first, sum + count, second);
+            }
+            put(&mut bytes, u64::from(number - last));
+            put(&mut bytes, sum);
+            put(&mut bytes, rows.len() as u64);
+            bytes.append(&mut rows);
+            last = number;
+        }
+        counts.clear();
+        Self(bytes.into())
+    }
+
+    /// The groups in the order of their numbers.
+    pub(super) fn groups(&self) -> impl Iterator<Item = Group<'_>> {
+        let (mut bytes, mut number) = (&*self.0, 0);
         std::iter::from_fn(move || {
-            let (step, requests) = (take(&mut bytes)?, take(&mut bytes)?);
-            series += step as u32; // a difference of two such numbers
-            Some((series, requests))
+            number += take(&mut bytes)? as u32; // a difference of two such numbers
+            let sum = take(&mut bytes)?;
+            let length = take(&mut bytes)? as usize;
+            let (rows, rest) = bytes.split_at_checked(length)?;
+            bytes = rest;
+            Some(Group { number, sum, rows })
         })
     }
 
-    /// Violations by owner and place, in order.
-    pub(super) fn places(&self) -> impl Iterator<Item = (u32, u32, u64)> {
-        let (mut bytes, mut owner, mut place) = (&*self.places, 0, 0);
-        std::iter::from_fn(move || {
-            let (owners, places) = (take(&mut bytes)?, take(&mut bytes)?);
-            if owners > 0 {
-                place = 0;
-            }
-            // Differences of two such numbers.
-            owner += owners as u32;
-            place += places as u32;
-            Some((owner, place, take(&mut bytes)?))
-        })
+    fn rows(&self) -> impl Iterator<Item = (Pair, u64)> {
+        self.groups()
+            .flat_map(|group| group.rows().map(move |(row, count)| ((group.number, row), count)))
     }
 }
 
-/// Sums counts of the same key, in the order of the keys.
-fn each_sum<K: Copy + Ord>(counts: &mut Vec<(K, u64)>, mut visit: impl FnMut(K, u64)) {
-    counts.sort_unstable_by_key(|&(key, _)| key);
-    for same in counts.chunk_by(|(one, _), (other, _)| one == other) {
-        if let Some(&(key, _)) = same.first() {
-            visit(key, same.iter().map(|&(_, count)| count).sum());
-        }
+impl<'a> Group<'a> {
+    /// The sums by the second number, in order.
+    pub(super) fn rows(self) -> impl Iterator<Item = (u32, u64)> + use<'a> {
+        let (mut bytes, mut number) = (self.rows, 0);
+        std::iter::from_fn(move || {
+            number += take(&mut bytes)? as u32; // a difference of two such numbers
+            Some((number, take(&mut bytes)?))
+        })
     }
-    counts.clear();
 }
 
 /// Writes seven bits a byte, the lowest first; the eighth says that there are more.
@@ -147,24 +169,21 @@ mod tests {
 
     proptest! {
         #[test]
-        fn packed_counts_are_the_sums_in_order(
-            requests in prop::collection::vec((any::<u32>(), 1..u64::from(u32::MAX)), 0..50),
-            places in prop::collection::vec((0_u32..5, any::<u32>(), 1_u64..300), 0..50),
+        fn packed_sums_come_back_in_order(
+            mut counts in prop::collection::vec(
+                ((prop_oneof![0_u32..5, any::<u32>()], prop_oneof![0_u32..5, any::<u32>()]),
+                1..u64::from(u32::MAX)), 0..80,
+            ),
         ) {
-            let mut gathered = Gathered::default();
-            let (mut sums, mut place_sums) = (std::collections::BTreeMap::new(), std::collections::BTreeMap::new());
-            for &(series, requests) in &requests {
-                gathered.add(series, SeriesCounts { requests, ..SeriesCounts::default() });
-                *sums.entry(series).or_default() += requests;
+            let mut sums = std::collections::BTreeMap::<_, u64>::new();
+            let mut groups = std::collections::BTreeMap::<_, u64>::new();
+            for &((first, second), count) in &counts {
+                *sums.entry((first, second)).or_default() += count;
+                *groups.entry(first).or_default() += count;
             }
-            for &(owner, place, violations) in &places {
-                gathered.add_place(owner, place, violations);
-                *place_sums.entry((owner, place)).or_default() += violations;
-            }
-            let counts = gathered.pack();
-            prop_assert!(counts.requests().eq(sums));
-            let places = counts.places().map(|(owner, place, violations)| ((owner, place), violations));
-            prop_assert!(places.eq(place_sums));
+            let packed = Packed::of(&mut counts);
+            prop_assert!(packed.rows().eq(sums));
+            prop_assert!(packed.groups().map(|group| (group.number, group.sum)).eq(groups));
         }
     }
 

@@ -9,12 +9,17 @@ use super::{
     question::DAY,
 };
 
+/// How many hours more may go than are left, before everything is read anew.
+const SPARE: usize = 24;
+
 /// Hours that were taken in, each with its version in the database.
 #[derive(Debug, Default)]
 pub(super) struct Hours {
     hours: BTreeMap<i64, (i64, Counts)>,
     /// Made when they are asked for.
     days: HashMap<i64, Counts>,
+    /// How many hours went for good.
+    gone: usize,
 }
 
 /// Hours that are being read, each with its version. They count once all of them are there.
@@ -33,7 +38,8 @@ pub(super) enum Change {
     Usual,
     /// Earlier hours changed, or are gone.
     Earlier,
-    /// No hour is as it was: this may be another database.
+    /// No hour is as it was: this may be another database. Or most of what is remembered is of hours that
+    /// went long ago.
     All,
 }
 
@@ -46,19 +52,21 @@ impl Hours {
             current.get(found).map(|&(_, version)| version)
         };
         let latest = self.hours.last_key_value().map(|(hour, _)| *hour);
-        let (days, mut change) = (&mut self.days, Change::Usual);
+        let (days, gone, mut change) = (&mut self.days, &mut self.gone, Change::Usual);
         self.hours.retain(|hour, (known, _)| {
             let version = version(*hour);
             let is_same = version == Some(*known);
             if !is_same {
                 days.remove(&day(*hour));
+                *gone += usize::from(version.is_none());
                 if version.is_none() || Some(*hour) != latest {
                     change = Change::Earlier;
                 }
             }
             is_same
         });
-        if latest.is_some() && self.hours.is_empty() { Change::All } else { change }
+        let is_empty = latest.is_some() && self.hours.is_empty();
+        if is_empty || self.gone > self.hours.len() + SPARE { Change::All } else { change }
     }
 
     /// The hours from `first` and before `until` that are not there, as runs of `current`.
@@ -87,11 +95,6 @@ impl Hours {
             self.days.remove(&day(hour));
             self.hours.insert(hour, (version, counts));
         }
-    }
-
-    /// The counts of all hours.
-    pub(super) fn all(&self) -> impl Iterator<Item = &Counts> {
-        self.hours.values().map(|(_, counts)| counts)
     }
 
     /// Makes the sums of the days that are whole within the span.

@@ -48,10 +48,8 @@ pub(super) type Rule = [u32; RULE.len()];
 /// The known series.
 #[derive(Debug)]
 pub(super) struct AllSeries {
-    /// By the id in the database.
-    numbers: HashMap<i64, u32>,
-    /// The kind and the rule of each.
-    parts: Vec<(u32, u32)>,
+    /// The kind and the rule of each, by the id in the database.
+    parts: HashMap<i64, (u32, u32)>,
     kinds: Keys<Kind>,
     rules: Keys<Rule>,
     /// Sites, product tokens and purposes.
@@ -62,8 +60,7 @@ pub(super) struct AllSeries {
 impl Default for AllSeries {
     fn default() -> Self {
         Self {
-            numbers: HashMap::new(),
-            parts: Vec::new(),
+            parts: HashMap::new(),
             kinds: Keys::default(),
             rules: Keys::default(),
             names: Names::in_any_case(),
@@ -91,12 +88,13 @@ impl Column {
 }
 
 impl AllSeries {
-    pub(super) fn find(&self, id: i64) -> Option<u32> {
-        self.numbers.get(&id).copied()
+    /// The kind and the rule of a series.
+    pub(super) fn find(&self, id: i64) -> Option<(u32, u32)> {
+        self.parts.get(&id).copied()
     }
 
-    /// Takes in a series of the database, and returns its number.
-    pub(super) fn add(&mut self, id: i64, texts: &SeriesTexts<'_>) -> u32 {
+    /// Takes in a series of the database.
+    pub(super) fn add(&mut self, id: i64, texts: &SeriesTexts<'_>) {
         let mut kind = Kind::default();
         for ((number, dimension), text) in kind.iter_mut().zip(KIND).zip(texts.kind) {
             *number =
@@ -107,25 +105,12 @@ impl AllSeries {
             *number = self.words.number(text);
         }
         rule[RULE.len() - 1] = texts.line;
-        let number = self.parts.len() as u32; // a row of the database is longer than a number
-        self.parts.push((self.kinds.number(kind), self.rules.number(rule)));
-        self.numbers.insert(id, number);
-        number
+        self.parts.insert(id, (self.kinds.number(kind), self.rules.number(rule)));
     }
 
-    /// Forgets the ids of the series that are not in use: the database may give them again.
-    pub(super) fn keep(&mut self, is_used: impl Fn(u32) -> bool) {
-        self.numbers.retain(|_, number| is_used(*number));
-    }
-
-    /// The series that were taken in, and those that still have an id.
-    pub(super) fn sizes(&self) -> (usize, usize) {
-        (self.parts.len(), self.numbers.len())
-    }
-
-    /// The kind and the rule of a series.
-    pub(super) fn parts(&self) -> &[(u32, u32)] {
-        &self.parts
+    /// Forgets the ids: the database may give them again.
+    pub(super) fn forget_ids(&mut self) {
+        self.parts = HashMap::new();
     }
 
     pub(super) const fn kinds(&self) -> &Keys<Kind> {

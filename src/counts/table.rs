@@ -8,9 +8,6 @@ use super::{
 };
 use crate::tally::PlaceKind;
 
-/// The series beyond those in use that may be remembered before everything is read anew.
-const SPARE: usize = 65_536;
-
 /// The counts of hours, in memory.
 ///
 /// The database gives an hour another version with each change. So what was taken in is read again only
@@ -72,28 +69,12 @@ impl Table {
         let change = hours.compare(current);
         match change {
             Change::All => *self = Self::default(),
-            Change::Earlier if part == Part::Requests => self.forget_series(),
-            Change::Earlier | Change::Usual => {}
+            Change::Earlier => self.series.forget_ids(),
+            Change::Usual => {}
         }
         match part {
             Part::Requests => self.requests.missing(current, first, until),
             Part::Places => self.places.missing(current, first, until),
-        }
-    }
-
-    /// Forgets the series that no hour has: the database may give their ids again. Where most of what is
-    /// remembered is of no use any more, everything is forgotten.
-    fn forget_series(&mut self) {
-        let mut is_used = vec![false; self.series.parts().len()];
-        for (series, _) in self.requests.all().flat_map(|counts| counts.requests()) {
-            if let Some(is_used) = is_used.get_mut(series as usize) {
-                *is_used = true;
-            }
-        }
-        self.series.keep(|series| is_used.get(series as usize).is_some_and(|is_used| *is_used));
-        let (all, used) = self.series.sizes();
-        if all > 2 * used + SPARE {
-            *self = Self::default();
         }
     }
 

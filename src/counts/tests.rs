@@ -15,12 +15,27 @@ fn texts<'a>(site: &'a str, product_token: &'a str, action: &'a str) -> SeriesTe
     }
 }
 
+/// The series of a database, by their ids.
+type AllSeries<'a> = [(i64, SeriesTexts<'a>)];
+
 /// Takes in the missing hours of everything; `read` has the counts of each hour by the ids of series.
-fn take_in(table: &mut Table, current: &[(i64, i64)], read: &[(i64, i64, u64)]) -> Vec<[i64; 2]> {
+fn take_in(
+    table: &mut Table,
+    all: &AllSeries<'_>,
+    current: &[(i64, i64)],
+    read: &[(i64, i64, u64)],
+) -> Vec<[i64; 2]> {
     let mut spans = Vec::new();
     for mut loading in table.missing(Part::Requests, current, i64::MIN, i64::MAX) {
-        spans.push(loading.span());
+        let span = loading.span();
+        spans.push(span);
         for &(hour, id, requests) in read {
+            if !(span[0]..=span[1]).contains(&hour) {
+                continue;
+            }
+            if let Some((_, texts)) = all.iter().find(|one| one.0 == id && !table.knows(id)) {
+                table.learn(id, texts);
+            }
             let counts = SeriesCounts { requests, ..SeriesCounts::default() };
             table.add(&mut loading, hour, id, counts);
         }
@@ -40,34 +55,31 @@ fn sums(table: &mut Table, by: &[Dimension]) -> Vec<(Vec<String>, u64)> {
 #[test]
 fn only_what_changed_is_read_again() {
     let mut table = Table::default();
-    table.learn(1, &texts("a.example", "GPTBot", "pass"));
+    let series = [(1, texts("a.example", "GPTBot", "pass"))];
     let hours = [(0, 10), (HOUR, 11), (2 * HOUR, 12), (3 * HOUR, 13)];
     let all: Vec<_> = hours.iter().map(|&(hour, _)| (hour, 1, 1)).collect();
-    assert_eq!(take_in(&mut table, &hours, &all), [[0, 3 * HOUR]]);
-    assert_eq!(take_in(&mut table, &hours, &[]), [[0; 2]; 0]);
+    assert_eq!(take_in(&mut table, &series, &hours, &all), [[0, 3 * HOUR]]);
+    assert_eq!(take_in(&mut table, &series, &hours, &[]), [[0; 2]; 0]);
     // The second and the last hour changed.
     let hours = [(0, 10), (HOUR, 21), (2 * HOUR, 12), (3 * HOUR, 23)];
     let changed = [(HOUR, 1, 5), (3 * HOUR, 1, 7)];
-    assert_eq!(take_in(&mut table, &hours, &changed), [[HOUR; 2], [3 * HOUR; 2]]);
+    assert_eq!(take_in(&mut table, &series, &hours, &changed), [[HOUR; 2], [3 * HOUR; 2]]);
     assert_eq!(sums(&mut table, &[]), [(vec![], 1 + 5 + 1 + 7)]);
     // The first ones are gone.
-    assert_eq!(take_in(&mut table, &hours[2..], &[]), [[0; 2]; 0]);
+    assert_eq!(take_in(&mut table, &series, &hours[2..], &[]), [[0; 2]; 0]);
     assert_eq!(sums(&mut table, &[]), [(vec![], 1 + 7)]);
 }
 
 #[test]
 fn an_id_that_is_given_again_is_another_series() {
     let mut table = Table::default();
-    table.learn(1, &texts("a.example", "GPTBot", "pass"));
-    table.learn(2, &texts("a.example", "bingbot", "pass"));
-    take_in(&mut table, &[(0, 1), (HOUR, 1)], &[(0, 2, 4), (HOUR, 1, 1)]);
+    let of = |second| [(1, texts("a.example", "GPTBot", "pass")), (2, second)];
+    let before = of(texts("a.example", "bingbot", "pass"));
+    take_in(&mut table, &before, &[(0, 1), (HOUR, 1)], &[(0, 2, 4), (HOUR, 1, 1)]);
     // The hour of the second series goes, and with it the series.
+    let after = of(texts("a.example", "CCBot", "log"));
     let hours = [(HOUR, 1), (5 * HOUR, 1)];
-    let missing = table.missing(Part::Requests, &hours, 0, i64::MAX);
-    assert_eq!(missing.len(), 1);
-    assert!(table.knows(1) && !table.knows(2));
-    table.learn(2, &texts("a.example", "CCBot", "log"));
-    take_in(&mut table, &hours, &[(5 * HOUR, 2, 9)]);
+    take_in(&mut table, &after, &hours, &[(5 * HOUR, 2, 9)]);
     let by = [Dimension::ProductToken];
     let expected = [(vec!["CCBot".to_owned()], 9), (vec!["GPTBot".to_owned()], 1)];
     assert_eq!(sums(&mut table, &by), expected);
@@ -76,9 +88,9 @@ fn an_id_that_is_given_again_is_another_series() {
 #[test]
 fn names_count_in_any_case_and_texts_do_not() {
     let mut table = Table::default();
-    table.learn(1, &texts("a.example", "GPTBot", "pass"));
-    table.learn(2, &texts("A.EXAMPLE", "gptbot", "PASS"));
-    take_in(&mut table, &[(0, 1)], &[(0, 1, 1), (0, 2, 2)]);
+    let series =
+        [(1, texts("a.example", "GPTBot", "pass")), (2, texts("A.EXAMPLE", "gptbot", "PASS"))];
+    take_in(&mut table, &series, &[(0, 1)], &[(0, 1, 1), (0, 2, 2)]);
     let by = [Dimension::Site, Dimension::ProductToken];
     assert_eq!(sums(&mut table, &by), [(vec!["a.example".to_owned(), "GPTBot".to_owned()], 3)]);
     let expected = [(vec!["PASS".to_owned()], 2), (vec!["pass".to_owned()], 1)];
@@ -160,10 +172,10 @@ fn a_day_begins_at_midnight_before_1970_too() {
 #[test]
 fn the_first_day_is_that_of_what_is_asked_for() {
     let mut table = Table::default();
-    table.learn(1, &texts("a.example", "GPTBot", "pass"));
-    table.learn(2, &texts("b.example", "GPTBot", "pass"));
+    let series =
+        [(1, texts("a.example", "GPTBot", "pass")), (2, texts("b.example", "GPTBot", "pass"))];
     let hours = [(5 * HOUR, 1), (30 * HOUR, 1), (60 * HOUR, 1)];
-    take_in(&mut table, &hours, &[(5 * HOUR, 1, 1), (30 * HOUR, 2, 1), (60 * HOUR, 1, 1)]);
+    take_in(&mut table, &series, &hours, &[(5 * HOUR, 1, 1), (30 * HOUR, 2, 1), (60 * HOUR, 1, 1)]);
     let at = |hour: i64| Timestamp::from_millisecond(hour * HOUR).expect("a time");
     for (site, since, until, expected) in [
         (None, 0, 99, Some(0)),
