@@ -185,7 +185,7 @@ fn of_origin(
             "{name}: the origin's new robots.txt closes the whole site, so it is in quarantine and \
              the one before stays in force. Correct it, or accept it."
         );
-        add(sentence, Some((link::robots(name), "robots.txt")));
+        add(sentence, Some((link::quarantine(name), "Compare and decide")));
     }
     if state.open_breakers.contains(name) {
         let sentence = format!(
