@@ -30,6 +30,7 @@ mod bars; // small bars of block characters
 mod document; // a document of tables
 mod html; // a document as HTML
 mod markdown; // a document as Markdown
+mod over_time; // counts over time
 mod parts; // parts that several JSON lines have
 mod span; // a span of whole hours
 mod tally; // the requests of one client name

@@ -6,8 +6,9 @@ use super::model::{Following, Score};
 use crate::{
     crawlers::Crawler,
     report::{
-        Cell, Count, Document, Kind, Section, Table,
+        Cell, Document, Kind, Section, Table,
         number::{change, count, grouped, ratio, share},
+        over_time::over_time,
     },
     violations::Text,
 };
@@ -104,20 +105,7 @@ fn duration(duration: Duration) -> String {
 }
 
 fn times(score: &Score<'_>) -> Section {
-    let most = score.bars.iter().map(|bar| bar.requests).max().unwrap_or(0);
-    let row = |(at, bar): (usize, &Count)| -> [Cell; 4] {
-        let Count { requests, violations } = *bar;
-        let bar = Cell::Bar(requests, most);
-        [score.axis.name(at).into(), grouped(requests).into(), grouped(violations).into(), bar]
-    };
-    let columns = [
-        ("from", Kind::Name),
-        ("requests", Kind::Number),
-        ("violations", Kind::Number),
-        ("", Kind::Bar),
-    ];
-    let table = Table::new(columns).with(usize::MAX, score.bars.iter().enumerate().map(row));
-    Section::new(format!("Requests by {}", score.axis.period()), table)
+    over_time("Requests", &score.axis, &score.bars, |count| count.requests)
 }
 
 fn reasons(score: &Score<'_>) -> Section {
