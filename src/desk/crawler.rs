@@ -15,6 +15,7 @@ use super::{
     over_time::OverTime,
     sheet::sheet,
     span::{Days, SpanLink},
+    words,
 };
 use crate::{
     admin::View,
@@ -164,10 +165,7 @@ fn answers(
 
 /// The answer about a name that nobody knows; `why` names the repair.
 pub(super) fn unknown(view: &View, why: &str) -> Response {
-    let mut letters = why.chars();
-    let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
-    let text = format!("{first}{}.", letters.as_str());
-    notice(view, StatusCode::NOT_FOUND, "No such crawler", &text)
+    notice(view, StatusCode::NOT_FOUND, "No such crawler", &words::sentence(why))
 }
 
 fn scorecard<'a>(

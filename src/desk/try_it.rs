@@ -207,7 +207,7 @@ impl Wanted {
         let moment = live.handles.clock.moment();
         explanation::explain(&live.gate, published, &question, moment, Rungs::Running).map_err(
             |fault| {
-                let text = Some(sentence(&fault.to_string()));
+                let text = Some(words::sentence(&fault.to_string()));
                 match fault {
                     Fault::UserAgent => Faults { user_agent: text, ..Faults::default() },
                     Fault::UnknownSite(..) => Faults { site: text, ..Faults::default() },
@@ -325,11 +325,4 @@ fn sites(published: &Snapshot, wanted: &Wanted) -> Vec<SiteChoice> {
     let all = published.rulebook.sites();
     let choice = |name: &String| SiteChoice { is_here: *name == wanted.site, name: name.clone() };
     all.iter().filter(|_| all.len() > 1).map(|site| choice(&site.name)).collect()
-}
-
-/// A fault as a sentence.
-fn sentence(fault: &str) -> String {
-    let mut letters = fault.chars();
-    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
-    first.into_iter().chain(letters).chain(['.']).collect()
 }

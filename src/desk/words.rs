@@ -2,6 +2,13 @@
 
 use crate::violations::{ReadState, RobotsRead};
 
+/// A message of an error as a sentence.
+pub(super) fn sentence(message: &str) -> String {
+    let mut letters = message.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+    first.into_iter().chain(letters).chain(['.']).collect()
+}
+
 /// The reason of a decision, by its stable code; empty for a code of a newer version.
 pub(super) fn reason(code: &str) -> &'static str {
     match code {
