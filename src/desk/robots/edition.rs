@@ -11,7 +11,7 @@ use super::{
     changes::Changes,
     file::FileView,
     here::SiteInForce,
-    words::{plural, shown},
+    words::{count, shown},
 };
 use crate::{
     admin::View,
@@ -74,8 +74,8 @@ pub(super) async fn page(
         path: here.path(),
         lead: format!(
             "{}, {}. SHA-256 {}.",
-            plural(file.groups.iter().map(|group| group.rules.len() as u64).sum(), "rule"),
-            plural(edition.bytes.len() as u64, "byte"),
+            count(file.groups.iter().map(|group| group.rules.len() as u64).sum(), "rule"),
+            count(edition.bytes.len() as u64, "byte"),
             edition.sha256
         ),
         periods,

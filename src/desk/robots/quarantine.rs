@@ -16,7 +16,7 @@ use super::{
     changes::Changes,
     file::FileView,
     here::SiteInForce,
-    words::{plural, shown},
+    words::{count, shown},
 };
 use crate::{
     admin::View,
@@ -71,7 +71,7 @@ pub(super) async fn page(State(view): State<View>, Path(name): Path<String>) -> 
         path: here.path(),
         id: file.id.to_string(),
         since: shown(file.since),
-        size: plural(file.bytes.len() as u64, "byte"),
+        size: count(file.bytes.len() as u64, "byte"),
         accepted: file.accepted.map(shown),
         is_merged: here.site().is_some_and(|site| site.source == Source::Merge),
         changes,

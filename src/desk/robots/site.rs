@@ -13,7 +13,7 @@ use super::{
     file::FileView,
     here::{SiteInForce, Wanted},
     hits::{self, FETCH, Hits},
-    words::{NOT_KEPT, grouped, hosts, plural, share, shown, source, time},
+    words::{NOT_KEPT, grouped, hosts, count, share, shown, source, time},
 };
 use crate::{
     admin::View,
@@ -147,9 +147,9 @@ fn lead(site: &Site) -> String {
          for {} and follow it for {}.",
         edition.id_text(),
         shown(site.timeline.since()),
-        plural(file.groups.len() as u64, "group"),
-        plural(rules, "rule"),
-        plural(edition.bytes().len() as u64, "byte"),
+        count(file.groups.len() as u64, "group"),
+        count(rules, "rule"),
+        count(edition.bytes().len() as u64, "byte"),
         source(site.source),
         time(site.max_age),
         time(site.cache_window),

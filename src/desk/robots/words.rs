@@ -5,17 +5,12 @@ use jiff::Timestamp;
 use crate::policy::{Host, Policy, Source};
 pub(super) use crate::{
     desk::duration::time,
-    report::number::{grouped, share},
+    report::number::{count, grouped, share},
 };
 
 /// What a page says that can ask no database.
 pub(super) const NOT_KEPT: &str = "The policy names no database, so hits, history and quarantined \
                                    files are not kept. Set violations.database.";
-
-/// A number with its unit.
-pub(super) fn plural(number: u64, unit: &str) -> String {
-    if number == 1 { format!("1 {unit}") } else { format!("{} {unit}s", grouped(number)) }
-}
 
 /// A time without parts of a second.
 pub(super) fn shown(at: Timestamp) -> String {
