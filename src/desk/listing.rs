@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     frame::{Frame, ask, html},
     link,
+    time::second,
     violation::rule,
 };
 use crate::{
@@ -188,7 +189,7 @@ fn caption(shown: usize, has_more: bool) -> String {
 pub(super) fn row(violation: &Violation) -> Row {
     Row {
         id: violation.id.to_string(),
-        time: violation.time.strftime("%Y-%m-%d %H:%M:%S").to_string(),
+        time: second(violation.time),
         action: violation.action.to_string(),
         crawler: violation.product_token.to_string(),
         standing: violation.standing.to_string(),

@@ -13,7 +13,7 @@ use super::{
     here::{SiteInForce, Wanted},
     hits::FETCH,
     site,
-    words::{NOT_KEPT, grouped, hosts, shown},
+    words::{NOT_KEPT, grouped, hosts, second},
 };
 use crate::{
     admin::View,
@@ -103,7 +103,7 @@ pub(super) async fn page(State(view): State<View>, Query(wanted): Query<Wanted>)
 
 /// The start of a period in force; editions of the policy may have none.
 fn since(at: Timestamp) -> String {
-    if at == Timestamp::MIN { "–".to_owned() } else { shown(at) }
+    if at == Timestamp::MIN { "–".to_owned() } else { second(at) }
 }
 
 fn answers(store: &Store, span: Span) -> Result<Answers, Error> {

@@ -1,21 +1,14 @@
 //! Numbers, times and sites in words.
 
-use jiff::Timestamp;
-
 use crate::policy::{Host, Policy, Source};
 pub(super) use crate::{
-    desk::duration::time,
+    desk::{duration::time, time::second},
     report::number::{count, grouped, share},
 };
 
 /// What a page says that can ask no database.
 pub(super) const NOT_KEPT: &str = "The policy names no database, so hits, history and quarantined \
                                    files are not kept. Set violations.database.";
-
-/// A time without parts of a second.
-pub(super) fn shown(at: Timestamp) -> String {
-    at.strftime("%Y-%m-%d %H:%M:%S").to_string()
-}
 
 /// The hosts of a site, as the policy writes them.
 pub(super) fn hosts(policy: &Policy, number: usize) -> String {
