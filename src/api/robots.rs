@@ -129,6 +129,6 @@ fn row(edition: &Edition) -> EditionRow {
         from: text_of(edition.from),
         until: edition.until.map(text_of),
         bytes: edition.bytes.len(),
-        rules: file.groups.iter().map(|group| group.rules.len()).sum(),
+        rules: file.rule_count(),
     }
 }

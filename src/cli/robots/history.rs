@@ -59,7 +59,7 @@ pub(super) fn print(
             from: format!("{:.0}", edition.from),
             until: edition.until.map(|until| format!("{until:.0}")),
             bytes: edition.bytes.len(),
-            rules: file.groups.iter().map(|group| group.rules.len()).sum(),
+            rules: file.rule_count(),
         };
         match format {
             Format::Json => json(out, &row)?,

@@ -74,7 +74,7 @@ pub(super) async fn page(
         path: here.path(),
         lead: format!(
             "{}, {}. SHA-256 {}.",
-            count(file.groups.iter().map(|group| group.rules.len() as u64).sum(), "rule"),
+            count(file.rule_count() as u64, "rule"),
             count(edition.bytes.len() as u64, "byte"),
             edition.sha256
         ),

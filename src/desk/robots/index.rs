@@ -85,7 +85,7 @@ pub(super) async fn page(State(view): State<View>, Query(wanted): Query<Wanted>)
             hosts: hosts(&published.policy.policy, number),
             source: site.source.as_str(),
             since: since(site.timeline.since()),
-            rules: grouped(file.groups.iter().map(|group| group.rules.len() as u64).sum()),
+            rules: grouped(file.rule_count() as u64),
             violations: count(|answers| &answers.violations),
             fetches: count(|answers| &answers.fetches),
             is_quarantined: answers.as_ref().is_some_and(|one| one.quarantined.contains(&name)),

@@ -142,14 +142,13 @@ pub(super) async fn of(view: &View, here: SiteInForce, days: Days) -> Response {
 
 fn lead(site: &Site) -> String {
     let (edition, file) = (site.edition(), site.edition().file());
-    let rules = file.groups.iter().map(|group| group.rules.len() as u64).sum();
     format!(
         "Edition {}, in force since {}. {}, {}, {}. Its rules come from {}. Crawlers may keep a copy \
          for {} and follow it for {}.",
         edition.id_text(),
         second(site.timeline.since()),
         count(file.groups.len() as u64, "group"),
-        count(rules, "rule"),
+        count(file.rule_count() as u64, "rule"),
         count(edition.bytes().len() as u64, "byte"),
         source(site.source),
         time(site.max_age),
@@ -227,10 +226,8 @@ fn fetches_of(counted: Vec<Counted>, days: &str) -> Fetches {
 }
 
 fn period_row(here: &SiteInForce, period: EditionPeriod) -> PeriodRow {
-    let rules = period.bytes.as_ref().map(|bytes| {
-        let file = robots::parse(bytes).0;
-        grouped(file.groups.iter().map(|group| group.rules.len() as u64).sum())
-    });
+    let rules = period.bytes.as_ref();
+    let rules = rules.map(|bytes| grouped(robots::parse(bytes).0.rule_count() as u64));
     PeriodRow {
         link: link::edition(&here.name, &period.id),
         id: period.id,
