@@ -3,7 +3,7 @@
 use super::words::{Fact, Group, fact, list, time, yes};
 use crate::{
     escape,
-    policy::{Breaker, Enforcement, Grace, Host, Ladder, Mode, Override, PaceMode, Site, Source},
+    policy::{Breaker, Enforcement, Grace, Ladder, Mode, Override, PaceMode, Site, Source},
 };
 
 /// The most crawlers of an override that are named.
@@ -23,10 +23,7 @@ pub(super) fn group(site: &Site) -> Group {
 }
 
 fn hosts(site: &Site) -> impl Iterator<Item = String> {
-    let hosts = site.hosts.iter().map(|host| match host {
-        Host::Exact(host) => host.clone(),
-        Host::Below(suffix) => format!("*{suffix}"),
-    });
+    let hosts = site.hosts.iter().map(ToString::to_string);
     hosts.chain(site.default.then(|| "all hosts that no site names".to_owned()))
 }
 

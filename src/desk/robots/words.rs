@@ -1,6 +1,6 @@
 //! Numbers, times and sites in words.
 
-use crate::policy::{Host, Policy, Source};
+use crate::policy::{Policy, Source};
 pub(super) use crate::{
     desk::{duration::time, time::second},
     report::number::{count, grouped, share},
@@ -13,14 +13,7 @@ pub(super) const NOT_KEPT: &str = "The policy names no database, so hits, histor
 /// The hosts of a site, as the policy writes them.
 pub(super) fn hosts(policy: &Policy, number: usize) -> String {
     let Some(site) = policy.sites.get(number) else { return String::new() };
-    let mut hosts: Vec<String> = site
-        .hosts
-        .iter()
-        .map(|host| match host {
-            Host::Exact(host) => host.clone(),
-            Host::Below(suffix) => format!("*{suffix}"),
-        })
-        .collect();
+    let mut hosts: Vec<String> = site.hosts.iter().map(ToString::to_string).collect();
     hosts.extend(site.default.then(|| "all others".to_owned()));
     hosts.join(", ")
 }
