@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::{
     crawlers::{Choice, choices},
-    frame::{Frame, ask, html, live, notice},
+    frame::{Frame, ask, condition, html, live, notice},
     link,
     over_time::OverTime,
     sheet::sheet,
@@ -117,7 +117,7 @@ pub(super) async fn page(
     let token = token.map(|Path(token)| token).unwrap_or_default();
     let days = Days::wanted(&wanted.days);
     let span = days.until((view.now)());
-    let site = Some(wanted.site.trim().to_owned()).filter(|site| !site.is_empty());
+    let site = condition(&wanted.site);
     let published = live.handles.published.load_full();
     let rulebook = std::sync::Arc::clone(&published.rulebook);
     let answers = ask(&view, move |store| answers(store, &rulebook, span, site, &token));

@@ -9,7 +9,7 @@ use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    frame::{Frame, ask, html},
+    frame::{Frame, ask, condition, html},
     link,
     time::second,
     violation::rule,
@@ -110,8 +110,7 @@ impl Wanted {
     /// The filter, and what is wrong with it.
     pub(super) fn filter(&self) -> (Filter, Vec<String>) {
         let mut faults = Vec::new();
-        let text = |text: &String| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
-        let since = text(&self.since).and_then(|text| {
+        let since = condition(&self.since).and_then(|text| {
             let since = time(&text);
             if since.is_none() {
                 let text = escape::shown(&text);
@@ -119,7 +118,7 @@ impl Wanted {
             }
             since
         });
-        let path = text(&self.path).filter(|path| {
+        let path = condition(&self.path).filter(|path| {
             let is_pattern = path.starts_with(['/', '*']);
             if !is_pattern {
                 let path = escape::shown(path);
@@ -128,12 +127,12 @@ impl Wanted {
             is_pattern
         });
         let filter = Filter {
-            site: text(&self.site),
-            product_token: text(&self.crawler),
-            purpose: text(&self.purpose),
+            site: condition(&self.site),
+            product_token: condition(&self.crawler),
+            purpose: condition(&self.purpose),
             path,
             since,
-            action: text(&self.action),
+            action: condition(&self.action),
             limit: Some(PAGE + 1),
             before_sequence: self.before,
             ..Filter::default()
