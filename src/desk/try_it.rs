@@ -14,7 +14,7 @@ use axum::{
 use url::form_urlencoded;
 
 use super::{
-    frame::{Frame, html, notice},
+    frame::{Frame, html, live, work},
     link, words,
 };
 use crate::{
@@ -110,40 +110,21 @@ struct Link {
 }
 
 pub(super) async fn page(State(view): State<View>, RawQuery(query): RawQuery) -> Response {
+    if let Err(notice) = live(&view) {
+        return *notice;
+    }
     let wanted = Wanted::of(query.as_deref().unwrap_or_default());
-    let filled = view.clone();
-    let filled =
-        tokio::task::spawn_blocking(move || filled.live.get().map(|live| fill(live, wanted)));
-    match filled.await {
-        Ok(Some(form)) => html(&form.page(Frame::new(&view, "/try"))).into_response(),
-        Ok(None) => {
-            let text = "The program is starting: its policy has not taken effect yet. Try again.";
-            notice(&view, StatusCode::SERVICE_UNAVAILABLE, "Not ready", text)
-        }
-        Err(error) => {
-            tracing::error!(%error, "question about a request not answered");
-            StatusCode::INTERNAL_SERVER_ERROR.into_response()
-        }
+    let frame = Frame::new(&view, "/try");
+    match work(move || view.live.get().map(|live| fill(frame, live, wanted))).await {
+        Ok(Some(page)) => html(&page).into_response(),
+        // The state in force stays.
+        Ok(None) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
+        Err(failed) => failed,
     }
 }
 
 /// The form with its answer.
-struct Filled {
-    wanted: Wanted,
-    faults: Faults,
-    presets: Vec<Preset>,
-    sites: Vec<SiteChoice>,
-    outcome: Option<Outcome>,
-}
-
-impl Filled {
-    fn page(self, frame: Frame) -> Page {
-        let Self { wanted, faults, presets, sites, outcome } = self;
-        Page { frame, wanted, faults, presets, sites, outcome }
-    }
-}
-
-fn fill(live: &Live, wanted: Wanted) -> Filled {
+fn fill(frame: Frame, live: &Live, wanted: Wanted) -> Page {
     let published = live.gate.published();
     let (outcome, faults) = match wanted.url.is_empty() {
         true => (None, Faults::default()),
@@ -153,7 +134,7 @@ fn fill(live: &Live, wanted: Wanted) -> Filled {
         },
     };
     let (presets, sites) = (presets(&published, &wanted), sites(&published, &wanted));
-    Filled { wanted, faults, presets, sites, outcome }
+    Page { frame, wanted, faults, presets, sites, outcome }
 }
 
 impl Wanted {
