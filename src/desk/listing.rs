@@ -157,7 +157,7 @@ impl Wanted {
 
     /// The type of the field for a day. A text that is none stays in the field, so that a person
     /// can repair it.
-    fn since_type(&self) -> &'static str {
+    pub(super) fn since_type(&self) -> &'static str {
         let is_day = self.since.is_empty() || self.since.parse::<Date>().is_ok();
         if is_day { "date" } else { "text" }
     }
