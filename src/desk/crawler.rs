@@ -15,6 +15,7 @@ use super::{
     over_time::OverTime,
     sheet::sheet,
     span::{Days, SpanLink},
+    time::day,
     words,
 };
 use crate::{
@@ -179,7 +180,7 @@ fn scorecard<'a>(
     let token = score.product_token.as_str();
     let (has_name, site) = (!token.is_empty(), wanted.site.as_str());
     let recorded = if has_name { token } else { Violation::NAMELESS };
-    let document = document(score);
+    let (document, since) = (document(score), day(score.span.from));
     let has_requests = score.now.all.requests > 0;
     let mut sections = document.sections.into_iter();
     let figures = sections.next().filter(|_| has_requests).map(part);
@@ -196,8 +197,8 @@ fn scorecard<'a>(
         figures,
         over_time: has_requests.then(|| OverTime::of(&score.axis, &answers.times)),
         parts: rest.map(part).collect(),
-        places: places(answers, recorded, site),
-        violations: link::violations(&[("crawler", recorded), ("site", site)]),
+        places: places(answers, recorded, site, &since),
+        violations: link::violations(&[("crawler", recorded), ("site", site), ("since", &since)]),
         facts: score.entry.map(facts).unwrap_or_default(),
         bundle: (has_name && score.now.all.violations > 0).then(|| bundle(view, token, days, site)),
     }
@@ -225,7 +226,7 @@ fn part(section: Section) -> Part {
     Part { html: sheet(&section), heading: section.heading }
 }
 
-fn places(answers: &Answers, token: &str, site: &str) -> Vec<PlacesPart> {
+fn places(answers: &Answers, token: &str, site: &str, since: &str) -> Vec<PlacesPart> {
     let place = |one: &Place, link: String| Row {
         link,
         name: match one.key.as_str() {
@@ -234,11 +235,13 @@ fn places(answers: &Answers, token: &str, site: &str) -> Vec<PlacesPart> {
         },
         value: grouped(one.violations),
     };
-    let with_path =
-        |path: &str| link::violations(&[("crawler", token), ("site", site), ("path", path)]);
+    let with_path = |path: &str| {
+        let conditions = [("crawler", token), ("site", site), ("path", path), ("since", since)];
+        link::violations(&conditions)
+    };
     let rules: Vec<_> = rules(&answers.rules, &[]);
     let rules = rules.iter().take(ROWS).map(|row| Row {
-        link: if row.reason.is_some() { String::new() } else { with_path(&row.pattern) },
+        link: row.path().map_or_else(String::new, with_path),
         name: if site.is_empty() { format!("{} ({})", row.text(), row.site) } else { row.text() },
         value: grouped(row.now.violations),
     });

@@ -2,6 +2,7 @@
 
 use super::words::{Fact, Group, fact, list, time, yes};
 use crate::{
+    desk::words::class,
     escape,
     policy::{Breaker, Enforcement, Grace, Ladder, Mode, Override, PaceMode, Site, Source},
 };
@@ -118,7 +119,7 @@ fn enforcement(enforcement: &Enforcement) -> Vec<Fact> {
             },
         ),
         fact("'*' binds", {
-            let classes = enforcement.star_binds.iter().map(|class| class.as_str());
+            let classes = enforcement.star_binds.iter().map(|one| class(one.as_str()));
             match classes.collect::<Vec<_>>().join(", ") {
                 none if none.is_empty() => "no client".to_owned(),
                 classes => classes,

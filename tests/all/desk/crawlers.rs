@@ -119,10 +119,11 @@ fn the_scorecard_says_what_the_command_says() {
     for part in [
         "<h1>GPTBot</h1>",
         "OpenAI",
-        "25 hours",
-        "<a href=\"/violations?crawler=GPTBot&#38;site=www.example.com&#38;path=%2Fprivate%2F\">Disallow: /private/</a>",
+        "24 hours, against the 24 hours before",
+        "<a href=\"/violations?crawler=GPTBot&#38;site=www.example.com&#38;path=%2Fprivate%2F&#38;since=20",
+        "\">Disallow: /private/</a>",
         "/private/prices",
-        "/violations?crawler=GPTBot&#38;site=www.example.com\"",
+        "/violations?crawler=GPTBot&#38;site=www.example.com&#38;since=20",
         "beadle report --evidence GPTBot --since 1d --site www.example.com --config ",
         "/crawlers/GPTBot/evidence.zip?days=1&#38;site=www.example.com",
     ] {
@@ -157,6 +158,7 @@ fn a_name_that_nobody_knows_is_answered_with_the_nearest() {
     assert!(empty.contains("No crawler came in this time."), "{empty}");
     let known = text(&beadle, "/crawlers/ClaudeBot?days=30");
     assert!(known.contains("No request came in this time.") && known.contains("Anthropic"));
+    assert!(known.contains("so nothing is compared."), "{known}");
 
     let none = Setup::site(origin.port, "").violations("  log: $DIR/violations.jsonl\n").start();
     for path in ["/crawlers", "/crawlers/GPTBot", "/crawlers/GPTBot/evidence.zip"] {
