@@ -27,6 +27,9 @@ pub fn document(score: &Score<'_>) -> Document {
     if score.now.all.requests == 0 {
         lead.push("No request came in this time.".to_owned());
     }
+    if !score.is_compared {
+        lead.push(format!("Nothing was counted in the {length} before, so nothing is compared."));
+    }
     let mut sections = vec![facts(score)];
     if score.now.all.requests > 0 {
         sections.push(times(score));
