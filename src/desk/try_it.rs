@@ -15,7 +15,7 @@ use url::form_urlencoded;
 
 use super::{
     frame::{Frame, html, live, work},
-    link, words,
+    link, time, words,
 };
 use crate::{
     admin::{Live, View},
@@ -81,7 +81,6 @@ struct Outcome {
     client: String,
     path: String,
     reason: &'static str,
-    standing: &'static str,
     facts: Vec<Fact>,
     editions: Vec<EditionRow>,
     edition: Link,
@@ -240,19 +239,15 @@ impl Outcome {
             client,
             path: explanation.verdict.path.clone(),
             reason: words::reason(explanation.reason),
-            standing: match explanation.claim.product_tokens.is_empty() {
-                true => "",
-                false => words::standing(explanation.standing, explanation.evidence),
-            },
-            facts: facts(&explanation.lines),
+            facts: facts(explanation),
             editions: explanation
                 .editions
                 .iter()
                 .map(|one| EditionRow {
                     link: edition(&one.edition),
                     count: one.count.map(|count| count - 1),
-                    from: one.from.clone(),
-                    until: one.until.clone().unwrap_or_else(|| "now".to_owned()),
+                    from: shown(&one.from),
+                    until: one.until.as_deref().map_or_else(|| "now".to_owned(), shown),
                     verdict: one.verdict,
                     is_known: one.is_known,
                 })
@@ -265,16 +260,27 @@ impl Outcome {
     }
 }
 
+/// A time as the other pages have it.
+fn shown(at: &str) -> String {
+    at.parse().map_or_else(|_| at.to_owned(), time::second)
+}
+
 /// The lines by their labels. Editions have a table of their own.
-fn facts(lines: &[Line]) -> Vec<Fact> {
+fn facts(explanation: &Explanation) -> Vec<Fact> {
     let mut facts: Vec<Fact> = Vec::new();
-    for Line { label, value } in lines {
+    for Line { label, value } in &explanation.lines {
         match facts.last_mut() {
             Some(last) if label.is_empty() => last.values.push(value.clone()),
             _ => facts.push(Fact { name: label, values: vec![value.clone()] }),
         }
     }
     facts.retain(|fact| fact.name != "editions");
+    if !explanation.claim.product_tokens.is_empty()
+        && let Some(standing) = facts.iter_mut().find(|fact| fact.name == "standing")
+    {
+        let why = words::standing(explanation.standing, explanation.evidence);
+        standing.values.push(why.to_owned());
+    }
     facts
 }
 
