@@ -195,12 +195,14 @@ fn of_origin(
 
 fn policy(live: &Live, published: &Snapshot, state: &State) -> Vec<Fact> {
     let read = Timestamp::from_second(live.handles.metrics.policy_read());
-    let read = read.ok().filter(|at| at.as_second() > 0).map_or_else(|| "-".to_owned(), time::second);
+    let read =
+        read.ok().filter(|at| at.as_second() > 0).map_or_else(|| "-".to_owned(), time::second);
     let as_it_is = match &state.refused {
-        None => fact("its state", "in force as it is"),
-        Some(refusal) => {
-            Fact { is_bad: true, ..fact("its state", format!("refused at {}", time::second(refusal.at))) }
-        }
+        None => fact("file on disk", "in force"),
+        Some(refusal) => Fact {
+            is_bad: true,
+            ..fact("file on disk", format!("refused at {}", time::second(refusal.at)))
+        },
     };
     vec![
         fact("file", live.policy_file.display().to_string()),

@@ -17,7 +17,7 @@ use super::{
 use crate::{
     admin::View,
     escape,
-    report::number::grouped,
+    report::number::count,
     violations::{Filter, Violation},
 };
 
@@ -107,6 +107,11 @@ impl Wanted {
         ]
     }
 
+    /// Whether the filter has no condition.
+    pub(super) fn is_any(&self) -> bool {
+        self.place("", ("", "")).is_empty()
+    }
+
     /// The filter, and what is wrong with it.
     pub(super) fn filter(&self) -> (Filter, Vec<String>) {
         let mut faults = Vec::new();
@@ -176,7 +181,7 @@ fn time(text: &str) -> Option<Timestamp> {
 }
 
 fn caption(shown: usize, has_more: bool) -> String {
-    let shown = grouped(shown as u64);
+    let shown = count(shown as u64, "violation");
     if has_more {
         format!("{shown}, the latest first; there are older ones")
     } else {
