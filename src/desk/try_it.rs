@@ -278,8 +278,11 @@ fn facts(explanation: &Explanation) -> Vec<Fact> {
     if !explanation.claim.product_tokens.is_empty()
         && let Some(standing) = facts.iter_mut().find(|fact| fact.name == "standing")
     {
+        // The sentence begins with the word.
         let why = words::standing(explanation.standing, explanation.evidence);
-        standing.values.push(why.to_owned());
+        if let (Some(word), Some((_, why))) = (standing.values.first_mut(), why.split_once(": ")) {
+            *word = format!("{word}: {why}");
+        }
     }
     facts
 }
