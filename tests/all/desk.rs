@@ -190,7 +190,8 @@ fn violations_are_listed_filtered_and_shown_whole() {
     for record in &records {
         let id = record["id"].as_str().expect("an id");
         let text = page(&beadle, &format!("/violations/{id}")).send(beadle.admin).text();
-        for known in [id, "Disallow: /", "The rules disallow this path.", "127.0.0.1"] {
+        let here = "<a href=\"/violations\" aria-current=\"page\">";
+        for known in [id, here, "Disallow: /", "The rules disallow this path.", "127.0.0.1"] {
             assert!(text.contains(known), "{known}: {text}");
         }
         assert!(!text.contains("<script") && !text.contains("<b>"), "{text}");

@@ -324,6 +324,7 @@ fn the_policy_is_shown_in_words_with_the_findings_of_its_file() {
     let known = [
         "The file on disk is in force.",
         "Site site.example",
+        "crawlers, other programs, clients without a name",
         "block: violations are recorded and refused",
         "GPTBot: log",
         "90 days",
@@ -332,7 +333,7 @@ fn the_policy_is_shown_in_words_with_the_findings_of_its_file() {
         "1 group of the policy",
         "Disallow",
     ];
-    for part in known.iter().take(8) {
+    for part in known.iter().take(9) {
         assert!(shown.contains(part), "{part}: {shown}");
     }
     let terminal = |findings: &str| {

@@ -129,6 +129,10 @@ fn the_scorecard_says_what_the_command_says() {
     ] {
         assert!(page.contains(part), "{part}: {page}");
     }
+    // What a person looks for first comes first: the records, and the requests over time.
+    let order = ["Its violations", "Requests over time", "In figures", "Rules broken"];
+    let places = order.map(|part| page.find(part).expect("it is there"));
+    assert!(places.is_sorted(), "{places:?}");
     let nameless = text(&beadle, "/crawlers/-");
     assert!(nameless.contains("Clients without a name"), "{nameless}");
     assert!(!nameless.contains("evidence.zip"), "nobody to send it to: {nameless}");
