@@ -1,4 +1,4 @@
-//! The load: wrk, at a stated rate.
+//! The load: wrk, with or without pauses.
 
 use std::{
     fs,
@@ -7,10 +7,10 @@ use std::{
     time::Duration,
 };
 
-use crate::{Result, machine::Tools, process::Address};
+use crate::{Result, figures::Load, machine::Tools, process::Address};
 
 /// The pause of a connection between a response and its next request, in milliseconds.
-const PAUSE: u64 = 5;
+pub(crate) const PAUSE: u64 = 5;
 
 /// The script for wrk. Each request goes to another path and comes from another address; a status from 400 on is
 /// an answer like any other.
@@ -42,8 +42,16 @@ end
 pub(crate) struct Kind {
     pub(crate) user_agent: &'static str,
     pub(crate) path: &'static str,
-    /// Requests per second; `None` for as many as are answered.
-    pub(crate) rate: Option<u64>,
+    pub(crate) pace: Pace,
+}
+
+/// How fast requests come.
+#[derive(Clone, Copy)]
+pub(crate) enum Pace {
+    /// Each connection sends the next request as soon as it has a response.
+    Unbounded,
+    /// Each of so many connections waits for [`PAUSE`] before its next request.
+    Pauses(u64),
 }
 
 /// The load generator.
@@ -55,17 +63,6 @@ pub(crate) struct Wrk {
 /// A run in progress.
 pub(crate) struct Run(Child);
 
-/// The counts of one run.
-#[derive(Clone, Copy)]
-pub(crate) struct Load {
-    pub(crate) requests: u64,
-    pub(crate) time: Duration,
-    /// Failed connections, reads and writes.
-    pub(crate) failures: u64,
-    pub(crate) median: Duration,
-    pub(crate) percentile_99: Duration,
-}
-
 impl Wrk {
     pub(crate) fn new(tools: &Tools, folder: &Path) -> Result<Self> {
         let script = folder.join("flood.lua");
@@ -75,9 +72,9 @@ impl Wrk {
 
     /// Starts to send requests of a kind for `time`.
     pub(crate) fn start(&self, address: Address, kind: Kind, time: Duration) -> Result<Run> {
-        let (connections, pause) = match kind.rate {
-            Some(rate) => ((rate * PAUSE / 1000).max(1), PAUSE),
-            None => (64, 0),
+        let (connections, pause) = match kind.pace {
+            Pace::Pauses(connections) => (connections, PAUSE),
+            Pace::Unbounded => (64, 0),
         };
         let mut command: Command = self.tools.pinned(&self.tools.wrk);
         command
@@ -97,25 +94,5 @@ impl Run {
         let output = self.0.wait_with_output()?;
         let text = String::from_utf8_lossy(&output.stdout);
         Load::read(&text).ok_or_else(|| format!("wrk: {text}").into())
-    }
-}
-
-impl Load {
-    fn read(text: &str) -> Option<Self> {
-        let line = text.lines().find_map(|line| line.strip_prefix("result "))?;
-        let mut numbers = line.split(' ').map_while(|number| number.parse::<u64>().ok());
-        let mut next = || numbers.next();
-        Some(Self {
-            requests: next()?,
-            time: Duration::from_micros(next()?),
-            failures: next()?,
-            median: Duration::from_micros(next()?),
-            percentile_99: Duration::from_micros(next()?),
-        })
-    }
-
-    /// Requests per second.
-    pub(crate) fn rate(&self) -> f64 {
-        self.requests as f64 / self.time.as_secs_f64()
     }
 }

@@ -6,8 +6,8 @@
 //! cargo bench --bench flood -- --seconds 5    a smoke test
 //! ```
 //! A crawler asks for forbidden pages, each from another address, first as fast as it is answered and
-//! then 20,000 times a second, while a person reads allowed pages 200 times a second. Before, the
-//! person reads alone. This is done with every violation recorded, and with the usual
+//! then over 100 connections with pauses, 20,000 times a second at most, while a person reads allowed
+//! pages 200 times a second. Before, the person reads alone. This is done with every violation recorded, and with the usual
 //! `violations.detail`, beyond which violations are only counted.
 //!
 //! Fails if a violation is dropped or the counts don't add up. Needs wrk and nginx, as `proxy` does.
@@ -26,11 +26,14 @@ use std::{
 };
 
 use crate::{
-    load::{Kind, Load, Wrk},
+    figures::Load,
+    load::{Kind, PAUSE, Pace, Wrk},
     machine::Tools,
     process::{Address, Process},
 };
 
+#[path = "../proxy/figures.rs"]
+mod figures; // the figures of a run of wrk
 mod load; // wrk
 #[path = "../proxy/machine.rs"]
 mod machine; // the machine and its programs
@@ -42,21 +45,20 @@ mod process; // child processes and their CPU time
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// The wanted violations per second.
-const RATE: u64 = 20_000;
+/// The connections of the flood with pauses.
+const CONNECTIONS: u64 = 100;
 /// The most time until everything is written.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 const PERSON: Kind = Kind {
     user_agent: "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0",
     path: "/page/",
-    rate: Some(200),
+    pace: Pace::Pauses(1),
 };
-const CRAWLER: Kind = Kind {
-    user_agent: "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)",
-    path: "/private/",
-    rate: Some(RATE),
-};
+const fn crawler(pace: Pace) -> Kind {
+    let user_agent = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)";
+    Kind { user_agent, path: "/private/", pace }
+}
 
 fn main() -> ExitCode {
     let args: Vec<String> = env::args().skip(1).collect();
@@ -100,14 +102,16 @@ fn run(tools: &Tools, time: Duration) -> Result<()> {
          written after | others: p50 ms | p99 ms |\n|---|---|---|---|---|---|---|---|---|---|"
     );
     for detail in ["1000000", "1000"] {
-        for rate in [Some(0), None, Some(RATE)] {
+        for pace in [None, Some(Pace::Unbounded), Some(Pace::Pauses(CONNECTIONS))] {
             let program = Program::start(tools, folder.path(), detail, origin_address)?;
-            let name = match rate {
-                Some(0) => "none",
-                Some(_) => "20,000 a second",
-                None => "as fast as it is answered",
+            let name = match pace {
+                None => "none".to_owned(),
+                Some(Pace::Unbounded) => "as fast as it is answered".to_owned(),
+                Some(Pace::Pauses(number)) => {
+                    format!("{number} connections, each with a pause of {PAUSE} ms")
+                }
             };
-            let row = flood(&wrk, &program, Kind { rate, ..CRAWLER }, time)?;
+            let row = flood(&wrk, &program, pace.map(crawler), time)?;
             println!("| {detail} | {name} | {row}");
             program.process.stop()?;
         }
@@ -167,14 +171,11 @@ sites:
     }
 }
 
-fn flood(wrk: &Wrk, program: &Program, crawler: Kind, time: Duration) -> Result<String> {
+fn flood(wrk: &Wrk, program: &Program, crawler: Option<Kind>, time: Duration) -> Result<String> {
     // The crawler has no grace: the first edition is in force from its start on.
     let before = program.process.cpu_time()?;
     let person = wrk.start(program.address, PERSON, time)?;
-    let crawler = match crawler.rate {
-        Some(0) => None,
-        _ => Some(wrk.start(program.address, crawler, time)?),
-    };
+    let crawler = crawler.map(|kind| wrk.start(program.address, kind, time)).transpose()?;
     let flood = crawler.map(load::Run::end).transpose()?;
     let person = person.end()?;
     let ended = Instant::now();

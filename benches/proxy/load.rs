@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use crate::{Result, machine::Tools, process::Address, traffic};
+use crate::{Result, figures::Load, machine::Tools, process::Address, traffic};
 
 /// The number of concurrent connections.
 const CONNECTIONS: u32 = 64;
@@ -46,17 +46,6 @@ pub(crate) struct Wrk {
     requests: PathBuf,
 }
 
-/// The counts of one run.
-#[derive(Clone, Copy)]
-pub(crate) struct Load {
-    pub(crate) requests: u64,
-    pub(crate) time: Duration,
-    /// Failed connections, reads and writes, and responses with a status from 400.
-    pub(crate) failures: u64,
-    pub(crate) median: Duration,
-    pub(crate) percentile_99: Duration,
-}
-
 impl Wrk {
     pub(crate) fn new(tools: &Tools, folder: &Path, user_agents: &[String]) -> Result<Self> {
         let targets = traffic::TARGETS;
@@ -82,20 +71,7 @@ impl Wrk {
             .arg(&self.requests);
         let output = command.output()?;
         let text = String::from_utf8_lossy(&output.stdout);
-        Self::read(&text)
+        Load::read(&text)
             .ok_or_else(|| format!("wrk: {text}{}", String::from_utf8_lossy(&output.stderr)).into())
-    }
-
-    fn read(text: &str) -> Option<Load> {
-        let line = text.lines().find_map(|line| line.strip_prefix("result "))?;
-        let mut numbers = line.split(' ').map_while(|number| number.parse::<u64>().ok());
-        let mut next = || numbers.next();
-        Some(Load {
-            requests: next()?,
-            time: Duration::from_micros(next()?),
-            failures: next()?,
-            median: Duration::from_micros(next()?),
-            percentile_99: Duration::from_micros(next()?),
-        })
     }
 }

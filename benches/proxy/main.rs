@@ -22,13 +22,15 @@ use std::{
 };
 
 use crate::{
-    load::{Load, Wrk},
+    figures::Load,
+    load::Wrk,
     machine::Tools,
     process::{Address, Process},
     table::{Row, Turn},
 };
 
 mod bare; // pingora without Beadle
+mod figures; // the figures of a run of wrk
 mod load; // wrk
 mod machine; // the machine and its programs
 mod nginx; // the origin and two of the proxies

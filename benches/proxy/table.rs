@@ -2,7 +2,7 @@
 
 use std::{fmt::Write, time::Duration};
 
-use crate::load::Load;
+use crate::figures::Load;
 
 /// The target for Beadle's CPU time, as a multiple of bare pingora's.
 const TARGET: f64 = 1.10;
@@ -88,7 +88,7 @@ pub(crate) fn markdown(rows: &[Row], bare: usize, nginx: usize) -> String {
             row.each(Turn::micros_per_request).text(1),
             ratio(bare),
             ratio(nginx),
-            row.each(|turn| turn.load.requests as f64 / turn.load.time.as_secs_f64()).text(0),
+            row.each(|turn| turn.load.rate()).text(0),
             milliseconds(|load| load.median),
             milliseconds(|load| load.percentile_99),
         );

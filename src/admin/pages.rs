@@ -53,6 +53,7 @@ fn record_counts(sink: &Sink) -> RecordCounts {
         queued: counts.queued,
         removed: vec![("age", removed.by_age), ("size", removed.by_size)],
         database_bytes: sink.database_bytes(),
+        database_max_bytes: sink.database_max_bytes(),
         drops: drops.collect(),
         degraded: degraded.collect(),
         history_lost: vec![

@@ -10,9 +10,8 @@ use super::{
 use crate::{
     admin::problem::{Kind, Problem},
     enforce::Site,
-    report::terms::Names,
-    robots,
-    violations::{Edition, Store, Unread},
+    report::{EditionRow, terms::Names},
+    violations::{Store, Unread},
 };
 
 /// The fewest digits by which an edition is found: a part of its hash that is not there by chance.
@@ -40,19 +39,6 @@ struct SiteRow<'a> {
 struct Editions {
     site: String,
     editions: Vec<EditionRow>,
-}
-
-/// An edition, as `beadle robots --history` has it.
-#[derive(Serialize)]
-struct EditionRow {
-    site: String,
-    edition: String,
-    sha256: String,
-    source: String,
-    from: String,
-    until: Option<String>,
-    bytes: usize,
-    rules: usize,
 }
 
 /// The edition in force of every site.
@@ -83,7 +69,7 @@ pub(super) fn editions(inquiry: &Inquiry) -> Result<Response, Problem> {
     loop {
         let (part, unread) = store.latest_editions(jiff::Timestamp::MIN, rest, PART)?;
         let own = part.iter().filter(|edition| edition.site.eq_ignore_ascii_case(&site));
-        rows.extend(own.map(|edition| (edition.from, row(edition))));
+        rows.extend(own.map(|edition| (edition.from, EditionRow::of(edition))));
         rest = unread;
         if rest.is_none() {
             break;
@@ -117,18 +103,4 @@ pub(super) fn edition(inquiry: &Inquiry) -> Result<Response, Problem> {
 fn site(inquiry: &Inquiry, store: &Store) -> Result<String, Problem> {
     let rulebook = inquiry.rulebook()?;
     Names::from(&*rulebook).site(store, inquiry.part(0)).map_err(Problem::of_path)
-}
-
-fn row(edition: &Edition) -> EditionRow {
-    let (file, _) = robots::parse(&edition.bytes);
-    EditionRow {
-        site: edition.site.to_string(),
-        edition: edition.id.to_string(),
-        sha256: edition.sha256.to_string(),
-        source: edition.source.to_string(),
-        from: text_of(edition.from),
-        until: edition.until.map(text_of),
-        bytes: edition.bytes.len(),
-        rules: file.groups.iter().map(|group| group.rules.len()).sum(),
-    }
 }

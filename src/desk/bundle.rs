@@ -11,7 +11,7 @@ use jiff::Timestamp;
 
 use super::{
     crawler::{Wanted, unknown},
-    frame::{ask, live, notice},
+    frame::{ask, condition, live, notice},
     span::Days,
 };
 use crate::{
@@ -48,7 +48,7 @@ pub(super) async fn download(
     let token = token.map(|Path(token)| token).unwrap_or_default();
     let (file, now) = (live.policy_file.clone(), (view.now)());
     let days = Days::wanted(&wanted.days);
-    let site = Some(wanted.site.trim().to_owned()).filter(|site| !site.is_empty());
+    let site = condition(&wanted.site);
     let made = ask(&view, move |store| outcome(store, &file, &token, site.as_deref(), days, now));
     match made.await {
         Ok(Outcome::Bundle(zip, token)) => {

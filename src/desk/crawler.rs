@@ -10,11 +10,13 @@ use serde::Deserialize;
 
 use super::{
     crawlers::{Choice, choices},
-    frame::{Frame, ask, html, live, notice},
+    frame::{Frame, ask, condition, html, live, notice},
     link,
     over_time::OverTime,
     sheet::sheet,
     span::{Days, SpanLink},
+    time::day,
+    words,
 };
 use crate::{
     admin::View,
@@ -116,7 +118,7 @@ pub(super) async fn page(
     let token = token.map(|Path(token)| token).unwrap_or_default();
     let days = Days::wanted(&wanted.days);
     let span = days.until((view.now)());
-    let site = Some(wanted.site.trim().to_owned()).filter(|site| !site.is_empty());
+    let site = condition(&wanted.site);
     let published = live.handles.published.load_full();
     let rulebook = std::sync::Arc::clone(&published.rulebook);
     let answers = ask(&view, move |store| answers(store, &rulebook, span, site, &token));
@@ -164,10 +166,7 @@ fn answers(
 
 /// The answer about a name that nobody knows; `why` names the repair.
 pub(super) fn unknown(view: &View, why: &str) -> Response {
-    let mut letters = why.chars();
-    let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
-    let text = format!("{first}{}.", letters.as_str());
-    notice(view, StatusCode::NOT_FOUND, "No such crawler", &text)
+    notice(view, StatusCode::NOT_FOUND, "No such crawler", &words::sentence(why))
 }
 
 fn scorecard<'a>(
@@ -181,7 +180,7 @@ fn scorecard<'a>(
     let token = score.product_token.as_str();
     let (has_name, site) = (!token.is_empty(), wanted.site.as_str());
     let recorded = if has_name { token } else { Violation::NAMELESS };
-    let document = document(score);
+    let (document, since) = (document(score), day(score.span.from));
     let has_requests = score.now.all.requests > 0;
     let mut sections = document.sections.into_iter();
     let figures = sections.next().filter(|_| has_requests).map(part);
@@ -198,8 +197,8 @@ fn scorecard<'a>(
         figures,
         over_time: has_requests.then(|| OverTime::of(&score.axis, &answers.times)),
         parts: rest.map(part).collect(),
-        places: places(answers, recorded, site),
-        violations: link::violations(&[("crawler", recorded), ("site", site)]),
+        places: places(answers, recorded, site, &since),
+        violations: link::violations(&[("crawler", recorded), ("site", site), ("since", &since)]),
         facts: score.entry.map(facts).unwrap_or_default(),
         bundle: (has_name && score.now.all.violations > 0).then(|| bundle(view, token, days, site)),
     }
@@ -227,7 +226,7 @@ fn part(section: Section) -> Part {
     Part { html: sheet(&section), heading: section.heading }
 }
 
-fn places(answers: &Answers, token: &str, site: &str) -> Vec<PlacesPart> {
+fn places(answers: &Answers, token: &str, site: &str, since: &str) -> Vec<PlacesPart> {
     let place = |one: &Place, link: String| Row {
         link,
         name: match one.key.as_str() {
@@ -236,11 +235,13 @@ fn places(answers: &Answers, token: &str, site: &str) -> Vec<PlacesPart> {
         },
         value: grouped(one.violations),
     };
-    let with_path =
-        |path: &str| link::violations(&[("crawler", token), ("site", site), ("path", path)]);
+    let with_path = |path: &str| {
+        let conditions = [("crawler", token), ("site", site), ("path", path), ("since", since)];
+        link::violations(&conditions)
+    };
     let rules: Vec<_> = rules(&answers.rules, &[]);
     let rules = rules.iter().take(ROWS).map(|row| Row {
-        link: if row.reason.is_some() { String::new() } else { with_path(&row.pattern) },
+        link: row.path().map_or_else(String::new, with_path),
         name: if site.is_empty() { format!("{} ({})", row.text(), row.site) } else { row.text() },
         value: grouped(row.now.violations),
     });

@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use super::{
     chart::trend,
-    frame::{Frame, ask, html, live},
+    frame::{Frame, ask, condition, html, live},
     link,
     span::{Days, SpanLink},
 };
@@ -131,7 +131,7 @@ pub(super) async fn page(State(view): State<View>, Query(wanted): Query<Wanted>)
     };
     let days = Days::wanted(&wanted.days);
     let span = days.until((view.now)());
-    let site = Some(wanted.site.trim().to_owned()).filter(|site| !site.is_empty());
+    let site = condition(&wanted.site);
     let answers = match ask(&view, move |store| Answers::of(store, span, site)).await {
         Ok(answers) => answers,
         Err(notice) => return notice,

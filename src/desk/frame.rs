@@ -114,6 +114,11 @@ pub(super) fn live(view: &View) -> Result<&Live, Box<Response>> {
     })
 }
 
+/// A condition of a form: the text without spaces around it; `None` for an empty field.
+pub(super) fn condition(text: &str) -> Option<String> {
+    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+}
+
 impl Frame {
     /// The frame of the page with this path.
     pub(super) fn new(view: &View, here: &str) -> Self {

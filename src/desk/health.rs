@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::link;
+use super::{link, time};
 use crate::{
     admin::Live,
     alerts::{Refusal, State},
@@ -92,10 +92,6 @@ fn fact(name: impl Into<String>, value: impl Into<String>) -> Fact {
     Fact { name: name.into(), value: value.into(), is_bad: false }
 }
 
-fn time(time: Timestamp) -> String {
-    time.strftime("%F %H:%M:%S").to_string()
-}
-
 fn of_program(handles: &Handles, state: &State, now: Timestamp) -> Vec<Trouble> {
     let policy = || Some(("/policy".to_owned(), "Policy"));
     let mut troubles = Vec::new();
@@ -108,7 +104,7 @@ fn of_program(handles: &Handles, state: &State, now: Timestamp) -> Vec<Trouble> 
         let sentence = format!(
             "The policy file was refused at {}, so the last good policy stays in force. Repair it, \
              and Beadle reads it again: {first}{more}.",
-            time(*at)
+            time::second(*at)
         );
         troubles.push(Trouble { sentence, link: policy() });
     }
@@ -181,7 +177,7 @@ fn of_origin(
     if let Some(last) = served.last_origin_failure().filter(is_recent) {
         let sentence = format!(
             "{name}: {origin} did not answer a request at {}. See whether the server runs there.",
-            time(last)
+            time::second(last)
         );
         add(sentence, Some(("/#origins".to_owned(), "Origins")));
     }
@@ -190,7 +186,7 @@ fn of_origin(
             "{name}: the origin's new robots.txt closes the whole site, so it is in quarantine and \
              the one before stays in force. Correct it, or accept it."
         );
-        add(sentence, Some((link::robots(name), "robots.txt")));
+        add(sentence, Some((link::quarantine(name), "Compare and decide")));
     }
     if state.open_breakers.contains(name) {
         let sentence = format!(
@@ -204,12 +200,14 @@ fn of_origin(
 
 fn policy(live: &Live, published: &Snapshot, state: &State) -> Vec<Fact> {
     let read = Timestamp::from_second(live.handles.metrics.policy_read());
-    let read = read.ok().filter(|at| at.as_second() > 0).map_or_else(|| "-".to_owned(), time);
+    let read =
+        read.ok().filter(|at| at.as_second() > 0).map_or_else(|| "-".to_owned(), time::second);
     let as_it_is = match &state.refused {
-        None => fact("its state", "in force as it is"),
-        Some(refusal) => {
-            Fact { is_bad: true, ..fact("its state", format!("refused at {}", time(refusal.at))) }
-        }
+        None => fact("file on disk", "in force"),
+        Some(refusal) => Fact {
+            is_bad: true,
+            ..fact("file on disk", format!("refused at {}", time::second(refusal.at)))
+        },
     };
     vec![
         fact("file", live.policy_file.display().to_string()),
@@ -326,7 +324,7 @@ fn origin(site: &enforce::Site, served: &ServedSite, handles: &Handles, state: &
         origin: served.origin.to_string(),
         address,
         failures: grouped(handles.metrics.origin_failures(&site.name).get()),
-        last_failure: served.last_origin_failure().map_or_else(|| "-".to_owned(), time),
+        last_failure: served.last_origin_failure().map_or_else(|| "-".to_owned(), time::second),
         robots_txt,
         breaker,
     }

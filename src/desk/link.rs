@@ -41,6 +41,11 @@ pub(super) fn robots(site: &str) -> String {
     format!("/robots/{}", segment(site))
 }
 
+/// The page of a site's file in quarantine.
+pub(super) fn quarantine(site: &str) -> String {
+    format!("{}/quarantine", robots(site))
+}
+
 /// The page of an edition of a site's robots.txt.
 pub(super) fn edition(site: &str, edition: &str) -> String {
     format!("/robots/{}/{}", segment(site), segment(edition))

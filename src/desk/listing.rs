@@ -9,14 +9,15 @@ use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    frame::{Frame, ask, html},
+    frame::{Frame, ask, condition, html},
     link,
+    time::second,
     violation::rule,
 };
 use crate::{
     admin::View,
     escape,
-    report::number::grouped,
+    report::number::count,
     violations::{Filter, Violation},
 };
 
@@ -106,11 +107,15 @@ impl Wanted {
         ]
     }
 
+    /// Whether the filter has no condition.
+    pub(super) fn is_any(&self) -> bool {
+        self.place("", ("", "")).is_empty()
+    }
+
     /// The filter, and what is wrong with it.
     pub(super) fn filter(&self) -> (Filter, Vec<String>) {
         let mut faults = Vec::new();
-        let text = |text: &String| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
-        let since = text(&self.since).and_then(|text| {
+        let since = condition(&self.since).and_then(|text| {
             let since = time(&text);
             if since.is_none() {
                 let text = escape::shown(&text);
@@ -118,7 +123,7 @@ impl Wanted {
             }
             since
         });
-        let path = text(&self.path).filter(|path| {
+        let path = condition(&self.path).filter(|path| {
             let is_pattern = path.starts_with(['/', '*']);
             if !is_pattern {
                 let path = escape::shown(path);
@@ -127,12 +132,12 @@ impl Wanted {
             is_pattern
         });
         let filter = Filter {
-            site: text(&self.site),
-            product_token: text(&self.crawler),
-            purpose: text(&self.purpose),
+            site: condition(&self.site),
+            product_token: condition(&self.crawler),
+            purpose: condition(&self.purpose),
             path,
             since,
-            action: text(&self.action),
+            action: condition(&self.action),
             limit: Some(PAGE + 1),
             before_sequence: self.before,
             ..Filter::default()
@@ -157,7 +162,7 @@ impl Wanted {
 
     /// The type of the field for a day. A text that is none stays in the field, so that a person
     /// can repair it.
-    fn since_type(&self) -> &'static str {
+    pub(super) fn since_type(&self) -> &'static str {
         let is_day = self.since.is_empty() || self.since.parse::<Date>().is_ok();
         if is_day { "date" } else { "text" }
     }
@@ -176,7 +181,7 @@ fn time(text: &str) -> Option<Timestamp> {
 }
 
 fn caption(shown: usize, has_more: bool) -> String {
-    let shown = grouped(shown as u64);
+    let shown = count(shown as u64, "violation");
     if has_more {
         format!("{shown}, the latest first; there are older ones")
     } else {
@@ -188,7 +193,7 @@ fn caption(shown: usize, has_more: bool) -> String {
 pub(super) fn row(violation: &Violation) -> Row {
     Row {
         id: violation.id.to_string(),
-        time: violation.time.strftime("%Y-%m-%d %H:%M:%S").to_string(),
+        time: second(violation.time),
         action: violation.action.to_string(),
         crawler: violation.product_token.to_string(),
         standing: violation.standing.to_string(),

@@ -46,6 +46,7 @@ mod policy; // the policy
 mod robots; // robots.txt
 mod sheet; // a section of a report
 mod span; // the spans of time to choose from
+mod time; // times as people read them
 mod try_it; // the decision about a request
 mod violation; // one violation
 mod words; // the words of records as sentences

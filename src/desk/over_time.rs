@@ -16,6 +16,8 @@ pub(super) struct OverTime {
     pub(super) period: String,
     /// The names of the parts, with their classes in the style sheet.
     pub(super) parts: Vec<Part>,
+    /// Whether the first counts came later than the chart begins.
+    pub(super) has_uncounted: bool,
     pub(super) rows: Vec<Row>,
 }
 
@@ -30,7 +32,8 @@ pub(super) struct Part {
 /// The numbers of one bar.
 pub(super) struct Row {
     pub(super) name: String,
-    pub(super) parts: Vec<String>,
+    /// `None` before the first counts.
+    pub(super) parts: Option<Vec<String>>,
 }
 
 /// From the bottom to the top. Requests that pass come last: they are the most.
@@ -57,11 +60,13 @@ impl OverTime {
         let parts: Vec<usize> = (0..PARTS.len()).filter(is_there).collect();
         let row = |(at, bar): (usize, &Bar)| Row {
             name: axis.name(at),
-            parts: parts.iter().map(|part| grouped(bar.0[*part])).collect(),
+            parts: (at >= axis.uncounted())
+                .then(|| parts.iter().map(|part| grouped(bar.0[*part])).collect()),
         };
         Self {
-            chart: chart::stacked(&bars, |at| axis.short_name(at)),
+            chart: chart::stacked(&bars, axis.uncounted(), |at| axis.short_name(at)),
             period: axis.period(),
+            has_uncounted: axis.uncounted() > 0,
             rows: bars.iter().enumerate().map(row).collect(),
             parts: parts.iter().map(|part| PARTS[*part]).collect(),
         }

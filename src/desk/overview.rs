@@ -14,6 +14,8 @@ use super::{
     link,
     over_time::OverTime,
     span::{Days, SpanLink},
+    time::day,
+    words::class,
 };
 use crate::{
     admin::View,
@@ -62,6 +64,8 @@ struct Counts {
 
 struct Tile {
     name: &'static str,
+    /// The list of what is counted; empty for none.
+    link: String,
     value: String,
     note: String,
 }
@@ -135,27 +139,28 @@ fn actions_over_time(store: &Store, span: Span) -> Result<Vec<Counted>, Error> {
 }
 
 fn counts(review: &Review<'_>, times: &[Counted], days: Days) -> Counts {
-    let condition = days.condition();
+    let (condition, since) = (days.condition(), day(review.span.from));
     let here: Vec<_> = review.crawlers.iter().filter(|row| row.now.all.requests > 0).collect();
     Counts {
         lead: review.lead(),
         spans: days.links(|days| link::with_query("/", &[("days", days)])),
-        tiles: tiles(review),
+        tiles: tiles(review, &since),
         over_time: OverTime::of(&review.axis, times),
         highlights: highlights(review, &condition),
         more_crawlers: grouped(here.len().saturating_sub(ROWS) as u64),
         crawlers: here.iter().take(ROWS).map(|row| crawler(review, row, &condition)).collect(),
         all_crawlers: link::with_query("/crawlers", &[("days", &condition)]),
-        places: vec![rules(review), paths(review)],
+        places: vec![rules(review, &since), paths(review, &since)],
         classes: classes(review),
         operators: operators(review),
     }
 }
 
-fn tiles(review: &Review<'_>) -> Vec<Tile> {
+fn tiles(review: &Review<'_>, since: &str) -> Vec<Tile> {
     let (now, before) = (&review.total, &review.total_before);
     let tile = |name, now, before| Tile {
         name,
+        link: String::new(),
         value: grouped(now),
         note: match review.is_compared {
             true => format!("{} before ({})", grouped(before), change(now, before)),
@@ -165,12 +170,16 @@ fn tiles(review: &Review<'_>) -> Vec<Tile> {
     let of = |tally: &crate::report::Tally| share(tally.all.violations, tally.all.requests);
     let share = Tile {
         name: "Share of violations",
+        link: String::new(),
         value: of(now),
         note: if review.is_compared { format!("{} before", of(before)) } else { String::new() },
     };
     vec![
         tile("Requests of crawlers", now.all.requests, before.all.requests),
-        tile("Violations", now.all.violations, before.all.violations),
+        Tile {
+            link: link::violations(&[("since", since)]),
+            ..tile("Violations", now.all.violations, before.all.violations)
+        },
         share,
         tile("Refused", now.refused, before.refused),
         tile("Requests of people", review.people.0, review.people.1),
@@ -245,14 +254,13 @@ fn crawler(review: &Review<'_>, row: &CrawlerRow<'_>, days: &str) -> Crawler {
     }
 }
 
-fn rules(review: &Review<'_>) -> Group {
+fn rules(review: &Review<'_>, since: &str) -> Group {
     let broken: Vec<_> = review.rules.iter().filter(|row| row.now.violations > 0).collect();
     let has_sites = broken.iter().any(|row| row.site != broken[0].site);
     let rows = broken.iter().take(ROWS).map(|row| Row {
-        link: match row.reason {
-            Some(_) => String::new(),
-            None => link::violations(&[("site", &row.site), ("path", &row.pattern)]),
-        },
+        link: row.path().map_or_else(String::new, |path| {
+            link::violations(&[("site", &row.site), ("path", path), ("since", since)])
+        }),
         name: if has_sites { format!("{} ({})", row.text(), row.site) } else { row.text() },
         value: grouped(row.now.violations),
         change: review.change(row.now.violations, Some(row.before.violations)),
@@ -266,9 +274,11 @@ fn rules(review: &Review<'_>) -> Group {
     }
 }
 
-fn paths(review: &Review<'_>) -> Group {
+fn paths(review: &Review<'_>, since: &str) -> Group {
     let rows = review.paths.iter().take(ROWS).map(|row| Row {
-        link: row.path().map_or_else(String::new, |path| link::violations(&[("path", path)])),
+        link: row
+            .path()
+            .map_or_else(String::new, |path| link::violations(&[("path", path), ("since", since)])),
         name: row.path().unwrap_or("other paths").to_owned(),
         value: grouped(row.now),
         change: review.change(row.now, row.before),
@@ -283,18 +293,11 @@ fn paths(review: &Review<'_>) -> Group {
 }
 
 fn classes(review: &Review<'_>) -> Vec<Row> {
-    let name = |class: &str| match class {
-        one if one == Class::Crawler.as_str() => "crawlers",
-        one if one == Class::UserTriggered.as_str() => "fetchers for people",
-        one if one == Class::Automation.as_str() => "other programs",
-        one if one == Class::Browser.as_str() => "people",
-        _ => "clients without a name",
-    };
     let mut rows: Vec<_> = review
         .total
         .classes()
-        .map(|(class, requests)| (name(class), requests))
-        .chain([(name(Class::Browser.as_str()), review.people.0)])
+        .map(|(name, requests)| (class(name), requests))
+        .chain([(class(Class::Browser.as_str()), review.people.0)])
         .filter(|(_, requests)| *requests > 0)
         .collect();
     rows.sort_by_key(|(_, requests)| std::cmp::Reverse(*requests));

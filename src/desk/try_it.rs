@@ -14,8 +14,8 @@ use axum::{
 use url::form_urlencoded;
 
 use super::{
-    frame::{Frame, html, notice},
-    link, words,
+    frame::{Frame, html, live, work},
+    link, time, words,
 };
 use crate::{
     admin::{Live, View},
@@ -81,7 +81,6 @@ struct Outcome {
     client: String,
     path: String,
     reason: &'static str,
-    standing: &'static str,
     facts: Vec<Fact>,
     editions: Vec<EditionRow>,
     edition: Link,
@@ -110,40 +109,21 @@ struct Link {
 }
 
 pub(super) async fn page(State(view): State<View>, RawQuery(query): RawQuery) -> Response {
+    if let Err(notice) = live(&view) {
+        return *notice;
+    }
     let wanted = Wanted::of(query.as_deref().unwrap_or_default());
-    let filled = view.clone();
-    let filled =
-        tokio::task::spawn_blocking(move || filled.live.get().map(|live| fill(live, wanted)));
-    match filled.await {
-        Ok(Some(form)) => html(&form.page(Frame::new(&view, "/try"))).into_response(),
-        Ok(None) => {
-            let text = "The program is starting: its policy has not taken effect yet. Try again.";
-            notice(&view, StatusCode::SERVICE_UNAVAILABLE, "Not ready", text)
-        }
-        Err(error) => {
-            tracing::error!(%error, "question about a request not answered");
-            StatusCode::INTERNAL_SERVER_ERROR.into_response()
-        }
+    let frame = Frame::new(&view, "/try");
+    match work(move || view.live.get().map(|live| fill(frame, live, wanted))).await {
+        Ok(Some(page)) => html(&page).into_response(),
+        // The state in force stays.
+        Ok(None) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
+        Err(failed) => failed,
     }
 }
 
 /// The form with its answer.
-struct Filled {
-    wanted: Wanted,
-    faults: Faults,
-    presets: Vec<Preset>,
-    sites: Vec<SiteChoice>,
-    outcome: Option<Outcome>,
-}
-
-impl Filled {
-    fn page(self, frame: Frame) -> Page {
-        let Self { wanted, faults, presets, sites, outcome } = self;
-        Page { frame, wanted, faults, presets, sites, outcome }
-    }
-}
-
-fn fill(live: &Live, wanted: Wanted) -> Filled {
+fn fill(frame: Frame, live: &Live, wanted: Wanted) -> Page {
     let published = live.gate.published();
     let (outcome, faults) = match wanted.url.is_empty() {
         true => (None, Faults::default()),
@@ -153,7 +133,7 @@ fn fill(live: &Live, wanted: Wanted) -> Filled {
         },
     };
     let (presets, sites) = (presets(&published, &wanted), sites(&published, &wanted));
-    Filled { wanted, faults, presets, sites, outcome }
+    Page { frame, wanted, faults, presets, sites, outcome }
 }
 
 impl Wanted {
@@ -207,7 +187,7 @@ impl Wanted {
         let moment = live.handles.clock.moment();
         explanation::explain(&live.gate, published, &question, moment, Rungs::Running).map_err(
             |fault| {
-                let text = Some(sentence(&fault.to_string()));
+                let text = Some(words::sentence(&fault.to_string()));
                 match fault {
                     Fault::UserAgent => Faults { user_agent: text, ..Faults::default() },
                     Fault::UnknownSite(..) => Faults { site: text, ..Faults::default() },
@@ -259,19 +239,15 @@ impl Outcome {
             client,
             path: explanation.verdict.path.clone(),
             reason: words::reason(explanation.reason),
-            standing: match explanation.claim.product_tokens.is_empty() {
-                true => "",
-                false => words::standing(explanation.standing, explanation.evidence),
-            },
-            facts: facts(&explanation.lines),
+            facts: facts(explanation),
             editions: explanation
                 .editions
                 .iter()
                 .map(|one| EditionRow {
                     link: edition(&one.edition),
                     count: one.count.map(|count| count - 1),
-                    from: one.from.clone(),
-                    until: one.until.clone().unwrap_or_else(|| "now".to_owned()),
+                    from: shown(&one.from),
+                    until: one.until.as_deref().map_or_else(|| "now".to_owned(), shown),
                     verdict: one.verdict,
                     is_known: one.is_known,
                 })
@@ -284,16 +260,30 @@ impl Outcome {
     }
 }
 
+/// A time as the other pages have it.
+fn shown(at: &str) -> String {
+    at.parse().map_or_else(|_| at.to_owned(), time::second)
+}
+
 /// The lines by their labels. Editions have a table of their own.
-fn facts(lines: &[Line]) -> Vec<Fact> {
+fn facts(explanation: &Explanation) -> Vec<Fact> {
     let mut facts: Vec<Fact> = Vec::new();
-    for Line { label, value } in lines {
+    for Line { label, value } in &explanation.lines {
         match facts.last_mut() {
             Some(last) if label.is_empty() => last.values.push(value.clone()),
             _ => facts.push(Fact { name: label, values: vec![value.clone()] }),
         }
     }
     facts.retain(|fact| fact.name != "editions");
+    if !explanation.claim.product_tokens.is_empty()
+        && let Some(standing) = facts.iter_mut().find(|fact| fact.name == "standing")
+    {
+        // The sentence begins with the word.
+        let why = words::standing(explanation.standing, explanation.evidence);
+        if let (Some(word), Some((_, why))) = (standing.values.first_mut(), why.split_once(": ")) {
+            *word = format!("{word}: {why}");
+        }
+    }
     facts
 }
 
@@ -325,11 +315,4 @@ fn sites(published: &Snapshot, wanted: &Wanted) -> Vec<SiteChoice> {
     let all = published.rulebook.sites();
     let choice = |name: &String| SiteChoice { is_here: *name == wanted.site, name: name.clone() };
     all.iter().filter(|_| all.len() > 1).map(|site| choice(&site.name)).collect()
-}
-
-/// A fault as a sentence.
-fn sentence(fault: &str) -> String {
-    let mut letters = fault.chars();
-    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
-    first.into_iter().chain(letters).chain(['.']).collect()
 }

@@ -87,7 +87,7 @@ pub(super) async fn page(State(view): State<View>, Path(id): Path<String>) -> Re
         token => token.to_owned(),
     };
     let page = Page {
-        frame: Frame::new(&view, ""),
+        frame: Frame::new(&view, "/violations"),
         id: violation.id.to_string(),
         sentence: words::sentences([
             words::reason(&violation.reason),
@@ -244,10 +244,10 @@ fn links(violation: &Violation, crawler: &str) -> Vec<Link> {
     let token = &*violation.product_token;
     if !matches!(token, "" | Violation::NAMELESS) {
         links.push(Link { path: link::crawler(token, &[]), name: format!("About {crawler}") });
-        links.push(Link { path: list("crawler", token), name: format!("All of {crawler}") });
+        links.push(Link { path: list("crawler", token), name: format!("Violations of {crawler}") });
     }
     let path = format!("{}$", &*violation.path);
-    links.push(Link { path: list("path", &path), name: "All at this path".to_owned() });
+    links.push(Link { path: list("path", &path), name: "Violations at this path".to_owned() });
     links
 }
 

@@ -1,6 +1,27 @@
 //! The words of records as sentences.
 
-use crate::violations::{ReadState, RobotsRead};
+use crate::{
+    crawlers::Class,
+    violations::{ReadState, RobotsRead},
+};
+
+/// A message of an error as a sentence.
+pub(super) fn sentence(message: &str) -> String {
+    let mut letters = message.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+    first.into_iter().chain(letters).chain(['.']).collect()
+}
+
+/// The clients of a class, by its name.
+pub(super) fn class(name: &str) -> &'static str {
+    match name {
+        one if one == Class::Crawler.as_str() => "crawlers",
+        one if one == Class::UserTriggered.as_str() => "fetchers for people",
+        one if one == Class::Automation.as_str() => "other programs",
+        one if one == Class::Browser.as_str() => "people",
+        _ => "clients without a name",
+    }
+}
 
 /// The reason of a decision, by its stable code; empty for a code of a newer version.
 pub(super) fn reason(code: &str) -> &'static str {

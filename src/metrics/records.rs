@@ -25,6 +25,8 @@ pub struct RecordCounts {
     pub removed: Vec<(&'static str, u64)>,
     /// The size of the database, without free pages.
     pub database_bytes: Option<u64>,
+    /// The limit of that size.
+    pub database_max_bytes: Option<u64>,
     /// Violations counted but not kept, by destination and cause.
     pub drops: Vec<(&'static str, &'static str, u64)>,
     /// Whether a destination is not written at present.
@@ -62,9 +64,20 @@ impl RecordCounts {
             removed.with_label_values(&[cause]).inc_by(*count);
         }
         registry.register(Box::new(removed))?;
-        if let Some(bytes) = self.database_bytes {
-            let help = "The size of the database as violations.max_size counts it.";
-            let size = IntGauge::new("beadle_database_bytes", help)?;
+        for (name, help, bytes) in [
+            (
+                "beadle_database_bytes",
+                "The size of the database as violations.max_size counts it.",
+                self.database_bytes,
+            ),
+            (
+                "beadle_database_max_bytes",
+                "The limit of the size of the database: violations.max_size.",
+                self.database_max_bytes,
+            ),
+        ] {
+            let Some(bytes) = bytes else { continue };
+            let size = IntGauge::new(name, help)?;
             size.set(i64::try_from(bytes).unwrap_or(i64::MAX));
             registry.register(Box::new(size))?;
         }

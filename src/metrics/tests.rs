@@ -28,10 +28,12 @@ fn the_exposition_names_what_was_counted() {
         history_lost: vec![("edition", 5)],
         removed: vec![("age", 6), ("size", 7)],
         database_bytes: Some(8192),
+        database_max_bytes: Some(16384),
     });
     for line in [
         r#"beadle_records_removed_total{cause="size"} 7"#,
         "beadle_database_bytes 8192",
+        "beadle_database_max_bytes 16384",
         r#"beadle_requests_total{action="block",class="crawler",site="a.example"} 1"#,
         r#"beadle_policy_info{fingerprint="bbb"} 1"#,
         r#"beadle_crawl_delay_requests_total{outcome="broken",product_token="GPTBot",site="a.example"} 1"#,

@@ -1,6 +1,6 @@
 //! A host of a site.
 
-use std::net::Ipv6Addr;
+use std::{fmt, net::Ipv6Addr};
 
 use crate::escape::shown;
 
@@ -21,6 +21,16 @@ impl Host {
         match self {
             Self::Exact(host) => host,
             Self::Below(suffix) => suffix.trim_start_matches('.'),
+        }
+    }
+}
+
+/// As the policy writes it.
+impl fmt::Display for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exact(host) => f.write_str(host),
+            Self::Below(suffix) => write!(f, "*{suffix}"),
         }
     }
 }

@@ -9,6 +9,8 @@ const HOUR: i64 = 3_600_000;
 const DAY: i64 = 24 * HOUR;
 /// The most bars of hours, and of days: a day of hours and the one that runs, a month of days.
 const MOST: (i64, i64) = (25, 31);
+/// The days of a span that are shown even if none of them was counted.
+const LEAST_DAYS: i64 = 90;
 
 /// Periods of the same length, one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,21 +18,32 @@ pub struct Axis {
     first: i64,
     step: i64,
     count: usize,
+    /// The start of the first counts; the end of time without any.
+    counted_from: i64,
 }
 
 impl Axis {
-    /// The periods of a span. A long span begins with the day of the first counts.
+    /// The periods of a span. One that reaches back far beyond the first counts begins with them,
+    /// so that its bars stay apart.
     pub(super) fn of(span: &Span, first_counts: Option<Timestamp>) -> Self {
-        let end = span.until.as_millisecond().max(span.from.as_millisecond() + 1);
+        let (from, until) = (span.from.as_millisecond(), span.until.as_millisecond());
+        let end = until.max(from + 1);
         let (unit, most) =
             if span.period() == Dimension::Hour { (HOUR, MOST.0) } else { (DAY, MOST.1) };
-        let start = first_counts.map_or(span.from, |first| first.clamp(span.from, span.until));
-        let start = if unit == HOUR { span.from } else { start };
-        let first = start.as_millisecond().div_euclid(unit) * unit;
+        let counted_from = first_counts.map_or(i64::MAX, Timestamp::as_millisecond);
+        let start = counted_from.min(end - LEAST_DAYS * DAY).max(from);
+        let first = start.div_euclid(unit) * unit;
         let units = (end - first + unit - 1) / unit;
         let step = (units + most - 1) / most;
         let count = (units + step - 1) / step;
-        Self { first, step: step * unit, count: usize::try_from(count).unwrap_or(1) }
+        let count = usize::try_from(count).unwrap_or(1);
+        Self { first, step: step * unit, count, counted_from }
+    }
+
+    /// The number of bars before the first counts. They are unknown, and not zero.
+    pub fn uncounted(&self) -> usize {
+        let before = self.counted_from.saturating_sub(self.first).div_euclid(self.step);
+        usize::try_from(before).unwrap_or(0).min(self.count)
     }
 
     /// The number of bars.
@@ -108,10 +121,36 @@ mod tests {
     }
 
     #[test]
-    fn all_of_time_begins_with_the_first_counts() {
+    fn a_far_start_gives_way_to_the_first_counts_but_not_to_less_than_a_quarter() {
         let now = at("2026-11-22T10:31:00Z");
-        let span = Span::new(Timestamp::MIN, now, now);
-        let axis = Axis::of(&span, Some(at("2026-11-01T00:00:00Z")));
-        assert_eq!((axis.name(0).as_str(), axis.count()), ("Sun 2026-11-01", 22));
+        for (first, name, count, uncounted) in [
+            (Some("2026-05-01T00:00:00Z"), "Fri 2026-05-01", 30, 0),
+            (Some("2026-11-21T00:00:00Z"), "Mon 2026-08-24", 31, 29),
+            (None, "Mon 2026-08-24", 31, 31),
+        ] {
+            let axis = Axis::of(&Span::new(Timestamp::MIN, now, now), first.map(at));
+            assert_eq!((axis.name(0).as_str(), axis.count()), (name, count), "{first:?}");
+            assert_eq!(axis.uncounted(), uncounted, "{first:?}");
+        }
+    }
+
+    #[test]
+    fn bars_before_the_first_counts_are_told_from_zero() {
+        let until = at("2026-11-22T10:31:00Z");
+        for (since, first, count, uncounted) in [
+            ("2026-11-15T10:00:00Z", None, 8, 8),
+            ("2026-11-15T10:00:00Z", Some("2026-11-22T00:00:00Z"), 8, 7),
+            ("2026-11-15T10:00:00Z", Some("2026-11-15T00:00:00Z"), 8, 0),
+            ("2026-11-15T10:00:00Z", Some("2026-11-01T00:00:00Z"), 8, 0),
+            // An hour of the first day was counted from somewhere within.
+            ("2026-11-21T10:00:00Z", Some("2026-11-22T09:00:00Z"), 25, 23),
+            // Three days a bar: the one with the first counts is counted.
+            ("2026-08-24T00:00:00Z", Some("2026-11-21T00:00:00Z"), 31, 29),
+            ("2026-08-24T00:00:00Z", Some("2026-11-19T00:00:00Z"), 31, 29),
+            ("2026-08-24T00:00:00Z", Some("2026-11-18T00:00:00Z"), 31, 28),
+        ] {
+            let axis = Axis::of(&Span::new(at(since), until, until), first.map(at));
+            assert_eq!((axis.count(), axis.uncounted()), (count, uncounted), "{since} {first:?}");
+        }
     }
 }

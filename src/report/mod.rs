@@ -11,6 +11,7 @@
 pub use self::{
     axis::Axis,
     document::{Cell, Column, Document, Kind, Section, Table},
+    edition::EditionRow,
     html::html,
     markdown::markdown,
     span::Span,
@@ -28,8 +29,10 @@ pub mod terms; // the terms of a question: names, times, patterns, ids
 mod axis; // the bars of a chart over time
 mod bars; // small bars of block characters
 mod document; // a document of tables
+mod edition; // an edition as JSON
 mod html; // a document as HTML
 mod markdown; // a document as Markdown
+mod over_time; // counts over time
 mod parts; // parts that several JSON lines have
 mod span; // a span of whole hours
 mod tally; // the requests of one client name

@@ -65,8 +65,9 @@ impl Span {
             number => format!("{number} {unit}s"),
         };
         // The hour that runs makes seven days and an hour of seven days.
+        let whole = self.until.duration_since(self.from).as_hours().max(1);
         match self.hours {
-            hours if hours <= MOST_HOURS => plural(hours, "hour"),
+            hours if hours <= MOST_HOURS => plural(whole, "hour"),
             hours => plural(hours / 24, "day"),
         }
     }
@@ -119,6 +120,15 @@ mod tests {
                 "2026-11-22T06:00:00Z",
                 2,
                 "2 hours",
+            ),
+            (
+                "2026-11-21T10:31:00Z",
+                "2026-11-22T10:31:00Z",
+                "2026-11-21T10:00:00Z",
+                "2026-11-22T10:31:00Z",
+                "2026-11-20T09:00:00Z",
+                25,
+                "24 hours",
             ),
             (
                 "2026-12-01T00:00:00Z",

@@ -16,6 +16,13 @@ pub struct RobotsTxt {
     pub records: Vec<Record>,
 }
 
+impl RobotsTxt {
+    /// The number of rules in all groups.
+    pub fn rule_count(&self) -> usize {
+        self.groups.iter().map(|group| group.rules.len()).sum()
+    }
+}
+
 /// One or more user-agent lines and the lines after them, up to the next group (§2.1).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Group {

@@ -69,6 +69,8 @@ pub struct Sink {
     /// The log beside a database.
     log: Option<Lane>,
     has_database: bool,
+    /// The limit of the size of the database.
+    max_bytes: Option<u64>,
     recollection: Recollection,
     tally: Arc<Tally>,
     fill: Arc<Fill>,
@@ -126,6 +128,7 @@ impl Sink {
             |path: PathBuf| Appender::open(&path, on_damage, recollection.clone(), limits);
         let database = database.map(appender).transpose()?;
         let has_database = database.is_some();
+        let max_bytes = max_size.filter(|_| has_database);
         let tally = Arc::new(Tally::new(detail, has_database));
         // A log beside a database takes no counts along.
         let of_log = match has_database {
@@ -144,7 +147,7 @@ impl Sink {
             (None, Some(log)) => (log, None),
             (None, None) => (Lane::closed(Arc::clone(&tally)), None),
         };
-        Ok(Self { main, log, has_database, recollection, tally, fill })
+        Ok(Self { main, log, has_database, max_bytes, recollection, tally, fill })
     }
 
     /// Gives the source of the history by which the program judges. A database that is replaced or
@@ -276,6 +279,11 @@ impl Sink {
     /// The size of the database, as its limit counts it: without free pages; `None` without one.
     pub fn database_bytes(&self) -> Option<u64> {
         self.has_database.then(|| self.fill.bytes())
+    }
+
+    /// The limit of [`Self::database_bytes`]; `None` without one.
+    pub const fn database_max_bytes(&self) -> Option<u64> {
+        self.max_bytes
     }
 
     /// The records that were dropped since the start, the highest count first. The counts add up

@@ -204,6 +204,7 @@ fn a_flood_stays_below_max_size_and_the_newest_records_stay() {
     wait_for("the oldest removed", || {
         (beadle.metric("beadle_database_bytes") <= 0.98 * MOST as f64).then_some(())
     });
+    assert_eq!(beadle.metric("beadle_database_max_bytes"), MOST as f64);
     let removed = beadle.metric("beadle_records_removed_total{cause=\"size\"}") as u64;
     assert_eq!(beadle.metric("beadle_records_removed_total{cause=\"age\"}"), 0.0);
     let stored = stored(&beadle) as u64;

@@ -176,6 +176,13 @@ fn violations_are_listed_filtered_and_shown_whole() {
             assert_eq!(rows(&list(query)), count, "{query}");
         }
     }
+    for (query, said) in [
+        ("", "3 violations, the latest first"),
+        ("?action=log", "1 violation, the latest first"),
+        ("?crawler=NoSuchBot", "No violation is recorded with this filter."),
+    ] {
+        assert!(list(query).contains(said), "{query}: {said}");
+    }
     for (query, fault) in [("?since=soon", "'soon' is no day"), ("?path=old", "'old' is no path")] {
         let text = list(query);
         assert!(text.contains(&fault.replace('\'', "&#39;")), "{query}: {text}");
@@ -183,7 +190,8 @@ fn violations_are_listed_filtered_and_shown_whole() {
     for record in &records {
         let id = record["id"].as_str().expect("an id");
         let text = page(&beadle, &format!("/violations/{id}")).send(beadle.admin).text();
-        for known in [id, "Disallow: /", "The rules disallow this path.", "127.0.0.1"] {
+        let here = "<a href=\"/violations\" aria-current=\"page\">";
+        for known in [id, here, "Disallow: /", "The rules disallow this path.", "127.0.0.1"] {
             assert!(text.contains(known), "{known}: {text}");
         }
         assert!(!text.contains("<script") && !text.contains("<b>"), "{text}");

@@ -191,10 +191,10 @@ fn a_request_that_nobody_sends_leaves_no_trace() {
     });
     for (user_agent, url, address, known) in [
         // What was looked up for a real request is known.
-        ("ListBot/1.0", "/private/x", "66.249.64.3", "Confirmed: the address has a name"),
-        ("ListBot/1.0", "/private/x", "8.8.4.4", "Not known"),
-        ("ListBot/1.0", "/private/x", "", "Not known"),
-        ("ListBot/1.0", "/robots.txt", "9.9.9.9", "Not known"),
+        ("ListBot/1.0", "/private/x", "66.249.64.3", ": the address has a name of the operator"),
+        ("ListBot/1.0", "/private/x", "8.8.4.4", "unknown: the evidence was not checked"),
+        ("ListBot/1.0", "/private/x", "", "unknown: the evidence was not checked"),
+        ("ListBot/1.0", "/robots.txt", "9.9.9.9", "unknown: the evidence was not checked"),
         (FIREFOX, "/", "8.8.4.4", ""),
         ("", "/private/x", "8.8.4.4", ""),
     ] {

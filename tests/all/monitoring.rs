@@ -107,7 +107,8 @@ fn busy_beadle(origin: &Origin) -> Beadle {
         origin.port
     );
     let evidence = "evidence: { user_agents: [GPTBot], name_servers: [\"127.0.0.1:1\"] }\n";
-    let beadle = Setup::sites(&sites).sections(evidence).start();
+    let setup = Setup::sites(&sites).sections(evidence);
+    let beadle = setup.clone().start();
     for (target, user_agent) in [
         ("/", BROWSER),
         ("/private/x", "GPTBot/1.2"),
@@ -118,6 +119,10 @@ fn busy_beadle(origin: &Origin) -> Beadle {
     ] {
         beadle.get(target, user_agent);
     }
+    // A crawler climbs the ladder, and another one may not know the newest rule yet.
+    (0..30).for_each(|_| drop(beadle.get("/private/x", "CCBot/2.0")));
+    beadle.reload(&setup.replaced("[/private/]", "[/private/, /new/]"));
+    beadle.get("/new/x", "AhrefsBot/7.0");
     assert_eq!(Request::get("/x").host("down.example").send(beadle.port).status, 502);
     Request::get("/x").host("unknown.example").send(beadle.port);
     beadle.signal("HUP");

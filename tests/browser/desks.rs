@@ -11,13 +11,16 @@ use beadle::violations::{
 use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;
 
-use crate::support::{
-    BROWSER, PATIENCE,
-    client::Request,
-    origin::Origin,
-    program::{Beadle, Setup},
-    wait_for,
-    week::{self, SITE},
+use crate::{
+    quarantine::Quarantined,
+    support::{
+        BROWSER, PATIENCE,
+        client::Request,
+        origin::Origin,
+        program::{Beadle, Setup},
+        wait_for,
+        week::{self, SITE},
+    },
 };
 
 /// The token of the desk that has one.
@@ -91,6 +94,8 @@ pub(crate) struct Desks {
     pub(crate) bare: Beadle,
     /// A token opens it.
     pub(crate) locked: Beadle,
+    /// The origin's new robots.txt is in quarantine.
+    pub(crate) quarantined: Quarantined,
     _folder: tempfile::TempDir,
 }
 
@@ -118,9 +123,10 @@ impl Desks {
         let empty = one().spawn();
         let bare = one().violations("  log: $DIR/violations.jsonl\n").spawn();
         let locked = one().admin(&token).spawn();
+        let quarantined = Quarantined::start();
         let busy = busy(folder.path());
         [&empty, &bare, &locked].into_iter().for_each(Beadle::wait_until_ready);
-        Self { busy, empty, bare, locked, _folder: folder }
+        Self { busy, empty, bare, locked, quarantined, _folder: folder }
     }
 }
 

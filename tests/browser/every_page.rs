@@ -146,7 +146,7 @@ fn the_focus_is_seen_wherever_it_is() {
 }
 
 #[test]
-fn a_chart_shows_the_first_requests() {
+fn a_chart_shows_the_first_requests_and_that_nothing_was_counted_before() {
     let origin = Origin::plain();
     let rules = "    robots_txt: { groups: [{ user_agents: [\"*\"], disallow: [/private/] }] }\n";
     let desk = Setup::site(origin.port, rules).start();
@@ -154,16 +154,49 @@ fn a_chart_shows_the_first_requests() {
     for _ in 0..20 {
         desk.get("/private/", "GPTBot/1.2");
     }
-    let bars = "[...document.querySelectorAll('svg.chart rect')].filter(it => {
-        const box = it.getBoundingClientRect();
-        return it.getAttribute('fill') === '#010000' && box.width > 4 && box.height > 20;
-    }).length";
-    for days in [1, 7, 90] {
-        // The counts are in the database a second later.
-        wait_for("a bar", || {
-            tab.go(&format!("/?days={days}"));
-            (tab.value(bars) != 0).then_some(())
-        });
+    let widths = |fill: &str| {
+        format!(
+            "[...document.querySelectorAll('svg.chart rect')]
+                .filter(it => it.getAttribute('fill') === '{fill}')
+                .map(it => it.getBoundingClientRect()).filter(box => box.height > 20)
+                .map(box => box.width)"
+        )
+    };
+    for page in ["/", "/crawlers/GPTBot"] {
+        for (days, fewest) in [(1, 24), (7, 8), (30, 31), (90, 30)] {
+            // The counts are in the database a second later.
+            let bars = wait_for("a bar", || {
+                tab.go(&format!("{page}?days={days}"));
+                let bars = tab.value(&widths("#010000"));
+                bars.get(0).is_some().then_some(bars)
+            });
+            let width = tab.value("document.querySelector('svg.chart').clientWidth");
+            let width = width.as_f64().expect("a number");
+            // Midnight or a new hour may part the requests.
+            for bar in bars.as_array().expect("a list") {
+                let bar = bar.as_f64().expect("a number");
+                assert!(bar > 4.0 && bar < width / 6.0, "{page} {days}: {bar} of {width}");
+            }
+            let rows =
+                "[...document.querySelectorAll('details tbody tr')].map(it => it.textContent)";
+            let rows = tab.texts(rows);
+            assert!(rows.len() >= fewest, "{page} {days}: {rows:?}");
+            let is_uncounted = |row: &String| row.ends_with("not counted");
+            let uncounted = rows.iter().take_while(|row| is_uncounted(row)).count();
+            assert_eq!(uncounted, rows.iter().filter(|row| is_uncounted(row)).count(), "{rows:?}");
+            // The scorecard knows the first day, and not its hour.
+            if page == "/" || days > 1 {
+                assert!(uncounted + 2 >= rows.len(), "{page} {days}: {rows:?}");
+            }
+            if uncounted > 0 {
+                let areas = tab.value(&widths("#050000"));
+                let area = areas[0].as_f64().unwrap_or_default();
+                let least = width * 0.7 * uncounted as f64 / rows.len() as f64;
+                assert!(area > least, "{page} {days}: {area} of {width}");
+                let style = "getComputedStyle(document.querySelector('[fill=\"#050000\"]')).fill";
+                assert!(tab.text(style).contains("#uncounted"), "{}", tab.text(style));
+            }
+        }
     }
 }
 

@@ -31,3 +31,4 @@ mod filters; // the list shows what its address says
 mod foreign_text; // a User-Agent is text
 mod keyboard; // all of it without a mouse
 mod pictures; // the pictures of the docs
+mod quarantine; // a file in quarantine, and its button

@@ -2,6 +2,7 @@
 
 use crate::{
     desks::Desks,
+    quarantine::QUARANTINE,
     support::{program::Beadle, week::SITE},
     tab::Tab,
 };
@@ -13,6 +14,7 @@ pub(crate) enum Desk {
     Empty,
     Bare,
     Locked,
+    Quarantined,
 }
 
 /// A page: its program, the place in the navigation, and its address, with `{id}` for a violation,
@@ -22,7 +24,7 @@ pub(crate) enum Desk {
 pub(crate) struct Entry(Desk, &'static str, &'static str);
 
 /// A page is there if the navigation has its place.
-const PAGES: [Entry; 41] = [
+const PAGES: [Entry; 45] = [
     Entry(Desk::Busy, "/", "/"),
     Entry(Desk::Busy, "/", "/?days=1"),
     Entry(Desk::Busy, "/", "/nowhere"),
@@ -64,6 +66,10 @@ const PAGES: [Entry; 41] = [
     Entry(Desk::Bare, "/live", "/live"),
     Entry(Desk::Locked, "/", "/login"),
     Entry(Desk::Locked, "/", "/login?next={name}"),
+    Entry(Desk::Quarantined, "/", "/"),
+    Entry(Desk::Quarantined, "/robots", "/robots"),
+    Entry(Desk::Quarantined, "/robots", "/robots/site.example"),
+    Entry(Desk::Quarantined, "/robots", QUARANTINE),
 ];
 
 /// A page that is there.
@@ -80,6 +86,7 @@ impl Desks {
             Desk::Empty => &self.empty,
             Desk::Bare => &self.bare,
             Desk::Locked => &self.locked,
+            Desk::Quarantined => &self.quarantined.beadle,
         }
     }
 }

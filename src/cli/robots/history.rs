@@ -2,8 +2,6 @@
 
 use std::io::Write;
 
-use serde::Serialize;
-
 use super::site::database;
 use crate::{
     cli::{
@@ -12,21 +10,9 @@ use crate::{
     },
     enforce::Site,
     policy::Policy,
-    robots,
+    report::EditionRow,
     violations::Store,
 };
-
-#[derive(Serialize)]
-struct EditionRow<'a> {
-    site: &'a str,
-    edition: &'a str,
-    sha256: &'a str,
-    source: &'a str,
-    from: String,
-    until: Option<String>,
-    bytes: usize,
-    rules: usize,
-}
 
 /// Prints the editions of a site, or of all sites.
 pub(super) fn print(
@@ -50,17 +36,7 @@ pub(super) fn print(
         )?;
     }
     for edition in &editions {
-        let (file, _) = robots::parse(&edition.bytes);
-        let row = EditionRow {
-            site: &edition.site,
-            edition: &edition.id,
-            sha256: &edition.sha256,
-            source: &edition.source,
-            from: format!("{:.0}", edition.from),
-            until: edition.until.map(|until| format!("{until:.0}")),
-            bytes: edition.bytes.len(),
-            rules: file.groups.iter().map(|group| group.rules.len()).sum(),
-        };
+        let row = EditionRow::of(edition);
         match format {
             Format::Json => json(out, &row)?,
             Format::Text => writeln!(

@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, path::Path};
 use super::{mask::masked, words::grouped};
 use crate::{
     alerts::Refusal,
+    desk::time::second,
     diagnostic::{Diagnostic, Severity},
     escape,
     policy::Policy,
@@ -52,9 +53,8 @@ pub(super) struct LineRow {
 impl OnDisk {
     /// Reads the file. `refusal` is the last one, if the file was refused.
     pub(super) fn read(file: &Path, in_force: &Policy, refusal: Option<&Refusal>) -> Self {
-        let refused = refusal.map_or(String::new(), |refusal| {
-            format!(" It was refused at {}.", refusal.at.strftime("%Y-%m-%d %H:%M:%S"))
-        });
+        let refused = refusal
+            .map_or(String::new(), |refusal| format!(" It was refused at {}.", second(refusal.at)));
         match read_policy(file) {
             Ok(read) => Self::of(&read, file, in_force, &refused),
             Err(error) => Self {

@@ -9,7 +9,10 @@ use axum::{
 };
 
 use self::{disk::OnDisk, words::Group};
-use super::frame::{Frame, html, live, work};
+use super::{
+    frame::{Frame, html, live, work},
+    time,
+};
 use crate::{admin::View, escape};
 
 mod disk; // the file on disk
@@ -56,7 +59,7 @@ pub(super) async fn page(State(view): State<View>) -> Response {
         frame: Frame::new(&view, "/policy"),
         file: escape::path(&live.policy_file),
         fingerprint: policy.fingerprint.clone(),
-        since: in_force.since.strftime("%Y-%m-%d %H:%M:%S").to_string(),
+        since: time::second(in_force.since),
         groups,
         on_disk,
     };

@@ -2,8 +2,9 @@
 
 use super::words::{Fact, Group, fact, list, time, yes};
 use crate::{
+    desk::words::class,
     escape,
-    policy::{Breaker, Enforcement, Grace, Host, Ladder, Mode, Override, PaceMode, Site, Source},
+    policy::{Breaker, Enforcement, Grace, Ladder, Mode, Override, PaceMode, Site, Source},
 };
 
 /// The most crawlers of an override that are named.
@@ -23,10 +24,7 @@ pub(super) fn group(site: &Site) -> Group {
 }
 
 fn hosts(site: &Site) -> impl Iterator<Item = String> {
-    let hosts = site.hosts.iter().map(|host| match host {
-        Host::Exact(host) => host.clone(),
-        Host::Below(suffix) => format!("*{suffix}"),
-    });
+    let hosts = site.hosts.iter().map(ToString::to_string);
     hosts.chain(site.default.then(|| "all hosts that no site names".to_owned()))
 }
 
@@ -121,7 +119,7 @@ fn enforcement(enforcement: &Enforcement) -> Vec<Fact> {
             },
         ),
         fact("'*' binds", {
-            let classes = enforcement.star_binds.iter().map(|class| class.as_str());
+            let classes = enforcement.star_binds.iter().map(|one| class(one.as_str()));
             match classes.collect::<Vec<_>>().join(", ") {
                 none if none.is_empty() => "no client".to_owned(),
                 classes => classes,

@@ -11,7 +11,7 @@ use super::{
     changes::Changes,
     file::FileView,
     here::SiteInForce,
-    words::{plural, shown},
+    words::{count, second},
 };
 use crate::{
     admin::View,
@@ -74,8 +74,8 @@ pub(super) async fn page(
         path: here.path(),
         lead: format!(
             "{}, {}. SHA-256 {}.",
-            plural(file.groups.iter().map(|group| group.rules.len() as u64).sum(), "rule"),
-            plural(edition.bytes.len() as u64, "byte"),
+            count(file.rule_count() as u64, "rule"),
+            count(edition.bytes.len() as u64, "byte"),
             edition.sha256
         ),
         periods,
@@ -147,7 +147,7 @@ fn answers(store: &Store, site: &str, id: &str) -> Result<Option<Answers>, Error
         None => None,
     };
     let periods = all.iter().filter(|period| period.id == *id).take(MOST_SHOWN).map(|period| {
-        [shown(period.from), period.until.map_or_else(|| "in force".to_owned(), shown)]
+        [second(period.from), period.until.map_or_else(|| "in force".to_owned(), second)]
     });
     Ok(Some(Answers { periods: periods.collect(), edition: found, before, changes }))
 }

@@ -13,7 +13,7 @@ use super::{
     here::{SiteInForce, Wanted},
     hits::FETCH,
     site,
-    words::{NOT_KEPT, grouped, hosts, shown},
+    words::{NOT_KEPT, grouped, hosts, second},
 };
 use crate::{
     admin::View,
@@ -21,6 +21,7 @@ use crate::{
         frame::{Frame, NoAnswer, html, live, try_ask},
         link,
         span::SpanLink,
+        time::day,
     },
     report::Span,
     violations::{Counted, Dimension, Error, Question, Store},
@@ -43,6 +44,8 @@ struct Row {
     since: String,
     rules: String,
     violations: String,
+    /// The list of the violations.
+    link: String,
     fetches: String,
     is_quarantined: bool,
 }
@@ -71,6 +74,7 @@ pub(super) async fn page(State(view): State<View>, Query(wanted): Query<Wanted>)
         Err(NoAnswer::NoDatabase) => (None, Some(NOT_KEPT.to_owned())),
         Err(NoAnswer::Unreadable(why)) => (None, Some(why)),
     };
+    let since_day = day(span.from);
     let rows = sites.iter().enumerate().map(|(number, site)| {
         let name = site.name.to_ascii_lowercase();
         let count = |counts: fn(&Answers) -> &HashMap<String, u64>| {
@@ -85,8 +89,9 @@ pub(super) async fn page(State(view): State<View>, Query(wanted): Query<Wanted>)
             hosts: hosts(&published.policy.policy, number),
             source: site.source.as_str(),
             since: since(site.timeline.since()),
-            rules: grouped(file.groups.iter().map(|group| group.rules.len() as u64).sum()),
+            rules: grouped(file.rule_count() as u64),
             violations: count(|answers| &answers.violations),
+            link: link::violations(&[("site", &site.name), ("since", &since_day)]),
             fetches: count(|answers| &answers.fetches),
             is_quarantined: answers.as_ref().is_some_and(|one| one.quarantined.contains(&name)),
         }
@@ -103,7 +108,7 @@ pub(super) async fn page(State(view): State<View>, Query(wanted): Query<Wanted>)
 
 /// The start of a period in force; editions of the policy may have none.
 fn since(at: Timestamp) -> String {
-    if at == Timestamp::MIN { "–".to_owned() } else { shown(at) }
+    if at == Timestamp::MIN { "–".to_owned() } else { second(at) }
 }
 
 fn answers(store: &Store, span: Span) -> Result<Answers, Error> {

@@ -16,7 +16,7 @@ use super::{
     changes::Changes,
     file::FileView,
     here::SiteInForce,
-    words::{plural, shown},
+    words::{count, second},
 };
 use crate::{
     admin::View,
@@ -70,9 +70,9 @@ pub(super) async fn page(State(view): State<View>, Path(name): Path<String>) -> 
         frame: Frame::new(&view, "/robots"),
         path: here.path(),
         id: file.id.to_string(),
-        since: shown(file.since),
-        size: plural(file.bytes.len() as u64, "byte"),
-        accepted: file.accepted.map(shown),
+        since: second(file.since),
+        size: count(file.bytes.len() as u64, "byte"),
+        accepted: file.accepted.map(second),
         is_merged: here.site().is_some_and(|site| site.source == Source::Merge),
         changes,
         file: FileView::plain(&file.bytes),

@@ -13,7 +13,7 @@ use super::{
     file::FileView,
     here::{SiteInForce, Wanted},
     hits::{self, FETCH, Hits},
-    words::{NOT_KEPT, grouped, hosts, plural, share, shown, source, time},
+    words::{NOT_KEPT, count, grouped, hosts, second, share, source, time},
 };
 use crate::{
     admin::View,
@@ -21,6 +21,7 @@ use crate::{
         frame::{Frame, NoAnswer, html, try_ask},
         link,
         span::{Days, SpanLink},
+        time::day,
     },
     enforce::Site,
     policy::Source,
@@ -116,7 +117,7 @@ pub(super) async fn of(view: &View, here: SiteInForce, days: Days) -> Response {
     let is_written = site.source != Source::Origin;
     let source = |line| edition.source(line).filter(|_| is_written).map(|one| one.to_string());
     let patterns = disallowed(edition.file());
-    let since = span.from.strftime("%Y-%m-%d").to_string();
+    let since = day(span.from);
     let link_of = |line| {
         let path = *patterns.get(&line)?;
         Some(link::violations(&[("site", &site.name), ("path", path), ("since", &since)]))
@@ -131,7 +132,7 @@ pub(super) async fn of(view: &View, here: SiteInForce, days: Days) -> Response {
         spans: days.links(|days| link::with_query(&here.path(), &[("days", days)])),
         trouble,
         waiting: waiting
-            .map(|file| Waiting { since: shown(file.since), accepted: file.accepted.map(shown) }),
+            .map(|file| Waiting { since: second(file.since), accepted: file.accepted.map(second) }),
         file: FileView::new(edition.bytes(), hits, source, link_of),
         download: format!("{}/file", link::edition(&site.name, edition.id_text())),
         answers,
@@ -141,15 +142,14 @@ pub(super) async fn of(view: &View, here: SiteInForce, days: Days) -> Response {
 
 fn lead(site: &Site) -> String {
     let (edition, file) = (site.edition(), site.edition().file());
-    let rules = file.groups.iter().map(|group| group.rules.len() as u64).sum();
     format!(
         "Edition {}, in force since {}. {}, {}, {}. Its rules come from {}. Crawlers may keep a copy \
          for {} and follow it for {}.",
         edition.id_text(),
-        shown(site.timeline.since()),
-        plural(file.groups.len() as u64, "group"),
-        plural(rules, "rule"),
-        plural(edition.bytes().len() as u64, "byte"),
+        second(site.timeline.since()),
+        count(file.groups.len() as u64, "group"),
+        count(file.rule_count() as u64, "rule"),
+        count(edition.bytes().len() as u64, "byte"),
         source(site.source),
         time(site.max_age),
         time(site.cache_window),
@@ -226,15 +226,13 @@ fn fetches_of(counted: Vec<Counted>, days: &str) -> Fetches {
 }
 
 fn period_row(here: &SiteInForce, period: EditionPeriod) -> PeriodRow {
-    let rules = period.bytes.as_ref().map(|bytes| {
-        let file = robots::parse(bytes).0;
-        grouped(file.groups.iter().map(|group| group.rules.len() as u64).sum())
-    });
+    let rules = period.bytes.as_ref();
+    let rules = rules.map(|bytes| grouped(robots::parse(bytes).0.rule_count() as u64));
     PeriodRow {
         link: link::edition(&here.name, &period.id),
         id: period.id,
-        from: shown(period.from),
-        until: period.until.map(shown),
+        from: second(period.from),
+        until: period.until.map(second),
         source: period.source,
         rules,
         bytes: grouped(period.length),

@@ -1,38 +1,19 @@
 //! Numbers, times and sites in words.
 
-use jiff::Timestamp;
-
-use crate::policy::{Host, Policy, Source};
+use crate::policy::{Policy, Source};
 pub(super) use crate::{
-    desk::duration::time,
-    report::number::{grouped, share},
+    desk::{duration::time, time::second},
+    report::number::{count, grouped, share},
 };
 
 /// What a page says that can ask no database.
 pub(super) const NOT_KEPT: &str = "The policy names no database, so hits, history and quarantined \
                                    files are not kept. Set violations.database.";
 
-/// A number with its unit.
-pub(super) fn plural(number: u64, unit: &str) -> String {
-    if number == 1 { format!("1 {unit}") } else { format!("{} {unit}s", grouped(number)) }
-}
-
-/// A time without parts of a second.
-pub(super) fn shown(at: Timestamp) -> String {
-    at.strftime("%Y-%m-%d %H:%M:%S").to_string()
-}
-
 /// The hosts of a site, as the policy writes them.
 pub(super) fn hosts(policy: &Policy, number: usize) -> String {
     let Some(site) = policy.sites.get(number) else { return String::new() };
-    let mut hosts: Vec<String> = site
-        .hosts
-        .iter()
-        .map(|host| match host {
-            Host::Exact(host) => host.clone(),
-            Host::Below(suffix) => format!("*{suffix}"),
-        })
-        .collect();
+    let mut hosts: Vec<String> = site.hosts.iter().map(ToString::to_string).collect();
     hosts.extend(site.default.then(|| "all others".to_owned()));
     hosts.join(", ")
 }

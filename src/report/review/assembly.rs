@@ -15,7 +15,11 @@ impl<'c> Review<'c> {
     /// The review of these answers. Operators are those of the catalogue.
     pub fn of(answers: &Answers, catalogue: &'c Catalogue) -> Self {
         let Answers { span, site, now, before, times, first_counts } = answers;
-        let axis = Axis::of(span, *first_counts);
+        let total_before = total(&before.crawlers);
+        let is_compared = total_before.all.requests > 0;
+        // The first day with counts may have hours before them.
+        let here = times.iter().filter_map(|counted| counted.key.get(1)?.parse().ok()).min();
+        let axis = Axis::of(span, if is_compared { *first_counts } else { here });
         let crawlers = crawlers(answers, catalogue, axis);
         let mut bars = vec![Count::default(); axis.count()];
         for counted in times {
@@ -24,11 +28,10 @@ impl<'c> Review<'c> {
                 *bar += counted.into();
             }
         }
-        let total_before = total(&before.crawlers);
         Self {
             span: *span,
             site: site.clone(),
-            is_compared: total_before.all.requests > 0,
+            is_compared,
             first_counts: first_counts.filter(|first| *first > span.before),
             total: total(&now.crawlers),
             total_before,

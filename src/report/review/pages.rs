@@ -8,6 +8,7 @@ use crate::{
     report::{
         Cell, Count, Document, Kind, Section, Table, Tally,
         number::{change, count, grouped, ratio, share},
+        over_time::over_time,
     },
     violations::rule_line,
 };
@@ -76,6 +77,12 @@ impl RuleRow {
         }
         let (directive, pattern) = (self.directive.as_str(), self.pattern.as_str());
         rule_line(directive, pattern).unwrap_or_else(|| format!("{directive}: {pattern}"))
+    }
+
+    /// The path pattern, if the rule is one about paths.
+    pub fn path(&self) -> Option<&str> {
+        let is_about_paths = matches!(self.directive.as_str(), "allow" | "disallow");
+        is_about_paths.then_some(self.pattern.as_str())
     }
 }
 
@@ -167,20 +174,7 @@ fn highlights(review: &Review<'_>) -> Section {
 }
 
 fn times(review: &Review<'_>) -> Section {
-    let most = review.bars.iter().map(|bar| bar.violations).max().unwrap_or(0);
-    let row = |(at, bar): (usize, &Count)| -> [Cell; 4] {
-        let Count { requests, violations } = *bar;
-        let bar = Cell::Bar(violations, most);
-        [review.axis.name(at).into(), grouped(requests).into(), grouped(violations).into(), bar]
-    };
-    let columns = [
-        ("from", Kind::Name),
-        ("requests", Kind::Number),
-        ("violations", Kind::Number),
-        ("", Kind::Bar),
-    ];
-    let table = Table::new(columns).with(usize::MAX, review.bars.iter().enumerate().map(row));
-    Section::new(format!("Violations by {}", review.axis.period()), table)
+    over_time("Violations", &review.axis, &review.bars, |count| count.violations)
 }
 
 fn crawlers(review: &Review<'_>, most: usize) -> Section {

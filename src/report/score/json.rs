@@ -116,7 +116,7 @@ pub fn json_line(score: &Score<'_>) -> String {
         broken: now.broken,
         confirmed: now.confirmed,
         contradicted: now.contradicted,
-        trend: score.bars.iter().enumerate().map(bar).collect(),
+        trend: score.bars.iter().enumerate().skip(axis.uncounted()).map(bar).collect(),
     };
     // Texts and numbers are always representable.
     serde_json::to_string(&line).map(|line| line + "\n").unwrap_or_default()

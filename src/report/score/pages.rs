@@ -6,8 +6,9 @@ use super::model::{Following, Score};
 use crate::{
     crawlers::Crawler,
     report::{
-        Cell, Count, Document, Kind, Section, Table,
+        Cell, Document, Kind, Section, Table,
         number::{change, count, grouped, ratio, share},
+        over_time::over_time,
     },
     violations::Text,
 };
@@ -25,6 +26,9 @@ pub fn document(score: &Score<'_>) -> Document {
     }
     if score.now.all.requests == 0 {
         lead.push("No request came in this time.".to_owned());
+    }
+    if !score.is_compared {
+        lead.push(format!("Nothing was counted in the {length} before, so nothing is compared."));
     }
     let mut sections = vec![facts(score)];
     if score.now.all.requests > 0 {
@@ -104,20 +108,7 @@ fn duration(duration: Duration) -> String {
 }
 
 fn times(score: &Score<'_>) -> Section {
-    let most = score.bars.iter().map(|bar| bar.requests).max().unwrap_or(0);
-    let row = |(at, bar): (usize, &Count)| -> [Cell; 4] {
-        let Count { requests, violations } = *bar;
-        let bar = Cell::Bar(requests, most);
-        [score.axis.name(at).into(), grouped(requests).into(), grouped(violations).into(), bar]
-    };
-    let columns = [
-        ("from", Kind::Name),
-        ("requests", Kind::Number),
-        ("violations", Kind::Number),
-        ("", Kind::Bar),
-    ];
-    let table = Table::new(columns).with(usize::MAX, score.bars.iter().enumerate().map(row));
-    Section::new(format!("Requests by {}", score.axis.period()), table)
+    over_time("Requests", &score.axis, &score.bars, |count| count.requests)
 }
 
 fn reasons(score: &Score<'_>) -> Section {

@@ -163,7 +163,7 @@ fn rfc9309_2_5_a_result_that_is_too_long_is_refused_before_it_is_built() {
         file(&text)
     };
     let merged = merge(&long(5, 100), &RobotsTxt::default(), &[]).expect("it is short enough");
-    assert_eq!(merged.file.groups.iter().map(|group| group.rules.len()).sum::<usize>(), 505);
+    assert_eq!(merged.file.rule_count(), 505);
     let refused =
         merge(&long(4000, 5000), &RobotsTxt::default(), &[]).expect_err("20,000,000 rules");
     assert_eq!(refused.code, "robots.merged_too_long");

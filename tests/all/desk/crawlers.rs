@@ -119,15 +119,20 @@ fn the_scorecard_says_what_the_command_says() {
     for part in [
         "<h1>GPTBot</h1>",
         "OpenAI",
-        "25 hours",
-        "<a href=\"/violations?crawler=GPTBot&#38;site=www.example.com&#38;path=%2Fprivate%2F\">Disallow: /private/</a>",
+        "24 hours, against the 24 hours before",
+        "<a href=\"/violations?crawler=GPTBot&#38;site=www.example.com&#38;path=%2Fprivate%2F&#38;since=20",
+        "\">Disallow: /private/</a>",
         "/private/prices",
-        "/violations?crawler=GPTBot&#38;site=www.example.com\"",
+        "/violations?crawler=GPTBot&#38;site=www.example.com&#38;since=20",
         "beadle report --evidence GPTBot --since 1d --site www.example.com --config ",
         "/crawlers/GPTBot/evidence.zip?days=1&#38;site=www.example.com",
     ] {
         assert!(page.contains(part), "{part}: {page}");
     }
+    // What a person looks for first comes first: the records, and the requests over time.
+    let order = ["Its violations", "Requests over time", "In figures", "Rules broken"];
+    let places = order.map(|part| page.find(part).expect("it is there"));
+    assert!(places.is_sorted(), "{places:?}");
     let nameless = text(&beadle, "/crawlers/-");
     assert!(nameless.contains("Clients without a name"), "{nameless}");
     assert!(!nameless.contains("evidence.zip"), "nobody to send it to: {nameless}");
@@ -157,6 +162,7 @@ fn a_name_that_nobody_knows_is_answered_with_the_nearest() {
     assert!(empty.contains("No crawler came in this time."), "{empty}");
     let known = text(&beadle, "/crawlers/ClaudeBot?days=30");
     assert!(known.contains("No request came in this time.") && known.contains("Anthropic"));
+    assert!(known.contains("so nothing is compared."), "{known}");
 
     let none = Setup::site(origin.port, "").violations("  log: $DIR/violations.jsonl\n").start();
     for path in ["/crawlers", "/crawlers/GPTBot", "/crawlers/GPTBot/evidence.zip"] {

@@ -42,16 +42,22 @@ fn the_overview_counts_what_the_rollups_hold() {
         ("Who behaves best", "<a href=\"/crawlers/Applebot\">Applebot</a>"),
         ("Crawlers", "<a href=\"/crawlers/GPTBot\">GPTBot</a>"),
         ("Crawlers", "<a href=\"/crawlers\">And 4 more</a>"),
-        ("Rules", "<a href=\"/violations?site=www.example.com&#38;path=%2Fprivate%2F\">"),
+        ("Rules", "<a href=\"/violations?site=www.example.com&#38;path=%2Fprivate%2F&#38;since=20"),
+        // A pace has no path by which its violations are listed.
+        ("Rules", "<td class=\"mono path\">Crawl-delay: 5</td>"),
         ("Rules", "claim.contradicted"),
-        ("Paths", "<a href=\"/violations?path=%2Fprivate%2Fprices\">/private/prices</a>"),
+        ("Paths", "<a href=\"/violations?path=%2Fprivate%2Fprices&#38;since=20"),
         ("Traffic", "people"),
         ("Crawl to refer", "OpenAI"),
         ("Violations over time", "throttled"),
     ] {
         assert!(part(&text, heading).contains(known), "{heading}: {known}: {text}");
     }
-    for (tile, value) in [("Requests of people", "84,500"), ("Refused", "1")] {
+    for (tile, value) in [
+        ("Requests of people", "84,500"),
+        ("Refused", "1"),
+        ("Violations", "<a href=\"/violations?since=20"),
+    ] {
         let (_, rest) = text.split_once(&format!("<dt>{tile}</dt><dd>")).expect("a tile");
         assert!(rest.starts_with(value), "{tile}: {text}");
     }
@@ -74,7 +80,7 @@ fn each_trouble_is_told_with_its_repair() {
     let text = overview(&beadle, "");
     assert!(text.contains("lost.example: the name lost.invalid has no address"), "{text}");
     assert!(!text.contains("did not answer"), "{text}");
-    for fact in ["in force as it is", "written", "the policy has no section", "of the policy"] {
+    for fact in ["file on disk", "written", "the policy has no section", "of the policy"] {
         assert!(part(&text, "Health").contains(fact), "{fact}: {text}");
     }
     let answer = Request::get("/").host("down.example").user_agent(BROWSER).send(beadle.port);
