@@ -73,15 +73,15 @@ impl Table {
         rows.into_iter().map(counted).collect()
     }
 
-    /// The start of the first day with requests that the question asks for.
-    pub(crate) fn first_day(&self, question: &Question) -> Option<Timestamp> {
+    /// The first hour with requests that the question asks for.
+    pub(crate) fn first_hour(&self, question: &Question) -> Option<Timestamp> {
         let (first, until) = span(question);
         let kinds = self.kinds(question);
         let mut counts = self.requests.counts(first, until, true);
         let found = counts.find(|(_, counts)| {
             counts.requests.groups().any(|kind| kinds.of(kind.number).is_some())
         });
-        found.and_then(|(hour, _)| Timestamp::from_millisecond(day(hour)).ok())
+        found.and_then(|(hour, _)| Timestamp::from_millisecond(hour).ok())
     }
 
     fn rows<'a>(

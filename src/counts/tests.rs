@@ -170,7 +170,7 @@ fn a_day_begins_at_midnight_before_1970_too() {
 }
 
 #[test]
-fn the_first_day_is_that_of_what_is_asked_for() {
+fn the_first_hour_is_that_of_what_is_asked_for() {
     let mut table = Table::default();
     let series =
         [(1, texts("a.example", "GPTBot", "pass")), (2, texts("b.example", "GPTBot", "pass"))];
@@ -178,15 +178,15 @@ fn the_first_day_is_that_of_what_is_asked_for() {
     take_in(&mut table, &series, &hours, &[(5 * HOUR, 1, 1), (30 * HOUR, 2, 1), (60 * HOUR, 1, 1)]);
     let at = |hour: i64| Timestamp::from_millisecond(hour * HOUR).expect("a time");
     for (site, since, until, expected) in [
-        (None, 0, 99, Some(0)),
-        (None, 6, 99, Some(24)),
-        (Some("B.example"), 0, 99, Some(24)),
-        (Some("a.example"), 6, 99, Some(48)),
+        (None, 0, 99, Some(5)),
+        (None, 6, 99, Some(30)),
+        (Some("B.example"), 0, 99, Some(30)),
+        (Some("a.example"), 6, 99, Some(60)),
         (Some("a.example"), 6, 60, None),
         (Some("c.example"), 0, 99, None),
     ] {
         let site = site.map(str::to_owned);
         let question = Question { since: at(since), until: at(until), site, ..Question::default() };
-        assert_eq!(table.first_day(&question), expected.map(at), "{question:?}");
+        assert_eq!(table.first_hour(&question), expected.map(at), "{question:?}");
     }
 }

@@ -11,6 +11,8 @@ use crate::{
 pub const RULES_BY: [Dimension; 5] =
     [Dimension::Site, Dimension::Directive, Dimension::Pattern, Dimension::Line, Dimension::Reason];
 
+/// The milliseconds of a day.
+const DAY: i64 = 86_400_000;
 /// The paths that a review shows at most.
 const MOST_PATHS: usize = 1_000;
 /// The paths of the time before among which they are looked for.
@@ -63,10 +65,16 @@ impl Answers {
             now: Period::of(store, &here, MOST_PATHS)?,
             before: Period::of(store, &before, MOST_PATHS_BEFORE)?,
             times: store.counted(&Question { by: times, ..here })?,
-            first_counts: store.first_day(&both)?,
+            first_counts: store.first_hour(&both)?.map(day),
             site,
         })
     }
+}
+
+/// The start of the day that contains the hour.
+fn day(hour: Timestamp) -> Timestamp {
+    let millisecond = hour.as_millisecond();
+    Timestamp::from_millisecond(millisecond - millisecond.rem_euclid(DAY)).unwrap_or(hour)
 }
 
 impl Period {

@@ -37,7 +37,7 @@ pub struct Answers {
     pub fetches: Vec<Fetch>,
     /// The editions that were in force in both spans.
     pub editions: Vec<Edition>,
-    /// The start of the first day with counts of any crawler, in both spans.
+    /// The first hour with counts of any crawler, in both spans.
     pub first_counts: Option<Timestamp>,
 }
 
@@ -79,7 +79,7 @@ impl Answers {
             read,
             fetches,
             editions: store.latest_editions(span.before, None, MOST_EDITIONS)?.0,
-            first_counts: store.first_day(&both)?,
+            first_counts: store.first_hour(&both)?,
             span,
             site,
             product_token,

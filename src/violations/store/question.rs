@@ -48,12 +48,12 @@ impl Store {
         self.answer(Part::Requests, question, |counts| counts.counted(question))
     }
 
-    /// The start of the first day with requests that the question asks for. Its `by` does not count.
+    /// The first hour with requests that the question asks for. Its `by` does not count.
     ///
     /// # Errors
     /// Where the database cannot be read.
-    pub fn first_day(&self, question: &Question) -> Result<Option<Timestamp>, Error> {
-        self.answer(Part::Requests, question, |counts| counts.first_day(question))
+    pub fn first_hour(&self, question: &Question) -> Result<Option<Timestamp>, Error> {
+        self.answer(Part::Requests, question, |counts| counts.first_hour(question))
     }
 
     /// The paths or networks with the most violations, most first. The question's `by` and
