@@ -18,6 +18,8 @@ const SHARE_OF_COUNTS: u64 = 50;
 /// The part that the log may take, and the least bytes of it.
 const SHARE_OF_LOG: u64 = 25;
 const LEAST_LOG: u64 = 16 << 20;
+/// The part that the log may take before upkeep waits for its reader. New records need the rest.
+const SHARE_OF_UPKEEP: u64 = 1;
 /// The most rows of a kind in one transaction.
 pub(super) const PIECE: u64 = 1000;
 /// The pause where nothing is left that may go.
@@ -94,6 +96,11 @@ impl SizeLimit {
     /// Whether the log is so long that nothing is written until its reader ends.
     pub(super) fn is_log_too_long(&self, log: u64) -> bool {
         log > part(self.most, SHARE_OF_LOG).max(LEAST_LOG)
+    }
+
+    /// The length of a log that upkeep may reach while a reader holds it.
+    pub(super) fn room_of_upkeep(&self) -> u64 {
+        part(self.most, SHARE_OF_UPKEEP)
     }
 
     /// Whether a piece of the oldest rows goes now.

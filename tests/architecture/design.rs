@@ -136,7 +136,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 42] = [
     ("ipnet", &["fetch/", "crawlers/ranges/", "policy/", "evidence/", "gate/", "proxy/"]),
     ("rustls", &["fetch/", "proxy/"]),
     ("regex_automata", &["crawlers/patterns.rs"]),
-    ("memchr", &["robots/"]),
+    ("memchr", &["robots/", "record/path_pattern.rs"]),
     ("sfv", &["robots_tag/", "robots/record.rs", "signature/"]),
     ("serde_yaml", &["policy/yaml.rs"]),
     (
