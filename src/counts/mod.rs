@@ -6,17 +6,21 @@
 //!
 //! May use: tally, text. Must not know: violations, the disk, any clock.
 
-pub use self::question::{Counted, Dimension, Place, Question, Referral};
 pub(crate) use self::{
     cells::SeriesCounts,
     hours::Loading,
     series::SeriesTexts,
     table::{Part, Table},
 };
+pub use self::{
+    memory::CountsInMemory,
+    question::{Counted, Dimension, Place, Question, Referral},
+};
 
 mod answer; // the answer to a question
 mod cells; // the counts of an hour as numbers
 mod hours; // hours, and sums of days
+mod memory; // one table for all who ask
 mod names; // texts by number
 mod question; // what is asked, and how it is answered
 mod series; // combinations of values by number

@@ -1,6 +1,7 @@
 //! The record of a violation and the other facts that are kept, as values: no queue, no database, no thread.
 //!
 //! [`Violation`] is the record, [`Filter`] a selection of records, [`csv`] their form for spreadsheets.
+//! [`block`] summarises many records for a search.
 //! [`Edition`], [`Fetch`], [`HostPeriod`] and [`Quarantined`] are the history of a site's robots.txt.
 //! [`Error`] names a database or a log that fails, with the repair.
 //!
@@ -20,14 +21,17 @@ pub use self::{
 pub(crate) use self::{
     names::{MOST_NAMES, NameSearch},
     overflow::Tally,
+    path_pattern::PathPattern,
 };
 
+pub(crate) mod block; // many records in a few bytes each, for a search
 pub mod csv; // CSV: one record a line, safe for spreadsheets
 mod edition; // the history of a site's robots.txt: editions, hosts, quarantine, fetches
 mod error; // failures of a database or a log, with the repair
 mod filter; // the selection of records, the same for database and lines
 mod names; // the names in records: sites, product tokens, purposes
 mod overflow; // records that were not kept, counted by name
+mod path_pattern; // path patterns for many recorded paths
 mod redaction; // secrets in a query, replaced
 #[cfg(test)]
 pub(crate) mod tests;

@@ -15,7 +15,7 @@
 //! admin, cli.
 
 pub use crate::{
-    counts::{Counted, Dimension, Place, Question, Referral},
+    counts::{Counted, CountsInMemory, Dimension, Place, Question, Referral},
     record::{
         ClockLeap, Edition, EditionPeriod, Error, Fetch, Filter, HostPeriod, Listing, NameFound,
         NameKind, Obstacle, Overflow, Quarantined, REDACTED, Robots, RobotsRead, SCHEMA, SiteHosts,
@@ -35,10 +35,7 @@ pub use self::{
     history::History,
     notes::NoteCounts,
     sink::{LogTarget, Settings, Sink},
-    store::{
-        CompactionPlan, CountsInMemory, DatabaseCopy, Examination, Fault, RecordColumn, Store,
-        Table,
-    },
+    store::{CompactionPlan, DatabaseCopy, Examination, Fault, RecordColumn, Store, Table},
     waiting::Record,
 };
 

@@ -132,13 +132,16 @@ pub(crate) const CRATES: [(&str, &[&str]); 43] = [
             "cli/",
         ],
     ),
-    ("parking_lot", &["tally/", "violations/", "evidence/", "conduct/", "publication/", "gate/"]),
+    (
+        "parking_lot",
+        &["tally/", "counts/", "violations/", "evidence/", "conduct/", "publication/", "gate/"],
+    ),
     ("arc_swap", &["evidence/", "publication/", "gate/"]),
     ("ipnet", &["fetch/", "crawlers/ranges/", "policy/", "evidence/", "gate/", "proxy/"]),
     ("rustls", &["fetch/", "publication/certificates.rs", "proxy/"]),
     ("regex_automata", &["crawlers/patterns.rs"]),
     ("x509_parser", &["publication/certificates.rs"]),
-    ("memchr", &["robots/"]),
+    ("memchr", &["robots/", "record/path_pattern.rs"]),
     ("sfv", &["robots_tag/", "robots/record.rs", "signature/"]),
     ("serde_yaml", &["policy/yaml.rs"]),
     (
@@ -201,6 +204,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 43] = [
         &[
             "enforce/",
             "tally/",
+            "counts/",
             "record/",
             "violations/",
             "evidence/",

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use crate::{
     cli::exit::Error,
     report::terms::counted_spellings,
-    violations::{Counted, Dimension, Filter, Question, Store},
+    violations::{Counted, Filter, Question, Store},
 };
 
 /// The violations that are counted without a record.
@@ -27,8 +27,7 @@ impl Unrecorded {
 pub(super) fn unrecorded(store: &Store, filter: &Filter) -> Result<Unrecorded, Error> {
     let mut sum = Unrecorded::default();
     for question in questions(filter) {
-        let question = Question { by: vec![Dimension::Action], ..question };
-        for Counted { key, folded, dropped, .. } in store.counted(&question)? {
+        for Counted { key, folded, dropped, .. } in store.unrecorded(&question)? {
             if key.first().is_some_and(|action| is_wanted(filter, action)) {
                 sum.folded += folded;
                 sum.dropped += dropped;

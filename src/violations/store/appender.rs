@@ -12,6 +12,7 @@ use rusqlite::{Transaction, TransactionBehavior};
 use uuid::Uuid;
 
 use super::{
+    blocks::Pace,
     connection::Store,
     damage::{WHOLE, is_none_of_ours, move_aside},
     editions, fetches,
@@ -56,6 +57,8 @@ pub(in crate::violations) struct Appender {
     pub(super) limits: Limits,
     /// Whether a reader kept the write-ahead log from being copied.
     pub(super) is_log_held: bool,
+    /// When records are summarised.
+    pub(super) pace: Pace,
 }
 
 impl Appender {
@@ -80,6 +83,7 @@ impl Appender {
             lacks_history: false,
             limits,
             is_log_held: false,
+            pace: Pace::new(Instant::now()),
         };
         match appender.store() {
             Ok(_) => Ok((appender, None)),
@@ -95,6 +99,7 @@ impl Appender {
             self.files = Files::of(&self.path);
             self.damage = None;
             self.lacks_history = false;
+            self.pace = Pace::new(Instant::now());
             self.store = Some(store);
         }
         Ok(self.store.as_mut().expect("it was opened above"))
@@ -171,6 +176,7 @@ impl Appender {
         // What a reader delays now is copied then, too.
         let _ = self.empty_log();
         self.files = Files::of(&self.path);
+        self.pace.note(batch.records.len(), Instant::now());
         Ok(())
     }
 
@@ -206,6 +212,15 @@ impl Appender {
             self.inspection = Inspection::after(start, Instant::now());
         }
         Ok(())
+    }
+
+    /// Fails where the failure of upkeep is damage.
+    fn bear(&mut self, error: Error) -> Result<(), Error> {
+        if !error.is_damage() {
+            return Ok(());
+        }
+        self.give_up(&error);
+        Err(error)
     }
 
     /// Closes the database after this failure, if another connection may help.
@@ -281,11 +296,17 @@ impl Target for Appender {
                 "cannot remove old violations: retrying in some minutes"
             );
             self.limits.put_off(Instant::now());
-            if error.is_damage() {
-                self.give_up(&error);
-                return Err(error);
-            }
+            self.bear(error)?;
         }
-        Ok(self.limits.rest(Instant::now()).min(WATCH))
+        if let Err(error) = self.summarise() {
+            tracing::warn!(
+                code = error.code(), %error,
+                "cannot summarise violations, so that searches take longer: retrying in a minute"
+            );
+            self.pace.put_off(Instant::now());
+            self.bear(error)?;
+        }
+        let now = Instant::now();
+        Ok(self.limits.rest(now).min(self.pace.rest(now)).min(WATCH))
     }
 }

@@ -7,15 +7,14 @@ use std::{
     time::Duration,
 };
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, Params, Row, config::DbConfig};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Params, Row, Transaction, config::DbConfig};
 
 use super::{
     damage::{has_traces, log_of, move_aside},
-    question::CountsInMemory,
     schema::{self, CURRENT, Version},
 };
 use crate::violations::{
-    Error, Obstacle,
+    CountsInMemory, Error, Obstacle,
     file::{FILE_MODE, Stamp, check_folder},
 };
 
@@ -27,6 +26,8 @@ pub(super) const READER_BUSY: Duration = Duration::from_secs(5);
 pub(super) const INCREMENTAL: i64 = 2;
 /// The largest database that is checked whole when it is opened; that takes less than a second.
 const CHECKED_SIZE: u64 = 64 << 20;
+/// The sequence numbers of a small block of records. To summarise it takes some milliseconds.
+pub(super) const BLOCK: i64 = 4096;
 /// The tables that are checked in a larger one: a start needs them.
 const CHECKED_TABLES: [&str; 4] = ["editions", "edition_periods", "fetches", "held_robots"];
 
@@ -39,6 +40,8 @@ pub struct Store {
     pub(super) counts: CountsInMemory,
     /// Whether it had no tables before it was opened.
     pub(super) is_new: bool,
+    /// [`BLOCK`]; tests have smaller ones.
+    pub(super) block: i64,
 }
 
 impl Store {
@@ -147,6 +150,7 @@ impl Store {
             connection,
             counts: CountsInMemory::default(),
             is_new: false,
+            block: BLOCK,
         })
     }
 
@@ -214,6 +218,13 @@ impl Store {
         work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
     ) -> Result<T, Error> {
         work(&mut self.connection).map_err(|error| failure(&self.path, error))
+    }
+
+    /// Holds the present state of the database while several statements read it; `None` within
+    /// another transaction.
+    pub(super) fn snapshot(&self) -> rusqlite::Result<Option<Transaction<'_>>> {
+        let is_free = self.connection.is_autocommit();
+        is_free.then(|| self.connection.unchecked_transaction()).transpose()
     }
 
     /// All rows of a question.

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OpenFlags};
 
 use super::{
+    blocks,
     columns::time,
     connection::Store,
     damage::log_of,
@@ -134,7 +135,15 @@ impl Store {
             check(connection, &mut found)?;
             let transaction = connection.transaction()?;
             measure(&transaction, &mut found)?;
-            add_up(&transaction, &mut found)
+            add_up(&transaction, &mut found)?;
+            for [first, last] in blocks::wrong(&transaction)? {
+                let message = format!(
+                    "the summary of the records {first} to {last} is not theirs, so that lists may \
+                     lack some (stop Beadle, and run: DELETE FROM record_blocks)"
+                );
+                found.faults.push(Fault { code: "store.summaries", message });
+            }
+            Ok(())
         });
         match result {
             // Damage is what the examination looks for.

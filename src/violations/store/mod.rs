@@ -10,10 +10,10 @@ pub use self::{
     copy::DatabaseCopy,
     examination::{Examination, Fault, Table},
     query::RecordColumn,
-    question::CountsInMemory,
 };
 
 mod appender; // the writer's target: one transaction for each batch
+mod blocks; // summaries of records, made a piece at a time
 mod columns; // the values of columns
 mod compaction; // free pages, given back
 mod conditions; // conditions in SQL
@@ -38,6 +38,7 @@ mod records; // records as rows
 mod removal; // old rows that go
 mod rollups; // counts by hour as rows
 mod schema; // the tables, and their versions
+mod search; // the way through the records that a filter may list
 mod upkeep; // old rows, a piece between batches
 
 #[cfg(test)]

@@ -3,12 +3,13 @@
 use std::ops::ControlFlow;
 
 use jiff::Timestamp;
-use rusqlite::{params_from_iter, types::Value};
+use rusqlite::{CachedStatement, Rows, params_from_iter, types::Value};
 
 use super::{
     conditions::Conditions,
     connection::Store,
     records::{COLUMNS, violation},
+    search::{Range, Way},
 };
 use crate::violations::{Error, Filter, Listing, Text, Violation};
 
@@ -88,26 +89,61 @@ impl Store {
         mut visit: impl FnMut(u64, Violation) -> ControlFlow<()>,
     ) -> Result<u64, Error> {
         let order = if is_backward { "DESC" } else { "ASC" };
-        let Conditions { text, values } = conditions(filter);
-        let sql =
-            format!("SELECT sequence, {COLUMNS} FROM violations{text} ORDER BY sequence {order}");
-        let read = || -> rusqlite::Result<u64> {
+        let conditions = conditions_within(filter);
+        let sql = format!(
+            "SELECT sequence, {COLUMNS} FROM violations{} ORDER BY sequence {order}",
+            conditions.text
+        );
+        let mut read = || -> rusqlite::Result<u64> {
             let mut unreadable = 0;
-            let mut statement = self.connection.prepare_cached(&sql)?;
-            let mut rows = statement.query(params_from_iter(values))?;
-            while let Some(row) = rows.next()? {
-                match violation(row) {
-                    Ok((sequence, violation)) => {
-                        if visit(sequence, violation).is_break() {
-                            break;
+            let _snapshot = self.snapshot()?;
+            let mut statement = self.prepare_within(&sql, &conditions)?;
+            self.ranges(filter, is_backward, |range| {
+                let mut rows = within(&mut statement, range)?;
+                while let Some(row) = rows.next()? {
+                    match violation(row) {
+                        Ok((sequence, violation)) => {
+                            if visit(sequence, violation).is_break() {
+                                return Ok(ControlFlow::Break(()));
+                            }
                         }
+                        Err(_) => unreadable += 1,
                     }
-                    Err(_) => unreadable += 1,
                 }
-            }
+                Ok(ControlFlow::Continue(()))
+            })?;
             Ok(unreadable)
         };
         read().map_err(|error| self.failure(error))
+    }
+
+    /// Visits the ranges in which there may be records that the filter lists, in order.
+    fn ranges(
+        &self,
+        filter: &Filter,
+        is_backward: bool,
+        mut visit: impl FnMut(Range) -> rusqlite::Result<ControlFlow<()>>,
+    ) -> rusqlite::Result<()> {
+        if filter.id.is_some() {
+            return visit(Range::of(filter)).map(drop);
+        }
+        let way = way(filter);
+        let mut spans = self.spans(Range::of(filter))?;
+        if is_backward {
+            spans.reverse();
+        }
+        for span in spans {
+            let mut ranges = self.candidates(&way, span)?.ranges;
+            if is_backward {
+                ranges.reverse();
+            }
+            for range in ranges {
+                if visit(range)?.is_break() {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The number of records that meet the conditions, whatever the limit.
@@ -115,10 +151,44 @@ impl Store {
     /// # Errors
     /// Where the database cannot be read.
     pub fn count_records(&self, filter: &Filter) -> Result<u64, Error> {
-        let Conditions { text, values } = conditions(filter);
-        let sql = format!("SELECT count(*) FROM violations{text}");
-        let count = self.all(&sql, params_from_iter(values), |row| row.get::<_, i64>(0))?;
-        Ok(count.first().map_or(0, |count| count.unsigned_abs()))
+        let conditions = conditions_within(filter);
+        let sql = format!("SELECT count(*) FROM violations{}", conditions.text);
+        let read = || -> rusqlite::Result<u64> {
+            let _snapshot = self.snapshot()?;
+            let mut statement = self.prepare_within(&sql, &conditions)?;
+            let mut count = |range| -> rusqlite::Result<u64> {
+                let mut rows = within(&mut statement, range)?;
+                let count = rows.next()?.map(|row| row.get::<_, i64>(0)).transpose()?;
+                Ok(count.unwrap_or(0).unsigned_abs())
+            };
+            if filter.id.is_some() {
+                return count(Range::of(filter));
+            }
+            let way = way(filter);
+            let mut all = 0;
+            for span in self.spans(Range::of(filter))? {
+                let candidates = self.candidates(&way, span)?;
+                all += match candidates.count {
+                    Some(count) => count,
+                    None => candidates.ranges.into_iter().map(&mut count).sum::<Result<_, _>>()?,
+                };
+            }
+            Ok(all)
+        };
+        read().map_err(|error| self.failure(error))
+    }
+
+    /// Prepares a question with [`conditions_within`].
+    fn prepare_within(
+        &self,
+        sql: &str,
+        conditions: &Conditions,
+    ) -> rusqlite::Result<CachedStatement<'_>> {
+        let mut statement = self.connection.prepare_cached(sql)?;
+        for (at, value) in (1..).zip(&conditions.values) {
+            statement.raw_bind_parameter(at, value)?;
+        }
+        Ok(statement)
     }
 
     /// The numbers of records that meet the conditions, by the values of these columns.
@@ -140,22 +210,53 @@ impl Store {
     }
 }
 
+/// Asks a question with [`conditions_within`] for the records of this range.
+fn within<'a>(statement: &'a mut CachedStatement<'_>, range: Range) -> rusqlite::Result<Rows<'a>> {
+    statement.raw_bind_parameter(1, range.first)?;
+    statement.raw_bind_parameter(2, range.last)?;
+    Ok(statement.raw_query())
+}
+
+/// The conditions on records within a range of sequence numbers, whose ends are the first two values.
+fn conditions_within(filter: &Filter) -> Conditions {
+    let mut conditions = Conditions {
+        text: " WHERE sequence BETWEEN ? AND ?".to_owned(),
+        values: vec![Value::Null, Value::Null],
+    };
+    let Way { since, until, .. } = way(filter);
+    // The plus keeps SQLite from the index by time, whose rows would have to be sorted.
+    conditions.require("+time >= ?", since.map(Value::Integer));
+    conditions.require("+time < ?", until.map(Value::Integer));
+    require_values(&mut conditions, filter);
+    conditions
+}
+
 /// The conditions on records.
 fn conditions(filter: &Filter) -> Conditions {
     let mut conditions = Conditions::default();
-    let text = |wanted: &Option<String>| wanted.clone().map(Value::Text);
     let number = |wanted: u64| Value::Integer(i64::try_from(wanted).unwrap_or(i64::MAX));
+    let Way { since, until, .. } = way(filter);
+    conditions.require("time >= ?", since.map(Value::Integer));
+    conditions.require("time < ?", until.map(Value::Integer));
+    conditions.require("sequence > ?", filter.after_sequence.map(number));
+    conditions.require("sequence < ?", filter.before_sequence.map(number));
+    require_values(&mut conditions, filter);
+    conditions
+}
+
+/// The conditions on the values of records, but for their times.
+fn require_values(conditions: &mut Conditions, filter: &Filter) {
+    let text = |wanted: &Option<String>| wanted.clone().map(Value::Text);
     conditions.require("id = ?", text(&filter.id));
     conditions.require("site = ?", text(&filter.site));
     conditions.require("product_token = ?", text(&filter.product_token));
     conditions.require("purpose = ?", text(&filter.purpose));
     conditions.require("action = ?", text(&filter.action));
-    conditions.require("time >= ?", filter.since.map(|at| Value::Integer(ceiling(at))));
-    conditions.require("time < ?", filter.until.map(|at| Value::Integer(ceiling(at))));
-    conditions.require("sequence > ?", filter.after_sequence.map(number));
-    conditions.require("sequence < ?", filter.before_sequence.map(number));
     conditions.require("path GLOB ?", filter.path_glob().map(Value::Text));
-    conditions
+}
+
+fn way(filter: &Filter) -> Way<'_> {
+    Way::of(filter, filter.since.map(ceiling), filter.until.map(ceiling))
 }
 
 /// The first whole millisecond at or after the time.

@@ -1,17 +1,14 @@
 //! Questions to the counts by hour. What programs requested is answered from memory
 //! ([`counts`](crate::counts)), where the hours that a question needs are read once.
 
-use std::sync::Arc;
-
 use jiff::Timestamp;
-use parking_lot::Mutex;
 use rusqlite::{Connection, Row, params_from_iter, types::Value};
 
 use super::{columns::time, conditions::Conditions, connection::Store};
 use crate::{
     counts::{
-        Counted, Dimension, Loading, Part, Place, Question, Referral, SeriesCounts, SeriesTexts,
-        Table,
+        Counted, CountsInMemory, Dimension, Loading, Part, Place, Question, Referral, SeriesCounts,
+        SeriesTexts, Table,
     },
     record::Error,
     tally::{Hour, PlaceKind},
@@ -26,10 +23,6 @@ const SERIES: &str = "SELECT site, class, product_token, purpose, standing, verd
     read_state, robots_edition, robots_directive, robots_pattern, robots_line FROM series WHERE id = ?";
 const PLACES: &str = "SELECT hour, kind, site, product_token, place, violations FROM rollup_places \
     WHERE hour BETWEEN ? AND ? ORDER BY hour, kind, site, product_token";
-
-/// Counts in memory, for all who ask the same database.
-#[derive(Clone, Debug, Default)]
-pub struct CountsInMemory(Arc<Mutex<Table>>);
 
 impl Store {
     /// Answers questions to the counts from these, and keeps in them what has to be read.
@@ -76,9 +69,33 @@ impl Store {
         question: &Question,
         answer: impl FnOnce(&mut Table) -> T,
     ) -> Result<T, Error> {
-        let mut counts = self.counts.0.lock();
+        let mut counts = self.counts.lock();
         read(&self.connection, &mut counts, part, question).map_err(|error| self.failure(error))?;
         Ok(answer(&mut counts))
+    }
+
+    /// The violations without a record by action, as far as there are any. The question's `by` does not
+    /// count here.
+    ///
+    /// # Errors
+    /// Where the database cannot be read.
+    pub fn unrecorded(&self, question: &Question) -> Result<Vec<Counted>, Error> {
+        let mut conditions = span(question);
+        conditions.require("site = ?", question.site.clone().map(Value::Text));
+        conditions.require("product_token = ?", question.product_token.clone().map(Value::Text));
+        conditions.require("purpose = ?", question.purpose.clone().map(Value::Text));
+        // The index is for these rows alone.
+        let sql = format!(
+            "SELECT action, sum(folded), sum(dropped) FROM rollups JOIN series ON id = series{} \
+             AND (folded > 0 OR dropped > 0) GROUP BY action",
+            conditions.text
+        );
+        self.all(&sql, params_from_iter(conditions.values), |row| {
+            let count = |at| row.get::<_, i64>(at).map(i64::unsigned_abs);
+            let (folded, dropped) = (count(1)?, count(2)?);
+            let requests = folded + dropped;
+            Ok(Counted { key: vec![row.get(0)?], requests, violations: requests, folded, dropped })
+        })
     }
 
     /// The requests of people, by [`Dimension::Site`], [`Dimension::Hour`] or [`Dimension::Day`].

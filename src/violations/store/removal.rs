@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::{connection::Store, records};
+use super::{blocks, connection::Store, records};
 use crate::violations::{
     Error, Hour,
     retention::Piece,
@@ -95,6 +95,7 @@ impl Store {
                  (SELECT sequence FROM violations WHERE time < ? ORDER BY time LIMIT ?)",
                 [before, limit],
             )?;
+            blocks::forget(&transaction)?;
             transaction.execute(FORGET_OVERFLOW, [before, limit])?;
             let counts = forget_counts(&transaction, Hour::of(piece.before), limit)?;
             let replaced_before = piece.replaced_before.as_millisecond();
@@ -119,7 +120,8 @@ impl Store {
             let mut removal = Removal::default();
             match kind {
                 Kind::Records => {
-                    removal.records = transaction.execute(FORGET_FIRST, [limit])? as u64
+                    removal.records = transaction.execute(FORGET_FIRST, [limit])? as u64;
+                    blocks::forget(&transaction)?;
                 }
                 Kind::Counts => {
                     if let Some(before) = second_hour(&transaction)? {

@@ -26,6 +26,7 @@ use crate::violations::{
 mod damage;
 mod rollups;
 mod size;
+mod summaries;
 
 /// The number of the next batch.
 static BATCHES: AtomicU64 = AtomicU64::new(1);

@@ -10,8 +10,11 @@ use super::{
 };
 use crate::violations::{
     Error, Obstacle, Removed,
-    size_limit::{Extent, PIECE},
+    size_limit::{Extent, PIECE, SizeLimit},
 };
+
+/// The length of a write-ahead log that summaries do not make longer.
+const LONG_LOG: u64 = 64 << 20;
 
 impl Appender {
     /// Removes a piece of the old rows.
@@ -68,6 +71,30 @@ impl Appender {
         self.limits.fill.count(Removed { by_age: 0, by_size: removal.records });
         self.empty_log()?;
         self.measure().map(drop)
+    }
+
+    /// Summarises a piece of the records.
+    pub(super) fn summarise(&mut self) -> Result<(), Error> {
+        let start = Instant::now();
+        if !self.pace.is_due(start) {
+            return Ok(());
+        }
+        if self.is_log_held {
+            self.empty_log()?;
+        }
+        let size = self.limits.size.as_ref();
+        let log = self.files.log_length();
+        // A log that a reader holds only grows.
+        let has_room = log < size.map_or(LONG_LOG, SizeLimit::room_of_upkeep).min(LONG_LOG);
+        let is_written = match &mut self.store {
+            Some(store) if has_room || !self.is_log_held => store.summarise()?,
+            _ => false,
+        };
+        if is_written {
+            self.empty_log()?;
+        }
+        self.pace.did(is_written, start, Instant::now());
+        Ok(())
     }
 
     /// Measures the database, and tells its queue whether it has room.

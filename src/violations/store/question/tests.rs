@@ -167,6 +167,17 @@ proptest! {
                 })
                 .collect();
             prop_assert_eq!(counted, naive(&rollups, &question));
+            let question =
+                Question { by: vec![Dimension::Action], only_violations: false, ..question };
+            let unrecorded = store.unrecorded(&question).expect("counts");
+            let unrecorded = unrecorded.into_iter().map(|mut one| {
+                (one.key.remove(0).to_string(), (one.folded, one.dropped))
+            });
+            let expected = naive(&rollups, &question).into_iter().map(|(mut key, sums)| {
+                (key.remove(0), (sums[2], sums[3]))
+            });
+            let expected = expected.filter(|(_, counts)| *counts != (0, 0));
+            prop_assert!(unrecorded.eq(expected));
         }
     }
 }
@@ -249,6 +260,20 @@ fn place(rollup: &Rollup) -> PlaceCount {
         place: rollup.series.pattern.clone(),
         violations: rollup.requests,
     }
+}
+
+#[test]
+fn the_counts_of_an_older_database_are_found_after_the_update() {
+    let (folder, mut store) = store();
+    let hour = Hour::of(at("2026-11-20T10:00:00Z"));
+    let rollup = Rollup { hour, series: a_series(), requests: 7, folded: 0, dropped: 0 };
+    store.add_rollups(&Rollups { series: vec![rollup], ..Rollups::default() }).expect("added");
+    let back = "DROP INDEX rollups_unrecorded; DROP TABLE counted_hours; PRAGMA user_version = 6";
+    store.connection.execute_batch(back).expect("the tables of version 6");
+    drop(store);
+    let store = Store::open(&folder.path().join("beadle.db")).expect("it is updated");
+    assert_eq!(store.counted(&Question::default()).expect("counts")[0].requests, 7);
+    assert_eq!(store.first_hour(&Question::default()), Ok(Some(at("2026-11-20T10:00:00Z"))));
 }
 
 #[test]

@@ -237,7 +237,7 @@ fn truncate(file: &Path, length: u64) {
 }
 
 /// A reader, which keeps SQLite from copying and emptying the log.
-fn reader(path: &Path) -> Connection {
+pub(super) fn reader(path: &Path) -> Connection {
     let reader = Connection::open(path).expect("a connection");
     reader.execute_batch("BEGIN; SELECT count(*) FROM violations").expect("it reads");
     reader

@@ -1,0 +1,122 @@
+//! A filter, and what it chooses of a summary.
+
+use super::{
+    builder::{numbers, unpack_names},
+    packing::Unpacker,
+};
+use crate::record::{
+    Filter, PathPattern,
+    path_pattern::{Step, Walk},
+};
+
+/// The conditions of a filter that summaries know, but for the times.
+#[derive(Debug)]
+pub(crate) struct Search<'a> {
+    filter: &'a Filter,
+    path: Option<PathPattern>,
+}
+
+/// The combinations of names, or the paths, that a search chose.
+#[derive(Debug)]
+pub(crate) struct Chosen {
+    is_chosen: Vec<bool>,
+    is_empty: bool,
+}
+
+impl<'a> Search<'a> {
+    pub(crate) fn of(filter: &'a Filter) -> Self {
+        Self { filter, path: filter.path_pattern() }
+    }
+
+    pub(crate) const fn has_names(&self) -> bool {
+        let Filter { site, product_token, purpose, action, .. } = self.filter;
+        site.is_some() || product_token.is_some() || purpose.is_some() || action.is_some()
+    }
+
+    pub(crate) const fn has_path(&self) -> bool {
+        self.path.is_some()
+    }
+
+    /// Chooses of packed names; `None` if nothing packed these bytes.
+    pub(crate) fn names(&self, packed: &[u8]) -> Option<Chosen> {
+        let same = |wanted: &Option<String>, found: Option<&str>| {
+            let Some(wanted) = wanted else { return true };
+            found.is_some_and(|found| wanted.eq_ignore_ascii_case(found))
+        };
+        let Filter { site, product_token, purpose, action, .. } = self.filter;
+        let mut chosen = Chosen::default();
+        for one in unpack_names(packed)? {
+            chosen.push(
+                same(product_token, Some(one.product_token))
+                    && same(action, Some(one.action))
+                    && same(purpose, one.purpose)
+                    && same(site, Some(one.site)),
+            );
+        }
+        Some(chosen)
+    }
+
+    /// Chooses of packed paths; `None` if nothing packed these bytes.
+    pub(crate) fn paths(&self, packed: &[u8]) -> Option<Chosen> {
+        let mut chosen = Chosen::default();
+        let Some(pattern) = &self.path else { return None };
+        let (mut unpacker, mut walk) = (Unpacker::new(packed), Walk::new(pattern));
+        let mut length = 0;
+        while !unpacker.is_at_end() {
+            let (shared, rest) = unpacker.next_text()?;
+            if shared > length {
+                return None;
+            }
+            length = shared + rest.len();
+            match walk.step(shared, rest) {
+                Step::Over => break,
+                step => chosen.push(step == Step::Match),
+            }
+        }
+        Some(chosen)
+    }
+}
+
+impl Default for Chosen {
+    fn default() -> Self {
+        // The number 0 stands for no record.
+        Self { is_chosen: vec![false], is_empty: true }
+    }
+}
+
+impl Chosen {
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.is_empty
+    }
+
+    fn push(&mut self, is_chosen: bool) {
+        self.is_chosen.push(is_chosen);
+        self.is_empty &= !is_chosen;
+    }
+
+    fn has(&self, number: usize) -> bool {
+        self.is_chosen.get(number).copied().unwrap_or(false)
+    }
+}
+
+/// The places in a block that have what was chosen: of its names and paths both, if there are both.
+pub(crate) fn positions(
+    names: Option<(&Chosen, &[u8])>,
+    paths: Option<(&Chosen, &[u8])>,
+) -> Vec<usize> {
+    let of_one = |(chosen, packed): (&Chosen, &[u8])| {
+        let places = numbers(packed).enumerate();
+        places.filter(|(_, number)| chosen.has(*number)).map(|(place, _)| place).collect()
+    };
+    match (names, paths) {
+        (Some((names, names_of)), Some((paths, paths_of))) => {
+            let places = numbers(names_of).zip(numbers(paths_of)).enumerate();
+            places
+                .filter(|(_, (name, path))| names.has(*name) && paths.has(*path))
+                .map(|(place, _)| place)
+                .collect()
+        }
+        (Some(one), None) | (None, Some(one)) => of_one(one),
+        (None, None) => Vec::new(),
+    }
+}
