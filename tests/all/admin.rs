@@ -22,6 +22,7 @@ beadle_claims_total counter
 beadle_crawl_delay_requests_total counter
 beadle_crawler_requests_total counter
 beadle_database_bytes gauge
+beadle_database_max_bytes gauge
 beadle_decision_duration_seconds histogram
 beadle_history_lost_total counter
 beadle_ladder_rung gauge
