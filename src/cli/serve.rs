@@ -193,11 +193,11 @@ impl Service {
         announce(&policy);
         let ready = Arc::new(AtomicBool::new(false));
         let live = Arc::new(OnceLock::new());
+        let counts = CountsInMemory::default();
         if let Some(admin) = &server.admin {
             let access = Arc::new(admin_access(admin)?);
             let listener = bound.map_or_else(|| TcpListener::bind(admin.address), Ok)?;
             let hosts = admin_hosts(admin);
-            let counts = CountsInMemory::default();
             if let Some(database) = policy.violations.database.clone() {
                 let counts = counts.clone();
                 // The first page need not wait for it.
@@ -209,7 +209,7 @@ impl Service {
                 ready: Arc::clone(&ready),
                 access,
                 database: policy.violations.database.clone(),
-                counts,
+                counts: counts.clone(),
                 retention: policy.violations.retention,
                 now: Timestamp::now,
                 live: Arc::clone(&live),
@@ -232,7 +232,7 @@ impl Service {
         let gate = Gate::new(&handles, &at_start);
         // Set once: nobody else has it.
         let _ = live.set(admin::Live { policy_file, handles, gate });
-        tokio::spawn(watch_for_alerts(&publisher, at_start.clone()));
+        tokio::spawn(watch_for_alerts(&publisher, at_start.clone(), counts));
         let proxy = Proxy::new(&publisher.handles(), &at_start);
         let running = proxy::start(&server, proxy, metrics).map_err(refused)?;
         wait_until_listening(&server).await;
@@ -273,10 +273,11 @@ impl Service {
 fn watch_for_alerts(
     publisher: &Publisher,
     policy: Policy,
+    counts: CountsInMemory,
 ) -> impl Future<Output = ()> + Send + use<> {
     let (webhooks, handles) = (publisher.webhooks(), publisher.handles());
     async move {
-        let known = tokio::task::spawn_blocking(move || known_offenders(&policy)).await;
+        let known = tokio::task::spawn_blocking(move || known_offenders(&policy, &counts)).await;
         // A query that panicked has no answer.
         alerts::run(webhooks, known.unwrap_or_default(), || handles.state()).await;
     }

@@ -234,8 +234,10 @@ fn a_certificate_that_ends_is_told_of_at_once() {
         webhook.port,
         secret.display()
     );
-    let beadle =
-        Setup::site(origin.port, "    robots_txt: { groups: [] }\n").sections(&alerts).listener(&listener).start();
+    let beadle = Setup::site(origin.port, "    robots_txt: { groups: [] }\n")
+        .sections(&alerts)
+        .listener(&listener)
+        .start();
     let event = wait_for_event(&webhook, "certificate_expiring");
     assert_eq!(event["data"]["file"], certificate.display().to_string());
     assert!(event["data"]["summary"].as_str().is_some_and(|text| text.contains("renew it")));

@@ -9,12 +9,15 @@ use crate::{
     crawlers::Outcome,
     metrics,
     policy::Policy,
-    violations::{Dimension, Question, Store},
+    violations::{CountsInMemory, Dimension, Question, Store},
 };
 
 /// The crawlers that violated the rules within the retention of records. Without a readable
 /// database there are none: the sink names its failure.
-pub(in crate::cli) fn known_offenders(policy: &Policy) -> BTreeSet<Offender> {
+pub(in crate::cli) fn known_offenders(
+    policy: &Policy,
+    counts: &CountsInMemory,
+) -> BTreeSet<Offender> {
     let mut known = BTreeSet::new();
     let Some(database) = &policy.violations.database else { return known };
     let now = Timestamp::now();
@@ -24,7 +27,8 @@ pub(in crate::cli) fn known_offenders(policy: &Policy) -> BTreeSet<Offender> {
         only_violations: true,
         ..Question::default()
     };
-    let counted = Store::open_read_only(database).and_then(|store| store.counted(&question));
+    let counted =
+        Store::open_read_only(database).and_then(|store| store.sharing(counts).counted(&question));
     for one in counted.unwrap_or_default() {
         let [site, token, standing] = one.key.as_slice() else { continue };
         if *standing == Outcome::Contradicted.as_str() {
