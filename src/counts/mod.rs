@@ -1,6 +1,6 @@
 //! Counts by hour in memory, and the questions that they answer.
 //!
-//! A [`Table`] takes in the counts of hours as the database has them, and answers a [`Question`] by going
+//! A `Table` takes in the counts of hours as the database has them, and answers a [`Question`] by going
 //! through numbers alone: a combination of values is a number, and its texts are looked at once for each
 //! question. So an answer about months of a busy site takes milliseconds.
 //!

@@ -1,7 +1,7 @@
 //! The record of a violation and the other facts that are kept, as values: no queue, no database, no thread.
 //!
 //! [`Violation`] is the record, [`Filter`] a selection of records, [`csv`] their form for spreadsheets.
-//! [`block`] summarises many records for a search.
+//! `block` summarises many records for a search.
 //! [`Edition`], [`Fetch`], [`HostPeriod`] and [`Quarantined`] are the history of a site's robots.txt.
 //! [`Error`] names a database or a log that fails, with the repair.
 //!
