@@ -8,15 +8,11 @@ use jiff::Timestamp;
 use super::{
     Counted, Dimension, Place, Question,
     cells::Counts,
-    hours::day,
     names::Keys,
-    series::{Column, KIND, Kind, RULE, Rule},
+    series::{KIND, Kind, RULE, Rule},
     table::Table,
 };
-use crate::{
-    tally::{Hour, PlaceKind},
-    text::Text,
-};
+use crate::{tally::PlaceKind, text::Text};
 
 /// Stands for requests that are not asked for.
 const OUTSIDE: u32 = u32::MAX;
@@ -56,7 +52,7 @@ impl Table {
     /// The requests of crawlers and other programs, ordered by key. Combinations without a request are
     /// absent.
     pub(crate) fn counted(&mut self, question: &Question) -> Vec<Counted> {
-        let (first, until) = span(question);
+        let [first, until] = question.hours();
         let is_by_hour = question.by.contains(&Dimension::Hour);
         if !is_by_hour {
             self.requests.sum_days(first, until);
@@ -75,7 +71,7 @@ impl Table {
 
     /// The first hour with requests that the question asks for.
     pub(crate) fn first_hour(&self, question: &Question) -> Option<Timestamp> {
-        let (first, until) = span(question);
+        let [first, until] = question.hours();
         let kinds = self.kinds(question);
         let mut counts = self.requests.counts(first, until, true);
         let found = counts.find(|(_, counts)| {
@@ -93,11 +89,8 @@ impl Table {
         let violations = self.violations();
         let width = rules.keys.len();
         let size = kinds.keys.len() * width;
-        let period = |start: i64| match question.by.iter().find_map(|one| one.period()) {
-            Some(_) if question.by.contains(&Dimension::Day) => day(start),
-            Some(_) => start,
-            None => 0,
-        };
+        let length = question.by.iter().find_map(|one| one.period());
+        let period = |start: i64| length.map_or(0, |length| start - start.rem_euclid(length));
         let (mut rows, mut cells) = (Vec::new(), Cells::new(size));
         let mut finish = |period: i64, cells: &mut Cells| {
             cells.drain(|cell, sum| {
@@ -157,80 +150,46 @@ impl Table {
             (Dimension::ProductToken, name(&question.product_token)),
             (Dimension::Purpose, name(&question.purpose)),
         ];
-        let value = |kind: &Kind, dimension| match Column::of(dimension) {
-            Column::Kind(at) => kind.get(at).copied(),
-            _ => None,
-        };
-        let is_asked_for = |kind: &Kind| {
+        Groups::of_all(self.series.kinds(), &KIND, &question.by, |kind| {
             let is_wanted = |&(dimension, wanted): &(Dimension, Option<u32>)| {
-                wanted.is_none_or(|wanted| value(kind, dimension) == Some(wanted))
+                wanted.is_none_or(|wanted| find(&KIND, kind, dimension) == Some(wanted))
             };
             wanted.iter().all(is_wanted)
-                && pass.is_none_or(|pass| value(kind, Dimension::Action) != Some(pass))
-        };
-        let mut columns = question.by.iter().filter_map(|one| match Column::of(*one) {
-            Column::Kind(at) => Some(at),
-            _ => None,
-        });
-        let mut is_told_apart = [false; KIND.len()];
-        columns.by_ref().for_each(|at| is_told_apart[at] = true);
-        let mut keys = Keys::default();
-        let of = self.series.kinds().iter().map(|kind| match is_asked_for(kind) {
-            true => {
-                keys.number(std::array::from_fn(|at| if is_told_apart[at] { kind[at] } else { 0 }))
-            }
-            false => OUTSIDE,
-        });
-        Groups { numbers: of.collect(), keys }
+                && pass.is_none_or(|pass| find(&KIND, kind, Dimension::Action) != Some(pass))
+        })
     }
 
     /// The groups of rules.
     fn rules(&self, question: &Question) -> Groups<Rule> {
-        let mut is_told_apart = [false; RULE.len()];
-        for dimension in &question.by {
-            if let Column::Rule(at) = Column::of(*dimension) {
-                is_told_apart[at] = true;
-            }
-        }
-        let mut keys = Keys::default();
-        let of = self.series.rules().iter().map(|rule| {
-            keys.number(std::array::from_fn(|at| if is_told_apart[at] { rule[at] } else { 0 }))
-        });
-        Groups { numbers: of.collect(), keys }
+        Groups::of_all(self.series.rules(), &RULE, &question.by, |_| true)
     }
 
     /// Which kinds are violations.
     fn violations(&self) -> Vec<bool> {
         let pass = self.series.pass();
-        let Column::Kind(at) = Column::of(Dimension::Action) else { return Vec::new() };
-        self.series.kinds().iter().map(|kind| kind.get(at).copied() != pass).collect()
+        let kinds = self.series.kinds().iter();
+        kinds.map(|kind| find(&KIND, kind, Dimension::Action) != pass).collect()
     }
 
     fn compare_rows(&self, by: &[Dimension], one: &Row, other: &Row) -> Ordering {
-        let compare = |dimension: &Dimension| {
-            let numbers = match Column::of(*dimension) {
-                Column::Kind(at) => (one.kind[at], other.kind[at]),
-                Column::Rule(at) => (one.rule[at], other.rule[at]),
-                Column::Period => return one.period.cmp(&other.period),
-            };
-            match self.series.texts(*dimension) {
-                Some(_) if numbers.0 == numbers.1 => Ordering::Equal,
-                Some(texts) => texts.compare(numbers.0, numbers.1),
-                None => numbers.0.cmp(&numbers.1),
-            }
+        let compare = |dimension: &Dimension| match (
+            one.number(*dimension),
+            other.number(*dimension),
+            self.series.texts(*dimension),
+        ) {
+            (Some(one), Some(other), Some(texts)) if one != other => texts.compare(one, other),
+            (Some(one), Some(other), _) => one.cmp(&other),
+            _ => one.period.cmp(&other.period),
         };
         by.iter().map(compare).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
     }
 
     fn value(&self, dimension: Dimension, row: &Row) -> Text {
-        match Column::of(dimension) {
-            Column::Kind(at) => self.series.text(dimension, row.kind[at]),
-            Column::Rule(at) => self.series.text(dimension, row.rule[at]),
-            Column::Period => {
-                let start = Timestamp::from_millisecond(row.period);
-                start.map_or_else(|_| Text::default(), |start| Text::from(start.to_string()))
-            }
+        if let Some(number) = row.number(dimension) {
+            return self.series.text(dimension, number);
         }
+        let start = Timestamp::from_millisecond(row.period);
+        start.map_or_else(|_| Text::default(), |start| Text::from(start.to_string()))
     }
 
     /// The paths or networks with the most violations, most first. The question's `by` and `purpose`
@@ -241,7 +200,7 @@ impl Table {
         question: &Question,
         limit: usize,
     ) -> Vec<Place> {
-        let (first, until) = span(question);
+        let [first, until] = question.hours();
         self.places.sum_days(first, until);
         let names = &self.owners.names;
         let name = |wanted: &Option<String>| {
@@ -286,6 +245,35 @@ impl Table {
     }
 }
 
+impl Row {
+    /// The number of a dimension's value; `None` for the period.
+    fn number(&self, dimension: Dimension) -> Option<u32> {
+        find(&KIND, &self.kind, dimension).or_else(|| find(&RULE, &self.rule, dimension))
+    }
+}
+
+impl<const N: usize> Groups<[u32; N]> {
+    /// The groups of all kinds or rules, whose numbers have these dimensions: what `by` does not tell
+    /// apart is one.
+    fn of_all(
+        all: &Keys<[u32; N]>,
+        dimensions: &[Dimension; N],
+        by: &[Dimension],
+        is_asked_for: impl Fn(&[u32; N]) -> bool,
+    ) -> Self {
+        let is_told_apart = dimensions.map(|dimension| by.contains(&dimension));
+        let mut keys = Keys::default();
+        let group = |one: &[u32; N]| match is_asked_for(one) {
+            true => {
+                keys.number(std::array::from_fn(|at| if is_told_apart[at] { one[at] } else { 0 }))
+            }
+            false => OUTSIDE,
+        };
+        let numbers = all.iter().map(group).collect();
+        Self { numbers, keys }
+    }
+}
+
 impl<K> Groups<K> {
     /// The group of a kind or rule; none for those that are not asked for.
     fn of(&self, number: u32) -> Option<usize> {
@@ -323,7 +311,8 @@ impl Cells {
     }
 }
 
-/// The hours of a question.
-fn span(question: &Question) -> (i64, i64) {
-    (Hour::of(question.since).as_millisecond(), question.until.as_millisecond())
+/// The number of a dimension's value among those of a kind or a rule.
+fn find(dimensions: &[Dimension], numbers: &[u32], wanted: Dimension) -> Option<u32> {
+    let at = dimensions.iter().position(|dimension| *dimension == wanted)?;
+    numbers.get(at).copied()
 }

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::text::Text;
+use crate::{tally::Hour, text::Text};
 
 /// The milliseconds of an hour.
 const HOUR: i64 = 3_600_000;
@@ -110,6 +110,13 @@ impl Default for Question {
             purpose: None,
             only_violations: false,
         }
+    }
+}
+
+impl Question {
+    /// The first millisecond of its hours, and the one behind them.
+    pub(crate) fn hours(&self) -> [i64; 2] {
+        [Hour::of(self.since).as_millisecond(), self.until.as_millisecond()]
     }
 }
 

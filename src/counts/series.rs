@@ -69,24 +69,6 @@ impl Default for AllSeries {
     }
 }
 
-/// The place of a dimension in a series.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Column {
-    Kind(usize),
-    Rule(usize),
-    Period,
-}
-
-impl Column {
-    pub(super) fn of(dimension: Dimension) -> Self {
-        let position = |all: &[Dimension]| all.iter().position(|one| *one == dimension);
-        position(&KIND)
-            .map(Self::Kind)
-            .or_else(|| position(&RULE).map(Self::Rule))
-            .unwrap_or(Self::Period)
-    }
-}
-
 impl AllSeries {
     /// The kind and the rule of a series.
     pub(super) fn find(&self, id: i64) -> Option<(u32, u32)> {

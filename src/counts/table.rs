@@ -62,19 +62,18 @@ impl Table {
         first: i64,
         until: i64,
     ) -> Vec<Loading> {
-        let hours = match part {
-            Part::Requests => &mut self.requests,
-            Part::Places => &mut self.places,
-        };
-        let change = hours.compare(current);
-        match change {
+        match self.hours(part).compare(current) {
             Change::All => *self = Self::default(),
             Change::Earlier => self.series.forget_ids(),
             Change::Usual => {}
         }
+        self.hours(part).missing(current, first, until)
+    }
+
+    const fn hours(&mut self, part: Part) -> &mut Hours {
         match part {
-            Part::Requests => self.requests.missing(current, first, until),
-            Part::Places => self.places.missing(current, first, until),
+            Part::Requests => &mut self.requests,
+            Part::Places => &mut self.places,
         }
     }
 
@@ -117,9 +116,6 @@ impl Table {
 
     /// Takes in hours that were read whole.
     pub(crate) fn take_in(&mut self, part: Part, loading: Loading) {
-        match part {
-            Part::Requests => self.requests.take_in(loading),
-            Part::Places => self.places.take_in(loading),
-        }
+        self.hours(part).take_in(loading);
     }
 }

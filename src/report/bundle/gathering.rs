@@ -80,6 +80,8 @@ pub fn gather(
         store.query(&filter)?.records.into_iter().map(|(_, record)| record).collect();
     let is_cut = records.len() > MAX_RECORDS;
     records.drain(..records.len().saturating_sub(MAX_RECORDS));
+    // A record is stored when its response ends. Ids sort in the order of requests.
+    records.sort_by(|one, other| (one.time, &one.id).cmp(&(other.time, &other.id)));
     let Some(first) = records.iter().map(|record| record.time).min() else { return Ok(None) };
     let leaps = store.clock_leaps(back(first, policy::MAX_CACHE_WINDOW * 2))?;
     let jumps = leaps.iter().fold(Duration::ZERO, |sum, leap| sum.saturating_add(leap.by));

@@ -1,6 +1,6 @@
 //! What the database is asked for a review, and its answers.
 
-use jiff::Timestamp;
+use jiff::{Timestamp, tz::TimeZone};
 
 use crate::{
     report::{Span, TALLIED_BY},
@@ -11,8 +11,6 @@ use crate::{
 pub const RULES_BY: [Dimension; 5] =
     [Dimension::Site, Dimension::Directive, Dimension::Pattern, Dimension::Line, Dimension::Reason];
 
-/// The milliseconds of a day.
-const DAY: i64 = 86_400_000;
 /// The paths that a review shows at most.
 const MOST_PATHS: usize = 1_000;
 /// The paths of the time before among which they are looked for.
@@ -73,8 +71,7 @@ impl Answers {
 
 /// The start of the day that contains the hour.
 fn day(hour: Timestamp) -> Timestamp {
-    let millisecond = hour.as_millisecond();
-    Timestamp::from_millisecond(millisecond - millisecond.rem_euclid(DAY)).unwrap_or(hour)
+    hour.to_zoned(TimeZone::UTC).start_of_day().map_or(hour, |day| day.timestamp())
 }
 
 impl Period {

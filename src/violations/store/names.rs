@@ -1,9 +1,8 @@
 //! The names in the database: of records, and of what was kept without a record.
 
-use jiff::Timestamp;
-use rusqlite::{Row, params};
+use rusqlite::params;
 
-use super::{columns::time, connection::Store};
+use super::connection::Store;
 use crate::{
     record::{Error, MOST_NAMES, NameFound, NameKind},
     text::Text,
@@ -38,9 +37,7 @@ impl Store {
         let most = i64::try_from(MOST_NAMES).unwrap_or(i64::MAX);
         Ok(NameFound::Others(self.all(&sql, params![most], |row| row.get(0))?))
     }
-}
 
-impl Store {
     /// The product token as counts spell it, in whatever case it is asked for.
     ///
     /// # Errors
@@ -53,15 +50,6 @@ impl Store {
                    SELECT product_token FROM sites JOIN series ON site = name \
                    WHERE product_token = ? AND product_token <> '' LIMIT 1";
         Ok(self.all(sql, [product_token], |row| row.get(0))?.pop())
-    }
-
-    /// The first hour that has counts.
-    ///
-    /// # Errors
-    /// Where the database cannot be read.
-    pub fn first_counted_hour(&self) -> Result<Option<Timestamp>, Error> {
-        let first = |row: &Row<'_>| row.get::<_, Option<i64>>(0)?.map(|at| time(at, 0)).transpose();
-        Ok(self.all("SELECT min(hour) FROM counted_hours", [], first)?.into_iter().flatten().next())
     }
 }
 

@@ -11,7 +11,7 @@ use crate::{
         SeriesTexts, Table,
     },
     record::Error,
-    tally::{Hour, PlaceKind},
+    tally::PlaceKind,
     text::Text,
 };
 
@@ -49,6 +49,15 @@ impl Store {
         self.answer(Part::Requests, question, |counts| counts.first_hour(question))
     }
 
+    /// The first hour that has counts, whatever they count. No hour is read for it.
+    ///
+    /// # Errors
+    /// Where the database cannot be read.
+    pub fn first_counted_hour(&self) -> Result<Option<Timestamp>, Error> {
+        let first = |row: &Row<'_>| row.get::<_, Option<i64>>(0)?.map(|at| time(at, 0)).transpose();
+        Ok(self.all("SELECT min(hour) FROM counted_hours", [], first)?.into_iter().flatten().next())
+    }
+
     /// The paths or networks with the most violations, most first. The question's `by` and
     /// `purpose` don't count here.
     ///
@@ -80,8 +89,7 @@ impl Store {
     /// # Errors
     /// Where the database cannot be read.
     pub fn unrecorded(&self, question: &Question) -> Result<Vec<Counted>, Error> {
-        let mut conditions = span(question);
-        conditions.require("site = ?", question.site.clone().map(Value::Text));
+        let mut conditions = conditions(question);
         conditions.require("product_token = ?", question.product_token.clone().map(Value::Text));
         conditions.require("purpose = ?", question.purpose.clone().map(Value::Text));
         // The index is for these rows alone.
@@ -116,8 +124,7 @@ impl Store {
                 None => "site".to_owned(),
             })
             .collect();
-        let mut conditions = span(question);
-        conditions.require("site = ?", question.site.clone().map(Value::Text));
+        let conditions = conditions(question);
         let (keys, grouping) = match expressions.join(", ") {
             none if none.is_empty() => (String::new(), String::new()),
             keys => (format!("{keys}, "), format!(" GROUP BY {keys} ORDER BY {keys}")),
@@ -143,8 +150,7 @@ impl Store {
     /// # Errors
     /// Where the database cannot be read.
     pub fn referrals(&self, question: &Question) -> Result<Vec<Referral>, Error> {
-        let mut conditions = span(question);
-        conditions.require("site = ?", question.site.clone().map(Value::Text));
+        let conditions = conditions(question);
         let sql = format!(
             "SELECT operator, site, sum(visits) AS visits FROM referrals{} \
              GROUP BY operator, site ORDER BY visits DESC, operator, site",
@@ -160,12 +166,13 @@ impl Store {
     }
 }
 
-/// The hours of a question.
-fn span(question: &Question) -> Conditions {
+/// The hours and the site of a question.
+fn conditions(question: &Question) -> Conditions {
     let mut conditions = Conditions::default();
-    let first = Hour::of(question.since).as_millisecond();
+    let [first, until] = question.hours();
     conditions.require("hour >= ?", Some(Value::Integer(first)));
-    conditions.require("hour < ?", Some(Value::Integer(question.until.as_millisecond())));
+    conditions.require("hour < ?", Some(Value::Integer(until)));
+    conditions.require("site = ?", question.site.clone().map(Value::Text));
     conditions
 }
 
@@ -182,8 +189,7 @@ fn read(
         .prepare_cached(HOURS)?
         .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
         .collect::<rusqlite::Result<_>>()?;
-    let first = Hour::of(question.since).as_millisecond();
-    let until = question.until.as_millisecond();
+    let [first, until] = question.hours();
     for mut loading in counts.missing(part, &hours, first, until) {
         match part {
             Part::Requests => read_requests(&snapshot, counts, &mut loading)?,
@@ -215,10 +221,9 @@ fn read_requests(
 }
 
 fn learn(counts: &mut Table, id: i64, row: &Row<'_>) -> rusqlite::Result<()> {
-    let text = |at: usize| -> rusqlite::Result<&str> { Ok(row.get_ref(at)?.as_str()?) };
     let mut texts = SeriesTexts { line: row.get(12)?, ..SeriesTexts::default() };
     for (at, value) in texts.kind.iter_mut().chain(&mut texts.rule).enumerate() {
-        *value = text(at)?;
+        *value = text(row, at)?;
     }
     counts.learn(id, &texts);
     Ok(())
@@ -232,14 +237,18 @@ fn read_places(
     let mut statement = connection.prepare_cached(PLACES)?;
     let mut rows = statement.query(loading.span())?;
     while let Some(row) = rows.next()? {
-        let text = |at: usize| -> rusqlite::Result<&str> { Ok(row.get_ref(at)?.as_str()?) };
         // Rows of another program's kind are not ours to count.
-        let Some(kind) = PlaceKind::from_name(text(1)?) else { continue };
-        let owner = counts.owner(kind, text(2)?, text(3)?);
+        let Some(kind) = PlaceKind::from_name(text(row, 1)?) else { continue };
+        let owner = counts.owner(kind, text(row, 2)?, text(row, 3)?);
         let violations = row.get::<_, i64>(5)?.unsigned_abs();
-        counts.add_place(loading, row.get(0)?, owner, text(4)?, violations);
+        counts.add_place(loading, row.get(0)?, owner, text(row, 4)?, violations);
     }
     Ok(())
+}
+
+/// A text, as the row holds it.
+fn text<'a>(row: &'a Row<'_>, at: usize) -> rusqlite::Result<&'a str> {
+    Ok(row.get_ref(at)?.as_str()?)
 }
 
 /// The value of a key.

@@ -4,9 +4,12 @@ use jiff::Timestamp;
 use proptest::prelude::*;
 
 use super::*;
-use crate::violations::{
-    Counted, PeopleCount, PlaceCount, ReadState, Referral, ReferralCount, Rollup, Rollups, Series,
-    retention::Piece,
+use crate::{
+    tally::Hour,
+    violations::{
+        Counted, PeopleCount, PlaceCount, ReadState, Referral, ReferralCount, Rollup, Rollups,
+        Series, retention::Piece,
+    },
 };
 
 const ALL: [Dimension; 15] = [
@@ -100,6 +103,14 @@ fn value(rollup: &Rollup, dimension: Dimension) -> Text {
     }
 }
 
+fn by_key(counted: Vec<Counted>) -> BTreeMap<Vec<String>, [u64; 4]> {
+    let row = |one: Counted| {
+        let key = one.key.iter().map(|text| text.to_string()).collect();
+        (key, [one.requests, one.violations, one.folded, one.dropped])
+    };
+    counted.into_iter().map(row).collect()
+}
+
 /// The definition, read literally.
 fn naive(rollups: &[Rollup], question: &Question) -> BTreeMap<Vec<String>, [u64; 4]> {
     let mut sums = BTreeMap::<_, [u64; 4]>::new();
@@ -159,14 +170,7 @@ proptest! {
             let question =
                 Question { since, until, by, site, product_token, purpose, only_violations };
             let counted = store.counted(&question).expect("counts");
-            let counted: BTreeMap<Vec<String>, [u64; 4]> = counted
-                .into_iter()
-                .map(|one| {
-                    let key = one.key.iter().map(|text| text.to_string()).collect();
-                    (key, [one.requests, one.violations, one.folded, one.dropped])
-                })
-                .collect();
-            prop_assert_eq!(counted, naive(&rollups, &question));
+            prop_assert_eq!(by_key(counted), naive(&rollups, &question));
             let question =
                 Question { by: vec![Dimension::Action], only_violations: false, ..question };
             let unrecorded = store.unrecorded(&question).expect("counts");
@@ -232,16 +236,8 @@ proptest! {
             for by in [vec![], vec![Dimension::Day, Dimension::Pattern], vec![Dimension::Hour]] {
                 let question = Question { by, ..Question::default() };
                 let reader = Store::open_read_only(&file).expect("a database").sharing(&memory);
-                let counted: BTreeMap<Vec<String>, [u64; 4]> = reader
-                    .counted(&question)
-                    .expect("counts")
-                    .into_iter()
-                    .map(|one| {
-                        let key = one.key.iter().map(|text| text.to_string()).collect();
-                        (key, [one.requests, one.violations, one.folded, one.dropped])
-                    })
-                    .collect();
-                prop_assert_eq!(counted, naive(&rollups, &question));
+                let counted = reader.counted(&question).expect("counts");
+                prop_assert_eq!(by_key(counted), naive(&rollups, &question));
                 let places = reader.places(PlaceKind::Path, &question, 99).expect("places");
                 let violations: u64 = places.iter().map(|one| one.violations).sum();
                 prop_assert_eq!(violations, rollups.iter().map(|one| one.requests).sum::<u64>());
