@@ -9,12 +9,13 @@
 //!
 //! ```text
 //! base       diagnostic  escape  text  metrics  product_token  fetch
-//! formats    robots   robots_tag   signature   crawlers    pure: bytes in, values out
+//! formats    robots   robots_tag   signature   crawlers   access_log    pure: bytes in, values out
 //! meaning    policy   enforce                          pure: enforce -> policy -> formats
 //! effects    tally -> record -> violations   evidence   conduct   alerts  do not know each other
 //! documents  report                                    stored facts in, documents out
 //! in force   publication   gate                        the published state; the path of a request
 //! reasons    explanation                               a decision as data and as text
+//! trials     replay                                    past requests through the gate
 //! edges      proxy    admin -> desk   api              proxy and admin, desk and api do not know each other
 //! top        cli                                       everything
 //! ```
@@ -44,6 +45,8 @@ pub mod robots_tag; // Robots-Tag, X-Robots-Tag and meta elements: parser, write
 
 pub mod signature; // HTTP message signatures of crawlers
 
+pub mod access_log; // access logs of web servers
+
 pub mod crawlers; // the catalogue, the claim of a User-Agent, and its evidence
 
 pub mod policy; // the operator's file as validated values
@@ -70,6 +73,8 @@ pub mod publication; // the state in force, swapped whole
 pub mod gate; // the path of every request
 
 pub mod explanation; // the reasons of a decision, as data and as text
+
+pub mod replay; // access logs run through a policy
 
 pub mod proxy; // the edge on pingora
 

@@ -15,6 +15,7 @@ mod config; // the policy file as an option
 mod exit; // exit codes and errors
 mod input; // files and standard input, up to a limit
 mod output; // text or JSON lines
+mod robots_file; // a robots.txt that an option names
 mod screen; // the terminal
 mod span; // times and spans of time
 
@@ -24,6 +25,7 @@ mod crawlers;
 mod demo;
 mod explain;
 mod memory;
+mod replay;
 mod report;
 mod robots;
 mod serve;
@@ -51,6 +53,7 @@ enum Verb {
     Explain(explain::Args),
     Crawlers(crawlers::Args),
     Tags(tags::Args),
+    Replay(replay::Args),
     Violations(violations::Args),
     Report(report::Args),
     Store(store::Args),
@@ -90,6 +93,7 @@ pub fn run() -> ExitCode {
         Verb::Explain(args) => explain::run(&args, &mut out),
         Verb::Crawlers(args) => crawlers::run(&args, &mut out),
         Verb::Tags(args) => tags::run(&args, &mut out),
+        Verb::Replay(args) => replay::run(&args, &mut out),
         Verb::Violations(args) => violations::run(&args, &mut out),
         Verb::Report(args) => report::run(&args, &mut out),
         Verb::Store(args) => store::run(&args, &mut out),

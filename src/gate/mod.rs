@@ -20,7 +20,7 @@ use http::{HeaderMap, Method};
 use ipnet::IpNet;
 
 use crate::{
-    conduct::{self, Conduct, Weighed},
+    conduct::{self, Conduct, Fetches, Weighed},
     crawlers::Class,
     enforce::{Action, Decision, Judgement, Moment, Reason, TagFields},
     metrics::Metrics,
@@ -37,6 +37,7 @@ mod client; // the client of a request
 mod fields; // the fields that go on to the origin
 mod page; // texts for refused clients
 mod passage; // a request from the gate to its response
+mod past; // requests of the past
 mod privacy; // addresses in records
 mod record; // rows for the store
 mod referrer; // the page that led a person here
@@ -55,6 +56,7 @@ pub use self::{
     client::is_trusted,
     fields::Forwarding,
     passage::{Passage, Reception},
+    past::{Counted, Past},
     record::robots_read,
     refusal::Refusal,
     request::Request,
@@ -230,18 +232,26 @@ impl Gate {
     /// robots.txt. Notes the fetch for the crawlers of the request.
     fn robots_txt(&self, visit: &Visit<'_>) -> Answer {
         let site = visit.site;
-        if visit.request.method == Method::GET {
-            site.edition().was_given();
-            for name in visit.claim.tokens().chain(visit.claim.programs()) {
-                let Some(standing) = visit.standing_as_reader(name) else { continue };
-                let reader = visit.reader(standing.outcome);
-                let fetches = self.conduct.ledger.note(site, name, reader, visit.now());
-                let rows =
-                    fetches.into_iter().map(|fetches| self.recorder.fetch(fetches, visit.now()));
-                rows.for_each(|row| self.sink.fetched(row));
-            }
-        }
+        self.note_fetch(visit).into_iter().for_each(|fetches| {
+            self.sink.fetched(self.recorder.fetch(fetches, visit.now()));
+        });
         Answer::robots_txt(visit.request, site, visit.now()).tagged(site, b"/robots.txt")
+    }
+
+    /// Notes a fetch of robots.txt for the crawlers of the request. Returns the rows to store.
+    fn note_fetch(&self, visit: &Visit<'_>) -> Vec<Fetches> {
+        let site = visit.site;
+        if visit.request.method != Method::GET {
+            return Vec::new();
+        }
+        site.edition().was_given();
+        let names = visit.claim.tokens().chain(visit.claim.programs());
+        let noted = names.flat_map(|name| {
+            let standing = visit.standing_as_reader(name)?;
+            let reader = visit.reader(standing.outcome);
+            Some(self.conduct.ledger.note(site, name, reader, visit.now()))
+        });
+        noted.flatten().collect()
     }
 
     /// The record of a decision against a request, and the answer if Beadle refuses it. A violation

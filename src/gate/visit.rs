@@ -109,7 +109,8 @@ impl<'a> Visit<'a> {
         Reader { network: self.network(), outcome }
     }
 
-    fn network(&self) -> Network {
+    /// The network of the client.
+    pub(super) fn network(&self) -> Network {
         Network::of(self.client.address)
     }
 

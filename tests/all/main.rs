@@ -50,6 +50,7 @@ mod cli_check;
 mod cli_crawlers;
 mod cli_explain;
 mod cli_input;
+mod cli_replay; // access logs through a policy
 mod cli_report; // the evidence of violations
 mod cli_review; // reports over a span of time, and scorecards
 mod cli_store; // the database as a file

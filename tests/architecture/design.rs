@@ -7,7 +7,8 @@ const FORMATS: [&str; 4] = ["robots", "robots_tag", "signature", "crawlers"];
 
 /// The rooms that each room may use beside the base and itself. An arrow only ever points up this
 /// table.
-pub(crate) const USES: [(&str, &[&str]); 23] = [
+pub(crate) const USES: [(&str, &[&str]); 25] = [
+    ("access_log", &[]),
     ("robots", &[]),
     ("robots_tag", &[]),
     ("signature", &[]),
@@ -41,6 +42,21 @@ pub(crate) const USES: [(&str, &[&str]); 23] = [
         ],
     ),
     ("explanation", &["robots", "crawlers", "enforce", "violations", "publication", "gate"]),
+    (
+        "replay",
+        &[
+            "access_log",
+            "robots",
+            "crawlers",
+            "policy",
+            "enforce",
+            "record",
+            "violations",
+            "report",
+            "publication",
+            "gate",
+        ],
+    ),
     ("proxy", &["policy", "enforce", "publication", "gate"]),
     ("admin", &["violations", "report", "publication", "gate"]),
     (
@@ -77,6 +93,8 @@ pub(crate) const USES: [(&str, &[&str]); 23] = [
             "publication",
             "gate",
             "explanation",
+            "access_log",
+            "replay",
             "proxy",
             "admin",
             "desk",
@@ -87,7 +105,7 @@ pub(crate) const USES: [(&str, &[&str]); 23] = [
 ];
 
 /// The places of each direct dependency; it is unknown everywhere else.
-pub(crate) const CRATES: [(&str, &[&str]); 43] = [
+pub(crate) const CRATES: [(&str, &[&str]); 45] = [
     ("pingora", &["proxy/"]),
     ("async_trait", &["proxy/"]),
     (
@@ -102,6 +120,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 43] = [
             "desk/",
             "api/",
             "cli/demo.rs",
+            "replay/",
         ],
     ),
     (
@@ -116,6 +135,8 @@ pub(crate) const CRATES: [(&str, &[&str]); 43] = [
             "publication/",
             "gate/",
             "proxy/",
+            "replay/",
+            "cli/robots_file.rs",
         ],
     ),
     (
@@ -141,7 +162,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 43] = [
     ("rustls", &["fetch/", "publication/certificates.rs", "proxy/"]),
     ("regex_automata", &["crawlers/patterns.rs"]),
     ("x509_parser", &["publication/certificates.rs"]),
-    ("memchr", &["robots/", "record/path_pattern.rs"]),
+    ("memchr", &["access_log/", "robots/", "record/path_pattern.rs", "replay/"]),
     ("sfv", &["robots_tag/", "robots/record.rs", "signature/"]),
     ("serde_yaml", &["policy/yaml.rs"]),
     (
@@ -161,6 +182,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 43] = [
             "desk/",
             "api/",
             "cli/",
+            "replay/",
         ],
     ),
     (
@@ -177,6 +199,8 @@ pub(crate) const CRATES: [(&str, &[&str]); 43] = [
             "desk/",
             "api/",
             "cli/",
+            "access_log/",
+            "replay/",
         ],
     ),
     ("askama", &["report/html.rs", "admin/", "desk/"]),
@@ -219,6 +243,8 @@ pub(crate) const CRATES: [(&str, &[&str]); 43] = [
             "desk/",
             "api/",
             "cli/",
+            "access_log/",
+            "replay/",
         ],
     ),
     ("strsim", &["crawlers/", "policy/"]),
@@ -233,7 +259,9 @@ pub(crate) const CRATES: [(&str, &[&str]); 43] = [
             "report/terms/id.rs",
         ],
     ),
-    ("hashbrown", &["tally/", "counts/"]),
+    ("hashbrown", &["tally/", "counts/", "replay/"]),
+    ("flate2", &["replay/source.rs"]),
+    ("zstd", &["replay/source.rs"]),
     ("zip", &["report/bundle/archive.rs"]),
     ("rusqlite", &["violations/store/"]),
     ("rustix", &["cli/store/disk.rs"]),
@@ -262,7 +290,10 @@ pub(crate) const CRATES: [(&str, &[&str]); 43] = [
     ),
     ("tracing_subscriber", &["cli/"]),
     ("reqwest", &["fetch/"]),
-    ("url", &["fetch/", "publication/origin_files/", "admin/", "desk/", "api/"]),
+    (
+        "url",
+        &["fetch/", "publication/origin_files/", "admin/", "desk/", "api/", "cli/robots_file.rs"],
+    ),
     ("governor", &["conduct/limiter.rs"]),
     ("hickory_resolver", &["evidence/names/"]),
 ];
@@ -291,7 +322,8 @@ pub(crate) const EFFECTS: [&str; 8] = [
     ".await",
     "async fn",
 ];
-pub(crate) const PURE_ROOMS: [&str; 11] = [
+pub(crate) const PURE_ROOMS: [&str; 12] = [
+    "access_log",
     "robots",
     "robots_tag",
     "signature",

@@ -135,7 +135,7 @@ fn there_already(file: &Path) -> Error {
 }
 
 /// Writes the file whole, or not at all.
-pub(super) fn save(file: &Path, bytes: &[u8], force: bool) -> Result<(), Error> {
+pub(in crate::cli) fn save(file: &Path, bytes: &[u8], force: bool) -> Result<(), Error> {
     let refused = |error: &io::Error| match error.kind() {
         io::ErrorKind::AlreadyExists if !force => there_already(file),
         _ => Error::Refused(format!("{}: {error}", name(file))),

@@ -3,7 +3,7 @@
 
 use std::{io::Write, path::PathBuf};
 
-use self::format::Format;
+pub(super) use self::{evidence::save, format::Format, review::screen};
 use crate::cli::{
     config::ConfigFile,
     exit::{Error, Exit},

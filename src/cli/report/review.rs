@@ -59,7 +59,8 @@ pub(super) fn write(options: &Options<'_>, out: &mut dyn Write) -> Result<Exit, 
     Ok(Exit::Fine)
 }
 
-fn screen(file: Option<&Path>) -> report::Screen {
+/// The screen of a document: the terminal, unless it goes into a file.
+pub(in crate::cli) fn screen(file: Option<&Path>) -> report::Screen {
     let screen = Screen::of_standard_output();
     let to_terminal = file.is_none();
     report::Screen {

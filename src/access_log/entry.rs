@@ -1,0 +1,187 @@
+//! One request in a log.
+
+use std::{borrow::Cow, net::IpAddr};
+
+/// One request in a log. Texts are unescaped; an absent one is `None`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Entry<'l> {
+    /// The time in microseconds since the Unix epoch.
+    pub time: i64,
+    /// The address of the client or of the last proxy.
+    pub client: Option<IpAddr>,
+    /// The method.
+    pub method: Cow<'l, [u8]>,
+    /// The request target as received.
+    pub target: Cow<'l, [u8]>,
+    /// The requested host, perhaps with a port.
+    pub host: Option<Cow<'l, [u8]>>,
+    /// The User-Agent; `None` for an absent or empty field.
+    pub user_agent: Option<Cow<'l, [u8]>>,
+    /// The field X-Forwarded-For.
+    pub forwarded_for: Option<Cow<'l, [u8]>>,
+    /// The status of the response; 0 if it is unknown.
+    pub status: u16,
+}
+
+/// The reason why a line is no entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fault {
+    /// Occurs when a line doesn't have the form of the format.
+    Form,
+    /// Occurs when a line is no JSON object.
+    Json,
+    /// Occurs when a line has no readable time.
+    Time,
+    /// Occurs when a line has no readable address of a client.
+    Address,
+    /// Occurs when a request was no HTTP request: a port scan, TLS on a plain port.
+    Request,
+    /// Occurs when a line has no request, for example the log of a start.
+    NoRequest,
+    /// Occurs when a line is longer than the limit.
+    TooLong,
+    /// Occurs when the `#Fields` of the file lack one that is needed.
+    Fields,
+}
+
+impl Fault {
+    /// All faults.
+    pub const ALL: [Self; 8] = [
+        Self::Form,
+        Self::Json,
+        Self::Time,
+        Self::Address,
+        Self::Request,
+        Self::NoRequest,
+        Self::TooLong,
+        Self::Fields,
+    ];
+
+    /// The stable name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Form => "form",
+            Self::Json => "json",
+            Self::Time => "time",
+            Self::Address => "address",
+            Self::Request => "request",
+            Self::NoRequest => "no_request",
+            Self::TooLong => "too_long",
+            Self::Fields => "fields",
+        }
+    }
+
+    /// The fault as a phrase.
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::Form => "another form than the log format",
+            Self::Json => "no JSON object",
+            Self::Time => "no readable time",
+            Self::Address => "no readable client address",
+            Self::Request => "no HTTP request line",
+            Self::NoRequest => "not about a request",
+            Self::TooLong => "longer than 1 MiB",
+            Self::Fields => "no #Fields line, or one without time, client or path",
+        }
+    }
+}
+
+/// The parts of an entry as they are found.
+#[derive(Debug, Default)]
+pub(super) struct Parts<'l> {
+    pub(super) time: Option<i64>,
+    pub(super) client: Option<IpAddr>,
+    pub(super) request: Option<Cow<'l, [u8]>>,
+    pub(super) method: Option<Cow<'l, [u8]>>,
+    pub(super) target: Option<Cow<'l, [u8]>>,
+    pub(super) query: Option<Cow<'l, [u8]>>,
+    pub(super) host: Option<Cow<'l, [u8]>>,
+    pub(super) server_name: Option<Cow<'l, [u8]>>,
+    pub(super) user_agent: Option<Cow<'l, [u8]>>,
+    pub(super) forwarded_for: Option<Cow<'l, [u8]>>,
+    pub(super) status: u16,
+}
+
+impl<'l> Parts<'l> {
+    /// The entry, if nothing is missing that a judgement needs.
+    pub(super) fn entry(self) -> Result<Entry<'l>, Fault> {
+        let time = self.time.ok_or(Fault::Time)?;
+        let (mut method, mut target) = (self.method, self.target);
+        if let Some(line) = self.request {
+            let (its_method, its_target) =
+                super::request_line::split(line).ok_or(Fault::Request)?;
+            method.get_or_insert(its_method);
+            target.get_or_insert(its_target);
+        }
+        let target = target.filter(|target| !target.is_empty()).ok_or(Fault::NoRequest)?;
+        let target = match self.query.as_deref().filter(|query| !matches!(*query, b"" | b"-")) {
+            Some(query) => {
+                let query = query.strip_prefix(b"?").unwrap_or(query);
+                Cow::Owned([&target, &b"?"[..], query].concat())
+            }
+            None => target,
+        };
+        let named = |host: &Cow<'_, [u8]>| !matches!(host.as_ref(), b"" | b"-");
+        Ok(Entry {
+            time,
+            client: self.client,
+            method: method.unwrap_or(Cow::Borrowed(b"GET")),
+            target,
+            host: self.host.filter(named).or(self.server_name.filter(named)),
+            user_agent: self.user_agent.filter(named),
+            forwarded_for: self.forwarded_for.filter(named),
+            status: self.status,
+        })
+    }
+}
+
+/// An address, with or without a port: `192.0.2.1`, `192.0.2.1:80`, `[::1]:80`, `::1`.
+pub(super) fn address(bytes: &[u8]) -> Option<IpAddr> {
+    if let Some(address) = plain_v4(bytes) {
+        return Some(address);
+    }
+    let text = std::str::from_utf8(bytes).ok()?;
+    if let Some(rest) = text.strip_prefix('[') {
+        return rest.split_once(']')?.0.parse().ok();
+    }
+    text.parse().ok().or_else(|| {
+        let (host, port) = text.rsplit_once(':')?;
+        let is_port = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+        is_port.then(|| host.parse().ok()).flatten()
+    })
+}
+
+/// A dotted quad; the standard library's parser takes most of the time of a line.
+fn plain_v4(bytes: &[u8]) -> Option<IpAddr> {
+    let mut octets = [0_u8; 4];
+    let mut parts = bytes.split(|&byte| byte == b'.');
+    for octet in &mut octets {
+        let part = parts.next()?;
+        if part.is_empty() || part.len() > 3 || (part.len() > 1 && part.first() == Some(&b'0')) {
+            return None;
+        }
+        let mut number = 0_u16;
+        for digit in part {
+            let digit = digit.wrapping_sub(b'0');
+            if digit > 9 {
+                return None;
+            }
+            number = number * 10 + u16::from(digit);
+        }
+        *octet = u8::try_from(number).ok()?;
+    }
+    parts.next().is_none().then(|| IpAddr::from(octets))
+}
+
+/// The status of a response; 0 if it isn't a number.
+pub(super) fn status(bytes: &[u8]) -> u16 {
+    let mut number = 0_u16;
+    for digit in bytes {
+        let digit = digit.wrapping_sub(b'0');
+        if digit > 9 {
+            return 0;
+        }
+        number = number.saturating_mul(10).saturating_add(u16::from(digit));
+    }
+    number
+}

@@ -1,0 +1,38 @@
+//! Access logs of web servers: one line in, one [`Entry`] out.
+//!
+//! ```text
+//! detect      the first lines -> the format
+//! format      its name, or a pattern as nginx's log_format and Apache's LogFormat write it
+//! pattern     nginx, apache: compiled patterns; combined is one of them
+//! json        Caddy, Traefik, Cloudflare Logpush, Beadle's records, other JSON lines
+//! w3c         W3C extended (IIS), CloudFront: the fields stand in the file
+//! haproxy, alb    fixed columns
+//! request_line, time, unescape   parts of a line
+//! ```
+//! A line that can't be read gives a [`Fault`] and is never guessed.
+//!
+//! May use: escape. Must not know: files, threads, the policy, how a request is judged.
+
+mod alb;
+mod apache;
+mod detect;
+mod entry;
+mod format;
+mod haproxy;
+mod json;
+mod nginx;
+mod pattern;
+mod request_line;
+mod time;
+mod unescape;
+mod w3c;
+
+#[cfg(test)]
+mod tests;
+
+pub use self::{
+    detect::detect,
+    entry::{Entry, Fault},
+    format::{Format, NAMES, Unknown},
+    w3c::Columns,
+};

@@ -1,0 +1,61 @@
+//! What another policy does with the same requests.
+
+use std::collections::BTreeMap;
+
+use crate::escape;
+
+use super::verdict::Verdict;
+
+/// The paths that are kept as examples.
+const EXAMPLES: usize = 3;
+/// The most rows; further ones are counted together.
+const MOST_ROWS: usize = 10_000;
+const OTHER: &str = "…";
+
+/// The requests that another policy treats otherwise.
+#[derive(Debug, Default)]
+pub struct Changes(BTreeMap<(String, String, Verdict, Verdict), Change>);
+
+/// Requests of one crawler whose treatment changes alike.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Change {
+    /// The number.
+    pub requests: u64,
+    /// The first paths.
+    pub paths: Vec<String>,
+}
+
+impl Changes {
+    pub(super) fn add(
+        &mut self,
+        site: &str,
+        name: &str,
+        (before, after): (Verdict, Verdict),
+        target: &[u8],
+    ) {
+        let mut key = (site.to_owned(), name.to_owned(), before, after);
+        if self.0.len() >= MOST_ROWS && !self.0.contains_key(&key) {
+            OTHER.clone_into(&mut key.1);
+        }
+        let change = self.0.entry(key).or_default();
+        change.requests += 1;
+        if change.paths.len() < EXAMPLES {
+            let path = escape::bounded(target, 256);
+            if !change.paths.contains(&path) {
+                change.paths.push(path);
+            }
+        }
+    }
+
+    /// The changes, most requests first: site, product token, before, after.
+    pub fn rows(&self) -> Vec<(&str, &str, Verdict, Verdict, &Change)> {
+        let rows = self.0.iter();
+        let mut rows: Vec<_> = rows
+            .map(|((site, name, before, after), change)| {
+                (site.as_str(), name.as_str(), *before, *after, change)
+            })
+            .collect();
+        rows.sort_by_key(|row| std::cmp::Reverse(row.4.requests));
+        rows
+    }
+}

@@ -1,0 +1,269 @@
+//! The rows of logs, judged by the gate of the proxy.
+
+use std::io;
+
+use hashbrown::HashMap;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
+use jiff::Timestamp;
+
+use crate::{
+    diagnostic::Diagnostic,
+    enforce::Moment,
+    gate::{Refusal, Request},
+    violations::{Error, Violation},
+};
+
+use super::{
+    basis::{Basis, Rules},
+    batch::{Batch, Row},
+    changes::Changes,
+    merge::{Item, Logs},
+    source::Failure,
+    tally::Tally,
+    verdict::Verdict,
+};
+
+/// The User-Agents whose fields are kept.
+const KEPT_FIELDS: usize = 4_096;
+
+/// Why a replay ended early.
+#[derive(Debug)]
+pub enum Stop {
+    /// A log can't be read.
+    Log(Failure),
+    /// A line has no host, and no site takes it; the name of the log and the line.
+    NoHost(String, u64),
+    /// The record of a violation can't be written.
+    Output(io::Error),
+}
+
+/// The judgement of logs.
+#[derive(Debug)]
+pub struct Judge {
+    rules: Rules,
+    /// Another policy on the same requests.
+    against: Option<(Rules, Changes)>,
+    /// The host of a line without one.
+    host: Option<String>,
+    /// Whether a line needs a host.
+    needs_host: bool,
+    fields: Fields,
+    /// The time of the last row. The time of a judgement never goes back.
+    now: i64,
+    tally: Tally,
+    /// The numbers of the policy's sites that have a name already.
+    named: usize,
+}
+
+/// The fields of requests, by their User-Agent.
+#[derive(Debug, Default)]
+struct Fields {
+    places: HashMap<Box<[u8]>, usize>,
+    fields: Vec<HeaderMap>,
+    none: HeaderMap,
+}
+
+impl From<Failure> for Stop {
+    fn from(failure: Failure) -> Self {
+        Self::Log(failure)
+    }
+}
+
+impl Judge {
+    /// A judgement by `basis`, and by another one to compare. `host` is the host of lines without one.
+    /// The findings are those about files of origins.
+    ///
+    /// # Errors
+    /// A gate can't be set up.
+    pub fn new(
+        basis: Basis,
+        against: Option<Basis>,
+        host: Option<String>,
+    ) -> Result<(Self, Vec<Diagnostic>), Error> {
+        let needs_host = !basis.has_default();
+        let host = host.or_else(|| basis.only_host());
+        let (rules, mut findings) = basis.rules()?;
+        let against = against.map(Basis::rules).transpose()?;
+        let against = against.map(|(rules, found)| {
+            findings.extend(found);
+            (rules, Changes::default())
+        });
+        let judge = Self {
+            rules,
+            against,
+            host,
+            needs_host,
+            fields: Fields::default(),
+            now: i64::MIN,
+            tally: Tally::default(),
+            named: 0,
+        };
+        Ok((judge, findings))
+    }
+
+    /// Judges logs to their end. `record` gets each violation; without it none is made. `progress` is
+    /// called now and then.
+    ///
+    /// # Errors
+    /// A log can't be read, a line belongs to no site, or a record can't be written.
+    pub fn run(
+        mut self,
+        mut logs: Logs,
+        mut record: Option<&mut dyn FnMut(&Violation) -> io::Result<()>>,
+        mut progress: impl FnMut(&Logs, u64),
+    ) -> Result<(Tally, Option<Changes>), Stop> {
+        loop {
+            let mut no_host = None;
+            let more = logs.step(&mut |item| match item {
+                Item::Batch(batch, log) => {
+                    self.tally.add_lines(batch, log);
+                    Ok(())
+                }
+                Item::Row(batch, row, log) => match self.row(batch, row, log, &mut record) {
+                    Err(Stop::NoHost(_, line)) => {
+                        no_host = Some(log);
+                        Err(Stop::NoHost(String::new(), line))
+                    }
+                    other => other,
+                },
+            });
+            let more = more.map_err(|outcome| match (outcome, no_host) {
+                (Stop::NoHost(_, line), Some(log)) => Stop::NoHost(logs.name(log).to_owned(), line),
+                (other, _) => other,
+            })?;
+            progress(&logs, self.tally.lines);
+            if !more {
+                self.tally.name_logs(|log| logs.name(log).to_owned());
+                return Ok((self.tally, self.against.map(|(_, changes)| changes)));
+            }
+        }
+    }
+
+    fn row(
+        &mut self,
+        batch: &Batch,
+        row: &Row,
+        log: usize,
+        record: &mut Option<&mut dyn FnMut(&Violation) -> io::Result<()>>,
+    ) -> Result<(), Stop> {
+        self.tally.late += u64::from(row.time < self.now);
+        self.now = self.now.max(row.time);
+        let now = Timestamp::from_microsecond(self.now).unwrap_or(Timestamp::MIN);
+        let moment = Moment::at(now);
+        self.rules.advance(now);
+        let authority = match row.host.is_some() {
+            true => Some(batch.get(row.host)),
+            false => self.host.as_deref().map(str::as_bytes),
+        };
+        if authority.is_none() && self.needs_host {
+            return Err(Stop::NoHost(String::new(), row.line));
+        }
+        let own_fields;
+        let user_agent = batch.get(row.user_agent);
+        let fields = match row.forwarded_for.is_some() {
+            false => self.fields.of(user_agent),
+            true => {
+                let mut fields = self.fields.of(user_agent).clone();
+                let value = value(batch.get(row.forwarded_for));
+                fields.insert(HeaderName::from_static("x-forwarded-for"), value);
+                own_fields = fields;
+                &own_fields
+            }
+        };
+        let own_method;
+        let method = match batch.get(row.method) {
+            b"GET" => &Method::GET,
+            b"HEAD" => &Method::HEAD,
+            b"POST" => &Method::POST,
+            other => {
+                own_method = Method::from_bytes(other).unwrap_or_default();
+                &own_method
+            }
+        };
+        let request = Request {
+            method,
+            target: batch.get(row.target),
+            authority,
+            is_http_1_0: authority.is_none(),
+            fields,
+            peer: row.client,
+            is_tls: false,
+        };
+        let (tally, status) = (&mut self.tally, row.status);
+        let mut outcome = Verdict::NotJudged;
+        let mut written = Ok(());
+        let mut site = 0;
+        let judged = self.rules.gate.replay(&request, moment, status, |past| {
+            outcome = Verdict::of(&past);
+            site = past.site;
+            tally.add(&past, outcome, request.target, now);
+            if let Some(record) = record
+                && let Some(counted) = &past.counted
+                && let Some(mut violation) = counted.violation()
+            {
+                violation.status = status;
+                written = record(&violation);
+            }
+        });
+        match judged {
+            Ok(Some(())) if site >= self.named => {
+                for number in self.named..=site {
+                    self.tally.name_site(self.rules.site_name(number));
+                }
+                self.named = site + 1;
+            }
+            Ok(_) => {}
+            Err(refusal) => self.tally.refuse(code(refusal), log, row.line, batch.get(row.host)),
+        }
+        written.map_err(Stop::Output)?;
+        if let Some((rules, changes)) = &mut self.against {
+            // A request that the other policy refuses is of no site there.
+            let _ = rules.gate.replay(&request, moment, status, |past| {
+                let after = Verdict::of(&past);
+                if after != outcome {
+                    let key = past.counted.as_ref().map(|counted| &counted.key);
+                    let (site, name) = key.map_or(("", ""), |key| (key.site, key.product_token));
+                    changes.add(site, name, (outcome, after), request.target);
+                }
+            });
+        }
+        Ok(())
+    }
+}
+
+impl Fields {
+    /// The fields of a request with this User-Agent.
+    fn of(&mut self, user_agent: &[u8]) -> &HeaderMap {
+        let known = self.places.get(user_agent).copied();
+        let at = known.unwrap_or_else(|| {
+            if self.fields.len() >= KEPT_FIELDS {
+                *self = Self::default();
+            }
+            let mut fields = HeaderMap::new();
+            if !user_agent.is_empty() {
+                fields.insert(header::USER_AGENT, value(user_agent));
+            }
+            self.fields.push(fields);
+            let at = self.fields.len() - 1;
+            self.places.insert(user_agent.into(), at);
+            at
+        });
+        self.fields.get(at).unwrap_or(&self.none)
+    }
+}
+
+/// A field value. Control characters, which no server takes, are left out.
+fn value(octets: &[u8]) -> HeaderValue {
+    HeaderValue::from_bytes(octets).unwrap_or_else(|_| {
+        let kept: Vec<u8> = octets.iter().copied().filter(|b| *b >= b' ' && *b != 127).collect();
+        HeaderValue::from_bytes(&kept).unwrap_or_else(|_| HeaderValue::from_static(""))
+    })
+}
+
+const fn code(refusal: Refusal) -> &'static str {
+    match refusal {
+        Refusal::UnknownHost => "unknown_host",
+        Refusal::BadHost => "host",
+        _ => "target",
+    }
+}

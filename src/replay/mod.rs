@@ -1,0 +1,42 @@
+//! Access logs run through a policy: what would have been logged, throttled or blocked.
+//!
+//! ```text
+//! source     a file or standard input, decompressed, in blocks of whole lines     a thread for each open file
+//! batch      a block -> rows                                                      a pool of threads
+//! merge      the rows of all files in the order of time, within WINDOW
+//! judge      rows -> the gate of the proxy, with the logs' time as now            one thread
+//! tally      what is counted, bounded; `changes` against another policy
+//! rows, pages    the outcome as JSON lines, as a document
+//! ```
+//! The result does not depend on the number of threads: blocks, their order and their merge depend on
+//! the files alone. The memory does not depend on the size of the logs.
+//!
+//! May use: access_log, robots, crawlers, policy, enforce, record, violations, report, publication, gate,
+//! diagnostic, escape, text. Must not know: the command line, any clock, the terminal.
+
+mod basis;
+mod batch;
+mod changes;
+mod judge;
+mod merge;
+mod pages;
+mod rows;
+mod source;
+mod tally;
+mod verdict;
+
+#[cfg(test)]
+mod tests;
+
+pub use self::{
+    basis::Basis,
+    batch::MOST_LINE,
+    changes::{Change, Changes},
+    judge::{Judge, Stop},
+    merge::{Logs, MOST_PENDING, Progress, WINDOW},
+    pages::document,
+    rows::json_lines,
+    source::{Failure, Source},
+    tally::{MOST_NAMES, MOST_PATHS, Tally},
+    verdict::Verdict,
+};

@@ -1,0 +1,282 @@
+//! Replay against the proxy's own path, and the order of lines.
+
+use std::{fmt::Write, fs, io, num::NonZero, path::Path, sync::Arc};
+
+use http::{HeaderMap, HeaderValue, Method, header};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use super::{merge::Item, *};
+use crate::{
+    access_log::Format,
+    enforce::Moment,
+    gate::{Gate, Request},
+    policy::Policy,
+    publication::{Handles, Memory},
+    violations::{LogTarget, Settings, Sink, Violation},
+};
+
+const REQUESTS: usize = 50_000;
+const FORMAT: &str = "$msec|$remote_addr|$host|$request|$status|$http_user_agent|";
+
+const POLICY: &str = r#"
+sites:
+  - hosts: [www.example.com]
+    origin: http://127.0.0.1:3000
+    robots_txt:
+      groups:
+        - { user_agents: ["*"], disallow: [/private/, "/*.pdf$"], allow: [/private/open/] }
+        - { user_agents: [GPTBot], disallow: [/] }
+        - { user_agents: [bingbot], crawl_delay: 30, disallow: [/search] }
+    enforcement:
+      mode: log
+      crawl_delay: throttle
+      overrides: [{ user_agents: [GPTBot], mode: block }]
+  - hosts: [shop.example.com]
+    default: true
+    origin: http://127.0.0.1:3001
+    robots_txt:
+      groups: [{ user_agents: ["*"], disallow: [/cart] }]
+    enforcement:
+      mode: ladder
+      ladder: { period: 10m, share: 10%, min_violations: 3, throttle: 1/10s }
+"#;
+
+const USER_AGENTS: [&str; 9] = [
+    "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)",
+    "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)",
+    "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
+    "CCBot/2.0 (https://commoncrawl.org/faq/)",
+    "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Safari/537.36",
+    "curl/8.5.0",
+    "AcmeBot/1.0 (+https://acme.example/bot)",
+    "GPTBot bingbot",
+    "",
+];
+
+const PATHS: [&str; 10] = [
+    "/",
+    "/robots.txt",
+    "/private/x",
+    "/private/open/x",
+    "/a/../private/y",
+    "/file.pdf",
+    "/search?q=1",
+    "/cart/1",
+    "/%70rivate/z",
+    "/news/1?a=b",
+];
+
+struct Sample {
+    time: Timestamp,
+    client: [u8; 4],
+    host: &'static str,
+    path: &'static str,
+    user_agent: &'static str,
+    status: u16,
+}
+
+/// Requests of three days, by a fixed sequence of numbers.
+fn samples(count: usize) -> Vec<Sample> {
+    let mut state = 0x2545_f491_4f6c_dd1d_u64;
+    let mut below = |most: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        usize::try_from(state % most as u64).expect("it is small")
+    };
+    let mut time: Timestamp = "2026-11-01T00:00:00Z".parse().expect("a time");
+    (0..count)
+        .map(|_| {
+            let step = if below(5) == 0 { 6_000 } else { 900 };
+            time += SignedDuration::from_millis(below(step) as i64);
+            Sample {
+                time,
+                client: [192, 0, below(3) as u8, below(4) as u8],
+                host: ["www.example.com", "shop.example.com", "other.example.com"][below(3)],
+                path: PATHS[below(PATHS.len())],
+                user_agent: USER_AGENTS[below(USER_AGENTS.len())],
+                status: [200, 200, 301, 404][below(4)],
+            }
+        })
+        .collect()
+}
+
+fn log(samples: &[Sample]) -> String {
+    let mut log = String::new();
+    for one in samples {
+        let milliseconds = one.time.as_millisecond();
+        let [a, b, c, d] = one.client;
+        writeln!(
+            log,
+            "{}.{:03}|{a}.{b}.{c}.{d}|{}|GET {} HTTP/1.1|{}|{}|",
+            milliseconds / 1000,
+            milliseconds % 1000,
+            one.host,
+            one.path,
+            one.status,
+            one.user_agent
+        )
+        .expect("a string");
+    }
+    log
+}
+
+/// What the proxy records of these requests.
+fn proxied(policy: &Policy, samples: &[Sample], folder: &Path) -> Vec<Value> {
+    let file = folder.join("violations.jsonl");
+    let start = Timestamp::UNIX_EPOCH;
+    let mut handles = Handles::at_rest(policy, &Memory::default(), false, start).expect("a queue");
+    let settings = Settings {
+        log: Some(LogTarget::File(file.clone())),
+        queue: samples.len(),
+        detail: u64::MAX,
+        ..Settings::default()
+    };
+    handles.sink = Arc::new(Sink::start(settings).expect("a log"));
+    let gate = Gate::new(&handles, policy);
+    for one in samples {
+        let mut fields = HeaderMap::new();
+        if !one.user_agent.is_empty() {
+            fields.insert(header::USER_AGENT, HeaderValue::from_static(one.user_agent));
+        }
+        let request = Request {
+            method: &Method::GET,
+            target: one.path.as_bytes(),
+            authority: Some(one.host.as_bytes()),
+            is_http_1_0: false,
+            fields: &fields,
+            peer: one.client.into(),
+            is_tls: false,
+        };
+        let moment = Moment::at(one.time);
+        let mut passage = gate.receive(&request, moment).passage;
+        let none = HeaderMap::new();
+        gate.response(&mut passage, request.target, one.status, &none, || moment);
+        gate.finish(passage, one.status);
+    }
+    handles.sink.close(std::time::Duration::from_secs(60));
+    let text = fs::read_to_string(file).expect("it is written");
+    text.lines().map(|line| without_id(serde_json::from_str(line).expect("JSON"))).collect()
+}
+
+fn without_id(mut record: Value) -> Value {
+    record.as_object_mut().expect("an object").remove("id");
+    record
+}
+
+fn threads(number: usize) -> NonZero<usize> {
+    NonZero::new(number).expect("it is not zero")
+}
+
+fn replayed(
+    basis: Basis,
+    against: Option<Basis>,
+    logs: &[&Path],
+    format: Option<&str>,
+    number: usize,
+) -> (Vec<Value>, Tally, Option<Changes>) {
+    let sources = logs.iter().map(|log| Source::File((*log).to_owned())).collect();
+    let format = format.map(|format| Format::of(format).expect("a format"));
+    let logs = Logs::open(sources, format, threads(number)).expect("logs");
+    let (judge, _) = Judge::new(basis, against, None).expect("a gate");
+    let mut records = Vec::new();
+    let mut record = |violation: &Violation| {
+        records.push(without_id(serde_json::to_value(violation).map_err(io::Error::other)?));
+        Ok(())
+    };
+    let (tally, changes) = judge.run(logs, Some(&mut record), |_, _| {}).expect("judged");
+    (records, tally, changes)
+}
+
+fn policy(text: &str) -> Policy {
+    text.parse().expect("a policy")
+}
+
+#[test]
+fn the_verdicts_are_those_of_the_proxy_at_the_logged_times() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let samples = samples(REQUESTS);
+    let file = folder.path().join("access.log");
+    fs::write(&file, log(&samples)).expect("a log");
+    let expected = proxied(&policy(POLICY), &samples, folder.path());
+    let basis = || Basis::of(policy(POLICY), None);
+    let (found, tally, _) = replayed(basis(), None, &[&file], Some(FORMAT), 2);
+    assert_eq!(found.len(), expected.len());
+    assert!(found.len() > REQUESTS / 10, "{}", found.len());
+    for (found, expected) in found.iter().zip(&expected) {
+        assert_eq!(found, expected);
+    }
+    let actions = |word: &str| found.iter().filter(|one| one["action"] == word).count();
+    let counts = ["log", "throttle", "block"].map(actions);
+    assert!(counts.into_iter().all(|count| count > 100), "{counts:?}");
+    assert_eq!((tally.lines, tally.parsed), (REQUESTS as u64, REQUESTS as u64));
+    assert_eq!(tally.violations(), found.len() as u64);
+    let json = json_lines(&tally, None);
+    let (again, tally, _) = replayed(basis(), None, &[&file], Some(FORMAT), 1);
+    assert_eq!(again, found, "one thread and two");
+    assert_eq!(json_lines(&tally, None), json);
+}
+
+#[test]
+fn another_policy_changes_what_the_counts_say() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("access.log");
+    fs::write(&file, log(&samples(2_000))).expect("a log");
+    let stricter = POLICY.replace("mode: log", "mode: block");
+    let basis = |text: &str| Basis::of(policy(text), None);
+    let (_, tally, changes) =
+        replayed(basis(POLICY), Some(basis(&stricter)), &[&file], Some(FORMAT), 1);
+    let changes = changes.expect("they were compared");
+    let moved: u64 = changes.rows().iter().map(|row| row.4.requests).sum();
+    for (site, _, before, after, change) in changes.rows() {
+        assert_eq!((site, before, after), ("www.example.com", Verdict::Log, Verdict::Block));
+        assert!(!change.paths.is_empty());
+    }
+    assert!(moved > 100 && moved < tally.violations());
+    let (_, _, none) = replayed(basis(POLICY), Some(basis(POLICY)), &[&file], Some(FORMAT), 1);
+    assert!(none.expect("they were compared").rows().is_empty());
+}
+
+#[test]
+fn rows_of_several_logs_come_in_the_order_of_time_and_of_logs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut samples = samples(24_000);
+    let mut files = Vec::new();
+    let mut expected: Vec<(i64, usize, u64)> = Vec::new();
+    // Lines stand up to ten places from where they belong: some seconds.
+    for at in (0..samples.len() - 10).step_by(7) {
+        samples.swap(at, at + at % 10);
+    }
+    for (number, part) in [0..9_000, 8_000..16_000, 15_000..24_000].into_iter().enumerate() {
+        let file = folder.path().join(format!("access.log.{number}"));
+        let part = &samples[part];
+        fs::write(&file, log(part)).expect("a log");
+        files.push(file);
+        let rows = part.iter().zip(1..);
+        expected.extend(rows.map(|(one, line)| (one.time.as_microsecond(), number, line)));
+    }
+    // The last one is named first; the order of the same time is that of the arguments.
+    files.reverse();
+    expected.iter_mut().for_each(|(_, number, _)| *number = 2 - *number);
+    expected.sort_unstable();
+    for number in [1, 4] {
+        let sources = files.iter().map(|file| Source::File(file.clone())).collect();
+        let format = Format::of(FORMAT).expect("a format");
+        let mut logs = Logs::open(sources, Some(format), threads(number)).expect("logs");
+        let mut found = Vec::new();
+        let mut take = |item: Item<'_>| -> Result<(), Failure> {
+            if let Item::Row(_, row, log) = item {
+                found.push((row.time / 1_000 * 1_000, log, row.line));
+            }
+            Ok(())
+        };
+        while logs.step(&mut take).expect("read") {}
+        assert_eq!(found.len(), expected.len());
+        let milliseconds =
+            expected.iter().map(|(time, log, line)| (time / 1_000 * 1_000, *log, *line));
+        let mut milliseconds: Vec<_> = milliseconds.collect();
+        milliseconds.sort_unstable();
+        assert_eq!(found, milliseconds);
+    }
+}
