@@ -57,7 +57,8 @@ impl Recent {
 
     const WAYS: usize = 4;
 
-    fn of(places_wanted: usize) -> Self {
+    /// A cache of at least this many User-Agents.
+    pub fn of(places_wanted: usize) -> Self {
         let free = Slot {
             tables: Tables::default(),
             length: 0,

@@ -14,6 +14,11 @@ thread_local! {
     static RECENT: RefCell<Recent> = RefCell::default();
 }
 
+/// Makes this thread keep the claims of `places` recent User-Agents.
+pub fn keep_claims(places: usize) {
+    RECENT.set(Recent::of(places));
+}
+
 /// The claim of all `User-Agent` lines of a request.
 pub(super) fn claim<'a>(
     rulebook: &'a Rulebook,

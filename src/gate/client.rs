@@ -38,9 +38,11 @@ impl<'a> Client<'a> {
     /// The request has no valid host.
     pub(super) fn of(request: &Request<'a>, trusted: &[IpNet]) -> Result<Self, Refusal> {
         let address = address(request.peer, request.fields, trusted);
-        let reported = request.fields.get("x-forwarded-proto").map(|value| value.as_bytes());
-        let reported =
-            reported.filter(|value| !value.is_empty() && is_trusted(request.peer, trusted));
+        // Most peers are clients, whose field is not looked for.
+        let reported = is_trusted(request.peer, trusted)
+            .then(|| request.fields.get("x-forwarded-proto").map(|value| value.as_bytes()))
+            .flatten()
+            .filter(|value| !value.is_empty());
         Ok(Self {
             host: request.host()?,
             address,

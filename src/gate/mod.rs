@@ -53,6 +53,7 @@ mod visit; // one request at its site
 pub use self::{
     admission::{Admission, admit, one_length},
     answer::Answer,
+    claims::keep_claims,
     client::is_trusted,
     fields::Forwarding,
     passage::{Passage, Reception},

@@ -43,6 +43,14 @@ struct Material<'a> {
     broken: &'a Broken<'a>,
 }
 
+impl Past<'_> {
+    /// Whether the client is a person: a browser that no rule is about. So are its other requests to
+    /// this site.
+    pub fn is_person(&self) -> bool {
+        self.class == Class::Browser && self.counted.is_none()
+    }
+}
+
 impl Counted<'_> {
     /// The record of a violation, without a status; `None` for a request that breaks no rule.
     pub fn violation(&self) -> Option<Violation> {

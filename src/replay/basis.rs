@@ -125,8 +125,9 @@ impl Basis {
 }
 
 impl Rules {
-    /// Puts the editions in force that began until `now`.
-    pub(super) fn advance(&mut self, now: Timestamp) {
+    /// Puts the editions in force that began until `now`. Whether there were any.
+    pub(super) fn advance(&mut self, now: Timestamp) -> bool {
+        let waiting = self.next.len();
         while let Some(edition) = self.next.pop_if(|edition| edition.from <= now) {
             let file = OriginFile::Present(edition.bytes);
             let before = self.origins.insert(edition.site.to_string(), file.clone());
@@ -146,6 +147,7 @@ impl Rules {
             let next = Snapshot::new(policy, rulebook, previous, verifier, &addresses, metrics);
             self.handles.published.store(Arc::new(next));
         }
+        self.next.len() < waiting
     }
 
     /// The name of a site.

@@ -2,14 +2,13 @@
 
 use std::io;
 
-use hashbrown::HashMap;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
+use http::Method;
 use jiff::Timestamp;
 
 use crate::{
     diagnostic::Diagnostic,
     enforce::Moment,
-    gate::{Refusal, Request},
+    gate::{self, Refusal, Request},
     violations::{Error, Violation},
 };
 
@@ -17,14 +16,15 @@ use super::{
     basis::{Basis, Rules},
     batch::{Batch, Row},
     changes::Changes,
+    clients::{Clients, forwarded},
     merge::{Item, Logs},
     source::Failure,
     tally::Tally,
     verdict::Verdict,
 };
 
-/// The User-Agents whose fields are kept.
-const KEPT_FIELDS: usize = 4_096;
+/// The User-Agents whose claims are kept: 5 MB.
+const KEPT_CLAIMS: usize = 16_384;
 
 /// Why a replay ended early.
 #[derive(Debug)]
@@ -47,20 +47,12 @@ pub struct Judge {
     host: Option<String>,
     /// Whether a line needs a host.
     needs_host: bool,
-    fields: Fields,
+    clients: Clients,
     /// The time of the last row. The time of a judgement never goes back.
     now: i64,
     tally: Tally,
     /// The numbers of the policy's sites that have a name already.
     named: usize,
-}
-
-/// The fields of requests, by their User-Agent.
-#[derive(Debug, Default)]
-struct Fields {
-    places: HashMap<Box<[u8]>, usize>,
-    fields: Vec<HeaderMap>,
-    none: HeaderMap,
 }
 
 impl From<Failure> for Stop {
@@ -93,7 +85,7 @@ impl Judge {
             against,
             host,
             needs_host,
-            fields: Fields::default(),
+            clients: Clients::default(),
             now: i64::MIN,
             tally: Tally::default(),
             named: 0,
@@ -112,6 +104,7 @@ impl Judge {
         mut record: Option<&mut dyn FnMut(&Violation) -> io::Result<()>>,
         mut progress: impl FnMut(&Logs, u64),
     ) -> Result<(Tally, Option<Changes>), Stop> {
+        gate::keep_claims(KEPT_CLAIMS);
         loop {
             let mut no_host = None;
             let more = logs.step(&mut |item| match item {
@@ -150,7 +143,9 @@ impl Judge {
         self.now = self.now.max(row.time);
         let now = Timestamp::from_microsecond(self.now).unwrap_or(Timestamp::MIN);
         let moment = Moment::at(now);
-        self.rules.advance(now);
+        if self.rules.advance(now) {
+            self.clients.forget_people();
+        }
         let authority = match row.host.is_some() {
             true => Some(batch.get(row.host)),
             false => self.host.as_deref().map(str::as_bytes),
@@ -158,15 +153,18 @@ impl Judge {
         if authority.is_none() && self.needs_host {
             return Err(Stop::NoHost(String::new(), row.line));
         }
-        let own_fields;
         let user_agent = batch.get(row.user_agent);
+        let (client, host) = (self.clients.of(user_agent), self.clients.host(authority));
+        let target = batch.get(row.target);
+        if client.is_person_at(host) && self.against.is_none() && target != b"*" {
+            self.tally.add_person(now);
+            return Ok(());
+        }
+        let own_fields;
         let fields = match row.forwarded_for.is_some() {
-            false => self.fields.of(user_agent),
+            false => self.clients.fields(client),
             true => {
-                let mut fields = self.fields.of(user_agent).clone();
-                let value = value(batch.get(row.forwarded_for));
-                fields.insert(HeaderName::from_static("x-forwarded-for"), value);
-                own_fields = fields;
+                own_fields = forwarded(self.clients.fields(client), batch.get(row.forwarded_for));
                 &own_fields
             }
         };
@@ -182,7 +180,7 @@ impl Judge {
         };
         let request = Request {
             method,
-            target: batch.get(row.target),
+            target,
             authority,
             is_http_1_0: authority.is_none(),
             fields,
@@ -192,10 +190,10 @@ impl Judge {
         let (tally, status) = (&mut self.tally, row.status);
         let mut outcome = Verdict::NotJudged;
         let mut written = Ok(());
-        let mut site = 0;
+        let (mut site, mut is_person) = (0, false);
         let judged = self.rules.gate.replay(&request, moment, status, |past| {
             outcome = Verdict::of(&past);
-            site = past.site;
+            (site, is_person) = (past.site, past.is_person());
             tally.add(&past, outcome, request.target, now);
             if let Some(record) = record
                 && let Some(counted) = &past.counted
@@ -217,6 +215,7 @@ impl Judge {
         }
         written.map_err(Stop::Output)?;
         if let Some((rules, changes)) = &mut self.against {
+            rules.advance(now);
             // A request that the other policy refuses is of no site there.
             let _ = rules.gate.replay(&request, moment, status, |past| {
                 let after = Verdict::of(&past);
@@ -227,37 +226,11 @@ impl Judge {
                 }
             });
         }
+        if is_person {
+            self.clients.note_person(user_agent, host);
+        }
         Ok(())
     }
-}
-
-impl Fields {
-    /// The fields of a request with this User-Agent.
-    fn of(&mut self, user_agent: &[u8]) -> &HeaderMap {
-        let known = self.places.get(user_agent).copied();
-        let at = known.unwrap_or_else(|| {
-            if self.fields.len() >= KEPT_FIELDS {
-                *self = Self::default();
-            }
-            let mut fields = HeaderMap::new();
-            if !user_agent.is_empty() {
-                fields.insert(header::USER_AGENT, value(user_agent));
-            }
-            self.fields.push(fields);
-            let at = self.fields.len() - 1;
-            self.places.insert(user_agent.into(), at);
-            at
-        });
-        self.fields.get(at).unwrap_or(&self.none)
-    }
-}
-
-/// A field value. Control characters, which no server takes, are left out.
-fn value(octets: &[u8]) -> HeaderValue {
-    HeaderValue::from_bytes(octets).unwrap_or_else(|_| {
-        let kept: Vec<u8> = octets.iter().copied().filter(|b| *b >= b' ' && *b != 127).collect();
-        HeaderValue::from_bytes(&kept).unwrap_or_else(|_| HeaderValue::from_static(""))
-    })
 }
 
 const fn code(refusal: Refusal) -> &'static str {

@@ -17,6 +17,7 @@
 mod basis;
 mod batch;
 mod changes;
+mod clients;
 mod judge;
 mod merge;
 mod pages;

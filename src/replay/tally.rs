@@ -2,11 +2,11 @@
 
 use std::{collections::BTreeMap, hash::Hash};
 
-use hashbrown::{Equivalent, HashMap};
+use hashbrown::{Equivalent, HashMap, hash_map::EntryRef};
 use jiff::Timestamp;
 
 use crate::{
-    crawlers::{Class, Outcome, Purpose},
+    crawlers::{Outcome, Purpose},
     enforce::Reason,
     escape,
     gate::{Counted, Past},
@@ -163,20 +163,27 @@ impl From<&PathRef<'_>> for PathKey {
 impl Tally {
     /// Adds a request.
     pub(super) fn add(&mut self, past: &Past<'_>, verdict: Verdict, target: &[u8], now: Timestamp) {
-        self.parsed += 1;
-        widen(&mut self.span, now);
-        let day = self.days.entry(now.as_second().div_euclid(DAY)).or_default();
-        let Some(counted) = &past.counted else {
-            self.people += u64::from(past.class == Class::Browser);
-            day.people += 1;
-            return;
-        };
+        let Some(counted) = &past.counted else { return self.add_person(now) };
+        let day = self.day(now);
         day.requests += 1;
         day.violations += u64::from(counted.is_violation());
         self.add_crawler(past.site, counted, verdict, now);
         if counted.is_violation() {
             self.add_violation(past.site, counted, target);
         }
+    }
+
+    /// Adds a request of a person.
+    pub(super) fn add_person(&mut self, now: Timestamp) {
+        self.people += 1;
+        self.day(now).people += 1;
+    }
+
+    /// The day of a request, which is counted.
+    fn day(&mut self, now: Timestamp) -> &mut Day {
+        self.parsed += 1;
+        widen(&mut self.span, now);
+        self.days.entry(now.as_second().div_euclid(DAY)).or_default()
     }
 
     fn add_crawler(
@@ -189,10 +196,7 @@ impl Tally {
         let key = &counted.key;
         let name = CrawlerRef(site, key.product_token);
         let is_full = key.is_declared && self.declared >= MOST_NAMES;
-        let crawler = match is_full && !self.crawlers.contains_key(&name) {
-            true => counted_under(&mut self.crawlers, &CrawlerRef(site, OTHER)),
-            false => counted_under(&mut self.crawlers, &name),
-        };
+        let crawler = entry(&mut self.crawlers, &name, &CrawlerRef(site, OTHER), is_full);
         if crawler.requests == 0 && key.is_declared {
             self.declared += 1;
         }
@@ -224,13 +228,11 @@ impl Tally {
         // The reason is that of a violation without a rule.
         let reason = if key.directive.is_empty() { key.reason } else { "" };
         let rule = RuleRef(site, key.line, key.directive, key.pattern, reason);
-        *counted_under(&mut self.rules, &rule) += 1;
+        *entry(&mut self.rules, &rule, &rule, false) += 1;
         let path = target.split(|octet| *octet == b'?').next().unwrap_or_default();
-        let mut path = PathRef(site, path.get(..Text::FIELD_LIMIT).unwrap_or(path));
-        if self.paths.len() >= MOST_PATHS && !self.paths.contains_key(&path) {
-            path = PathRef(site, OTHER.as_bytes());
-        }
-        *counted_under(&mut self.paths, &path) += 1;
+        let path = PathRef(site, path.get(..Text::FIELD_LIMIT).unwrap_or(path));
+        let is_full = self.paths.len() >= MOST_PATHS;
+        *entry(&mut self.paths, &path, &PathRef(site, OTHER.as_bytes()), is_full) += 1;
     }
 
     /// Adds the lines of a batch and its malformed ones.
@@ -345,17 +347,19 @@ impl Crawler {
     }
 }
 
-/// The counts of a key. It is copied only when it is new.
-fn counted_under<'m, K, Q, V>(map: &'m mut HashMap<K, V>, key: &Q) -> &'m mut V
+/// The counts of a key, which is copied only when it is new. If the table is full, a new key is counted
+/// under `other`.
+fn entry<'m, K, Q, V>(map: &'m mut HashMap<K, V>, key: &Q, other: &Q, is_full: bool) -> &'m mut V
 where
     K: Hash + Eq + for<'q> From<&'q Q>,
     Q: Hash + Equivalent<K>,
     V: Default,
 {
-    if !map.contains_key(key) {
-        map.insert(K::from(key), V::default());
+    let key = if is_full && !map.contains_key(key) { other } else { key };
+    match map.entry_ref(key) {
+        EntryRef::Occupied(entry) => entry.into_mut(),
+        EntryRef::Vacant(entry) => entry.insert_with_key(K::from(key), V::default()),
     }
-    map.get_mut(key).expect("it is there now")
 }
 
 /// The word of a purpose, which lives as long as the program.

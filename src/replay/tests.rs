@@ -2,6 +2,7 @@
 
 use std::{fmt::Write, fs, io, num::NonZero, path::Path, sync::Arc};
 
+use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, header};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
@@ -9,11 +10,12 @@ use serde_json::Value;
 use super::{merge::Item, *};
 use crate::{
     access_log::Format,
-    enforce::Moment,
+    enforce::{self, Moment},
     gate::{Gate, Request},
     policy::Policy,
     publication::{Handles, Memory},
-    violations::{LogTarget, Settings, Sink, Violation},
+    robots::OriginFile,
+    violations::{Edition, LogTarget, Settings, Sink, Text, Violation},
 };
 
 const REQUESTS: usize = 50_000;
@@ -27,7 +29,7 @@ sites:
       groups:
         - { user_agents: ["*"], disallow: [/private/, "/*.pdf$"], allow: [/private/open/] }
         - { user_agents: [GPTBot], disallow: [/] }
-        - { user_agents: [bingbot], crawl_delay: 30, disallow: [/search] }
+        - { user_agents: [bingbot], crawl_delay: 120, disallow: [/search] }
     enforcement:
       mode: log
       crawl_delay: throttle
@@ -279,4 +281,45 @@ fn rows_of_several_logs_come_in_the_order_of_time_and_of_logs() {
         milliseconds.sort_unstable();
         assert_eq!(found, milliseconds);
     }
+}
+
+#[test]
+fn with_history_each_request_is_judged_by_the_editions_of_its_time() {
+    let edition = |path: &str, from: &str| {
+        let bytes = Bytes::from(format!("User-agent: *\nDisallow: {path}\n"));
+        let file = enforce::Edition::of_bytes(bytes.clone());
+        Edition {
+            site: "www.example.com".into(),
+            id: file.id().to_string().into(),
+            sha256: file.sha256().into(),
+            bytes,
+            source: Text::word("policy"),
+            origin_file: OriginFile::Unknown,
+            from: from.parse().expect("a time"),
+            until: None,
+        }
+    };
+    let editions =
+        vec![edition("/new", "2026-11-10T00:00:00Z"), edition("/old", "2026-11-01T00:00:00Z")];
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("access.log");
+    let mut log = String::new();
+    for (time, path) in [
+        ("09T23", "/old/1"),
+        ("09T23", "/new/1"),
+        ("10T02", "/old/2"),
+        ("10T02", "/new/2"),
+        ("11T02", "/old/3"),
+        ("11T02", "/new/3"),
+    ] {
+        writeln!(log, "2026-11-{time}:00:00Z 192.0.2.1 GET {path} CCBot/2.0").expect("a string");
+    }
+    fs::write(&file, log).expect("a log");
+    let policy = policy("sites: [{ hosts: [www.example.com], origin: 'http://127.0.0.1:3000' }]");
+    let basis = Basis::with_history(policy, editions);
+    let format = "$time_iso8601 $remote_addr $request_method $request_uri $http_user_agent";
+    let (records, tally, _) = replayed(basis, None, &[&file], Some(format), 1);
+    let paths: Vec<_> = records.iter().filter_map(|record| record["path"].as_str()).collect();
+    assert_eq!(paths, ["/old/1", "/new/3"]);
+    assert_eq!(tally.crawlers().iter().map(|(_, _, one)| one.grace).sum::<u64>(), 1);
 }
