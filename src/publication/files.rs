@@ -54,7 +54,20 @@ pub fn read_policy_with(
     file: &Path,
     open: impl Fn(&Path) -> io::Result<Vec<u8>>,
 ) -> io::Result<PolicyRead> {
-    let bytes = read_file(file, policy::MAX_BYTES)?;
+    Ok(policy_of(file, read_file(file, policy::MAX_BYTES)?, open))
+}
+
+/// Reads a policy from its bytes, and its catalogue. `file` is its name, which findings show; relative
+/// names in it start at its folder.
+pub fn read_policy_bytes(file: &Path, bytes: Vec<u8>) -> PolicyRead {
+    policy_of(file, bytes, read_catalogue_file)
+}
+
+fn policy_of(
+    file: &Path,
+    bytes: Vec<u8>,
+    open: impl Fn(&Path) -> io::Result<Vec<u8>>,
+) -> PolicyRead {
     let mut catalogue_file = None;
     let mut open = |name: &Path| {
         let Place { path, .. } = Place::find(name, file);
@@ -67,7 +80,7 @@ pub fn read_policy_with(
         findings.extend(is_old.then(|| old_place(key, name, file).in_file(&shown)));
         *name = path;
     }
-    Ok(PolicyRead { policy, findings, catalogue_file, bytes })
+    PolicyRead { policy, findings, catalogue_file, bytes }
 }
 
 /// The bytes of a catalogue file, up to one byte beyond the limit.

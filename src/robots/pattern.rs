@@ -167,7 +167,7 @@ impl Pattern {
     }
 
     /// The octets that every matching path begins with, in normal form.
-    pub(super) fn prefix(&self) -> &[u8] {
+    pub fn prefix(&self) -> &[u8] {
         &self.prefix
     }
 
@@ -178,6 +178,11 @@ impl Pattern {
             End::Open if self.middle.is_empty() => Shape::Prefix,
             End::Open | End::Tail(_) => Shape::Wild,
         }
+    }
+
+    /// Whether any text may follow what the pattern names.
+    pub(super) fn is_open(&self) -> bool {
+        matches!(self.end, End::Open)
     }
 
     /// The literals that every matching path contains, the prefix among them.

@@ -7,13 +7,14 @@ const FORMATS: [&str; 4] = ["robots", "robots_tag", "signature", "crawlers"];
 
 /// The rooms that each room may use beside the base and itself. An arrow only ever points up this
 /// table.
-pub(crate) const USES: [(&str, &[&str]); 23] = [
+pub(crate) const USES: [(&str, &[&str]); 24] = [
     ("robots", &[]),
     ("robots_tag", &[]),
     ("signature", &[]),
     ("crawlers", &["signature"]),
     ("policy", &FORMATS),
     ("enforce", &["robots", "robots_tag", "crawlers", "policy"]),
+    ("lint", &["robots", "robots_tag", "crawlers", "policy", "enforce"]),
     ("tally", &[]),
     ("counts", &["tally"]),
     ("record", &["robots", "tally"]),
@@ -69,6 +70,7 @@ pub(crate) const USES: [(&str, &[&str]); 23] = [
             "crawlers",
             "policy",
             "enforce",
+            "lint",
             "violations",
             "evidence",
             "conduct",
@@ -223,7 +225,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 43] = [
     ),
     ("strsim", &["crawlers/", "policy/"]),
     ("terminal_size", &["cli/screen.rs"]),
-    ("unicode_width", &["report/text.rs", "cli/violations/table.rs"]),
+    ("unicode_width", &["diagnostic/snippet.rs", "report/text.rs", "cli/violations/table.rs"]),
     (
         "uuid",
         &[
@@ -291,13 +293,14 @@ pub(crate) const EFFECTS: [&str; 8] = [
     ".await",
     "async fn",
 ];
-pub(crate) const PURE_ROOMS: [&str; 11] = [
+pub(crate) const PURE_ROOMS: [&str; 12] = [
     "robots",
     "robots_tag",
     "signature",
     "crawlers",
     "policy",
     "enforce",
+    "lint",
     "record",
     "conduct",
     "report",
