@@ -111,7 +111,8 @@ fn check_policy(file: &Path) -> Result<Checked, Error> {
     };
     let name = file.display().to_string();
     let mut findings = read.findings;
-    let lints = read.policy.as_ref().map(lint::policy).unwrap_or_default();
+    let looked_at = read.policy.as_ref().or(read.draft.as_ref());
+    let lints = looked_at.map(lint::policy).unwrap_or_default();
     findings.extend(lints.into_iter().map(|finding| finding.in_file(&name)));
     // A finding about another file comes last.
     let first = findings.first().and_then(|first| first.place.file.clone());

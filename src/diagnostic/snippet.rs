@@ -128,7 +128,7 @@ fn window(cells: &[Cell], from: usize, until: usize, width: usize) -> (usize, us
     // One column at each end is for the sign of the cut.
     let room = width.saturating_sub(2).max(1);
     let marked = columns(cells.get(from..until).unwrap_or_default()).min(room);
-    let mut left = (room - marked).min(room / 3);
+    let mut left = (room - marked).clamp(room / 4, room / 3);
     let mut start = from;
     while let Some(cell) = start.checked_sub(1).and_then(|at| cells.get(at)) {
         let Some(rest) = left.checked_sub(cell.width) else { break };
@@ -186,7 +186,7 @@ mod tests {
         let line = format!("{} here {}", "a".repeat(100), "b".repeat(100));
         assert_eq!(
             show(line.as_bytes(), Some(102), 20),
-            "…aaaaa here bbbbbbb…\n       ^^^^^^^^^^^^"
+            "…aaa here bbbbbbbbb…\n     ^^^^^^^^^^^^^^"
         );
         let open = Snippet::of(line.as_bytes(), Some(1), 20);
         assert_eq!((open.line.as_str(), open.before, open.marked), ("aaaaaaaaaaaaaaaaaa…", 0, 18));

@@ -51,7 +51,7 @@ pub(super) fn lint(
     let mut repairs = Vec::new();
     if !crawlers.is_empty() {
         repairs.push(match subject.is_policy() {
-            true => format!("write 'user_agents: [\"*\", {}]' in this group", crawlers.join(", ")),
+            true => format!("add to 'user_agents' of this group: {}", crawlers.join(", ")),
             false => format!("add a user-agent line to this group for {}", crawlers.join(", ")),
         });
     }

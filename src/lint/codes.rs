@@ -56,6 +56,7 @@ pub const RULES: &[Rule] = &[
     rule("lint.idle_allow", "an allow rule is an exception to no rule"),
     rule("lint.idle_mode", "the site blocks violations, but nothing is disallowed"),
     rule("lint.ignored_delay", "a Crawl-delay for crawlers that do not follow it"),
+    rule("lint.joined_groups", "names with a record between them share one group"),
     rule("lint.more_findings", "a note that counts the findings that are not listed"),
     rule("lint.no_pace", "a mode throttles crawlers for which no group sets a pace"),
     rule(

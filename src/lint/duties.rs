@@ -4,7 +4,7 @@
 //! if it disallows a part of them. A group that opens everything in so many words is meant so, and
 //! so is a group beside a `*` that closes everything: it lists who may come.
 
-use std::fmt::Write;
+use std::{collections::BTreeSet, fmt::Write};
 
 use crate::{
     diagnostic::{Diagnostic, Severity},
@@ -15,6 +15,7 @@ use crate::{
 
 use super::{
     findings::Findings,
+    search::Search,
     subject::{Ranked, Subject, Written},
 };
 
@@ -30,7 +31,10 @@ pub(super) fn lint(subject: &Subject<'_>, findings: &mut Findings) {
         if !subject.spend(subject.file.groups.len()) {
             return;
         }
-        let Some((group, at)) = first_group(subject, scope).filter(|_| Some(scope) != star) else {
+        let Some((group, at)) = first_group(subject, scope).filter(|(group, _)| {
+            let has_errors = subject.places.get(*group).is_some_and(|places| places.has_errors);
+            Some(scope) != star && !has_errors
+        }) else {
             continue;
         };
         let own = subject.ranked(scope);
@@ -38,10 +42,7 @@ pub(super) fn lint(subject: &Subject<'_>, findings: &mut Findings) {
             continue;
         }
         let disallows = own.iter().any(|one| is_disallow(&one));
-        let dropped: Vec<Ranked<'_>> = match subject.spend(duties.len() * own.len()) {
-            true => duties.iter().filter(|duty| !is_addressed(duty, &own)).copied().collect(),
-            false => return,
-        };
+        let dropped = dropped(subject, &duties, &own);
         let names = names(subject, scope);
         if !dropped.is_empty() {
             report(subject, at, &names, &dropped, disallows, findings);
@@ -52,13 +53,27 @@ pub(super) fn lint(subject: &Subject<'_>, findings: &mut Findings) {
     }
 }
 
-/// Whether the rules of a group say something about the paths of a rule of `*`.
-fn is_addressed(duty: &Ranked<'_>, own: &[Ranked<'_>]) -> bool {
-    is_everything(duty.pattern)
-        || own.iter().any(|one| {
-            one.pattern.includes(duty.sample)
-                || (one.rule.directive == Directive::Disallow && duty.pattern.includes(one.sample))
-        })
+/// The rules of `*` about whose paths the rules of a group say nothing.
+fn dropped<'s>(
+    subject: &Subject<'_>,
+    duties: &[Ranked<'s>],
+    own: &[Ranked<'_>],
+) -> Vec<Ranked<'s>> {
+    // Those of which the group disallows a part.
+    let search = Search::new(duties);
+    let disallows = own.iter().filter(|one| one.rule.directive == Directive::Disallow);
+    let in_part: BTreeSet<usize> =
+        disallows.flat_map(|one| search.covering(subject, one)).collect();
+    let search = Search::new(own);
+    let is_dropped = |(at, duty): &(usize, &Ranked<'_>)| {
+        !in_part.contains(at)
+            && !is_everything(duty.pattern)
+            && search.covering(subject, duty).is_empty()
+    };
+    let dropped: Vec<Ranked<'s>> =
+        duties.iter().enumerate().filter(is_dropped).map(|(_, duty)| *duty).collect();
+    // Without all comparisons, a rule only seems to be dropped.
+    if subject.is_partial() { Vec::new() } else { dropped }
 }
 
 fn is_everything(pattern: &Pattern) -> bool {

@@ -61,6 +61,9 @@ pub(super) fn lint_names(subject: &Subject<'_>, findings: &mut Findings) {
             }
         }
     }
+    subject.file.groups.iter().zip(&subject.places).for_each(|(group, places)| {
+        lint_joined(group, &places.names, findings);
+    });
     let mut reported = Vec::new();
     for (name, groups) in &groups_of {
         let (Some((first, _)), Some((last, at))) =
@@ -72,6 +75,28 @@ pub(super) fn lint_names(subject: &Subject<'_>, findings: &mut Findings) {
             reported.push((*first, *last));
             lint_repeated(subject, name, groups, *at, findings);
         }
+    }
+}
+
+/// A record between the names of a group. It ends no list of names (§2.1), but looks like it.
+fn lint_joined(group: &Group, spots: &[Spot], findings: &mut Findings) {
+    let names = group.user_agents.iter().zip(spots);
+    for ((before, _), (after, at)) in names.clone().zip(names.skip(1)) {
+        let is_between = |line: u32| before.line < line && line < after.line;
+        let Some(record) = group.records.iter().find(|record| is_between(record.line)) else {
+            continue;
+        };
+        let message = format!(
+            "'{}' and '{}' share one group: only a rule ends a list of names, and '{}' is none",
+            shown(before.name.trim()),
+            shown(after.name.trim()),
+            shown(&record.name)
+        );
+        findings.add(
+            *at,
+            Diagnostic::note("lint.joined_groups", message)
+                .help("write an empty 'Disallow:' above this line to begin a new group"),
+        );
     }
 }
 

@@ -6,7 +6,8 @@
 //!
 //! A finding is a warning if a policy says it, and mostly a note if a robots.txt says it: foreign
 //! files are odd for reasons of their own. [`silence`] leaves out what a comment in the file allows.
-//! [`RULES`] has the code of each finding of `beadle check`.
+//! [`RULES`] has the code of each finding of `beadle check`. Of a policy with errors, lints look only at
+//! what is whole.
 //!
 //! May use: diagnostic, escape, robots, robots_tag, crawlers, policy, enforce. Must not know: files,
 //! the network, any clock.
@@ -16,6 +17,7 @@ pub use self::{codes::RULES, silence::silence};
 // What is looked at.
 mod codes; // the codes of all findings, with their meanings
 mod findings; // the findings, bounded for each code
+mod search; // the rules that match all paths of another rule
 mod subject; // the rules of a site with their places
 
 // The lints of rules.
@@ -46,13 +48,16 @@ use self::{findings::Findings, subject::Subject};
 pub fn policy(policy: &Policy) -> Vec<Diagnostic> {
     let mut findings = Findings::default();
     for site in &policy.sites {
+        modes::lint_names(&policy.catalogue, &site.enforcement, &mut findings);
         if site.robots_txt.source == Source::Origin {
             continue;
         }
         let subject = Subject::of_site(site, &policy.catalogue);
         about_rules(&subject, &mut findings);
-        closed::lint(&subject, Some(&site.enforcement), &mut findings);
-        if site.robots_txt.source == Source::Policy {
+        if subject.is_whole() {
+            closed::lint(&subject, Some(&site.enforcement), &mut findings);
+        }
+        if subject.is_whole() && site.robots_txt.source == Source::Policy {
             modes::lint(&subject, &site.enforcement, &mut findings);
             tags::lint(&subject, &site.robots_tag, &mut findings);
         }
@@ -79,7 +84,9 @@ fn about_rules(subject: &Subject<'_>, findings: &mut Findings) {
     rules::lint(subject, findings);
     duties::lint(subject, findings);
     groups::lint(subject, findings);
-    preferences::lint(subject, findings);
+    if subject.is_whole() {
+        preferences::lint(subject, findings);
+    }
     secrets::lint(subject, findings);
 }
 

@@ -3,6 +3,7 @@
 //! The origin's file may restrict them, so a site with rules of its origin is not looked at.
 
 use crate::{
+    crawlers::{Catalogue, Kind},
     diagnostic::Diagnostic,
     escape::shown,
     policy::{Enforcement, Mode, Named, PaceMode},
@@ -43,34 +44,59 @@ fn lint_site(
     }
 }
 
-/// One entry of an override.
-fn lint_named(subject: &Subject<'_>, mode: Mode, named: &Named, findings: &mut Findings) {
-    let Named { at, tokens } = named;
-    let Some(first) = tokens.first() else { return };
-    let who = match tokens.len() {
-        1 => format!("{} is", shown(first.as_str())),
-        several => format!("these {several} crawlers, such as {}, are", shown(first.as_str())),
-    };
-    let is_never_sent = |token: &ProductToken| {
-        subject.catalogue.find(token.as_str()).is_some_and(|crawler| !crawler.is_identifiable())
-    };
-    if tokens.iter().all(is_never_sent) {
+/// Overrides for crawlers whose names no User-Agent has.
+pub(super) fn lint_names(
+    catalogue: &Catalogue,
+    enforcement: &Enforcement,
+    findings: &mut Findings,
+) {
+    let named = enforcement.overrides.iter().flat_map(|one| &one.named);
+    for Named { at, tokens } in named.filter(|named| is_never_sent(catalogue, &named.tokens)) {
+        let who = who(tokens);
         let message = format!("{who} never found in a User-Agent, so the override has no effect");
         findings.add(
             *at,
             Diagnostic::warning("lint.unenforceable_override", message)
                 .help("remove it from the override; its group in robots.txt stays"),
         );
+    }
+}
+
+/// Whether no User-Agent has any of these names.
+fn is_never_sent(catalogue: &Catalogue, tokens: &[ProductToken]) -> bool {
+    let is_never_sent = |token: &ProductToken| {
+        catalogue
+            .find(token.as_str())
+            .is_some_and(|crawler| crawler.kind() == Kind::Control || !crawler.is_identifiable())
+    };
+    !tokens.is_empty() && tokens.iter().all(is_never_sent)
+}
+
+/// The crawlers of an entry at the start of a sentence.
+fn who(tokens: &[ProductToken]) -> String {
+    let first = tokens.first().map(|token| shown(token.as_str())).unwrap_or_default();
+    match tokens.len() {
+        1 => format!("{first} is"),
+        several => format!("these {several} crawlers, such as {first}, are"),
+    }
+}
+
+/// One entry of an override.
+fn lint_named(subject: &Subject<'_>, mode: Mode, named: &Named, findings: &mut Findings) {
+    let Named { at, tokens } = named;
+    if tokens.is_empty()
+        || mode == Mode::Off
+        || is_never_sent(subject.catalogue, tokens)
+        || !subject.spend(tokens.len())
+    {
         return;
     }
+    let who = who(tokens);
     let scopes = || tokens.iter().filter_map(|token| subject.scope_of(token));
     let is_paced = |scope: Scope| subject.matcher.is_paced(scope);
-    if mode == Mode::Off || !subject.spend(tokens.len()) {
-        return;
-    }
     if !scopes().any(|scope| disallows(subject, scope) || is_paced(scope)) {
-        let message =
-            format!("{who} restricted by no group, so 'mode: {}' has no effect", mode.as_str());
+        let mode = mode.as_str();
+        let message = format!("{who} restricted by no group, so 'mode: {mode}' has no effect");
         findings.add(
             *at,
             Diagnostic::warning("lint.unrestricted_override", message).help(

@@ -3,7 +3,7 @@
 //! A rule is compared with each other rule of the groups in which it stands. A rule that several
 //! others cover only together is not found.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::BTreeMap;
 
 use crate::{
     diagnostic::{Diagnostic, Severity},
@@ -13,6 +13,7 @@ use crate::{
 
 use super::{
     findings::Findings,
+    search::Search,
     subject::{Ranked, Ruled, Subject, Written},
 };
 
@@ -33,10 +34,10 @@ pub(super) fn lint(subject: &Subject<'_>, findings: &mut Findings) {
     let mut idle: BTreeMap<usize, Vec<Idle<'_>>> = BTreeMap::new();
     for scope in subject.matcher.distinct_scopes() {
         let ranked = subject.ranked(scope);
-        let search = Search::new(&ranked);
+        let scoped = Scoped::new(&ranked);
         for (at, one) in ranked.iter().enumerate() {
             *scopes.entry(one.number).or_default() += 1;
-            if let Some(why) = search.why_idle(subject, at) {
+            if let Some(why) = scoped.why_idle(subject, at) {
                 idle.entry(one.number).or_default().push(why);
             }
         }
@@ -50,48 +51,35 @@ pub(super) fn lint(subject: &Subject<'_>, findings: &mut Findings) {
     }
 }
 
-/// The rules of a scope by their first octets.
-struct Search<'r, 's> {
+/// The rules of a scope, and where those of each kind are.
+struct Scoped<'r, 's> {
     ranked: &'r [Ranked<'s>],
-    by_prefix: HashMap<&'s [u8], Vec<usize>>,
-    lengths: BTreeSet<usize>,
+    search: Search<'r, 's>,
     /// The places of the rules that allow, and of those that disallow.
     allows: Vec<usize>,
     disallows: Vec<usize>,
 }
 
-impl<'r, 's> Search<'r, 's> {
+impl<'r, 's> Scoped<'r, 's> {
     fn new(ranked: &'r [Ranked<'s>]) -> Self {
-        let mut search = Self {
-            ranked,
-            by_prefix: HashMap::new(),
-            lengths: BTreeSet::new(),
-            allows: Vec::new(),
-            disallows: Vec::new(),
+        let of = |directive: Directive| {
+            let rules = ranked.iter().enumerate();
+            rules.filter(|(_, one)| one.rule.directive == directive).map(|(at, _)| at).collect()
         };
-        for (at, one) in ranked.iter().enumerate() {
-            let prefix = one.pattern.prefix();
-            search.by_prefix.entry(prefix).or_default().push(at);
-            search.lengths.insert(prefix.len());
-            match one.rule.directive {
-                Directive::Allow => search.allows.push(at),
-                Directive::Disallow => search.disallows.push(at),
-            }
-        }
-        search
+        let (allows, disallows) = (of(Directive::Allow), of(Directive::Disallow));
+        Self { ranked, search: Search::new(ranked), allows, disallows }
     }
 
     fn why_idle(&self, subject: &Subject<'_>, at: usize) -> Option<Idle<'s>> {
         let one = self.ranked.get(at)?;
-        let is_merged = subject.written == Written::Policy(Source::Merge);
-        let mut covering = self.covering(subject, at);
-        covering.sort_unstable();
+        let mut covering = self.search.covering(subject, one);
+        covering.retain(|other| *other != at);
         let rule = |at: usize| self.ranked.get(at).map(|one| one.rule);
         if let Some(first) = covering.first().filter(|other| **other < at) {
             return rule(*first).map(Idle::Unreachable);
         }
-        // The origin's rules may stand between those of the policy.
-        if is_merged {
+        // The origin's rules, or rules with errors, may stand between those of the policy.
+        if subject.written == Written::Policy(Source::Merge) || !subject.is_whole() {
             return None;
         }
         let opposite = match one.rule.directive {
@@ -118,32 +106,6 @@ impl<'r, 's> Search<'r, 's> {
             && !self.disallows.is_empty()
             && !matches!(one.rule.text.as_str(), "/" | "*" | "/*");
         (is_exception && !is_between(at, usize::MAX)).then_some(Idle::NoException)
-    }
-
-    /// The other rules that match all paths of a rule.
-    fn covering(&self, subject: &Subject<'_>, at: usize) -> Vec<usize> {
-        let Some(one) = self.ranked.get(at) else { return Vec::new() };
-        let prefix = one.pattern.prefix();
-        // All paths begin with `/`, so that of a pattern without a prefix does.
-        let prefix = if prefix.is_empty() { b"/" } else { prefix };
-        let mut found = Vec::new();
-        for length in self.lengths.range(..=prefix.len()) {
-            let Some(others) = prefix.get(..*length).and_then(|key| self.by_prefix.get(key)) else {
-                continue;
-            };
-            if !subject.spend(others.len() + length / 64) {
-                return found;
-            }
-            let covers = |other: &usize| {
-                *other != at
-                    && self
-                        .ranked
-                        .get(*other)
-                        .is_some_and(|other| other.pattern.includes(one.sample))
-            };
-            found.extend(others.iter().copied().filter(covers));
-        }
-        found
     }
 }
 
@@ -177,7 +139,8 @@ fn report(subject: &Subject<'_>, rule: &Ruled, why: Idle<'_>, findings: &mut Fin
             Diagnostic::note("lint.redundant_rule", message).help("remove it")
         }
         Idle::NoException => {
-            let message = format!("{quoted} changes nothing: no rule disallows these paths");
+            let message =
+                format!("{quoted} changes nothing: no shorter rule disallows these paths");
             Diagnostic::note("lint.idle_allow", message)
                 .help("remove it, or correct the rule to which it is an exception")
         }

@@ -86,14 +86,15 @@ fn is_random(text: &str) -> bool {
         b'a'..=b'z' => 1,
         _ => 2,
     };
-    // In a name, letters of one case and digits stand together.
+    // In a title or a date, letters of one case and digits stand together.
     let changes = text.as_bytes().windows(2).filter(|two| kinds(two[0]) != kinds(two[1])).count();
+    let numbers = text.split(|c: char| !c.is_ascii_digit()).filter(|run| !run.is_empty()).count();
     text.len() >= LEAST_KEY
         && text.bytes().all(is_key)
-        && digits >= 3
+        && numbers >= 3
         && count(u8::is_ascii_lowercase) >= 3
         && count(u8::is_ascii_uppercase) >= 3
-        && changes * 3 >= text.len()
+        && changes * 2 >= text.len()
 }
 
 #[cfg(test)]

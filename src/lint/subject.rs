@@ -14,8 +14,8 @@ use crate::{
 
 use super::findings::Findings;
 
-/// How many comparisons of rules are made for one site. 10,000 rules stay far below.
-const MOST_COMPARED: u64 = 20_000_000;
+/// How many comparisons of rules are made for one site. 10,000 usual rules stay below.
+const MOST_COMPARED: u64 = 4_000_000;
 
 /// Where the rules are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,6 +90,7 @@ impl<'a> Subject<'a> {
             names: group.user_agents.iter().map(|one| spot(one.line)).collect(),
             rules: group.rules.iter().map(|one| spot(one.line)).collect(),
             records: group.records.iter().map(|one| spot(one.line)).collect(),
+            has_errors: false,
         });
         let places = places.collect();
         let star_binds = Enforcement::default().star_binds;
@@ -137,6 +138,11 @@ impl<'a> Subject<'a> {
 
     pub(super) fn is_policy(&self) -> bool {
         self.written != Written::RobotsTxt
+    }
+
+    /// Whether no group has errors. Else rules may be missing, and a lint must not rely on that.
+    pub(super) fn is_whole(&self) -> bool {
+        !self.places.iter().any(|group| group.has_errors)
     }
 
     /// All rules, with their numbers.
@@ -195,9 +201,14 @@ impl<'a> Subject<'a> {
         left.is_some()
     }
 
+    /// Whether some comparisons were not made.
+    pub(super) fn is_partial(&self) -> bool {
+        self.left.get() == 0
+    }
+
     /// Says that not all rules were compared.
     pub(super) fn report_partial(&self, at: Spot, findings: &mut Findings) {
-        if self.left.get() == 0 {
+        if self.is_partial() {
             let message = "there are too many rules to compare all of them with each other";
             findings.add(at, Diagnostic::note("lint.not_compared", message));
         }
@@ -222,12 +233,19 @@ impl Ruled {
     }
 }
 
-/// The column of the value in a line of robots.txt, in characters; 0 if it has none.
+/// The column of the value in a line of robots.txt, in characters; that of the name if it has none.
 fn value_column(line: &[u8]) -> u32 {
-    let Some(colon) = line.iter().position(|octet| *octet == b':') else { return 0 };
-    let value = line.get(colon + 1..).unwrap_or_default();
-    let Some(spaces) = value.iter().position(|octet| !b" \t".contains(octet)) else { return 0 };
-    let before = line.get(..colon + 1 + spaces).unwrap_or_default();
+    let is_text = |octet: &u8| !b" \t".contains(octet);
+    let value = line.iter().position(|octet| *octet == b':').and_then(|colon| {
+        let value = line.get(colon + 1..)?;
+        Some(
+            colon
+                + 1
+                + value.iter().position(is_text).filter(|at| value.get(*at) != Some(&b'#'))?,
+        )
+    });
+    let start = value.or_else(|| line.iter().position(is_text)).unwrap_or(0);
+    let before = line.get(..start).unwrap_or_default();
     let characters: usize = before
         .utf8_chunks()
         .map(|chunk| chunk.valid().chars().count() + chunk.invalid().len())

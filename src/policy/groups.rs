@@ -50,6 +50,7 @@ impl Groups {
         else {
             return;
         };
+        let known = findings.0.len();
         let mut group = robots::Group::default();
         let mut places = GroupPlaces::default();
         self.user_agents(&user_agents, &mut group, &mut places.names, names, findings);
@@ -68,6 +69,7 @@ impl Groups {
             }
         }
         let overrides = self.overrides(&fields, findings);
+        places.has_errors = findings.have_errors_after(known);
         if !group.user_agents.is_empty() {
             self.groups.push(group);
             self.overriding.push(overrides);
@@ -105,6 +107,7 @@ impl Groups {
         let (mut star, mut tokens): (Option<Spot>, Vec<ProductToken>) = (None, Vec::new());
         let mut named_by: HashMap<ProductToken, Spot> = HashMap::new();
         for item in items {
+            names.note_control_token(&item, findings);
             let Some(selection) = names.select(&item, findings) else { continue };
             match selection {
                 Selection::Star => star = Some(Spot::from(&item)),

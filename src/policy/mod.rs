@@ -30,7 +30,7 @@ pub use self::{
     origin::Origin,
     overrides::{Named, Override},
     places::{GroupPlaces, Spot, TagPlaces},
-    reader::{read, read_with},
+    reader::{read, read_draft, read_with},
     restart::restart_findings,
     robots_txt::{DEFAULT_CACHE_WINDOW, DEFAULT_ROBOTS_MAX_AGE, MAX_CACHE_WINDOW, RobotsTxt},
     sections::Policy,

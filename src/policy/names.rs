@@ -124,6 +124,12 @@ impl<'c> Names<'c> {
         let refused = match ProductToken::new(name) {
             None => Err("is not a product token"),
             Some(_) if name.contains('/') => Err("has a version"),
+            // No name of a crawler but those of the catalogue has such characters.
+            Some(_)
+                if name.contains(['|', '\\', '^', '$']) && self.catalogue.find(name).is_none() =>
+            {
+                Err("looks like a regular expression")
+            }
             Some(token) => Ok(token),
         };
         let token = match refused {
@@ -135,19 +141,7 @@ impl<'c> Names<'c> {
                 return None;
             }
         };
-        if let Some(crawler) = self.catalogue.find(name) {
-            if crawler.kind() == Kind::Control {
-                let message = format!(
-                    "{} never appears in a User-Agent, so its rules are published but can't be \
-                     enforced",
-                    crawler.product_token(),
-                );
-                findings.add(
-                    at,
-                    Diagnostic::note("policy.control_token", message)
-                        .help("nothing to do; the operator's other crawlers do the fetching"),
-                );
-            }
+        if self.catalogue.find(name).is_some() {
             // An alias stays as written: some crawlers look for that name in the file.
             return Some(token);
         }
@@ -182,6 +176,23 @@ impl<'c> Names<'c> {
         };
         findings.add(at, finding);
         Some(token)
+    }
+
+    /// Notes a name that no User-Agent has, in a group.
+    pub(super) fn note_control_token(&self, at: &At<'_>, findings: &mut Findings) {
+        let Value::Text(name) = &at.node.value else { return };
+        let found = self.catalogue.find(name.trim());
+        if let Some(crawler) = found.filter(|crawler| crawler.kind() == Kind::Control) {
+            let message = format!(
+                "{} never appears in a User-Agent, so its rules are published but can't be enforced",
+                crawler.product_token(),
+            );
+            findings.add(
+                at,
+                Diagnostic::note("policy.control_token", message)
+                    .help("nothing to do; the operator's other crawlers do the fetching"),
+            );
+        }
     }
 
     /// The repair of a text that is no product token: the names that it contains.

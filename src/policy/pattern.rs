@@ -25,8 +25,11 @@ pub(super) fn read<'t>(text: &'t str, at: &At<'_>, findings: &mut Findings) -> O
     }
     if !begins {
         let message = format!("'{}' does not begin with '/' or '*'", shown(text));
-        let correction = robots::corrected(text).unwrap_or_default();
-        findings.refuse(at, message, format!("write '{}'", shown(correction)));
+        let help = robots::corrected(text).map_or_else(
+            || robots::BEGIN.to_owned(),
+            |pattern| format!("write '{}'", shown(pattern)),
+        );
+        findings.refuse(at, message, help);
         return None;
     }
     if text.trim_end_matches('$').contains('$') {

@@ -20,6 +20,8 @@ pub struct GroupPlaces {
     pub rules: Vec<Spot>,
     /// The other records.
     pub records: Vec<Spot>,
+    /// Whether the group has errors, so that parts of it are missing.
+    pub has_errors: bool,
 }
 
 /// The places of an entry of `robots_tag`.

@@ -216,7 +216,7 @@ impl Findings<'_> {
                 let message = format!("'{}' matches no path", shown(value));
                 let help = match intent::corrected(&text) {
                     Some(pattern) => format!("write '{}'", shown(pattern)),
-                    None => "start it with '/' or '*'".to_owned(),
+                    None => intent::BEGIN.to_owned(),
                 };
                 Diagnostic::warning("robots.pattern", message).help(help)
             });

@@ -20,6 +20,13 @@ pub struct Sample {
     bare: Option<Vec<u8>>,
 }
 
+impl Sample {
+    /// The path that has all literals of the pattern.
+    pub fn path(&self) -> &[u8] {
+        &self.path
+    }
+}
+
 impl Pattern {
     /// Whether this pattern matches every path that the pattern of `other` matches.
     pub fn includes(&self, other: &Sample) -> bool {

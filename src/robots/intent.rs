@@ -15,6 +15,9 @@ const MOST: usize = 8;
 pub const NO_REGEX: &str =
     "write a pattern for each path: '*' is any text, a '$' at the end is the end of the path";
 
+/// The repair of a text that is no pattern, if none is probable.
+pub const BEGIN: &str = "start it with '/' or '*'";
+
 /// What is probably meant by a text in the place of a path pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Intent {
@@ -54,11 +57,16 @@ pub fn corrected(text: &str) -> Option<String> {
                 Err(_) => None,
             }
         }
-        None => Some(match (text.split_once("://"), text.strip_prefix('?')) {
-            (Some((_, rest)), _) => rest.find('/').map_or("/", |at| &rest[at..]).to_owned(),
-            (None, Some(_)) => format!("/*{text}"),
-            (None, None) => format!("/{text}"),
-        }),
+        None => match (text.split_once("://"), text.strip_prefix('?'), text.split_once('/')) {
+            (Some((_, rest)), ..) => Some(rest.find('/').map_or("/", |at| &rest[at..]).to_owned()),
+            (None, Some(_), _) => Some(format!("/*{text}")),
+            (None, None, Some((host, path))) if host.starts_with("www.") => {
+                Some(format!("/{path}"))
+            }
+            // A host or the name of a file.
+            (None, None, Some((first, _))) if first.contains('.') => None,
+            (None, None, _) => Some(format!("/{text}")),
+        },
     }
 }
 

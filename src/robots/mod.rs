@@ -155,7 +155,7 @@ pub use difference::{
 };
 pub use evasion::{MAX_FORMS, MAX_OCTETS, Reading};
 pub use inclusion::Sample;
-pub use intent::{Intent, NO_REGEX, corrected, intent};
+pub use intent::{BEGIN, Intent, NO_REGEX, corrected, intent};
 pub use limits::{LEAST_BYTES, MAX_BYTES, MAX_FINDINGS};
 pub use lines::lines;
 pub use matcher::{Matcher, Scope, closes_everything};

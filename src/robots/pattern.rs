@@ -186,7 +186,7 @@ impl Pattern {
     }
 
     /// The literals that every matching path contains, the prefix among them.
-    pub(super) fn literals(&self) -> impl Iterator<Item = &[u8]> {
+    pub fn literals(&self) -> impl Iterator<Item = &[u8]> {
         let tail = match &self.end {
             End::Tail(tail) => Some(&**tail),
             End::Open | End::Exact => None,
