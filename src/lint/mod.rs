@@ -9,8 +9,8 @@
 //! [`RULES`] has the code of each finding of `beadle check`. Of a policy with errors, lints look only at
 //! what is whole.
 //!
-//! May use: diagnostic, escape, robots, robots_tag, crawlers, policy, enforce. Must not know: files,
-//! the network, any clock.
+//! May use: diagnostic, escape, product_token, robots, robots_tag, crawlers, policy, enforce. Must not
+//! know: files, the network, any clock.
 
 pub use self::{codes::RULES, silence::silence};
 
@@ -21,9 +21,9 @@ mod search; // the rules that match all paths of another rule
 mod subject; // the rules of a site with their places
 
 // The lints of rules.
-mod closed; // crawlers that a closed site lets in
 mod duties; // named groups that drop what `*` disallows
 mod groups; // groups of one name, lines without effect
+mod openings; // crawlers that a closed site lets in
 mod preferences; // permissions for closed paths
 mod rules; // rules that never decide
 mod secrets; // secrets in public paths
@@ -55,7 +55,7 @@ pub fn policy(policy: &Policy) -> Vec<Diagnostic> {
         let subject = Subject::of_site(site, &policy.catalogue);
         about_rules(&subject, &mut findings);
         if subject.is_whole() {
-            closed::lint(&subject, Some(&site.enforcement), &mut findings);
+            openings::lint(&subject, Some(&site.enforcement), &mut findings);
         }
         if subject.is_whole() && site.robots_txt.source == Source::Policy {
             modes::lint(&subject, &site.enforcement, &mut findings);
@@ -72,7 +72,7 @@ pub fn robots_txt(bytes: &[u8], catalogue: &Catalogue) -> Vec<Diagnostic> {
     let subject = Subject::of_file(file, bytes, catalogue);
     let mut findings = Findings::default();
     about_rules(&subject, &mut findings);
-    closed::lint(&subject, None, &mut findings);
+    openings::lint(&subject, None, &mut findings);
     groups::lint_names(&subject, &mut findings);
     subject.report_partial(Spot::default(), &mut findings);
     all.extend(findings.into_vec());

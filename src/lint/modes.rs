@@ -32,8 +32,11 @@ fn lint_site(
 ) {
     let has_rules = scopes.iter().any(|scope| disallows(subject, *scope));
     let has_pace = subject.matcher.sets_pace();
-    let is_throttle = enforcement.mode == Mode::Throttle && enforcement.ladder.is_none();
-    if (is_throttle || enforcement.crawl_delay == Some(PaceMode::Throttle)) && !has_pace {
+    // On the ladder, crawlers without a pace of their own get that of the ladder.
+    let throttles = enforcement.ladder.is_none()
+        && (enforcement.mode == Mode::Throttle
+            || enforcement.crawl_delay == Some(PaceMode::Throttle));
+    if throttles && !has_pace {
         let message = "throttles requests that come too soon, but no group sets a pace";
         let help = "add 'crawl_delay: 5' to a group, or set 'mode: log'";
         findings.add(enforcement.at, Diagnostic::warning("lint.no_pace", message).help(help));

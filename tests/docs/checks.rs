@@ -75,7 +75,9 @@ fn codes(text: &str) -> Vec<String> {
             ROOMS.contains(&room)
                 && fault != "txt"
                 && !fault.is_empty()
-                && fault.bytes().all(|octet| octet.is_ascii_lowercase() || octet == b'_')
+                && fault.bytes().all(|octet| {
+                    octet.is_ascii_lowercase() || octet.is_ascii_digit() || octet == b'_'
+                })
         })
     };
     parts.iter().filter(is_code).map(|part| (*part).to_owned()).collect()
