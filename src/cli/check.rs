@@ -1,61 +1,143 @@
-//! `beadle check`: the findings of a policy, each with its repair.
+//! `beadle check`: the findings of a policy or of a robots.txt, each with its repair.
 
-use std::{io::Write, path::PathBuf};
+use std::{
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
 
 use crate::{
     cli::{
-        config::{ConfigFile, examine},
+        config::{ConfigFile, no_policy},
         exit::{Error, Exit},
-        output::{Format, json},
+        input::{self, STANDARD_INPUT},
+        output::json,
+        robots_file,
+        screen::Screen,
     },
-    diagnostic::Severity,
+    diagnostic::{Diagnostic, Severity, Shown, SourceText, Style, github, sarif},
+    lint, policy, publication, robots,
 };
 
-/// Check a policy file without starting a server.
+/// Check a policy, or any robots.txt, without starting a server
 ///
-/// Prints each finding with file, line, column and the repair. Exits with 1 on errors or warnings,
-/// and with 0 otherwise.
+/// Prints each finding with its code, its line and the repair. Exits with 1 on errors or warnings,
+/// and with 0 otherwise. A comment silences a warning: # beadle: allow CODE
+///
+///   beadle check beadle.yaml
+///   beadle check --robots-txt https://www.example.com
+///   beadle check --format github beadle.yaml
 #[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
 pub(super) struct Args {
-    /// The policy file. Overrides --config.
+    /// The policy file, or - for standard input. Overrides --config.
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     #[command(flatten)]
     config: ConfigFile,
+    /// Check a robots.txt instead: a file, - or the URL of a site.
+    #[arg(long, value_name = "FILE|URL", conflicts_with = "file")]
+    robots_txt: Option<String>,
     /// Output format.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
 
+/// The output format of findings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// Text for people.
+    #[default]
+    Text,
+    /// One JSON object per line.
+    Json,
+    /// One SARIF 2.1.0 document.
+    Sarif,
+    /// Annotations for GitHub workflows.
+    Github,
+}
+
+/// A file after all checks.
+struct Checked {
+    name: String,
+    bytes: Vec<u8>,
+    findings: Vec<Diagnostic>,
+    /// The content, if it can be used.
+    content: Option<String>,
+}
+
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
-    let file = args.file.as_ref().unwrap_or(&args.config.config);
-    let (policy, findings) = examine(file)?;
-    for finding in &findings {
-        match args.format {
-            Format::Text => writeln!(out, "{finding}")?,
-            Format::Json => json(out, finding)?,
+    let file = args.file.as_deref().unwrap_or(&args.config.config);
+    let checked = match &args.robots_txt {
+        Some(from) => check_robots_txt(from)?,
+        None => check_policy(file)?,
+    };
+    let Checked { name, bytes, findings, content } = checked;
+    let source = SourceText::new(&name, &bytes);
+    let findings = lint::silence(&source, findings, content.is_some());
+    match args.format {
+        Format::Text => {
+            let Screen { width, has_colours } = Screen::of_standard_output();
+            let style = Style { has_colours, width };
+            for finding in &findings {
+                write!(out, "{}", Shown { finding, source: &source, style })?;
+            }
         }
+        Format::Json => findings.iter().try_for_each(|finding| json(out, finding))?,
+        Format::Sarif => json(out, &sarif(&findings, lint::RULES))?,
+        Format::Github => findings.iter().try_for_each(|one| writeln!(out, "{}", github(one)))?,
     }
     let count = |severity| findings.iter().filter(|one| one.severity == severity).count();
     let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
     if args.format == Format::Text {
-        match &policy {
-            Some(policy) => {
-                let sites = policy.sites.len();
-                let plural = if sites == 1 { "" } else { "s" };
-                write!(out, "{}: fine, {sites} site{plural}", file.display())?;
-                if warnings > 0 {
-                    write!(out, ", {warnings} warning{}", if warnings == 1 { "" } else { "s" })?;
-                }
-                writeln!(out)?;
+        let name = source.file();
+        match content {
+            Some(content) if warnings > 0 => {
+                writeln!(out, "{name}: {content}, {}", counted(warnings, "warning"))?;
             }
-            None => writeln!(
-                out,
-                "{}: {errors} error{}, not usable",
-                file.display(),
-                if errors == 1 { "" } else { "s" }
-            )?,
+            Some(content) => writeln!(out, "{name}: {content}")?,
+            None => writeln!(out, "{name}: {}, not usable", counted(errors, "error"))?,
         }
     }
     Ok(if errors + warnings > 0 { Exit::Findings } else { Exit::Fine })
+}
+
+fn check_policy(file: &Path) -> Result<Checked, Error> {
+    let read = match file.as_os_str().as_encoded_bytes() {
+        b"-" => {
+            let bytes = input::read(io::stdin().lock(), STANDARD_INPUT, policy::MAX_BYTES)?;
+            publication::read_policy_bytes(file, bytes)
+        }
+        _ => publication::read_policy(file).map_err(|error| no_policy(file, &error))?,
+    };
+    let name = file.display().to_string();
+    let mut findings = read.findings;
+    let looked_at = read.policy.as_ref().or(read.draft.as_ref());
+    let lints = looked_at.map(lint::policy).unwrap_or_default();
+    findings.extend(lints.into_iter().map(|finding| finding.in_file(&name)));
+    // A finding about another file comes last.
+    let first = findings.first().and_then(|first| first.place.file.clone());
+    findings.sort_by_key(|one| {
+        (one.place.file != first, one.place.line.unwrap_or(u32::MAX), one.place.column)
+    });
+    let content =
+        read.policy.map(|policy| format!("fine, {}", counted(policy.sites.len(), "site")));
+    Ok(Checked { name, bytes: read.bytes, findings, content })
+}
+
+fn check_robots_txt(from: &str) -> Result<Checked, Error> {
+    let bytes = robots_file::read(from)?;
+    let findings = lint::robots_txt(&bytes, &policy::built_in_catalogue());
+    let findings = findings.into_iter().map(|finding| finding.in_file(from)).collect();
+    let (file, _) = robots::parse(&bytes);
+    let content = format!(
+        "{} in {}",
+        counted(file.rule_count(), "rule"),
+        counted(file.groups.len(), "group")
+    );
+    Ok(Checked { name: from.to_owned(), bytes, findings, content: Some(content) })
+}
+
+/// `1 site`, `2 sites`.
+fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }

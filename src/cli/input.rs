@@ -30,6 +30,17 @@ pub(super) fn read_file(file: &Path, most: usize) -> Result<Vec<u8>, Error> {
     Ok(bytes)
 }
 
+/// All that an input has, up to `most` octets.
+pub(super) fn read(input: impl Read, name: &str, most: usize) -> Result<Vec<u8>, Error> {
+    let mut bytes = Vec::new();
+    let read = input.take(most as u64 + 1).read_to_end(&mut bytes);
+    read.map_err(|error| refusal(name, &error))?;
+    if bytes.len() > most {
+        return Err(too_large(name, most));
+    }
+    Ok(bytes)
+}
+
 /// Opens a file to read it piece by piece.
 pub(super) fn open(file: &Path) -> Result<File, Error> {
     publication::open_file(file).map_err(|error| refusal(&name(file), &error))

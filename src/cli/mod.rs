@@ -15,7 +15,7 @@ mod config; // the policy file as an option
 mod exit; // exit codes and errors
 mod input; // files and standard input, up to a limit
 mod output; // text or JSON lines
-mod robots_file; // a robots.txt that an option names
+mod robots_file; // any robots.txt, from a file or a site
 mod screen; // the terminal
 mod span; // times and spans of time
 

@@ -1,77 +1,82 @@
-//! A robots.txt that an option names: a file or an address.
+//! Any robots.txt, from a file, from standard input or from a site.
 
-use std::path::Path;
-
-use bytes::Bytes;
-use url::Url;
+use std::{io, path::Path};
 
 use crate::{
-    cli::{exit::Error, input, serve::control_runtime},
-    escape::shown,
-    fetch::{Client, PRODUCT, Reach, Redirects, Request, Settings, Validators},
+    cli::{
+        exit::Error,
+        input::{self, STANDARD_INPUT},
+        serve::control_runtime,
+    },
+    escape,
+    fetch::{Client, Failure, PRODUCT, Reach, Redirects, Request, Settings, Validators},
 };
 
-/// The largest file, in octets; far more than any crawler reads.
-const MAX_FILE: usize = 16 << 20;
+/// The largest file, in octets. It is far more than any crawler reads, so that an author sees where
+/// crawlers stop.
+const MOST: usize = 16 << 20;
 
-/// The bytes of a robots.txt: a file, or an `http` or `https` address. Of a site's address, its
-/// `/robots.txt` is fetched. A site without a robots.txt (404 and other 4xx) has an empty one (RFC 9309
-/// §2.3.1.3).
-pub(super) fn read(from: &str) -> Result<Bytes, Error> {
-    if !from.contains("://") {
-        return Ok(input::read_file(Path::new(from), MAX_FILE)?.into());
+/// The bytes of a robots.txt. `from` is a file, `-` or a URL; a URL without a path is that of a site.
+pub(super) fn read(from: &str) -> Result<Vec<u8>, Error> {
+    if from == "-" {
+        return input::read(io::stdin().lock(), STANDARD_INPUT, MOST);
     }
-    let refused = |why: String| Error::Refused(format!("{}: {why}", shown(from)));
-    let url = robots_url(from).ok_or_else(|| refused("this is no http or https address".into()))?;
-    let settings = Settings {
+    if !from.starts_with("http://") && !from.starts_with("https://") {
+        return input::read_file(Path::new(from), MOST);
+    }
+    let refused = |why: String| Error::Refused(format!("{}: {why}", escape::shown(from)));
+    let fetched = control_runtime()?.block_on(fetch(&url(from)));
+    fetched.map_err(|failure| refused(said(&failure)))
+}
+
+/// The URL of a site's robots.txt.
+fn url(from: &str) -> String {
+    let has_path = from
+        .split_once("://")
+        .is_some_and(|(_, rest)| rest.split_once('/').is_some_and(|(_, path)| !path.is_empty()));
+    if has_path { from.to_owned() } else { format!("{}/robots.txt", from.trim_end_matches('/')) }
+}
+
+async fn fetch(url: &str) -> Result<Vec<u8>, Failure> {
+    let client = Client::new(Settings {
         user_agent: PRODUCT,
         reach: Reach::Any,
         redirects: Redirects::Follow,
         authorities: None,
         resolver: None,
-    };
-    let client = Client::new(settings).map_err(refused)?;
-    let validators = Validators::default();
-    let request = Request { url: &url, host: None, forwarded_proto: None, validators: &validators };
-    let fetched = control_runtime()?.block_on(async {
-        let response = client.get(request).await?;
-        match response.status() {
-            400..=499 => Ok((response.status(), Bytes::new())),
-            status => Ok((status, response.body(MAX_FILE).await?)),
-        }
     });
-    match fetched.map_err(|failure: crate::fetch::Failure| refused(failure.to_string()))? {
-        (200..=299 | 400..=499, bytes) => Ok(bytes),
-        (status, _) => Err(refused(format!("the server answered {status}"))),
+    let client = client.map_err(Failure::Transport)?;
+    let validators = Validators::default();
+    let request = Request { url, host: None, forwarded_proto: None, validators: &validators };
+    let response = client.get(request).await?;
+    match response.status() {
+        200 => Ok(response.body(MOST).await?.to_vec()),
+        status => Err(Failure::Status(status)),
     }
 }
 
-/// The address of the robots.txt that an address means.
-fn robots_url(from: &str) -> Option<String> {
-    let mut url = Url::parse(from).ok()?;
-    if !matches!(url.scheme(), "http" | "https") {
-        return None;
+/// The failure in a sentence. RFC 9309 §2.3.1 says what a status means to crawlers.
+fn said(failure: &Failure) -> String {
+    match failure {
+        Failure::Status(400..=499) => format!("{failure} (crawlers take this as no rules)"),
+        Failure::Status(500..=599) => format!("{failure} (crawlers take this as a closed site)"),
+        other => other.to_string(),
     }
-    if matches!(url.path(), "" | "/") {
-        url.set_path("/robots.txt");
-    }
-    Some(url.into())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::url;
 
     #[test]
-    fn rfc9309_2_3_the_address_of_a_site_means_its_robots_txt() {
-        for (from, url) in [
-            ("https://www.example.com", Some("https://www.example.com/robots.txt")),
-            ("http://127.0.0.1:8080/", Some("http://127.0.0.1:8080/robots.txt")),
-            ("https://www.example.com/x/robots.txt", Some("https://www.example.com/x/robots.txt")),
-            ("ftp://www.example.com/robots.txt", None),
-            ("://", None),
+    fn the_url_of_a_site_leads_to_its_file() {
+        for (from, expected) in [
+            ("https://e.example", "https://e.example/robots.txt"),
+            ("https://e.example/", "https://e.example/robots.txt"),
+            ("http://e.example:8080/robots.txt?x", "http://e.example:8080/robots.txt?x"),
+            ("https://e.example/a", "https://e.example/a"),
         ] {
-            assert_eq!(robots_url(from).as_deref(), url, "{from}");
+            assert_eq!(url(from), expected);
         }
     }
 }

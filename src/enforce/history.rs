@@ -124,8 +124,9 @@ fn alone(site: &policy::Site, why: &str) -> Edition {
 
 /// The policy's own file.
 fn of_policy(site: &policy::Site) -> Edition {
-    let lines = site.robots_txt.rule_lines.iter();
-    let lines = lines.map(|lines| lines.iter().copied().map(RuleSource::Policy).collect());
+    let groups = site.robots_txt.places.iter();
+    let lines =
+        groups.map(|group| group.rules.iter().map(|rule| RuleSource::Policy(rule.line)).collect());
     Edition::written(&site.robots_txt.file, &lines.collect::<Vec<_>>())
 }
 
@@ -136,8 +137,9 @@ fn rule_source(
 ) -> RuleSource {
     match source.side {
         robots::Side::Own => {
-            let lines = own.rule_lines.get(source.group);
-            RuleSource::Policy(lines.and_then(|lines| lines.get(source.rule)).copied().unwrap_or(0))
+            let rules = own.places.get(source.group).map(|group| &group.rules);
+            let rule = rules.and_then(|rules| rules.get(source.rule));
+            RuleSource::Policy(rule.map_or(0, |rule| rule.line))
         }
         robots::Side::Base => {
             let rules = base.groups.get(source.group).map(|group| &group.rules);

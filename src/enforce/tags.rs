@@ -156,6 +156,7 @@ mod tests {
             content_types: vec![],
             statuses: vec![],
             tag: tag("*", &["noindex"]),
+            places: crate::policy::TagPlaces::default(),
         };
         let rules = [
             TagRule { paths: path("/drafts/"), ..any.clone() },

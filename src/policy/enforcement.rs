@@ -14,6 +14,7 @@ use super::{
     mode::{Grace, Mode, PaceMode},
     names::Names,
     overrides::{self, Override},
+    places::Spot,
     robots_txt::RobotsTxt,
     shape::{At, Fields},
 };
@@ -21,6 +22,8 @@ use super::{
 /// The `enforcement` section: the treatment of violations.
 #[derive(Clone, Debug)]
 pub struct Enforcement {
+    /// The place of `mode`, else of the section.
+    pub at: Spot,
     /// The treatment of a violation by a crawler that no override names (default `log`). With the
     /// ladder, the mode of its lowest rung.
     pub mode: Mode,
@@ -66,6 +69,7 @@ const STAR_BINDS: [Class; 3] = [Class::Crawler, Class::Automation, Class::None];
 impl Default for Enforcement {
     fn default() -> Self {
         Self {
+            at: Spot::default(),
             mode: Mode::Log,
             ladder: None,
             breaker: None,
@@ -102,7 +106,9 @@ pub(super) fn read(
     ];
     let mut enforcement = Enforcement::default();
     let Some(fields) = at.and_then(|at| at.fields(&KEYS, findings)) else { return enforcement };
-    let mode = fields.take("mode").and_then(|at| at.choice(&SITE_MODES, findings));
+    let mode = fields.take("mode");
+    enforcement.at = Spot::from(mode.as_ref().unwrap_or_else(|| fields.at()));
+    let mode = mode.and_then(|at| at.choice(&SITE_MODES, findings));
     enforcement.mode = mode.flatten().unwrap_or(Mode::Log);
     read_behaviour(&fields, mode == Some(None), &mut enforcement, findings);
     enforcement.overrides = overrides::read(&fields, names, findings);

@@ -12,7 +12,9 @@ use crate::{
 use super::{
     findings::Findings,
     names::{Names, Selection, distinct},
-    pattern, records,
+    pattern,
+    places::{GroupPlaces, Spot},
+    records,
     shape::{At, Fields},
     source::Source,
     yaml::Value,
@@ -23,7 +25,7 @@ use super::{
 pub(super) struct Groups {
     source: Source,
     pub(super) groups: Vec<robots::Group>,
-    pub(super) rule_lines: Vec<Vec<u32>>,
+    pub(super) places: Vec<GroupPlaces>,
     pub(super) overriding: Vec<bool>,
     /// Records that the policy has in a group, although they apply to the whole site.
     pub(super) global_records: Vec<robots::Record>,
@@ -48,23 +50,30 @@ impl Groups {
         else {
             return;
         };
+        let known = findings.0.len();
         let mut group = robots::Group::default();
-        self.user_agents(&user_agents, &mut group, names, findings);
+        let mut places = GroupPlaces::default();
+        self.user_agents(&user_agents, &mut group, &mut places.names, names, findings);
         // Old crawlers take the first rule that matches, so the exceptions come first.
-        let mut places = rules(Directive::Allow, "allow", &fields, &mut group, findings);
-        places.extend(rules(Directive::Disallow, "disallow", &fields, &mut group, findings));
-        warn_of_idle_disallow(&group, &places, findings);
-        group.records.extend(crawl_delay(&fields, findings));
-        for record in records::read(&fields, true, findings) {
-            let records =
-                if record.is_global() { &mut self.global_records } else { &mut group.records };
-            records.push(record);
+        places.rules = rules(Directive::Allow, "allow", &fields, &mut group, findings);
+        places.rules.extend(rules(Directive::Disallow, "disallow", &fields, &mut group, findings));
+        warn_of_idle_disallow(&group, &places.rules, findings);
+        let delay = crawl_delay(&fields, findings);
+        let others = records::read(&fields, true, findings);
+        for (spot, record) in delay.into_iter().chain(others) {
+            if record.is_global() {
+                self.global_records.push(record);
+            } else {
+                group.records.push(record);
+                places.records.push(spot);
+            }
         }
         let overrides = self.overrides(&fields, findings);
+        places.has_errors = findings.have_errors_after(known);
         if !group.user_agents.is_empty() {
             self.groups.push(group);
             self.overriding.push(overrides);
-            self.rule_lines.push(places.into_iter().map(|(line, _)| line).collect());
+            self.places.push(places);
         }
     }
 
@@ -87,6 +96,7 @@ impl Groups {
         &mut self,
         at: &At<'_>,
         group: &mut robots::Group,
+        spots: &mut Vec<Spot>,
         names: &Names<'_>,
         findings: &mut Findings,
     ) {
@@ -94,25 +104,36 @@ impl Groups {
         if items.is_empty() && matches!(at.node.value, Value::List(_)) {
             findings.refuse(at, "names no crawler", "write '[\"*\"]' or the crawlers' names");
         }
-        let (mut star, mut tokens): (bool, Vec<ProductToken>) = (false, Vec::new());
+        let (mut star, mut tokens): (Option<Spot>, Vec<ProductToken>) = (None, Vec::new());
+        let mut named_by: HashMap<ProductToken, Spot> = HashMap::new();
         for item in items {
+            names.note_control_token(&item, findings);
             let Some(selection) = names.select(&item, findings) else { continue };
             match selection {
-                Selection::Star => star = true,
+                Selection::Star => star = Some(Spot::from(&item)),
                 Selection::Tokens(selected) => {
                     if let Some(written) = item.text(findings).filter(|text| text.contains(':')) {
                         group.comment.push(format!("{written}, {} crawlers", selected.len()));
+                    }
+                    for token in &selected {
+                        named_by.entry(token.clone()).or_insert_with(|| Spot::from(&item));
                     }
                     tokens.extend(selected);
                 }
             }
         }
         let place = (at.node.line, at.node.column);
-        let all = star.then(|| "*".to_owned());
-        let tokens = distinct(tokens);
-        for name in all.into_iter().chain(tokens.iter().map(|token| token.as_str().to_owned())) {
+        let all = star.map(|spot| ("*".to_owned(), spot));
+        let tokens = distinct(tokens).into_iter().map(|token| {
+            let spot = named_by.get(&token).copied().unwrap_or_default();
+            (token.as_str().to_owned(), spot)
+        });
+        for (name, spot) in all.into_iter().chain(tokens) {
             match robots::UserAgent::new(&name) {
-                Ok(user_agent) => group.user_agents.push(user_agent),
+                Ok(user_agent) => {
+                    group.user_agents.push(user_agent);
+                    spots.push(spot);
+                }
                 Err(finding) => findings.push(finding.at(place.0, place.1)),
             }
             let key = name.to_ascii_lowercase();
@@ -157,19 +178,19 @@ fn rules(
     fields: &Fields<'_>,
     group: &mut robots::Group,
     findings: &mut Findings,
-) -> Vec<(u32, u32)> {
+) -> Vec<Spot> {
     let mut places = Vec::new();
     for at in fields.list(key, findings) {
         let Some(text) = at.text(findings) else { continue };
         if let Some(pattern) = pattern::read(text, &at, findings) {
             match robots::Rule::new(directive, pattern) {
                 Ok(rule) => {
-                    if rule.pattern != pattern {
+                    if rule.pattern != pattern && robots::intent(pattern).is_none() {
                         let message = format!("written as '{}'", rule.pattern);
                         findings.add(&at, Diagnostic::note("policy.percent_encoded", message));
                     }
                     group.rules.push(rule);
-                    places.push((at.node.line, at.node.column));
+                    places.push(Spot::from(&at));
                 }
                 Err(finding) => findings.add(&at, finding),
             }
@@ -179,14 +200,14 @@ fn rules(
 }
 
 /// Warns of a path that is both allowed and disallowed: allow wins (§2.2.2).
-fn warn_of_idle_disallow(group: &robots::Group, places: &[(u32, u32)], findings: &mut Findings) {
+fn warn_of_idle_disallow(group: &robots::Group, places: &[Spot], findings: &mut Findings) {
     let allowed: Vec<&str> = group
         .rules
         .iter()
         .filter(|rule| rule.directive == Directive::Allow)
         .map(|rule| rule.pattern.as_str())
         .collect();
-    for (rule, (line, column)) in group.rules.iter().zip(places) {
+    for (rule, Spot { line, column }) in group.rules.iter().zip(places) {
         if rule.directive == Directive::Disallow && allowed.contains(&rule.pattern.as_str()) {
             let message =
                 format!("'{}' is both allowed and disallowed: allow wins", shown(&rule.pattern));
@@ -199,7 +220,7 @@ fn warn_of_idle_disallow(group: &robots::Group, places: &[(u32, u32)], findings:
     }
 }
 
-fn crawl_delay(fields: &Fields<'_>, findings: &mut Findings) -> Option<robots::Record> {
+fn crawl_delay(fields: &Fields<'_>, findings: &mut Findings) -> Option<(Spot, robots::Record)> {
     let at = fields.take("crawl_delay")?;
     let seconds = match &at.node.value {
         Value::Integer(n) if (0..=86_400).contains(n) => n.to_string(),
@@ -209,5 +230,5 @@ fn crawl_delay(fields: &Fields<'_>, findings: &mut Findings) -> Option<robots::R
             return None;
         }
     };
-    robots::Record::new("Crawl-delay", &seconds).ok()
+    Some((Spot::from(&at), robots::Record::new("Crawl-delay", &seconds).ok()?))
 }

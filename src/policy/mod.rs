@@ -28,9 +28,9 @@ pub use self::{
     ladder::Ladder,
     mode::{Grace, Mode, PaceMode},
     origin::Origin,
-    overrides::Override,
-    pattern::corrected as corrected_pattern,
-    reader::{read, read_with},
+    overrides::{Named, Override},
+    places::{GroupPlaces, Spot, TagPlaces},
+    reader::{read, read_draft, read_with},
     restart::restart_findings,
     robots_txt::{DEFAULT_CACHE_WINDOW, DEFAULT_ROBOTS_MAX_AGE, MAX_CACHE_WINDOW, RobotsTxt},
     sections::Policy,
@@ -54,6 +54,7 @@ mod yaml; // bytes -> a tree with lines and columns
 // One value.
 mod duration; // 30s, 24h
 mod pattern; // a path pattern
+mod places; // the places of values, for findings about several of them
 mod scalar; // file names, addresses, networks
 mod shape; // a node of the tree -> the value that a setting takes
 mod share; // a percentage

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::{
-    crawlers::{Catalogue, Kind, Purpose, is_findable},
+    crawlers::{Catalogue, Kind, Purpose, SiteNames, is_findable},
     diagnostic::Diagnostic,
     escape::shown,
     product_token::ProductToken,
@@ -121,39 +121,37 @@ impl<'c> Names<'c> {
     /// The name of one crawler. A name close to a known one is probably a misspelling. Any other
     /// unknown name is valid: the rules bind every crawler that sends it.
     fn token(&self, name: &str, at: &At<'_>, findings: &mut Findings) -> Option<ProductToken> {
-        let Some(token) = ProductToken::new(name) else {
-            findings.refuse_as(
-                "policy.bad_product_token",
-                at,
-                format!("'{}' is not a product token", shown(name)),
-                "write the crawler's name in printable ASCII, without '#', ':', ',' and '*' \
-                 (RFC 9309 section 2.2.1)",
-            );
-            return None;
-        };
-        if let Some((before, _)) = name.split_once('/') {
-            findings.refuse_as(
-                "policy.bad_product_token",
-                at,
-                format!("'{}' has a version", shown(name)),
-                format!("write '{}': a crawler is named without its version", shown(before.trim())),
-            );
-            return None;
-        }
-        if let Some(crawler) = self.catalogue.find(name) {
-            if crawler.kind() == Kind::Control {
-                let message = format!(
-                    "{} never appears in a User-Agent, so its rules are published but can't be \
-                     enforced",
-                    crawler.product_token(),
-                );
-                findings.add(
-                    at,
-                    Diagnostic::note("policy.control_token", message)
-                        .help("nothing to do; the operator's other crawlers do the fetching"),
-                );
+        let refused = match ProductToken::new(name) {
+            None => Err("is not a product token"),
+            Some(_) if name.contains('/') => Err("has a version"),
+            // No name of a crawler but those of the catalogue has such characters.
+            Some(_)
+                if name.contains(['|', '\\', '^', '$']) && self.catalogue.find(name).is_none() =>
+            {
+                Err("looks like a regular expression")
             }
+            Some(token) => Ok(token),
+        };
+        let token = match refused {
+            Ok(token) => token,
+            Err(fault) => {
+                let message = format!("'{}' {fault}", shown(name));
+                let help = self.repair(name);
+                findings.refuse_as("policy.bad_product_token", at, message, help);
+                return None;
+            }
+        };
+        if self.catalogue.find(name).is_some() {
             // An alias stays as written: some crawlers look for that name in the file.
+            return Some(token);
+        }
+        if let Some(names) = self.names_in_a_row(name) {
+            let message = format!("'{}' is one name; it looks like a list of names", shown(name));
+            findings.add(
+                at,
+                Diagnostic::warning("policy.list_name", message)
+                    .help(format!("write an entry for each: {names}")),
+            );
             return Some(token);
         }
         if !is_findable(name) {
@@ -178,6 +176,59 @@ impl<'c> Names<'c> {
         };
         findings.add(at, finding);
         Some(token)
+    }
+
+    /// Notes a name that no User-Agent has, in a group.
+    pub(super) fn note_control_token(&self, at: &At<'_>, findings: &mut Findings) {
+        let Value::Text(name) = &at.node.value else { return };
+        let found = self.catalogue.find(name.trim());
+        if let Some(crawler) = found.filter(|crawler| crawler.kind() == Kind::Control) {
+            let message = format!(
+                "{} never appears in a User-Agent, so its rules are published but can't be enforced",
+                crawler.product_token(),
+            );
+            findings.add(
+                at,
+                Diagnostic::note("policy.control_token", message)
+                    .help("nothing to do; the operator's other crawlers do the fetching"),
+            );
+        }
+    }
+
+    /// The repair of a text that is no product token: the names that it contains.
+    fn repair(&self, text: &str) -> String {
+        let is_name = |name: &&str| ProductToken::new(name).is_some() && is_findable(name);
+        let without_version = |part: &str| {
+            let part = part.split('/').next().unwrap_or_default();
+            part.trim_matches([' ', '^', '$', '.', '*', '\\', '(', ')', '[', ']']).to_owned()
+        };
+        // Lists, and the alternatives of a regular expression.
+        let parts: Vec<String> = text.split([',', '|']).map(without_version).collect();
+        let is_simple = |part: &String| {
+            is_name(&part.as_str()) && !part.contains(|c| "(){}[]+?^$\\;".contains(c))
+        };
+        if parts.iter().all(is_simple) {
+            return match parts.as_slice() {
+                [only] => format!("write '{only}': a crawler is named by its product token alone"),
+                all => format!("write an entry for each: {}", all.join(", ")),
+            };
+        }
+        // A whole User-Agent.
+        let site_names = SiteNames::default();
+        let claim = self.catalogue.identify(text.as_bytes(), &site_names);
+        match claim.primary().map(|name| shown(name.as_str())) {
+            Some(name) => format!("write '{name}': a crawler is named by its product token alone"),
+            None => "write the crawler's name in printable ASCII, without '#', ':', ',', '*' and \
+                     its version (RFC 9309 section 2.2.1)"
+                .to_owned(),
+        }
+    }
+
+    /// The names in a text that is no name itself, if each of its words is the name of a crawler.
+    fn names_in_a_row(&self, text: &str) -> Option<String> {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let is_known = |word: &&str| self.catalogue.find(word).is_some();
+        (words.len() > 1 && words.iter().all(is_known)).then(|| words.join(", "))
     }
 
     /// The known name of which `name` is a misspelling: by one edit, or two in a long name. Very

@@ -8,6 +8,7 @@ use super::{
     findings::Findings,
     mode::Mode,
     names::{Names, Selection},
+    places::Spot,
     shape::{At, Fields},
 };
 
@@ -25,6 +26,17 @@ pub struct Override {
     pub standings: Vec<Outcome>,
     /// The treatment of violations by these crawlers.
     pub mode: Mode,
+    /// The entries of `user_agents` except `*`, with the crawlers of each.
+    pub named: Vec<Named>,
+}
+
+/// An entry of an override's `user_agents`.
+#[derive(Clone, Debug)]
+pub struct Named {
+    /// Its place in the policy.
+    pub at: Spot,
+    /// Its crawlers.
+    pub tokens: Vec<ProductToken>,
 }
 
 /// Reads the list; an override without effect is a finding.
@@ -68,16 +80,19 @@ fn one_override(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> Opti
     let mode = fields
         .require("mode", "write off, log, throttle or block", findings)
         .and_then(|at| at.choice(&MODES, findings));
-    let (mut tokens, mut all) = (HashSet::new(), false);
+    let (mut tokens, mut all, mut named) = (HashSet::new(), false, Vec::new());
     for item in user_agents?.items(findings) {
         match names.select(&item, findings) {
             Some(Selection::Star) => all = true,
-            Some(Selection::Tokens(selected)) => tokens.extend(selected),
+            Some(Selection::Tokens(selected)) => {
+                tokens.extend(selected.iter().cloned());
+                named.push(Named { at: Spot::from(&item), tokens: selected });
+            }
             None => {}
         }
     }
     let outcomes = Outcome::ALL.map(|outcome| (outcome.as_str(), outcome));
     let standings = fields.list("standing", findings);
     let standings = standings.iter().filter_map(|item| item.choice(&outcomes, findings)).collect();
-    Some(Override { tokens, all, standings, mode: mode? })
+    Some(Override { tokens, all, standings, mode: mode?, named })
 }

@@ -1,18 +1,35 @@
 //! A path pattern as the policy writes it.
 
-use crate::{diagnostic::Diagnostic, escape::shown};
+use crate::{
+    diagnostic::{Diagnostic, Severity},
+    escape::shown,
+    robots::{self, Intent},
+};
 
 use super::{findings::Findings, shape::At};
 
-/// A path pattern that is not empty and begins like one. A `$` inside it is a warning.
+/// A path pattern that is not empty and begins like one. A `$` inside it is a warning, and so is a
+/// text that looks like a regular expression or a list.
 pub(super) fn read<'t>(text: &'t str, at: &At<'_>, findings: &mut Findings) -> Option<&'t str> {
     if text.is_empty() {
         findings.refuse(at, "an empty path matches nothing", "leave the entry out");
         return None;
     }
-    if let Some(correction) = corrected(text) {
+    let begins = text.starts_with(['/', '*']);
+    if let Some(intent) = robots::intent(text) {
+        // Some of these texts can't even be published.
+        let is_usable = begins && !text.contains(char::is_control);
+        let severity = if is_usable { Severity::Warning } else { Severity::Error };
+        findings.add(at, Diagnostic { severity, ..meant(text, intent) });
+        return is_usable.then_some(text);
+    }
+    if !begins {
         let message = format!("'{}' does not begin with '/' or '*'", shown(text));
-        findings.refuse(at, message, format!("write '{}'", shown(correction)));
+        let help = robots::corrected(text).map_or_else(
+            || robots::BEGIN.to_owned(),
+            |pattern| format!("write '{}'", shown(pattern)),
+        );
+        findings.refuse(at, message, help);
         return None;
     }
     if text.trim_end_matches('$').contains('$') {
@@ -26,15 +43,29 @@ pub(super) fn read<'t>(text: &'t str, at: &At<'_>, findings: &mut Findings) -> O
     Some(text)
 }
 
-/// The path pattern that is probably meant by a URL, a query or a name; `None` if the text begins
-/// like a pattern.
-pub fn corrected(text: &str) -> Option<String> {
-    if text.starts_with(['/', '*']) {
-        return None;
+/// The finding about a text that says something else than is meant.
+fn meant(text: &str, intent: Intent) -> Diagnostic {
+    let list = |patterns: &[String]| {
+        let quoted: Vec<String> =
+            patterns.iter().map(|pattern| format!("\"{}\"", shown(pattern))).collect();
+        quoted.join(", ")
+    };
+    match intent {
+        Intent::List(paths) => {
+            let message = format!("'{}' is one path; it looks like a list of paths", shown(text));
+            Diagnostic::warning("policy.list_pattern", message)
+                .help(format!("write an entry for each: {}", list(&paths)))
+        }
+        Intent::Regex(patterns) => {
+            let message = format!(
+                "'{}' looks like a regular expression; only '*' and a '$' at the end are special",
+                shown(text)
+            );
+            Diagnostic::warning("policy.regex_pattern", message).help(match patterns.as_slice() {
+                [] => robots::NO_REGEX.to_owned(),
+                [only] => format!("for a regular expression, write \"{}\"", shown(only)),
+                all => format!("for a regular expression, write an entry for each: {}", list(all)),
+            })
+        }
     }
-    Some(match (text.split_once("://"), text.strip_prefix('?')) {
-        (Some((_, rest)), _) => rest.find('/').map_or("/", |at| &rest[at..]).to_owned(),
-        (None, Some(_)) => format!("/*{text}"),
-        (None, None) => format!("/{text}"),
-    })
 }

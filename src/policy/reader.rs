@@ -34,6 +34,18 @@ pub fn read_with(
     bytes: &[u8],
     open: &mut dyn FnMut(&Path) -> io::Result<Vec<u8>>,
 ) -> (Option<Policy>, Vec<Diagnostic>) {
+    let (policy, findings) = read_draft(file, bytes, open);
+    let refused = findings.iter().any(|finding| finding.severity == Severity::Error);
+    (policy.filter(|_| !refused), findings)
+}
+
+/// Reads a policy as [`read_with`] does, and returns what could be read in spite of errors. It is to
+/// be looked at, not to be served: what has an error is left out.
+pub fn read_draft(
+    file: &str,
+    bytes: &[u8],
+    open: &mut dyn FnMut(&Path) -> io::Result<Vec<u8>>,
+) -> (Option<Policy>, Vec<Diagnostic>) {
     let (policy, mut findings) = document(bytes, open);
     findings.sort_by_key(|one| (one.place.file.is_some(), one.place.line, one.place.column));
     let in_file = |one: Diagnostic| if one.place.file.is_some() { one } else { one.in_file(file) };
@@ -50,7 +62,7 @@ impl FromStr for Policy {
     }
 }
 
-/// Reads the file. The policy comes only without errors; the findings are not sorted.
+/// Reads the file. What has an error is left out of the policy; the findings are not sorted.
 fn document(bytes: &[u8], open: &mut Open<'_>) -> (Option<Policy>, Vec<Diagnostic>) {
     let root = match yaml::read(bytes) {
         Ok(root) => root,
@@ -64,8 +76,7 @@ fn document(bytes: &[u8], open: &mut Open<'_>) -> (Option<Policy>, Vec<Diagnosti
     }
     let mut findings = Findings::default();
     let policy = sections(&At::root(&root), bytes, open, &mut findings);
-    let refused = findings.0.iter().any(|finding| finding.severity == Severity::Error);
-    (policy.filter(|_| !refused), findings.0)
+    (policy, findings.0)
 }
 
 fn sections(

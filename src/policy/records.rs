@@ -4,16 +4,18 @@ use crate::{diagnostic::Diagnostic, escape::shown, robots};
 
 use super::{
     findings::Findings,
+    places::Spot,
     shape::{At, Fields},
     yaml::Value,
 };
 
-/// Reads `records`, a list of `Name: value`; `in_group` for those of a group.
+/// Reads `records`, a list of `Name: value`, with the places of their names; `in_group` for those of
+/// a group.
 pub(super) fn read(
     fields: &Fields<'_>,
     in_group: bool,
     findings: &mut Findings,
-) -> Vec<robots::Record> {
+) -> Vec<(Spot, robots::Record)> {
     let mut records = Vec::new();
     for item in fields.take("records").map_or_else(Vec::new, |at| at.items(findings)) {
         if let Value::Text(text) = &item.node.value {
@@ -36,7 +38,7 @@ pub(super) fn read(
                     if let Some(finding) = record.check(in_group) {
                         findings.add(&at, finding);
                     }
-                    records.push(record);
+                    records.push((Spot { line: key.line, column: key.column }, record));
                 }
                 Err(finding) => {
                     let is_rule = ["allow", "disallow", "user-agent"]

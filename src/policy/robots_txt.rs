@@ -8,6 +8,7 @@ use super::{
     findings::Findings,
     groups::Groups,
     names::Names,
+    places::GroupPlaces,
     records,
     shape::{At, Fields},
     source::Source,
@@ -26,8 +27,8 @@ pub const MAX_CACHE_WINDOW: Duration = Duration::from_secs(7 * 86_400);
 pub struct RobotsTxt {
     /// The policy's own file; without groups if the origin's file is published as it is.
     pub file: robots::RobotsTxt,
-    /// The line in the policy of each rule, by group and rule of `file`.
-    pub rule_lines: Vec<Vec<u32>>,
+    /// The places in the policy of each group of `file`.
+    pub places: Vec<GroupPlaces>,
     /// How long crawlers may keep the file: `Cache-Control: max-age` (default 1 h, at most 1 d).
     pub max_age: Duration,
     /// The source of the rules (default `policy`).
@@ -57,7 +58,7 @@ impl Default for RobotsTxt {
                 header: HEADER.map(str::to_owned).to_vec(),
                 ..robots::RobotsTxt::default()
             },
-            rule_lines: Vec::new(),
+            places: Vec::new(),
             max_age: DEFAULT_ROBOTS_MAX_AGE,
             source: Source::default(),
             overriding: Vec::new(),
@@ -109,7 +110,8 @@ pub(super) fn read(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> R
     if robots_txt.source == Source::Origin {
         refuse_rules(&fields, findings);
     }
-    robots_txt.file.records = records::read(&fields, false, findings);
+    let records = records::read(&fields, false, findings);
+    robots_txt.file.records = records.into_iter().map(|(_, record)| record).collect();
     for at in fields.list("sitemaps", findings) {
         robots_txt.file.records.extend(sitemap(&at, findings));
     }
@@ -120,7 +122,7 @@ pub(super) fn read(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> R
     groups.report_merged(findings);
     robots_txt.file.records.extend(groups.global_records);
     robots_txt.file.groups = groups.groups;
-    robots_txt.rule_lines = groups.rule_lines;
+    robots_txt.places = groups.places;
     robots_txt.overriding = groups.overriding;
     let has_groups = fields.take("groups").is_some_and(|at| !at.node.is_empty_list());
     if robots_txt.source == Source::Policy && !has_groups {

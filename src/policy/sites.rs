@@ -8,6 +8,7 @@ use super::{
     host::{self, Host},
     names::Names,
     origin::{self, Origin},
+    places::Spot,
     robots_txt::{self, RobotsTxt},
     shape::{At, Fields, duplicate},
     tag_rules::{self, TagRule},
@@ -16,6 +17,8 @@ use super::{
 /// Hosts that share an origin, robots rules, tag rules and enforcement.
 #[derive(Clone, Debug)]
 pub struct Site {
+    /// Its place in the policy.
+    pub at: Spot,
     /// The hosts, lower case without port; the first names the site.
     pub hosts: Vec<Host>,
     /// Whether the site takes requests for hosts that no site has (default false).
@@ -95,6 +98,7 @@ fn site(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> Option<Site>
         enforcement::read(fields.take("enforcement").as_ref(), &robots_txt, names, findings);
     let (origin, reading) = origin?;
     Some(Site {
+        at: Spot::from(at),
         hosts: hosts?,
         default,
         origin,

@@ -11,6 +11,7 @@ use crate::{
 use super::{
     findings::Findings,
     pattern,
+    places::{Spot, TagPlaces},
     shape::{At, Fields},
     spelling::closest,
     yaml::Value,
@@ -27,6 +28,8 @@ pub struct TagRule {
     pub statuses: Vec<StatusRange>,
     /// The tag to set.
     pub tag: RobotsTag,
+    /// The places of the entry and of its paths.
+    pub places: TagPlaces,
 }
 
 /// `type/subtype` or `type/*`, lower case.
@@ -80,9 +83,13 @@ fn tag_rule(at: &At<'_>, findings: &mut Findings) -> Option<TagRule> {
         content_types: Vec::new(),
         statuses: Vec::new(),
         tag: RobotsTag::new(),
+        places: TagPlaces { entry: Spot::from(at), paths: Vec::new() },
     };
     for item in fields.list("paths", findings) {
-        rule.paths.extend(path(&item, findings));
+        if let Some(path) = path(&item, findings) {
+            rule.paths.push(path);
+            rule.places.paths.push(Spot::from(&item));
+        }
     }
     for item in fields.list("content_types", findings) {
         rule.content_types.extend(media_range(&item, findings));

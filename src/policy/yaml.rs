@@ -82,7 +82,9 @@ pub(super) fn read(bytes: &[u8]) -> Result<Node, Diagnostic> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let (read, rest) = bytes.split_at(error.valid_up_to());
         let line = 1 + read.iter().filter(|&&b| b == b'\n').count();
-        let column = 1 + read.iter().rev().take_while(|&&b| b != b'\n').count();
+        let is_character = |octet: &&u8| **octet & 0b1100_0000 != 0b1000_0000;
+        let before = read.iter().rev().take_while(|&&b| b != b'\n');
+        let column = 1 + before.filter(is_character).count();
         let byte = rest.first().copied().unwrap_or_default();
         let message = format!("0x{byte:02X} (byte {}) is not UTF-8", read.len() + 1);
         Diagnostic::error("policy.not_utf8", message)

@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    diagnostic::Diagnostic,
+    diagnostic::{Diagnostic, Severity},
     escape,
     policy::{self, Policy},
 };
@@ -20,6 +20,8 @@ pub const OLD_PLACE: &str = "policy.old_place";
 pub struct PolicyRead {
     /// The policy, unless a finding is an error.
     pub policy: Option<Policy>,
+    /// What could be read of a policy with errors.
+    pub draft: Option<Policy>,
     /// All findings.
     pub findings: Vec<Diagnostic>,
     /// The catalogue file that the policy names, even if it is unreadable.
@@ -54,20 +56,35 @@ pub fn read_policy_with(
     file: &Path,
     open: impl Fn(&Path) -> io::Result<Vec<u8>>,
 ) -> io::Result<PolicyRead> {
-    let bytes = read_file(file, policy::MAX_BYTES)?;
+    Ok(policy_of(file, read_file(file, policy::MAX_BYTES)?, open))
+}
+
+/// Reads a policy from its bytes, and its catalogue. `file` is its name, which findings show; relative
+/// names in it start at its folder.
+pub fn read_policy_bytes(file: &Path, bytes: Vec<u8>) -> PolicyRead {
+    policy_of(file, bytes, read_catalogue_file)
+}
+
+fn policy_of(
+    file: &Path,
+    bytes: Vec<u8>,
+    open: impl Fn(&Path) -> io::Result<Vec<u8>>,
+) -> PolicyRead {
     let mut catalogue_file = None;
     let mut open = |name: &Path| {
         let Place { path, .. } = Place::find(name, file);
         open(catalogue_file.insert(path))
     };
     let shown = file.display().to_string();
-    let (mut policy, mut findings) = policy::read_with(&shown, &bytes, &mut open);
+    let (mut policy, mut findings) = policy::read_draft(&shown, &bytes, &mut open);
     for (key, name) in policy.iter_mut().flat_map(Policy::files_mut) {
         let Place { path, is_old } = Place::find(name, file);
         findings.extend(is_old.then(|| old_place(key, name, file).in_file(&shown)));
         *name = path;
     }
-    Ok(PolicyRead { policy, findings, catalogue_file, bytes })
+    let is_refused = findings.iter().any(|one| one.severity == Severity::Error);
+    let (policy, draft) = if is_refused { (None, policy) } else { (policy, None) };
+    PolicyRead { policy, draft, findings, catalogue_file, bytes }
 }
 
 /// The bytes of a catalogue file, up to one byte beyond the limit.

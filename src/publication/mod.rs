@@ -59,7 +59,7 @@ pub use self::{
     clock::Clock,
     files::{
         OLD_PLACE, PolicyRead, open_file, read_catalogue_file, read_file, read_policy,
-        read_policy_with,
+        read_policy_bytes, read_policy_with,
     },
     handles::Handles,
     memory::{KEPT, Memory},

@@ -112,6 +112,16 @@ impl Matcher {
         self.names.iter().map(|(_, scope)| *scope).chain(self.star)
     }
 
+    /// A scope for each set of rules that some crawler obeys.
+    pub fn distinct_scopes(&self) -> Vec<Scope> {
+        let mut known = BTreeSet::new();
+        self.star
+            .into_iter()
+            .chain(self.scopes())
+            .filter(|&one| known.insert(self.sets(one)))
+            .collect()
+    }
+
     /// The groups for `*`.
     pub fn star(&self) -> Option<Scope> {
         self.star
@@ -137,6 +147,11 @@ impl Matcher {
     /// Whether any group sets a pace.
     pub fn sets_pace(&self) -> bool {
         self.sets.iter().any(|set| !set.paces.is_empty())
+    }
+
+    /// Whether a group of the scope sets a pace, at least for a part of the day.
+    pub fn is_paced(&self, scope: Scope) -> bool {
+        self.sets_of(scope).any(|set| !set.paces.is_empty())
     }
 
     /// Judges `target` as sent and, if that is allowed, in each form that an origin may see. The
@@ -250,7 +265,7 @@ impl Matcher {
     }
 
     /// The rules of the scope.
-    pub(super) fn rules(&self, scope: Scope) -> impl Iterator<Item = &Rule> {
+    pub fn rules(&self, scope: Scope) -> impl Iterator<Item = &Rule> {
         self.sets_of(scope).flat_map(|set| &set.rules).map(|ranked| &ranked.rule)
     }
 

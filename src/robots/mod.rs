@@ -111,6 +111,8 @@
 //! policies, crawlers.
 
 // The values.
+mod inclusion; // All or some of the paths of a pattern within another.
+mod intent; // A regular expression or a list in the place of a pattern.
 mod limits; // How much is read.
 mod origin_file; // The file of an origin: unknown, absent or present.
 pub mod pattern; // A path pattern.
@@ -152,6 +154,8 @@ pub use difference::{
     Difference, Differences, Judged, MAX_DIFFERENCES, differences, differences_within,
 };
 pub use evasion::{MAX_FORMS, MAX_OCTETS, Reading};
+pub use inclusion::Sample;
+pub use intent::{BEGIN, Intent, NO_REGEX, corrected, intent};
 pub use limits::{LEAST_BYTES, MAX_BYTES, MAX_FINDINGS};
 pub use lines::lines;
 pub use matcher::{Matcher, Scope, closes_everything};

@@ -57,6 +57,7 @@ pub struct ReadOptions {
 /// | `robots.user_agent` | a name that is no product token (§2.2.1), with the crawlers that it names here and at Google |
 /// | `robots.no_group` | a rule before the first group, ignored (§2.2.2) |
 /// | `robots.pattern` | a path that matches nothing, or contains a space (§2.2) |
+/// | `robots.regex_pattern`, `robots.list_pattern` | a path that looks like a regular expression, or like several paths ([`intent`](super::intent())) |
 /// | `robots.control_character` | a dropped rule, or a name that matches no crawler (§3) |
 /// | `robots.long_line`, `robots.index_page` | a line that Google reads in part, a rule that Google reads as two |
 /// | `robots.record_value`, `robots.record_place`, `robots.record_unread` | see [`Record::check`] |
@@ -81,17 +82,17 @@ pub fn parse_with(bytes: &[u8], options: ReadOptions) -> (RobotsTxt, Vec<Diagnos
 
 /// The state of the parser between two lines.
 #[derive(Default)]
-struct Reader {
+struct Reader<'f> {
     lenient: bool,
     robots: RobotsTxt,
     /// The comment lines right above the current line.
     comment: Vec<String>,
     /// Whether the next user-agent line joins the current group.
     in_list: bool,
-    findings: Findings,
+    findings: Findings<'f>,
 }
 
-impl Reader {
+impl<'f> Reader<'f> {
     /// The part of the file that is read.
     fn cut<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
         if bytes.len() <= LEAST_BYTES {
@@ -119,7 +120,8 @@ impl Reader {
         if self.lenient { bytes.get(part..).unwrap_or_default() } else { bytes }
     }
 
-    fn read(&mut self, line: &[u8]) {
+    fn read(&mut self, line: &'f [u8]) {
+        self.findings.text = line;
         let mut line = line;
         if line.len() > GOOGLE_LINE {
             self.findings.long_line(line.len());
@@ -226,7 +228,7 @@ impl Reader {
         if value.iter().any(u8::is_ascii_control) {
             return self.findings.dropped_rule(value);
         }
-        self.findings.path(value);
+        self.findings.path(directive, value);
         self.findings.encoding(value);
         let directory = line_kind::google_index_directory(directive, value);
         if let Some(directory) = &directory {

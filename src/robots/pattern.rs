@@ -167,7 +167,7 @@ impl Pattern {
     }
 
     /// The octets that every matching path begins with, in normal form.
-    pub(super) fn prefix(&self) -> &[u8] {
+    pub fn prefix(&self) -> &[u8] {
         &self.prefix
     }
 
@@ -180,8 +180,13 @@ impl Pattern {
         }
     }
 
+    /// Whether any text may follow what the pattern names.
+    pub(super) fn is_open(&self) -> bool {
+        matches!(self.end, End::Open)
+    }
+
     /// The literals that every matching path contains, the prefix among them.
-    pub(super) fn literals(&self) -> impl Iterator<Item = &[u8]> {
+    pub fn literals(&self) -> impl Iterator<Item = &[u8]> {
         let tail = match &self.end {
             End::Tail(tail) => Some(&**tail),
             End::Open | End::Exact => None,

@@ -2,6 +2,8 @@
 
 mod differences;
 mod emit;
+mod inclusion;
+mod intent;
 mod merge;
 mod naive_matcher;
 mod overlap;

@@ -5,15 +5,17 @@
 
 use std::{
     fmt::Write as _,
+    io::Write as _,
     path::{Path, PathBuf},
-    process::{Command, Output},
+    process::{Command, Output, Stdio},
     time::{Duration, Instant},
 };
 
 use serde_json::Value;
 
-use crate::support::{need, program::PROGRAM};
+use crate::support::{need, origin::Origin, program::PROGRAM};
 
+const LINTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/lints");
 const POLICIES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/policies");
 
 /// Runs the verb in `folder`, so that findings show file names without a path.
@@ -42,6 +44,30 @@ fn policies() -> Vec<String> {
     names
 }
 
+#[test]
+fn every_fault_of_meaning_is_shown_as_the_golden_file_says() {
+    let mut found = String::new();
+    for args in [&["policy.yaml"][..], &["ten-mistakes.yaml"], &["--robots-txt", "robots.txt"]] {
+        let output = check(Path::new(LINTS), args);
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        let line = format!("$ beadle check {}\n{}\n", args.join(" "), stdout(&output));
+        found.push_str(&line);
+    }
+    compare(&Path::new(LINTS).join("expected.txt"), &found);
+}
+
+/// Compares an output with a golden file, or writes the file.
+fn compare(golden: &Path, found: &str) {
+    if std::env::var_os("BEADLE_UPDATE").is_some() {
+        std::fs::write(golden, found).expect("the golden file can be written");
+    }
+    let expected = std::fs::read_to_string(golden).unwrap_or_default();
+    for (number, (found, expected)) in found.lines().zip(expected.lines()).enumerate() {
+        assert_eq!(found, expected, "line {} of {}", number + 1, golden.display());
+    }
+    assert_eq!(found.lines().count(), expected.lines().count(), "BEADLE_UPDATE=1 writes it anew");
+}
+
 /// The findings of a policy, from the JSON lines.
 fn findings(folder: &Path, name: &str) -> Vec<Value> {
     let output = check(folder, &["--format", "json", name]);
@@ -60,15 +86,7 @@ fn every_broken_policy_is_refused_as_the_golden_file_says() {
         assert!(output.stderr.is_empty(), "{name}: findings go to standard output");
         write!(found, "$ beadle check {name}\n{}\n", stdout(&output)).expect("a String takes all");
     }
-    let golden = Path::new(POLICIES).join("expected.txt");
-    if std::env::var_os("BEADLE_UPDATE").is_some() {
-        std::fs::write(&golden, &found).expect("the golden file can be written");
-    }
-    let expected = std::fs::read_to_string(&golden).unwrap_or_default();
-    for (number, (found, expected)) in found.lines().zip(expected.lines()).enumerate() {
-        assert_eq!(found, expected, "line {} of {}", number + 1, golden.display());
-    }
-    assert_eq!(found.lines().count(), expected.lines().count(), "BEADLE_UPDATE=1 writes it anew");
+    compare(&Path::new(POLICIES).join("expected.txt"), &found);
 }
 
 #[test]
@@ -265,6 +283,254 @@ fn hostile_files_are_refused_within_seconds() {
         assert_eq!(found[0]["code"], "policy.too_complex", "{name}");
         assert!(started.elapsed() < Duration::from_secs(5), "{name}: {:?}", started.elapsed());
     }
+}
+
+/// Runs the verb with a text on standard input.
+fn check_text(text: &str, args: &[&str]) -> Output {
+    let mut child = Command::new(PROGRAM)
+        .arg("check")
+        .args(args)
+        .env_remove("BEADLE_CONFIG")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program can be started");
+    let mut input = child.stdin.take().expect("a pipe");
+    input.write_all(text.as_bytes()).expect("the program reads it");
+    drop(input);
+    child.wait_with_output().expect("the program ends")
+}
+
+const MISTAKES: &str = "sites:
+  - hosts: [www.example.com]
+    origin: http://127.0.0.1:3000
+    robots_txt:
+      groups:
+        - user_agents: [\"*\"]
+          disallow:
+            - /(a|b)/
+";
+
+#[test]
+fn standard_input_is_checked_like_a_file() {
+    let output = check_text(MISTAKES, &["-"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(
+        stdout(&output),
+        "warning[policy.regex_pattern]: sites[0].robots_txt.groups[0].disallow[0]: '/(a|b)/' looks \
+         like a regular expression; only '*' and a '$' at the end are special\n  --> -:8:15\n   |\n \
+         8 |             - /(a|b)/\n   |               ^^^^^^^\n   = help: for a regular \
+         expression, write an entry for each: \"/a/\", \"/b/\"\n\n-: fine, 1 site, 1 warning\n"
+    );
+    assert!(output.stderr.is_empty());
+    let fine = check_text(&MISTAKES.replace("(a|b)", "a"), &["-"]);
+    assert_eq!((fine.status.code(), stdout(&fine)), (Some(0), "-: fine, 1 site\n"));
+    let robots = check_text("User-agent: *\nDisallow: /(a|b)/\n", &["--robots-txt", "-"]);
+    assert_eq!(robots.status.code(), Some(1));
+    assert!(stdout(&robots).ends_with("-: 1 rule in 1 group, 1 warning\n"), "{}", stdout(&robots));
+}
+
+#[test]
+fn findings_are_written_for_other_programs() {
+    let annotations = check_text(MISTAKES, &["-", "--format", "github"]);
+    assert_eq!(
+        stdout(&annotations),
+        "::warning file=-,line=8,col=15,title=policy.regex_pattern::sites[0].robots_txt.groups[0].\
+         disallow[0]: '/(a|b)/' looks like a regular expression; only '*' and a '$' at the end are \
+         special%0Ahelp: for a regular expression, write an entry for each: \"/a/\", \"/b/\"\n"
+    );
+    let sarif = check_text(MISTAKES, &["-", "--format", "sarif"]);
+    assert_eq!(sarif.status.code(), Some(1));
+    let log: Value = serde_json::from_str(stdout(&sarif)).expect("one document");
+    assert_eq!((&log["version"], stdout(&sarif).lines().count()), (&"2.1.0".into(), 1));
+    let rule = &log["runs"][0]["tool"]["driver"]["rules"][0];
+    assert_eq!(rule["id"], "policy.regex_pattern");
+    let meaning = rule["shortDescription"]["text"].as_str().unwrap_or_default();
+    assert!(meaning.contains("regular expression"), "{meaning}");
+    let region = &log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"];
+    assert_eq!((&region["startLine"], &region["startColumn"]), (&8.into(), &15.into()));
+    // Without findings there is still a document.
+    let fine = check_text(&MISTAKES.replace("(a|b)", "a"), &["-", "--format", "sarif"]);
+    let log: Value = serde_json::from_str(stdout(&fine)).expect("one document");
+    assert_eq!(log["runs"][0]["results"], Value::Array(Vec::new()));
+}
+
+#[test]
+fn a_comment_silences_a_warning_and_never_an_error() {
+    let silenced = MISTAKES.replace("/(a|b)/", "/(a|b)/ # beadle: allow policy.regex_pattern");
+    let output = check_text(&silenced, &["-"]);
+    assert_eq!((output.status.code(), stdout(&output)), (Some(0), "-: fine, 1 site\n"));
+    let robots = "# beadle: allow robots.regex_pattern\n\nUser-agent: *\nDisallow: /(a|b)/\n";
+    assert_eq!(check_text(robots, &["--robots-txt", "-"]).status.code(), Some(0));
+    for (text, code) in [
+        (silenced.replace("regex_pattern", "regex_patern"), "lint.unknown_code"),
+        (silenced.replace("/(a|b)/", "/a/"), "lint.unused_allow"),
+        (silenced.replace("/(a|b)/", "^/a/"), "lint.refused_allow"),
+    ] {
+        let output = check_text(&text, &["-", "--format", "json"]);
+        assert_eq!(output.status.code(), Some(1), "{text}");
+        let codes = stdout(&output).lines().map(|line| {
+            let finding: Value = serde_json::from_str(line).expect("an object");
+            finding["code"].as_str().unwrap_or_default().to_owned()
+        });
+        assert!(codes.collect::<Vec<_>>().contains(&code.to_owned()), "{}", stdout(&output));
+    }
+}
+
+#[test]
+fn foreign_bytes_of_a_line_are_escaped() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = b"User-agent: *\nDisallow: /\x1b[2J\xff /x\n";
+    std::fs::write(folder.path().join("robots.txt"), file).expect("it is writable");
+    let output = check(folder.path(), &["--robots-txt", "robots.txt"]);
+    let text = stdout(&output);
+    assert!(text.contains(" 2 | Disallow: /\\x1b[2J\\xff /x\n   |           ^"), "{text}");
+    assert!(!text.contains('\x1b'), "{text:?}");
+}
+
+#[test]
+fn the_robots_txt_of_a_site_is_fetched() {
+    let origin = Origin::answering(
+        "HTTP/1.1 200 OK\r\nContent-Length: 26\r\n\r\nUser-agent: *\nDisallow: /a/b",
+    );
+    let site = format!("http://127.0.0.1:{}", origin.port);
+    let output = check_text("", &["--robots-txt", &site]);
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{output:?}");
+    assert!(stdout(&output).contains(&format!("{site}: ")), "{}", stdout(&output));
+    let missing = check_text("", &["--robots-txt", "http://127.0.0.1:9/robots.txt"]);
+    assert_eq!(missing.status.code(), Some(2));
+}
+
+/// Ten mistakes of operators, each with the text of the repair that the message names.
+#[test]
+fn ten_mistakes_are_mended_by_the_messages_alone() {
+    let broken =
+        std::fs::read_to_string(Path::new(LINTS).join("ten-mistakes.yaml")).expect("UTF-8");
+    let output = check_text(&broken, &["-", "--format", "json"]);
+    let findings: Vec<Value> = stdout(&output)
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("an object"))
+        .collect();
+    let mended = mend(&broken, &findings);
+    let again = check_text(&mended, &["-", "--format", "json"]);
+    let worse: Vec<&str> =
+        stdout(&again).lines().filter(|line| !line.contains("\"severity\":\"note\"")).collect();
+    assert!(worse.is_empty(), "{worse:#?}\n{mended}");
+    assert_eq!(again.status.code(), Some(0));
+    let faults: Vec<&Value> = findings.iter().filter(|one| one["severity"] != "note").collect();
+    assert!(faults.len() >= 10, "{} mistakes", faults.len());
+}
+
+/// Applies the repair of each finding to its line, as its help says.
+fn mend(text: &str, findings: &[Value]) -> String {
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    // From the end, so that the columns of earlier findings stay.
+    let mut faults: Vec<&Value> = findings.iter().filter(|one| one["severity"] != "note").collect();
+    let number = |value: &Value| usize::try_from(value.as_u64().unwrap_or(0)).expect("small");
+    faults.sort_by_key(|one| std::cmp::Reverse((number(&one["line"]), number(&one["column"]))));
+    for fault in faults {
+        let help = fault["help"].as_str().expect("each has a repair");
+        let at = number(&fault["line"]) - 1;
+        let quoted: Vec<&str> = help.split('"').skip(1).step_by(2).collect();
+        let (before, word, after) = word(&lines[at], number(&fault["column"]) - 1);
+        let is_block = before.trim() == "-";
+        if is_block && help.contains("write an entry for each: ") {
+            // A value in a block goes on in the lines below that are no entries.
+            let is_rest = |line: &String| !line.trim().starts_with('-') && !line.contains(": ");
+            while lines.get(at + 1).is_some_and(is_rest) {
+                lines.remove(at + 1);
+            }
+            lines.splice(at..=at, quoted.iter().map(|one| format!("{before}\"{one}\"")));
+            continue;
+        }
+        let new = if help.contains("write an entry for each: ") {
+            match quoted.is_empty() {
+                true => help.rsplit(": ").next().unwrap_or_default().to_owned(),
+                false => {
+                    quoted.iter().map(|one| format!("\"{one}\"")).collect::<Vec<_>>().join(", ")
+                }
+            }
+        } else if help.contains("write \"") {
+            format!("\"{}\"", quoted[0])
+        } else if let Some(rest) = help.strip_prefix("write '") {
+            rest.split('\'').next().unwrap_or_default().to_owned()
+        } else if let Some(rest) = help.strip_prefix("add 'disallow: ") {
+            // The keys of a group stand in one line here.
+            let list = rest.split('\'').next().unwrap_or_default();
+            lines[at] = lines[at].replacen(" }", &format!(", disallow: {list} }}"), 1);
+            continue;
+        } else if let Some(names) = help.strip_prefix("add to 'user_agents' of this group: ") {
+            format!("{word}, {}", names.split(';').next().unwrap_or_default())
+        } else if help.starts_with("remove") {
+            // An entry of a list, or a whole rule.
+            String::new()
+        } else {
+            panic!("a repair that no reader could follow: {help}");
+        };
+        lines[at] = format!("{before}{new}{after}")
+            .replace("[, ", "[")
+            .replace(", , ", ", ")
+            .replace(", ]", "]");
+    }
+    lines.join("\n") + "\n"
+}
+
+/// A line cut around the word at a column.
+fn word(line: &str, column: usize) -> (String, String, String) {
+    let rest: String = line.chars().skip(column).collect();
+    let end = match rest.chars().next() {
+        Some(quote @ ('"' | '\'')) => rest[1..].find(quote).map_or(rest.len(), |end| end + 2),
+        _ => rest.find([',', ']', '}']).unwrap_or(rest.len()),
+    };
+    (line.chars().take(column).collect(), rest[..end].to_owned(), rest[end..].to_owned())
+}
+
+#[test]
+fn no_valid_file_of_the_suites_has_a_warning() {
+    let Some(data) = std::env::var_os("BEADLE_DATA") else { return };
+    let cases =
+        std::fs::read_to_string(Path::new(&data).join("robots/cases.jsonl")).expect("UTF-8");
+    let catalogue = beadle::policy::built_in_catalogue();
+    let mut checked = 0;
+    for line in cases.lines() {
+        let case: Value = serde_json::from_str(line).expect("an object");
+        let Some(text) = case["robots_txt"].as_str().filter(|_| case["gate"] == true) else {
+            continue;
+        };
+        let is_valid = beadle::robots::parse(text.as_bytes()).1.is_empty();
+        let found = beadle::lint::robots_txt(text.as_bytes(), &catalogue);
+        for finding in found.iter().filter(|one| is_valid || one.code.starts_with("lint.")) {
+            assert_eq!(finding.severity, beadle::diagnostic::Severity::Note, "{finding}\n{text}");
+        }
+        checked += usize::from(is_valid);
+    }
+    assert!(checked > 100, "{checked} valid files");
+}
+
+#[test]
+fn ten_thousand_rules_are_checked_within_seconds() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let rules: Vec<String> = (0..10_000_u32)
+        .map(|number| match number % 10 {
+            0 => format!("\"/*?p{number}=\""),
+            1 => format!("/a/{number}/*.html$"),
+            _ => format!("/{}/{number}", number % 7),
+        })
+        .collect();
+    let policy = format!(
+        "sites:\n  - hosts: [a.example]\n    origin: http://127.0.0.1:3000\n    robots_txt: {{ groups: \
+         [{{ user_agents: [\"*\"], disallow: [{}] }}, {{ user_agents: [GPTBot], crawl_delay: 5, \
+         disallow: [{}] }}] }}\n",
+        rules[..5_000].join(","),
+        rules[5_000..].join(",")
+    );
+    std::fs::write(folder.path().join("rules.yaml"), policy).expect("it is writable");
+    let started = Instant::now();
+    let found = findings(folder.path(), "rules.yaml");
+    // Work that grows with the square of the rules would take minutes, on any machine.
+    assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
+    assert!(found.iter().any(|one| one["code"] == "lint.dropped_rules"), "{found:?}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ const FORMATS: [&str; 4] = ["robots", "robots_tag", "signature", "crawlers"];
 
 /// The rooms that each room may use beside the base and itself. An arrow only ever points up this
 /// table.
-pub(crate) const USES: [(&str, &[&str]); 25] = [
+pub(crate) const USES: [(&str, &[&str]); 26] = [
     ("access_log", &[]),
     ("robots", &[]),
     ("robots_tag", &[]),
@@ -15,6 +15,7 @@ pub(crate) const USES: [(&str, &[&str]); 25] = [
     ("crawlers", &["signature"]),
     ("policy", &FORMATS),
     ("enforce", &["robots", "robots_tag", "crawlers", "policy"]),
+    ("lint", &["robots", "robots_tag", "crawlers", "policy", "enforce"]),
     ("tally", &[]),
     ("counts", &["tally"]),
     ("record", &["robots", "tally"]),
@@ -85,6 +86,7 @@ pub(crate) const USES: [(&str, &[&str]); 25] = [
             "crawlers",
             "policy",
             "enforce",
+            "lint",
             "violations",
             "evidence",
             "conduct",
@@ -249,7 +251,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 45] = [
     ),
     ("strsim", &["crawlers/", "policy/"]),
     ("terminal_size", &["cli/screen.rs"]),
-    ("unicode_width", &["report/text.rs", "cli/violations/table.rs"]),
+    ("unicode_width", &["diagnostic/snippet.rs", "report/text.rs", "cli/violations/table.rs"]),
     (
         "uuid",
         &[
@@ -290,10 +292,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 45] = [
     ),
     ("tracing_subscriber", &["cli/"]),
     ("reqwest", &["fetch/"]),
-    (
-        "url",
-        &["fetch/", "publication/origin_files/", "admin/", "desk/", "api/", "cli/robots_file.rs"],
-    ),
+    ("url", &["fetch/", "publication/origin_files/", "admin/", "desk/", "api/"]),
     ("governor", &["conduct/limiter.rs"]),
     ("hickory_resolver", &["evidence/names/"]),
 ];
@@ -322,7 +321,7 @@ pub(crate) const EFFECTS: [&str; 8] = [
     ".await",
     "async fn",
 ];
-pub(crate) const PURE_ROOMS: [&str; 12] = [
+pub(crate) const PURE_ROOMS: [&str; 13] = [
     "access_log",
     "robots",
     "robots_tag",
@@ -330,6 +329,7 @@ pub(crate) const PURE_ROOMS: [&str; 12] = [
     "crawlers",
     "policy",
     "enforce",
+    "lint",
     "record",
     "conduct",
     "report",

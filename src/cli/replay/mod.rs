@@ -217,7 +217,7 @@ fn sources(logs: &[PathBuf]) -> Vec<Source> {
 fn basis(args: &Args) -> Result<(Basis, String), Error> {
     match &args.robots_txt {
         Some(from) => {
-            let basis = Basis::of_robots_txt(robots_file::read(from)?);
+            let basis = Basis::of_robots_txt(robots_file::read(from)?.into());
             let basis = basis.map_err(|findings| Error::Findings(findings.0))?;
             Ok((basis, format!("the robots.txt {from}")))
         }
@@ -234,7 +234,7 @@ fn basis_of(args: &Args, file: &Path) -> Result<Basis, Error> {
         return Ok(Basis::with_history(policy, editions));
     }
     let origin = args.origin_robots_txt.as_deref().map(robots_file::read).transpose()?;
-    Ok(Basis::of(policy, origin))
+    Ok(Basis::of(policy, origin.map(Into::into)))
 }
 
 fn editions(policy: &Policy) -> Result<Vec<Edition>, Error> {

@@ -3,8 +3,7 @@
 use super::Refusal;
 use crate::{
     escape::shown,
-    policy::corrected_pattern,
-    robots::{Directive, Rule},
+    robots::{Directive, Rule, corrected},
 };
 
 /// A path pattern as in robots.txt.
@@ -14,7 +13,7 @@ use crate::{
 pub fn pattern(text: &str) -> Result<String, Refusal> {
     let refused =
         |why: &str| Refusal::Term(format!("'{}' is no path pattern ({why})", shown(text)));
-    if let Some(correction) = corrected_pattern(text) {
+    if let Some(correction) = corrected(text) {
         let why = match text.is_empty() {
             true => "it is empty; '/' matches every path".to_owned(),
             false => {

@@ -2,12 +2,28 @@
 //!
 //! Parsers of foreign text return a list of findings beside their value. The policy collects all
 //! findings before it refuses. Messages are lower case, name the value and have no full stop.
+//!
+//! A finding is shown as text with its source line ([`Shown`]), as JSON, as an annotation of GitHub
+//! ([`github`]), or with all others as one SARIF document ([`sarif`]).
+//!
+//! May use: escape. Must not know: what is checked, files, the terminal.
 
 use std::fmt;
 
 use serde::Serialize;
 
 use crate::escape;
+
+mod github; // annotations of GitHub's workflows
+mod sarif; // a log for tools of static analysis
+mod snippet; // a source line, and the part that is at fault
+mod text; // text for people
+
+pub use self::{
+    github::github,
+    sarif::{Rule, sarif},
+    text::{Shown, SourceText, Style},
+};
 
 /// One finding. Its `code` is stable and of low cardinality (`policy.unknown_key`), for metric
 /// labels and for a search in the documentation.

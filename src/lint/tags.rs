@@ -1,0 +1,61 @@
+//! Tags that no crawler sees: `noindex` on pages that no crawler may fetch.
+
+use crate::{
+    diagnostic::Diagnostic,
+    policy::{Spot, TagRule},
+    robots::{Pattern, Scope},
+    robots_tag,
+};
+
+use super::{
+    findings::Findings,
+    subject::{Ranked, Subject},
+};
+
+pub(super) fn lint(subject: &Subject<'_>, rules: &[TagRule], findings: &mut Findings) {
+    let Ok(everything) = Pattern::new("/") else { return };
+    for rule in rules {
+        let Some(scopes) = scopes(subject, rule) else { continue };
+        let everywhere = (&everything, rule.places.entry);
+        let paths: Vec<(&Pattern, Spot)> = match rule.paths.is_empty() {
+            true => vec![everywhere],
+            false => rule.paths.iter().zip(rule.places.paths.iter().copied()).collect(),
+        };
+        for (path, at) in paths {
+            let closing: Option<Vec<Ranked<'_>>> =
+                scopes.iter().map(|scope| subject.is_closed(*scope, path)).collect();
+            let Some(by) = closing.as_ref().and_then(|all| all.first()) else { continue };
+            let message = format!(
+                "no crawler sees 'noindex' here: {} closes these pages, which may still be indexed \
+                 by links to them",
+                by.rule.quoted_with_line()
+            );
+            findings.add(
+                at,
+                Diagnostic::warning("lint.unseen_tag", message).help(
+                    "remove the rule from robots.txt to take the pages out of indexes, or this tag",
+                ),
+            );
+        }
+    }
+}
+
+/// The scopes of the crawlers that the `noindex` of an entry is for; `None` if it has none, or if a
+/// crawler obeys no group.
+fn scopes(subject: &Subject<'_>, rule: &TagRule) -> Option<Vec<Scope>> {
+    let mut found = Vec::new();
+    for (scope, rules) in rule.tag.scopes() {
+        if !rules.iter().any(|rule| matches!(rule.name(), "noindex" | "none")) {
+            continue;
+        }
+        match scope {
+            robots_tag::Scope::Any => {
+                // Without a group for `*`, other crawlers fetch the pages.
+                subject.matcher.star()?;
+                found.extend(subject.matcher.distinct_scopes());
+            }
+            robots_tag::Scope::Token(token) => found.push(subject.scope_of(token)?),
+        }
+    }
+    (!found.is_empty()).then_some(found)
+}
