@@ -10,7 +10,7 @@
 //! ```text
 //! base       diagnostic  escape  text  metrics  product_token  fetch
 //! formats    robots   robots_tag   signature   crawlers    pure: bytes in, values out
-//! meaning    policy   enforce                          pure: enforce -> policy -> formats
+//! meaning    policy   enforce   comparison             pure: comparison -> enforce -> policy -> formats
 //! effects    tally -> record -> violations   evidence   conduct   alerts  do not know each other
 //! documents  report                                    stored facts in, documents out
 //! in force   publication   gate                        the published state; the path of a request
@@ -49,6 +49,8 @@ pub mod crawlers; // the catalogue, the claim of a User-Agent, and its evidence
 pub mod policy; // the operator's file as validated values
 
 pub mod enforce; // the decision about a request
+
+pub mod comparison; // two policies or two files of rules, by their meaning
 
 pub mod tally; // requests counted by hour, until they are written
 

@@ -17,11 +17,13 @@ mod input; // files and standard input, up to a limit
 mod output; // text or JSON lines
 mod screen; // the terminal
 mod span; // times and spans of time
+mod web; // pages of the web
 
 mod alerts;
 mod check;
 mod crawlers;
 mod demo;
+mod diff;
 mod explain;
 mod memory;
 mod report;
@@ -47,6 +49,7 @@ enum Verb {
     Serve(serve::Args),
     Demo(demo::Args),
     Check(check::Args),
+    Diff(diff::Args),
     Robots(robots::Args),
     Explain(explain::Args),
     Crawlers(crawlers::Args),
@@ -86,6 +89,7 @@ pub fn run() -> ExitCode {
             demo::run(&args, control)
         }
         Verb::Check(args) => check::run(&args, &mut out),
+        Verb::Diff(args) => diff::run(&args, &mut out),
         Verb::Robots(args) => robots::run(&args, &mut out),
         Verb::Explain(args) => explain::run(&args, &mut out),
         Verb::Crawlers(args) => crawlers::run(&args, &mut out),

@@ -48,6 +48,7 @@ mod api; // JSON and exports for other programs
 mod cli_arguments;
 mod cli_check;
 mod cli_crawlers;
+mod cli_diff; // two policies or files, compared by their meaning
 mod cli_explain;
 mod cli_input;
 mod cli_report; // the evidence of violations

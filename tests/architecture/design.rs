@@ -7,13 +7,14 @@ const FORMATS: [&str; 4] = ["robots", "robots_tag", "signature", "crawlers"];
 
 /// The rooms that each room may use beside the base and itself. An arrow only ever points up this
 /// table.
-pub(crate) const USES: [(&str, &[&str]); 23] = [
+pub(crate) const USES: [(&str, &[&str]); 24] = [
     ("robots", &[]),
     ("robots_tag", &[]),
     ("signature", &[]),
     ("crawlers", &["signature"]),
     ("policy", &FORMATS),
     ("enforce", &["robots", "robots_tag", "crawlers", "policy"]),
+    ("comparison", &["robots", "robots_tag", "crawlers", "policy", "enforce"]),
     ("tally", &[]),
     ("counts", &["tally"]),
     ("record", &["robots", "tally"]),
@@ -69,6 +70,7 @@ pub(crate) const USES: [(&str, &[&str]); 23] = [
             "crawlers",
             "policy",
             "enforce",
+            "comparison",
             "violations",
             "evidence",
             "conduct",
@@ -102,6 +104,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 43] = [
             "desk/",
             "api/",
             "cli/demo.rs",
+            "cli/web.rs",
         ],
     ),
     (
@@ -152,6 +155,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 43] = [
             "text",
             "crawlers/",
             "policy/",
+            "comparison/",
             "tally/",
             "record/",
             "violations/",
@@ -203,6 +207,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 43] = [
         "jiff",
         &[
             "enforce/",
+            "comparison/",
             "tally/",
             "counts/",
             "record/",
@@ -291,13 +296,14 @@ pub(crate) const EFFECTS: [&str; 8] = [
     ".await",
     "async fn",
 ];
-pub(crate) const PURE_ROOMS: [&str; 11] = [
+pub(crate) const PURE_ROOMS: [&str; 12] = [
     "robots",
     "robots_tag",
     "signature",
     "crawlers",
     "policy",
     "enforce",
+    "comparison",
     "record",
     "conduct",
     "report",
