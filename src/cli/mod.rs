@@ -29,6 +29,7 @@ mod robots;
 mod serve;
 mod store;
 mod tags;
+mod test;
 mod violations;
 
 /// Holds crawlers to your site's own robots rules.
@@ -47,6 +48,7 @@ enum Verb {
     Serve(serve::Args),
     Demo(demo::Args),
     Check(check::Args),
+    Test(test::Args),
     Robots(robots::Args),
     Explain(explain::Args),
     Crawlers(crawlers::Args),
@@ -86,6 +88,7 @@ pub fn run() -> ExitCode {
             demo::run(&args, control)
         }
         Verb::Check(args) => check::run(&args, &mut out),
+        Verb::Test(args) => test::run(&args, &mut out),
         Verb::Robots(args) => robots::run(&args, &mut out),
         Verb::Explain(args) => explain::run(&args, &mut out),
         Verb::Crawlers(args) => crawlers::run(&args, &mut out),

@@ -7,7 +7,7 @@ const FORMATS: [&str; 4] = ["robots", "robots_tag", "signature", "crawlers"];
 
 /// The rooms that each room may use beside the base and itself. An arrow only ever points up this
 /// table.
-pub(crate) const USES: [(&str, &[&str]); 23] = [
+pub(crate) const USES: [(&str, &[&str]); 24] = [
     ("robots", &[]),
     ("robots_tag", &[]),
     ("signature", &[]),
@@ -41,6 +41,19 @@ pub(crate) const USES: [(&str, &[&str]); 23] = [
         ],
     ),
     ("explanation", &["robots", "crawlers", "enforce", "violations", "publication", "gate"]),
+    (
+        "trial",
+        &[
+            "robots",
+            "crawlers",
+            "policy",
+            "enforce",
+            "violations",
+            "publication",
+            "gate",
+            "explanation",
+        ],
+    ),
     ("proxy", &["policy", "enforce", "publication", "gate"]),
     ("admin", &["violations", "report", "publication", "gate"]),
     (
@@ -56,6 +69,7 @@ pub(crate) const USES: [(&str, &[&str]); 23] = [
             "alerts",
             "publication",
             "explanation",
+            "trial",
             "admin",
         ],
     ),
@@ -77,6 +91,7 @@ pub(crate) const USES: [(&str, &[&str]); 23] = [
             "publication",
             "gate",
             "explanation",
+            "trial",
             "proxy",
             "admin",
             "desk",
@@ -157,6 +172,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 43] = [
             "violations/",
             "report/",
             "explanation/",
+            "trial/",
             "admin/",
             "desk/",
             "api/",
@@ -214,6 +230,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 43] = [
             "publication/",
             "gate/",
             "explanation/",
+            "trial/",
             "proxy/",
             "admin/",
             "desk/",
@@ -291,7 +308,7 @@ pub(crate) const EFFECTS: [&str; 8] = [
     ".await",
     "async fn",
 ];
-pub(crate) const PURE_ROOMS: [&str; 11] = [
+pub(crate) const PURE_ROOMS: [&str; 12] = [
     "robots",
     "robots_tag",
     "signature",
@@ -303,6 +320,7 @@ pub(crate) const PURE_ROOMS: [&str; 11] = [
     "report",
     "gate",
     "explanation",
+    "trial",
 ];
 
 /// The most lines of a file, and of half of the files.
