@@ -15,6 +15,7 @@
 //! documents  report                                    stored facts in, documents out
 //! in force   publication   gate                        the published state; the path of a request
 //! reasons    explanation                               a decision as data and as text
+//!            trial                                     the policy's tests, by explanations
 //! edges      proxy    admin -> desk   api              proxy and admin, desk and api do not know each other
 //! top        cli                                       everything
 //! ```
@@ -72,6 +73,7 @@ pub mod publication; // the state in force, swapped whole
 pub mod gate; // the path of every request
 
 pub mod explanation; // the reasons of a decision, as data and as text
+pub mod trial; // the tests of a policy and their outcomes
 
 pub mod proxy; // the edge on pingora
 

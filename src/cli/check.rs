@@ -9,6 +9,7 @@ use crate::{
         output::{Format, json},
     },
     diagnostic::Severity,
+    trial,
 };
 
 /// Check a policy file without starting a server.
@@ -29,7 +30,9 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     let file = args.file.as_ref().unwrap_or(&args.config.config);
-    let (policy, findings) = examine(file)?;
+    let (policy, mut findings) = examine(file)?;
+    let name = file.display().to_string();
+    findings.extend(policy.iter().flat_map(|policy| trial::findings(policy, &name)));
     for finding in &findings {
         match args.format {
             Format::Text => writeln!(out, "{finding}")?,

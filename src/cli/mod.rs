@@ -31,6 +31,7 @@ mod robots;
 mod serve;
 mod store;
 mod tags;
+mod test;
 mod violations;
 
 /// Holds crawlers to your site's own robots rules.
@@ -50,6 +51,7 @@ enum Verb {
     Demo(demo::Args),
     Check(check::Args),
     Diff(diff::Args),
+    Test(test::Args),
     Robots(robots::Args),
     Explain(explain::Args),
     Crawlers(crawlers::Args),
@@ -90,6 +92,7 @@ pub fn run() -> ExitCode {
         }
         Verb::Check(args) => check::run(&args, &mut out),
         Verb::Diff(args) => diff::run(&args, &mut out),
+        Verb::Test(args) => test::run(&args, &mut out),
         Verb::Robots(args) => robots::run(&args, &mut out),
         Verb::Explain(args) => explain::run(&args, &mut out),
         Verb::Crawlers(args) => crawlers::run(&args, &mut out),

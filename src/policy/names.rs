@@ -120,7 +120,12 @@ impl<'c> Names<'c> {
 
     /// The name of one crawler. A name close to a known one is probably a misspelling. Any other
     /// unknown name is valid: the rules bind every crawler that sends it.
-    fn token(&self, name: &str, at: &At<'_>, findings: &mut Findings) -> Option<ProductToken> {
+    pub(super) fn token(
+        &self,
+        name: &str,
+        at: &At<'_>,
+        findings: &mut Findings,
+    ) -> Option<ProductToken> {
         let Some(token) = ProductToken::new(name) else {
             findings.refuse_as(
                 "policy.bad_product_token",

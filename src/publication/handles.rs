@@ -9,7 +9,7 @@ use crate::{
     alerts::{Certificate, Refusal, State, Tally, Trouble},
     conduct::Conduct,
     crawlers::Outcome,
-    enforce::Action,
+    enforce::{Action, Rulebook},
     evidence::Verifier,
     metrics::Metrics,
     policy::{ClientIp, Policy},
@@ -56,8 +56,24 @@ impl Handles {
         with_evidence: bool,
         now: Timestamp,
     ) -> Result<Self, Error> {
+        let rulebook = memory.rulebook(policy, now);
+        Self::imagined(policy, rulebook, memory, with_evidence, now)
+    }
+
+    /// The handles of a server that publishes this rulebook of the policy, otherwise as
+    /// [`Self::at_rest`].
+    ///
+    /// # Errors
+    /// The record queue can't be set up.
+    pub fn imagined(
+        policy: &Policy,
+        rulebook: Rulebook,
+        memory: &Memory,
+        with_evidence: bool,
+        now: Timestamp,
+    ) -> Result<Self, Error> {
         let metrics = Arc::new(Metrics::new());
-        let rulebook = Arc::new(memory.rulebook(policy, now));
+        let rulebook = Arc::new(rulebook);
         let verifier = with_evidence.then(|| Verifier::at_rest(policy)).flatten().map(Arc::new);
         let in_force = PolicyInForce { policy: Arc::new(policy.clone()), since: now };
         let addresses = AddressBook::default();

@@ -42,6 +42,19 @@ pub(crate) const USES: [(&str, &[&str]); 24] = [
         ],
     ),
     ("explanation", &["robots", "crawlers", "enforce", "violations", "publication", "gate"]),
+    (
+        "trial",
+        &[
+            "robots",
+            "crawlers",
+            "policy",
+            "enforce",
+            "violations",
+            "publication",
+            "gate",
+            "explanation",
+        ],
+    ),
     ("proxy", &["policy", "enforce", "publication", "gate"]),
     ("admin", &["violations", "report", "publication", "gate"]),
     (
@@ -57,6 +70,7 @@ pub(crate) const USES: [(&str, &[&str]); 24] = [
             "alerts",
             "publication",
             "explanation",
+            "trial",
             "admin",
         ],
     ),
@@ -79,6 +93,7 @@ pub(crate) const USES: [(&str, &[&str]); 24] = [
             "publication",
             "gate",
             "explanation",
+            "trial",
             "proxy",
             "admin",
             "desk",
@@ -161,6 +176,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 43] = [
             "violations/",
             "report/",
             "explanation/",
+            "trial/",
             "admin/",
             "desk/",
             "api/",
@@ -219,6 +235,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 43] = [
             "publication/",
             "gate/",
             "explanation/",
+            "trial/",
             "proxy/",
             "admin/",
             "desk/",
@@ -309,6 +326,7 @@ pub(crate) const PURE_ROOMS: [&str; 12] = [
     "report",
     "gate",
     "explanation",
+    "trial",
 ];
 
 /// The most lines of a file, and of half of the files.

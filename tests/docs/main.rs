@@ -9,6 +9,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod ci; // the hooks and the workflow of `examples/ci`
 mod commands; // the help texts are those of the program
 mod examples; // the policies of `examples/`
 mod fronts; // configurations of the servers in front
