@@ -53,6 +53,8 @@ pub mod enforce; // the decision about a request
 
 pub mod comparison; // two policies or two files of rules, by their meaning
 
+pub mod import; // rules of other programs as a policy
+
 pub mod tally; // requests counted by hour, until they are written
 
 pub mod counts; // counts by hour as they were written, and the answers to questions

@@ -12,6 +12,7 @@ use clap::{Parser, Subcommand};
 use self::{exit::Exit, serve::Control};
 
 mod config; // the policy file as an option
+mod destination; // a file that is written
 mod exit; // exit codes and errors
 mod input; // files and standard input, up to a limit
 mod output; // text or JSON lines
@@ -25,6 +26,7 @@ mod crawlers;
 mod demo;
 mod diff;
 mod explain;
+mod import;
 mod memory;
 mod report;
 mod robots;
@@ -51,6 +53,7 @@ enum Verb {
     Demo(demo::Args),
     Check(check::Args),
     Diff(diff::Args),
+    Import(import::Args),
     Test(test::Args),
     Robots(robots::Args),
     Explain(explain::Args),
@@ -92,6 +95,7 @@ pub fn run() -> ExitCode {
         }
         Verb::Check(args) => check::run(&args, &mut out),
         Verb::Diff(args) => diff::run(&args, &mut out),
+        Verb::Import(args) => import::run(&args, &mut out),
         Verb::Test(args) => test::run(&args, &mut out),
         Verb::Robots(args) => robots::run(&args, &mut out),
         Verb::Explain(args) => explain::run(&args, &mut out),

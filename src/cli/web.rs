@@ -73,3 +73,15 @@ pub(super) fn robots_txt(url: &str, most: usize) -> Result<Vec<u8>, Error> {
         }
     }
 }
+
+/// The host of a URL, without its port.
+pub(super) fn host(url: &str) -> Option<String> {
+    let (_, rest) = url.split_once("://")?;
+    let authority = rest.split(['/', '?', '#']).next()?;
+    let host = authority.rsplit('@').next()?;
+    let host = match host.strip_prefix('[') {
+        Some(address) => address.split(']').next()?,
+        None => host.split(':').next()?,
+    };
+    (!host.is_empty()).then(|| host.to_ascii_lowercase())
+}

@@ -7,7 +7,7 @@ const FORMATS: [&str; 4] = ["robots", "robots_tag", "signature", "crawlers"];
 
 /// The rooms that each room may use beside the base and itself. An arrow only ever points up this
 /// table.
-pub(crate) const USES: [(&str, &[&str]); 24] = [
+pub(crate) const USES: [(&str, &[&str]); 25] = [
     ("robots", &[]),
     ("robots_tag", &[]),
     ("signature", &[]),
@@ -15,6 +15,7 @@ pub(crate) const USES: [(&str, &[&str]); 24] = [
     ("policy", &FORMATS),
     ("enforce", &["robots", "robots_tag", "crawlers", "policy"]),
     ("comparison", &["robots", "robots_tag", "crawlers", "policy", "enforce"]),
+    ("import", &["robots", "crawlers", "policy"]),
     ("tally", &[]),
     ("counts", &["tally"]),
     ("record", &["robots", "tally"]),
@@ -85,6 +86,7 @@ pub(crate) const USES: [(&str, &[&str]); 24] = [
             "policy",
             "enforce",
             "comparison",
+            "import",
             "violations",
             "evidence",
             "conduct",
@@ -161,7 +163,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 43] = [
     ("x509_parser", &["publication/certificates.rs"]),
     ("memchr", &["robots/", "record/path_pattern.rs"]),
     ("sfv", &["robots_tag/", "robots/record.rs", "signature/"]),
-    ("serde_yaml", &["policy/yaml.rs"]),
+    ("serde_yaml", &["policy/yaml.rs", "import/anubis.rs"]),
     (
         "serde",
         &[
@@ -171,6 +173,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 43] = [
             "crawlers/",
             "policy/",
             "comparison/",
+            "import/",
             "tally/",
             "record/",
             "violations/",
@@ -189,6 +192,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 43] = [
             "diagnostic",
             "signature/",
             "crawlers/",
+            "import/",
             "record/",
             "violations/",
             "alerts/",
@@ -313,7 +317,7 @@ pub(crate) const EFFECTS: [&str; 8] = [
     ".await",
     "async fn",
 ];
-pub(crate) const PURE_ROOMS: [&str; 12] = [
+pub(crate) const PURE_ROOMS: [&str; 13] = [
     "robots",
     "robots_tag",
     "signature",
@@ -321,6 +325,7 @@ pub(crate) const PURE_ROOMS: [&str; 12] = [
     "policy",
     "enforce",
     "comparison",
+    "import",
     "record",
     "conduct",
     "report",
