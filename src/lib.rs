@@ -55,6 +55,8 @@ pub mod comparison; // two policies or two files of rules, by their meaning
 
 pub mod import; // rules of other programs as a policy
 
+pub mod starter; // a first policy, made of a few answers
+
 pub mod tally; // requests counted by hour, until they are written
 
 pub mod counts; // counts by hour as they were written, and the answers to questions

@@ -27,6 +27,7 @@ mod demo;
 mod diff;
 mod explain;
 mod import;
+mod init;
 mod memory;
 mod report;
 mod robots;
@@ -51,6 +52,7 @@ struct Args {
 enum Verb {
     Serve(serve::Args),
     Demo(demo::Args),
+    Init(init::Args),
     Check(check::Args),
     Diff(diff::Args),
     Import(import::Args),
@@ -93,6 +95,7 @@ pub fn run() -> ExitCode {
             drop(out);
             demo::run(&args, control)
         }
+        Verb::Init(args) => init::run(&args, &mut out),
         Verb::Check(args) => check::run(&args, &mut out),
         Verb::Diff(args) => diff::run(&args, &mut out),
         Verb::Import(args) => import::run(&args, &mut out),

@@ -13,7 +13,6 @@ use crate::{
 /// An answer with its body.
 pub(super) struct Page {
     pub(super) status: u16,
-    #[allow(dead_code, reason = "the verb that reads them comes next")]
     pub(super) fields: HeaderMap,
     pub(super) body: Vec<u8>,
 }

@@ -15,8 +15,8 @@ use super::{
     clients,
     draft::Draft,
     loss::Loss,
-    ordered::{Effect, Ordered},
     paths,
+    sequence::{Effect, Sequence},
 };
 
 type Map = BTreeMap<String, Value>;
@@ -50,7 +50,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Draft, String> {
             .map_err(|_| format!("neither a file with 'bots' nor a list of rules ({error})"))?,
     };
     let catalogue = policy::built_in_catalogue();
-    let mut ordered = Ordered::default();
+    let mut ordered = Sequence::default();
     let settings: Map = serde_yaml::from_str(text).unwrap_or_default();
     for key in settings.keys().filter(|key| *key != "bots") {
         let why = "a setting of Anubis alone";
@@ -67,12 +67,12 @@ pub(super) fn read(bytes: &[u8]) -> Result<Draft, String> {
 }
 
 /// What is different about every rule.
-fn general(ordered: &Ordered) -> Option<Loss> {
+fn general(ordered: &Sequence) -> Option<Loss> {
     let why = "the source finds names inside longer words, Beadle as whole product tokens";
     (!ordered.tokens().is_empty()).then(|| Loss::new("every rule", "user_agent_regex", why))
 }
 
-fn read_rule(rule: &Map, place: &str, catalogue: &Catalogue, ordered: &mut Ordered) {
+fn read_rule(rule: &Map, place: &str, catalogue: &Catalogue, ordered: &mut Sequence) {
     let text = |key: &str| rule.get(key).and_then(Value::as_str).map(str::trim);
     let name = text("name").unwrap_or("a rule");
     if let Some(file) = text("import") {

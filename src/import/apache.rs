@@ -7,7 +7,7 @@ use super::{
     clients,
     draft::Draft,
     loss::Loss,
-    ordered::{Effect, Ordered},
+    sequence::{Effect, Sequence},
 };
 
 /// A condition of a rewrite.
@@ -23,7 +23,7 @@ struct Condition {
 struct Reader<'t> {
     text: &'t str,
     catalogue: Catalogue,
-    ordered: Ordered,
+    ordered: Sequence,
     conditions: Vec<Condition>,
     is_found: bool,
 }
@@ -34,7 +34,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Draft, String> {
     let mut reader = Reader {
         text: &text,
         catalogue: policy::built_in_catalogue(),
-        ordered: Ordered::default(),
+        ordered: Sequence::default(),
         conditions: Vec::new(),
         is_found: false,
     };

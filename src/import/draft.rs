@@ -5,7 +5,7 @@
 
 use crate::{diagnostic::Severity, policy, robots::Record};
 
-use super::{Imported, kind::Kind, loss::Loss};
+use super::{kind::Kind, loss::Loss, result::Imported};
 
 /// How often lines are left out before the text is given up.
 const MOST_ROUNDS: usize = 50;

@@ -13,7 +13,7 @@
 //! apache          SetEnvIf, BrowserMatch and RewriteCond of Apache
 //! regex           a regular expression as texts with stars
 //! clients, paths  such a text as product tokens, or as path patterns
-//! ordered         rules of which the first that matches decides -> groups
+//! sequence        rules of which the first that matches decides -> groups
 //! draft           the groups as the text of a policy, checked
 //! loss            a part that is not carried over
 //! ```
@@ -29,10 +29,11 @@ mod draft; // the policy that is written
 mod kind; // the formats
 mod loss; // a part that is not carried over
 mod nginx; // lists of nginx
-mod ordered; // rules of which the first decides
 mod paths; // texts of paths -> patterns
 mod regex; // regular expressions
-mod robots_txt; // robots.txt
+mod result; // what comes out
+mod robots_txt;
+mod sequence; // rules of which the first decides // robots.txt
 
 #[cfg(test)]
 mod tests;
@@ -41,16 +42,8 @@ pub use self::{
     draft::Place,
     kind::{Kind, guess},
     loss::Loss,
+    result::Imported,
 };
-
-/// A policy made of foreign rules.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Imported {
-    /// The text of the policy.
-    pub policy: String,
-    /// The parts that are not carried over, in the order of the source.
-    pub losses: Vec<Loss>,
-}
 
 /// Reads foreign rules as a policy for a site at `place`.
 ///

@@ -6,7 +6,7 @@ use super::{
     clients,
     draft::Draft,
     loss::Loss,
-    ordered::{Effect, Ordered},
+    sequence::{Effect, Sequence},
 };
 
 /// A word of a configuration, and its line.
@@ -34,7 +34,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Draft, String> {
     let directives = directives(&mut rest, 0);
     let mut reader = Reader {
         catalogue: policy::built_in_catalogue(),
-        ordered: Ordered::default(),
+        ordered: Sequence::default(),
         is_found: false,
     };
     reader.read(&directives, None);
@@ -55,7 +55,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Draft, String> {
 
 struct Reader {
     catalogue: Catalogue,
-    ordered: Ordered,
+    ordered: Sequence,
     is_found: bool,
 }
 

@@ -73,7 +73,7 @@ fn agrees(kind: Kind, text: &str, paths: &[&str], refuses: impl Fn(&str, &str) -
             let is_said = || {
                 let has = |what: &str| user_agent.to_lowercase().contains(&what.to_lowercase());
                 losses.iter().any(|loss| {
-                    has(&loss.what)
+                    loss.what.split('|').any(has)
                         || names.iter().any(|name| name.eq_ignore_ascii_case(&loss.what))
                 })
             };

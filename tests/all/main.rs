@@ -51,6 +51,7 @@ mod cli_crawlers;
 mod cli_diff; // two policies or files, compared by their meaning
 mod cli_explain;
 mod cli_import; // rules of other programs as a policy
+mod cli_init; // a first policy, and the presets
 mod cli_input;
 mod cli_report; // the evidence of violations
 mod cli_review; // reports over a span of time, and scorecards

@@ -7,7 +7,7 @@ const FORMATS: [&str; 4] = ["robots", "robots_tag", "signature", "crawlers"];
 
 /// The rooms that each room may use beside the base and itself. An arrow only ever points up this
 /// table.
-pub(crate) const USES: [(&str, &[&str]); 25] = [
+pub(crate) const USES: [(&str, &[&str]); 27] = [
     ("robots", &[]),
     ("robots_tag", &[]),
     ("signature", &[]),
@@ -16,6 +16,7 @@ pub(crate) const USES: [(&str, &[&str]); 25] = [
     ("enforce", &["robots", "robots_tag", "crawlers", "policy"]),
     ("comparison", &["robots", "robots_tag", "crawlers", "policy", "enforce"]),
     ("import", &["robots", "crawlers", "policy"]),
+    ("starter", &["crawlers", "policy"]),
     ("tally", &[]),
     ("counts", &["tally"]),
     ("record", &["robots", "tally"]),
@@ -87,6 +88,7 @@ pub(crate) const USES: [(&str, &[&str]); 25] = [
             "enforce",
             "comparison",
             "import",
+            "starter",
             "violations",
             "evidence",
             "conduct",
@@ -317,7 +319,7 @@ pub(crate) const EFFECTS: [&str; 8] = [
     ".await",
     "async fn",
 ];
-pub(crate) const PURE_ROOMS: [&str; 13] = [
+pub(crate) const PURE_ROOMS: [&str; 15] = [
     "robots",
     "robots_tag",
     "signature",
@@ -326,6 +328,7 @@ pub(crate) const PURE_ROOMS: [&str; 13] = [
     "enforce",
     "comparison",
     "import",
+    "starter",
     "record",
     "conduct",
     "report",

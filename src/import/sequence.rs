@@ -34,7 +34,7 @@ struct Steps {
 
 /// All rules, in their order.
 #[derive(Debug, Default)]
-pub(super) struct Ordered {
+pub(super) struct Sequence {
     /// The rules for every crawler so far.
     star: Steps,
     /// By name in lower case: the name as written, and its rules.
@@ -43,7 +43,7 @@ pub(super) struct Ordered {
     pub(super) losses: Vec<Loss>,
 }
 
-impl Ordered {
+impl Sequence {
     /// Adds a rule for some crawlers. Without paths, it is for all of them.
     pub(super) fn add(&mut self, tokens: &[String], paths: &[String], effect: Effect, place: &str) {
         for token in tokens {
