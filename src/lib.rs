@@ -10,12 +10,12 @@
 //! ```text
 //! base       diagnostic  escape  text  metrics  product_token  fetch
 //! formats    robots   robots_tag   signature   crawlers   access_log    pure: bytes in, values out
-//! meaning    policy   enforce   lint                   pure: lint -> enforce -> policy -> formats
+//! meaning    policy   enforce   lint   comparison      pure: lint and comparison -> enforce -> policy -> formats
 //! effects    tally -> record -> violations   evidence   conduct   alerts  do not know each other
 //! documents  report                                    stored facts in, documents out
 //! in force   publication   gate                        the published state; the path of a request
 //! reasons    explanation                               a decision as data and as text
-//! trials     replay                                    past requests through the gate
+//! trials     replay   trial                            past requests, and the policy's tests, through the gate
 //! edges      proxy    admin -> desk   api              proxy and admin, desk and api do not know each other
 //! top        cli                                       everything
 //! ```
@@ -55,6 +55,12 @@ pub mod enforce; // the decision about a request
 
 pub mod lint; // faults of meaning in policies and robots.txt files
 
+pub mod comparison; // two policies or two files of rules, by their meaning
+
+pub mod import; // rules of other programs as a policy
+
+pub mod starter; // a first policy, made of a few answers
+
 pub mod tally; // requests counted by hour, until they are written
 
 pub mod counts; // counts by hour as they were written, and the answers to questions
@@ -75,6 +81,7 @@ pub mod publication; // the state in force, swapped whole
 pub mod gate; // the path of every request
 
 pub mod explanation; // the reasons of a decision, as data and as text
+pub mod trial; // the tests of a policy and their outcomes
 
 pub mod replay; // access logs run through a policy
 

@@ -15,7 +15,7 @@ use crate::{
         screen::Screen,
     },
     diagnostic::{Diagnostic, Severity, Shown, SourceText, Style, github, sarif},
-    lint, policy, publication, robots,
+    lint, policy, publication, robots, trial,
 };
 
 /// Check a policy, or any robots.txt, without starting a server
@@ -114,6 +114,7 @@ fn check_policy(file: &Path) -> Result<Checked, Error> {
     let looked_at = read.policy.as_ref().or(read.draft.as_ref());
     let lints = looked_at.map(lint::policy).unwrap_or_default();
     findings.extend(lints.into_iter().map(|finding| finding.in_file(&name)));
+    findings.extend(read.policy.iter().flat_map(|policy| trial::findings(policy, &name)));
     // A finding about another file comes last.
     let first = findings.first().and_then(|first| first.place.file.clone());
     findings.sort_by_key(|one| {

@@ -9,7 +9,7 @@ use crate::{
     cli::{exit::Error, output::remark},
     diagnostic::{Diagnostic, Severity},
     policy::Policy,
-    publication,
+    publication, trial,
 };
 
 /// The option that names the policy file.
@@ -32,6 +32,20 @@ pub(super) fn load(file: &Path) -> Result<(Policy, Vec<Diagnostic>), Error> {
             findings.into_iter().filter(|one| one.severity == Severity::Error).collect(),
         )),
     }
+}
+
+/// The policy of a file, with its warnings and notes, after its own tests.
+///
+/// # Errors
+/// All errors of the policy; failed tests are among them if the policy says so.
+pub(super) fn load_after_trial(file: &Path) -> Result<(Policy, Vec<Diagnostic>), Error> {
+    let (policy, mut findings) = load(file)?;
+    let failures = trial::findings(&policy, &file.display().to_string());
+    if failures.iter().any(|one| one.severity == Severity::Error) {
+        return Err(Error::Findings(failures));
+    }
+    findings.extend(failures);
+    Ok((policy, findings))
 }
 
 /// The policy of a file, for a verb that reads the database. Warns on standard error if the policy's

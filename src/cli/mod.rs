@@ -12,18 +12,23 @@ use clap::{Parser, Subcommand};
 use self::{exit::Exit, serve::Control};
 
 mod config; // the policy file as an option
+mod destination; // a file that is written
 mod exit; // exit codes and errors
 mod input; // files and standard input, up to a limit
 mod output; // text or JSON lines
 mod robots_file; // any robots.txt, from a file or a site
 mod screen; // the terminal
 mod span; // times and spans of time
+mod web; // pages of the web
 
 mod alerts;
 mod check;
 mod crawlers;
 mod demo;
+mod diff;
 mod explain;
+mod import;
+mod init;
 mod memory;
 mod replay;
 mod report;
@@ -31,6 +36,7 @@ mod robots;
 mod serve;
 mod store;
 mod tags;
+mod test;
 mod violations;
 
 /// Holds crawlers to your site's own robots rules.
@@ -48,7 +54,11 @@ struct Args {
 enum Verb {
     Serve(serve::Args),
     Demo(demo::Args),
+    Init(init::Args),
     Check(check::Args),
+    Diff(diff::Args),
+    Import(import::Args),
+    Test(test::Args),
     Robots(robots::Args),
     Explain(explain::Args),
     Crawlers(crawlers::Args),
@@ -88,7 +98,11 @@ pub fn run() -> ExitCode {
             drop(out);
             demo::run(&args, control)
         }
+        Verb::Init(args) => init::run(&args, &mut out),
         Verb::Check(args) => check::run(&args, &mut out),
+        Verb::Diff(args) => diff::run(&args, &mut out),
+        Verb::Import(args) => import::run(&args, &mut out),
+        Verb::Test(args) => test::run(&args, &mut out),
         Verb::Robots(args) => robots::run(&args, &mut out),
         Verb::Explain(args) => explain::run(&args, &mut out),
         Verb::Crawlers(args) => crawlers::run(&args, &mut out),

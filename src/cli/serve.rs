@@ -21,7 +21,7 @@ use crate::{
     admin, alerts, api,
     cli::{
         alerts::known_offenders,
-        config::{ConfigFile, load},
+        config::{ConfigFile, load_after_trial},
         exit::{Error, Exit},
     },
     desk,
@@ -31,6 +31,7 @@ use crate::{
     policy::{self, Policy},
     proxy::{self, Proxy, Running},
     publication::{self, Memory, Publisher},
+    trial,
     violations::{CountsInMemory, LogTarget, OnDamage, PlaceKind, Question, Settings, Sink, Store},
 };
 
@@ -86,7 +87,7 @@ pub(super) fn run(args: &Args, control: Option<Control>) -> Result<Exit, Error> 
     let Control { runtime: control, signals } = control.map_or_else(Control::start, Ok)?;
     log_to_stderr(args.log_format, "info");
     let file = &args.config.config;
-    let (policy, findings) = load(file)?;
+    let (policy, findings) = load_after_trial(file)?;
     for finding in findings.iter().filter(|one| one.severity == Severity::Warning) {
         let finding = format!("{finding:#}");
         tracing::warn!(finding, "policy");
@@ -223,9 +224,9 @@ impl Service {
         }
         let at_start = policy.clone();
         let (policy_file, sink_of) = (file.to_owned(), Arc::clone(&sink));
+        let file_and_trial = (policy_file.clone(), trial::findings as publication::Trial);
         let started =
-            Publisher::start(policy, policy_file.clone(), memory, sink_of, Arc::clone(&metrics))
-                .await;
+            Publisher::start(policy, file_and_trial, memory, sink_of, Arc::clone(&metrics)).await;
         let refused = |finding| Error::Findings(vec![finding]);
         let publisher = started.map_err(refused)?;
         let handles = publisher.handles();

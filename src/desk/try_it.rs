@@ -182,6 +182,7 @@ impl Wanted {
             target: self.url.trim_matches(' '),
             user_agent: &self.user_agent,
             address,
+            standing: None,
             site: Some(&*self.site).filter(|name| !name.is_empty()).or(first),
         };
         let moment = live.handles.clock.moment();

@@ -72,6 +72,23 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// Every reason.
+    pub const ALL: [Self; 13] = [
+        Self::Allow,
+        Self::Disallow,
+        Self::Evasion,
+        Self::Hidden,
+        Self::Grace,
+        Self::Spared,
+        Self::Impostor,
+        Self::TooSoon,
+        Self::Slowed,
+        Self::BreakerOpen,
+        Self::Off,
+        Self::Unbound,
+        Self::RobotsTxt,
+    ];
+
     /// The stable code.
     pub const fn as_str(self) -> &'static str {
         match self {

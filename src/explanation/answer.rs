@@ -47,7 +47,11 @@ pub fn explain(
         peer: question.address.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)),
         is_tls: true,
     };
-    let visit = gate.imagine(published, &request, moment).map_err(|refusal| match refusal {
+    let visit = match question.standing {
+        Some(outcome) => gate.suppose(published, &request, moment, outcome),
+        None => gate.imagine(published, &request, moment),
+    };
+    let visit = visit.map_err(|refusal| match refusal {
         Refusal::BadHost => Fault::Host(text.to_owned()),
         _ => Fault::UnknownHost(text.to_owned(), names(&published.rulebook)),
     })?;

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, fmt, net::IpAddr};
 
-use crate::{enforce::Rulebook, escape, gate::BadTarget};
+use crate::{crawlers::Outcome, enforce::Rulebook, escape, gate::BadTarget};
 
 /// A request as an operator writes it.
 #[derive(Clone, Copy, Debug)]
@@ -13,6 +13,8 @@ pub struct Question<'q> {
     pub user_agent: &'q str,
     /// The client's address. Without it, the claim is not examined.
     pub address: Option<IpAddr>,
+    /// The standing that the client is supposed to have, whatever its address.
+    pub standing: Option<Outcome>,
     /// The name of the site that a path belongs to. A URL names its host.
     pub site: Option<&'q str>,
 }

@@ -21,7 +21,7 @@ use ipnet::IpNet;
 
 use crate::{
     conduct::{self, Conduct, Fetches, Weighed},
-    crawlers::Class,
+    crawlers::{Class, Outcome},
     enforce::{Action, Decision, Judgement, Moment, Reason, TagFields},
     metrics::Metrics,
     policy::Policy,
@@ -153,6 +153,20 @@ impl Gate {
             false => Examination::FromMemory,
         };
         self.visit(published, request, (moment, examination))
+    }
+
+    /// A request that nobody sends, of a client whose claim was checked with this result.
+    ///
+    /// # Errors
+    /// The request has no valid host, or no site has this host.
+    pub fn suppose<'a>(
+        &'a self,
+        published: &'a Snapshot,
+        request: &'a Request<'a>,
+        moment: Moment,
+        outcome: Outcome,
+    ) -> Result<Visit<'a>, Refusal> {
+        self.visit(published, request, (moment, Examination::Supposed(outcome)))
     }
 
     /// The present published state.

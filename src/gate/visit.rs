@@ -47,6 +47,8 @@ pub(super) enum Examination {
     FromMemory,
     /// Not at all: the request is only imagined, and comes from no address.
     Omitted,
+    /// Its result is given: the request is only imagined.
+    Supposed(Outcome),
 }
 
 /// The fetches of the last name, as a cache.
@@ -194,11 +196,12 @@ impl Knowledge for Visit<'_> {
     }
 
     fn standing(&self, crawler: &Crawler) -> Standing {
-        match &self.published.verifier {
-            Some(verifier) if self.examination != Examination::Omitted => {
+        match (self.examination, &self.published.verifier) {
+            (Examination::Supposed(outcome), _) => Standing { outcome, evidence: None },
+            (Examination::Whole | Examination::FromMemory, Some(verifier)) => {
                 verifier.standing(crawler, self.sender())
             }
-            Some(_) | None => Standing::unexamined(crawler),
+            _ => Standing::unexamined(crawler),
         }
     }
 

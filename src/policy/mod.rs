@@ -41,6 +41,7 @@ pub use self::{
     source::Source,
     spelling::closest,
     tag_rules::{MediaRange, StatusRange, TagRule},
+    test::{ACTIONS, Client, Expectation, REASONS, Test, TestFailures},
     timeouts::Timeouts,
     violations::{ClientIp, DEFAULT_MAX_SIZE, DEFAULT_RETENTION, Log, OnDamage, Violations},
     yaml::MAX_BYTES,
@@ -86,6 +87,9 @@ mod enforcement; // the section `enforcement`
 mod ladder; // how a crawler climbs and comes down
 mod mode; // off, log, throttle, block
 mod overrides; // exceptions by crawler
+
+// The tests of the whole.
+mod test; // the section `tests`
 
 // The whole policy.
 mod checks; // checks across sections

@@ -120,7 +120,12 @@ impl<'c> Names<'c> {
 
     /// The name of one crawler. A name close to a known one is probably a misspelling. Any other
     /// unknown name is valid: the rules bind every crawler that sends it.
-    fn token(&self, name: &str, at: &At<'_>, findings: &mut Findings) -> Option<ProductToken> {
+    pub(super) fn token(
+        &self,
+        name: &str,
+        at: &At<'_>,
+        findings: &mut Findings,
+    ) -> Option<ProductToken> {
         let refused = match ProductToken::new(name) {
             None => Err("is not a product token"),
             Some(_) if name.contains('/') => Err("has a version"),

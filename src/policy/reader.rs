@@ -16,7 +16,9 @@ use super::{
     sections::Policy,
     server,
     shape::At,
-    sites, violations, yaml,
+    sites,
+    test::{self, TestFailures},
+    violations, yaml,
 };
 
 /// Reads a policy that names no other file. The findings come in the order of their places; the
@@ -85,7 +87,7 @@ fn sections(
     open: &mut Open<'_>,
     findings: &mut Findings,
 ) -> Option<Policy> {
-    const KEYS: [&str; 9] = [
+    const KEYS: [&str; 11] = [
         "server",
         "violations",
         "evidence",
@@ -95,6 +97,8 @@ fn sections(
         "crawler_sets",
         "strict",
         "sites",
+        "tests",
+        "test_failures",
     ];
     let fields = root.fields(&KEYS, findings)?;
     let server = server::read(fields.take("server").as_ref(), findings);
@@ -126,7 +130,11 @@ fn sections(
             checks::warn_of_unproven_names(site, at, findings);
         }
     }
-    let sites = sites.into_iter().map(|(_, site)| site).collect();
+    let sites: Vec<_> = sites.into_iter().map(|(_, site)| site).collect();
+    let subject = test::Subject { names: &names, catalogue: &catalogue, sites: &sites };
+    let tests = test::read(fields.take("tests").as_ref(), &subject, findings);
+    let test_failures =
+        fields.take("test_failures").and_then(|at| at.choice(&TestFailures::ALL, findings));
     Some(Policy {
         server,
         violations,
@@ -136,6 +144,8 @@ fn sections(
         catalogue_version,
         catalogue,
         sites,
+        tests,
+        test_failures: test_failures.unwrap_or_default(),
         fingerprint,
     })
 }

@@ -9,6 +9,7 @@ use super::{
     evidence::Evidence,
     server::{Admin, Listener, Server, Tls},
     sites::Site,
+    test::{Test, TestFailures},
     violations::{Log, Violations},
 };
 
@@ -31,6 +32,10 @@ pub struct Policy {
     pub catalogue: Arc<Catalogue>,
     /// The sites, in the policy's order; their hosts are distinct.
     pub sites: Vec<Site>,
+    /// The operator's tests of the policy (default none).
+    pub tests: Vec<Test>,
+    /// What a failed test does (default: it is a warning).
+    pub test_failures: TestFailures,
     /// The first 12 hexadecimal digits of a SHA-256, over the bytes of the policy and of the
     /// catalogue file, if there is one.
     pub fingerprint: String,

@@ -56,22 +56,24 @@ impl Handles {
         with_evidence: bool,
         now: Timestamp,
     ) -> Result<Self, Error> {
-        let rulebook = Arc::new(memory.rulebook(policy, now));
-        Self::of_rulebook(policy, rulebook, memory, with_evidence, now)
+        let rulebook = memory.rulebook(policy, now);
+        Self::imagined(policy, rulebook, memory, with_evidence, now)
     }
 
-    /// The handles of a server that serves `rulebook`, otherwise as [`Self::at_rest`].
+    /// The handles of a server that publishes this rulebook of the policy, otherwise as
+    /// [`Self::at_rest`].
     ///
     /// # Errors
     /// The record queue can't be set up.
-    pub fn of_rulebook(
+    pub fn imagined(
         policy: &Policy,
-        rulebook: Arc<Rulebook>,
+        rulebook: Rulebook,
         memory: &Memory,
         with_evidence: bool,
         now: Timestamp,
     ) -> Result<Self, Error> {
         let metrics = Arc::new(Metrics::new());
+        let rulebook = Arc::new(rulebook);
         let verifier = with_evidence.then(|| Verifier::at_rest(policy)).flatten().map(Arc::new);
         let in_force = PolicyInForce { policy: Arc::new(policy.clone()), since: now };
         let addresses = AddressBook::default();

@@ -1,6 +1,6 @@
 //! The log lines of the publisher about rulebooks.
 
-use crate::enforce::Rulebook;
+use crate::{diagnostic::Diagnostic, enforce::Rulebook};
 
 use super::change::InForce;
 
@@ -20,6 +20,14 @@ pub(super) fn log_problems(in_force: &InForce) {
                  to crawlers that may use one of them"
             );
         }
+    }
+}
+
+/// Logs the failed tests of a policy that is in force.
+pub(super) fn log_failures(failures: &[Diagnostic]) {
+    for finding in failures {
+        let finding = format!("{finding:#}");
+        tracing::warn!(finding, "policy");
     }
 }
 
@@ -56,7 +64,6 @@ mod tests {
 
     use super::*;
     use crate::{
-        diagnostic::Diagnostic,
         enforce::{Chronicle, Moment},
         policy::Policy,
     };

@@ -63,6 +63,6 @@ pub use self::{
     },
     handles::Handles,
     memory::{KEPT, Memory},
-    publisher::{Outcome, Publisher},
+    publisher::{Outcome, Publisher, Trial},
     snapshot::{PolicyInForce, ServedSite, Snapshot},
 };

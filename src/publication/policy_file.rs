@@ -41,6 +41,11 @@ impl PolicyFile {
         Self { path, catalogue, seen: None, last_read: None }
     }
 
+    /// The name in findings.
+    pub(super) fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+
     /// Whether the files have changed since the last read and are stable since the last check. A
     /// half-written file is not stable.
     pub(super) fn has_changed(&mut self) -> bool {
@@ -63,7 +68,7 @@ impl PolicyFile {
     /// # Errors
     /// All findings about the file, or one for each change that needs a restart.
     pub(super) fn read(&mut self, in_force: &Policy) -> Result<Option<Policy>, Vec<Diagnostic>> {
-        let name = self.path.display().to_string();
+        let name = self.name();
         let read = files::read_policy(&self.path).map_err(|error| {
             let finding = Diagnostic::error("policy.unreadable", error.to_string());
             vec![finding.in_file(&name).help("put the file back, or make it readable")]

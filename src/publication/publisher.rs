@@ -38,12 +38,16 @@ use super::{
     sources,
 };
 
+/// The findings of a policy's own tests; `&str` is the name of its file. An error refuses the policy.
+pub type Trial = fn(&Policy, &str) -> Vec<Diagnostic>;
+
 /// The owner of the state in force. Publishes the new state after each change.
 #[derive(Debug)]
 pub struct Publisher {
     pub(super) handles: Handles,
     pub(super) addresses: Arc<AddressBook>,
     pub(super) file: PolicyFile,
+    trial: Trial,
     pub(super) in_force: InForce,
     pub(super) origins: Option<OriginFiles>,
     pub(super) news: mpsc::UnboundedReceiver<News>,
@@ -68,14 +72,14 @@ pub enum Outcome {
 
 impl Publisher {
     /// Publishes a policy, after a short wait for the files of the origins and the look-up of their
-    /// names. `file` is the policy's file.
+    /// names. `file` is the policy's file, `trial` runs the tests of the policies that follow.
     ///
     /// # Errors
     /// The policy's evidence settings or the secrets of its alerts are unusable, or the HTTP client
     /// can't be set up.
     pub async fn start(
         policy: Policy,
-        file: PathBuf,
+        (file, trial): (PathBuf, Trial),
         memory: Memory,
         sink: Arc<Sink>,
         metrics: Arc<Metrics>,
@@ -121,6 +125,7 @@ impl Publisher {
             handles,
             addresses,
             file,
+            trial,
             in_force,
             origins,
             news,
@@ -147,14 +152,25 @@ impl Publisher {
     pub async fn reload(&mut self) -> Outcome {
         let outcome = match self.file.read(&self.in_force.policy) {
             Ok(None) => Outcome::Unchanged,
-            Ok(Some(policy)) => match self.apply(Arc::new(policy)).await {
+            Ok(Some(policy)) => match self.try_policy(policy).await {
                 Ok(()) => Outcome::Applied,
-                Err(finding) => Outcome::Refused(vec![finding]),
+                Err(findings) => Outcome::Refused(findings),
             },
             Err(findings) => Outcome::Refused(findings),
         };
         self.report(&outcome);
         outcome
+    }
+
+    /// Puts a policy in force, unless its tests refuse it.
+    async fn try_policy(&mut self, policy: Policy) -> Result<(), Vec<Diagnostic>> {
+        let failures = (self.trial)(&policy, &self.file.name());
+        if failures.iter().any(|one| one.severity == Severity::Error) {
+            return Err(failures);
+        }
+        self.apply(Arc::new(policy)).await.map_err(|finding| vec![finding])?;
+        log::log_failures(&failures);
+        Ok(())
     }
 
     async fn apply(&mut self, policy: Arc<Policy>) -> Result<(), Diagnostic> {

@@ -113,10 +113,9 @@ impl Basis {
         }
         let start = Timestamp::UNIX_EPOCH;
         let mut history = History { origins: origins.clone(), ..History::after(None, start) };
-        let rulebook = Arc::new(Rulebook::compile_with(&self.policy, &mut history));
+        let rulebook = Rulebook::compile_with(&self.policy, &mut history);
         let findings = std::mem::take(&mut history.findings);
-        let handles =
-            Handles::of_rulebook(&self.policy, rulebook, &Memory::default(), true, start)?;
+        let handles = Handles::imagined(&self.policy, rulebook, &Memory::default(), true, start)?;
         let gate = Gate::new(&handles, &self.policy);
         let mut next = self.editions;
         next.reverse();

@@ -70,7 +70,7 @@ impl Pattern {
         if self.prefix().get(..common) != other.prefix().get(..common) {
             return false;
         }
-        let (one, two) = (self.symbols(), other.symbols());
+        let (one, two) = (self.octets_and_stars(), other.octets_and_stars());
         // Both are read at once. `reached[at]` says whether the symbols of `two` up to `at` can match
         // the same text as those of `one` that were read.
         let mut reached = vec![false; two.len() + 1];
@@ -95,7 +95,7 @@ impl Pattern {
 
     /// The literal octets in order, with `None` for a star. All paths begin with `/`, so a star at
     /// the start follows one.
-    fn symbols(&self) -> Vec<Option<u8>> {
+    fn octets_and_stars(&self) -> Vec<Option<u8>> {
         let mut symbols = Vec::new();
         for (number, literal) in self.literals().enumerate() {
             if number > 0 {

@@ -48,13 +48,17 @@ mod api; // JSON and exports for other programs
 mod cli_arguments;
 mod cli_check;
 mod cli_crawlers;
+mod cli_diff; // two policies or files, compared by their meaning
 mod cli_explain;
+mod cli_import; // rules of other programs as a policy
+mod cli_init; // a first policy, and the presets
 mod cli_input;
 mod cli_replay; // access logs through a policy
 mod cli_report; // the evidence of violations
 mod cli_review; // reports over a span of time, and scorecards
 mod cli_store; // the database as a file
 mod cli_tags;
+mod cli_test; // the policy's own tests
 mod cli_violations;
 mod counts; // requests by hour
 mod demo; // an origin, the proxy and some crawlers on loopback

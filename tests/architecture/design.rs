@@ -7,7 +7,7 @@ const FORMATS: [&str; 4] = ["robots", "robots_tag", "signature", "crawlers"];
 
 /// The rooms that each room may use beside the base and itself. An arrow only ever points up this
 /// table.
-pub(crate) const USES: [(&str, &[&str]); 26] = [
+pub(crate) const USES: [(&str, &[&str]); 30] = [
     ("access_log", &[]),
     ("robots", &[]),
     ("robots_tag", &[]),
@@ -16,6 +16,9 @@ pub(crate) const USES: [(&str, &[&str]); 26] = [
     ("policy", &FORMATS),
     ("enforce", &["robots", "robots_tag", "crawlers", "policy"]),
     ("lint", &["robots", "robots_tag", "crawlers", "policy", "enforce"]),
+    ("comparison", &["robots", "robots_tag", "crawlers", "policy", "enforce"]),
+    ("import", &["robots", "crawlers", "policy"]),
+    ("starter", &["crawlers", "policy"]),
     ("tally", &[]),
     ("counts", &["tally"]),
     ("record", &["robots", "tally"]),
@@ -58,6 +61,19 @@ pub(crate) const USES: [(&str, &[&str]); 26] = [
             "gate",
         ],
     ),
+    (
+        "trial",
+        &[
+            "robots",
+            "crawlers",
+            "policy",
+            "enforce",
+            "violations",
+            "publication",
+            "gate",
+            "explanation",
+        ],
+    ),
     ("proxy", &["policy", "enforce", "publication", "gate"]),
     ("admin", &["violations", "report", "publication", "gate"]),
     (
@@ -73,6 +89,7 @@ pub(crate) const USES: [(&str, &[&str]); 26] = [
             "alerts",
             "publication",
             "explanation",
+            "trial",
             "admin",
         ],
     ),
@@ -87,6 +104,9 @@ pub(crate) const USES: [(&str, &[&str]); 26] = [
             "policy",
             "enforce",
             "lint",
+            "comparison",
+            "import",
+            "starter",
             "violations",
             "evidence",
             "conduct",
@@ -97,6 +117,7 @@ pub(crate) const USES: [(&str, &[&str]); 26] = [
             "explanation",
             "access_log",
             "replay",
+            "trial",
             "proxy",
             "admin",
             "desk",
@@ -123,6 +144,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 45] = [
             "api/",
             "cli/demo.rs",
             "replay/",
+            "cli/web.rs",
         ],
     ),
     (
@@ -166,7 +188,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 45] = [
     ("x509_parser", &["publication/certificates.rs"]),
     ("memchr", &["access_log/", "robots/", "record/path_pattern.rs", "replay/"]),
     ("sfv", &["robots_tag/", "robots/record.rs", "signature/"]),
-    ("serde_yaml", &["policy/yaml.rs"]),
+    ("serde_yaml", &["policy/yaml.rs", "import/anubis.rs"]),
     (
         "serde",
         &[
@@ -175,11 +197,14 @@ pub(crate) const CRATES: [(&str, &[&str]); 45] = [
             "text",
             "crawlers/",
             "policy/",
+            "comparison/",
+            "import/",
             "tally/",
             "record/",
             "violations/",
             "report/",
             "explanation/",
+            "trial/",
             "admin/",
             "desk/",
             "api/",
@@ -193,6 +218,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 45] = [
             "diagnostic",
             "signature/",
             "crawlers/",
+            "import/",
             "record/",
             "violations/",
             "alerts/",
@@ -229,6 +255,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 45] = [
         "jiff",
         &[
             "enforce/",
+            "comparison/",
             "tally/",
             "counts/",
             "record/",
@@ -240,6 +267,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 45] = [
             "publication/",
             "gate/",
             "explanation/",
+            "trial/",
             "proxy/",
             "admin/",
             "desk/",
@@ -321,7 +349,7 @@ pub(crate) const EFFECTS: [&str; 8] = [
     ".await",
     "async fn",
 ];
-pub(crate) const PURE_ROOMS: [&str; 13] = [
+pub(crate) const PURE_ROOMS: [&str; 17] = [
     "access_log",
     "robots",
     "robots_tag",
@@ -330,11 +358,15 @@ pub(crate) const PURE_ROOMS: [&str; 13] = [
     "policy",
     "enforce",
     "lint",
+    "comparison",
+    "import",
+    "starter",
     "record",
     "conduct",
     "report",
     "gate",
     "explanation",
+    "trial",
 ];
 
 /// The most lines of a file, and of half of the files.

@@ -54,6 +54,19 @@ fn every_example_passes_check() {
 }
 
 #[test]
+fn every_example_has_tests_that_pass() {
+    for example in examples() {
+        let rows = stdout(beadle(&["test", "--format", "json", name(&example)]));
+        let rows: Vec<serde_json::Value> =
+            rows.lines().map(|row| serde_json::from_str(row).expect("JSON")).collect();
+        assert!(rows.len() >= 2, "{}", name(&example));
+        for row in rows {
+            assert_eq!(row["outcome"], "passed", "{row}");
+        }
+    }
+}
+
+#[test]
 fn every_example_says_what_it_is_for() {
     for example in examples() {
         let text = std::fs::read_to_string(&example).expect("readable");

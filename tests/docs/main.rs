@@ -10,6 +10,7 @@
 mod support;
 
 mod checks; // every code of a finding
+mod ci; // the hooks and the workflow of `examples/ci`
 mod commands; // the help texts are those of the program
 mod examples; // the policies of `examples/`
 mod fronts; // configurations of the servers in front

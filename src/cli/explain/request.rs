@@ -28,7 +28,8 @@ pub(super) fn explain(args: &Args, user_agent: &str, out: &mut dyn Write) -> Res
     let gate = Gate::new(&handles, &policy);
     let published = gate.published();
     for target in &args.targets {
-        let question = Question { target, user_agent, address: args.client_ip, site: None };
+        let question =
+            Question { target, user_agent, address: args.client_ip, standing: None, site: None };
         let moment = Moment::at(now);
         let explained = explanation::explain(&gate, &published, &question, moment, Rungs::AtStart);
         let explained = explained.map_err(|fault| Error::Refused(fault.to_string()))?;

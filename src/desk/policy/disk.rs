@@ -10,6 +10,7 @@ use crate::{
     escape,
     policy::Policy,
     publication::{PolicyRead, read_policy},
+    trial,
 };
 
 /// The most lines of a page.
@@ -75,6 +76,9 @@ impl OnDisk {
         let is_in_force =
             read.policy.as_ref().is_some_and(|policy| policy.fingerprint == in_force.fingerprint);
         let restart = read.restart_findings(in_force, file);
+        let tried = read.policy.iter();
+        let failures: Vec<Diagnostic> =
+            tried.flat_map(|one| trial::findings(one, &file.display().to_string())).collect();
         let state = match &read.policy {
             _ if is_in_force => "The file on disk is in force.".to_owned(),
             None => {
@@ -84,6 +88,9 @@ impl OnDisk {
                 "The file on disk has changes that need a restart.{refused} The policy below stays \
                  in force."
             ),
+            Some(_) if failures.iter().any(|one| one.severity == Severity::Error) => format!(
+                "The tests in the file on disk fail.{refused} The policy below stays in force."
+            ),
             Some(policy) => format!(
                 "The file on disk is another policy, {}, without errors.{refused} Beadle reads a \
                  changed file within seconds.",
@@ -91,6 +98,7 @@ impl OnDisk {
             ),
         };
         findings.extend(restart);
+        findings.extend(failures);
         let name = escape::text(file.display().to_string().as_bytes());
         let is_here = |finding: &&Diagnostic| finding.place.file.as_deref() == Some(&*name);
         let mut worst: BTreeMap<u32, Severity> = BTreeMap::new();

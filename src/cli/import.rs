@@ -1,0 +1,103 @@
+//! `beadle import`: the rules of other programs as a policy.
+
+use std::{
+    io::{self, Read, Write},
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    cli::{
+        destination,
+        exit::{Error, Exit},
+        input,
+        output::{Format, json},
+        web,
+    },
+    escape,
+    import::{self, Imported, Kind, Place},
+};
+
+/// The largest source, in octets.
+const MAX_FILE: usize = 16 << 20;
+
+/// Make a policy from rules of other programs
+///
+/// Reads a robots.txt, robots.json of ai.robots.txt, bot policies of Anubis, or lists of User-Agents of
+/// nginx or Apache. Prints a policy that passes 'beadle check'. What could not be carried over is
+/// listed on standard error, with the reason.
+///
+///   beadle import https://www.example.com/ > beadle.yaml
+///   beadle import blocked-bots.conf --host www.example.com --output beadle.yaml
+///
+/// Exits with 0 if nothing is lost, with 1 if something is, and with 2 if it could not read the rules.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(super) struct Args {
+    /// A file, `-` for standard input, or the URL of a site or of its robots.txt.
+    #[arg(value_name = "FILE|URL")]
+    source: String,
+    /// The kind of rules. By default, the content tells.
+    #[arg(long, value_name = "KIND", value_parser = kind)]
+    from: Option<Kind>,
+    /// The host of the site (default: that of the URL, else www.example.com).
+    #[arg(long)]
+    host: Option<String>,
+    /// The server behind Beadle.
+    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:3000")]
+    origin: String,
+    /// Write the policy to this file. With --format json, standard output has the losses.
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Replace that file if it exists.
+    #[arg(long, requires = "output")]
+    force: bool,
+    /// Output format of the losses: sentences on standard error, or JSON lines on standard output.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+fn kind(name: &str) -> Result<Kind, String> {
+    let names = Kind::ALL.map(Kind::as_str).join(", ");
+    let found = Kind::ALL.into_iter().find(|kind| kind.as_str() == name);
+    found.ok_or_else(|| format!("the kinds are {names}"))
+}
+
+pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
+    let bytes = read(&args.source)?;
+    let kind = args.from.unwrap_or_else(|| import::guess(&bytes));
+    let of_url = web::is_url(&args.source).then(|| web::host(&args.source)).flatten();
+    let host = args.host.clone().or(of_url).unwrap_or_else(|| "www.example.com".to_owned());
+    let place = Place { host, origin: args.origin.clone() };
+    let Imported { policy, losses } = import::import(kind, &bytes, &place).map_err(|why| {
+        let (source, kind) = (escape::shown(&args.source), kind.as_str());
+        Error::Refused(format!("{source}: not {kind}: {why} (name the kind with --from)"))
+    })?;
+    match (&args.output, args.format) {
+        (Some(file), _) => destination::write(file, policy.as_bytes(), args.force)?,
+        (None, Format::Text) => out.write_all(policy.as_bytes())?,
+        (None, Format::Json) => {}
+    }
+    for loss in &losses {
+        match args.format {
+            Format::Json => json(out, loss)?,
+            Format::Text => writeln!(io::stderr(), "beadle: not carried over: {loss}")?,
+        }
+    }
+    Ok(if losses.is_empty() { Exit::Fine } else { Exit::Findings })
+}
+
+fn read(source: &str) -> Result<Vec<u8>, Error> {
+    if web::is_url(source) {
+        return web::robots_txt(source, MAX_FILE);
+    }
+    if source == "-" {
+        let mut bytes = Vec::new();
+        let read = io::stdin().lock().take(MAX_FILE as u64 + 1).read_to_end(&mut bytes);
+        read.map_err(|error| input::refusal(input::STANDARD_INPUT, &error))?;
+        return match bytes.len() > MAX_FILE {
+            true => Err(input::too_large(input::STANDARD_INPUT, MAX_FILE)),
+            false => Ok(bytes),
+        };
+    }
+    input::read_file(Path::new(source), MAX_FILE)
+}

@@ -1,0 +1,201 @@
+//! `beadle init`: a first policy, by a few questions or by options.
+
+use std::{
+    io::{self, BufRead, IsTerminal, Write},
+    path::PathBuf,
+};
+
+use crate::{
+    cli::{
+        destination,
+        exit::{Error, Exit},
+        output::remark,
+        web,
+    },
+    escape,
+    starter::{Answers, Preset, Topic, Wish, policy_text, suggest},
+};
+
+/// The largest page that is read for signs of its software.
+const MAX_PAGE: usize = 4 << 20;
+
+/// Write a first policy
+///
+/// Asks on a terminal for the site, its kind, and which crawlers may come. Looks at the site's
+/// robots.txt and first page. Writes a policy with comments and tests that records violations and
+/// refuses nothing, and shows the next commands:
+///
+///   beadle init
+///   beadle init --url https://www.example.com --origin http://127.0.0.1:3000 --yes
+///   beadle init --host www.example.com --preset wordpress --purpose training=disallow --yes
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(super) struct Args {
+    /// The running site, whose robots.txt stays in force.
+    #[arg(long)]
+    url: Option<String>,
+    /// The host of the site (default: that of the URL, else www.example.com).
+    #[arg(long)]
+    host: Option<String>,
+    /// The server behind Beadle (default: http://127.0.0.1:3000).
+    #[arg(long, value_name = "URL")]
+    origin: Option<String>,
+    /// The kind of site: wordpress, mediawiki, discourse, shop, forge or documentation; none for no
+    /// preset. By default, the site's first page tells.
+    #[arg(long, value_name = "NAME", value_parser = preset)]
+    preset: Option<Kind>,
+    /// Which crawlers may come: a topic (search, training, answers, archives, seo) or a purpose of the
+    /// catalogue, with allow or disallow. Repeat it for more.
+    #[arg(long = "purpose", value_name = "PURPOSE=allow|disallow", value_parser = wishes)]
+    purposes: Vec<Wishes>,
+    /// Ask nothing; use the defaults.
+    #[arg(long, short)]
+    yes: bool,
+    /// The file to write.
+    #[arg(long, short, value_name = "FILE", default_value = "beadle.yaml")]
+    output: PathBuf,
+    /// Replace that file if it exists.
+    #[arg(long)]
+    force: bool,
+}
+
+/// A preset, or none.
+#[derive(Clone, Copy, Debug)]
+struct Kind(Option<Preset>);
+
+/// The wishes of one option.
+#[derive(Clone, Debug)]
+struct Wishes(Vec<Wish>);
+
+fn preset(name: &str) -> Result<Kind, String> {
+    let names = || Preset::ALL.map(Preset::as_str).join(", ");
+    match name {
+        "none" => Ok(Kind(None)),
+        _ => Preset::from_name(name)
+            .map(|preset| Kind(Some(preset)))
+            .ok_or_else(|| format!("the presets are {}, none", names())),
+    }
+}
+
+fn wishes(text: &str) -> Result<Wishes, String> {
+    Wish::read(text).map(Wishes)
+}
+
+/// What the running site shows.
+#[derive(Default)]
+struct Seen {
+    has_robots_txt: bool,
+    preset: Option<Preset>,
+}
+
+pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
+    let asks = !args.yes && io::stdin().is_terminal() && io::stderr().is_terminal();
+    if !args.force && args.output.exists() {
+        let file = escape::path(&args.output);
+        return Err(Error::Refused(format!(
+            "{file} exists (name another file with --output, or replace it with --force)"
+        )));
+    }
+    let mut url = args.url.clone();
+    if asks && url.is_none() {
+        url = Some(ask("URL of the running site, empty if there is none", "")?)
+            .filter(|url| !url.is_empty());
+    }
+    let seen = url.as_deref().map(look).transpose()?.unwrap_or_default();
+    let named = url.as_deref().and_then(web::host);
+    let usual = args.host.clone().or(named).unwrap_or_else(|| "www.example.com".to_owned());
+    let (host, origin) = match asks {
+        true => (
+            ask("Host of the site", &usual)?,
+            ask("Server behind Beadle", args.origin.as_deref().unwrap_or(ORIGIN))?,
+        ),
+        false => (usual, args.origin.clone().unwrap_or_else(|| ORIGIN.to_owned())),
+    };
+    let preset = match (args.preset, asks) {
+        (Some(Kind(preset)), _) => preset,
+        (None, true) => ask_preset(seen.preset)?,
+        (None, false) => seen.preset,
+    };
+    let mut wishes: Vec<Wish> = args.purposes.iter().flat_map(|one| one.0.clone()).collect();
+    if asks && wishes.is_empty() {
+        for topic in Topic::ALL {
+            wishes.extend(ask_wish(&topic)?);
+        }
+    }
+    let has_robots_txt = seen.has_robots_txt;
+    let text = policy_text(&Answers { host, origin, preset, wishes, has_robots_txt });
+    let (policy, findings) = crate::policy::read("the answers", text.as_bytes());
+    if policy.is_none() {
+        return Err(Error::Findings(findings));
+    }
+    destination::write(&args.output, text.as_bytes(), args.force)?;
+    let file = escape::path(&args.output);
+    if has_robots_txt {
+        writeln!(out, "The site's robots.txt stays; the policy adds to it (source: merge).")?;
+    }
+    writeln!(out, "{file}: written. Next:")?;
+    writeln!(out, "  beadle test {file}")?;
+    writeln!(out, "  beadle serve --config {file}")?;
+    Ok(Exit::Fine)
+}
+
+/// The usual server behind Beadle.
+const ORIGIN: &str = "http://127.0.0.1:3000";
+
+/// Looks at the robots.txt and the first page of a site. A site that does not answer has neither.
+fn look(url: &str) -> Result<Seen, Error> {
+    if !web::is_url(url) {
+        let url = escape::shown(url);
+        return Err(Error::Refused(format!("'{url}' is no URL (write https://www.example.com)")));
+    }
+    let root = url.splitn(4, '/').take(3).collect::<Vec<_>>().join("/");
+    let urls = [format!("{root}/robots.txt"), format!("{root}/")];
+    let mut pages = web::get(&urls, None, MAX_PAGE)?.into_iter();
+    let (robots_txt, first) = (pages.next(), pages.next());
+    if let Some(Err(failure)) = &robots_txt {
+        remark(&format!("{failure} (the policy is made without a look at the site)"));
+    }
+    let is_page = |page: &web::Page| page.body.trim_ascii_start().starts_with(b"<");
+    let has_robots_txt =
+        robots_txt.and_then(Result::ok).is_some_and(|page| page.status == 200 && !is_page(&page));
+    let preset = first.and_then(Result::ok).and_then(|page| {
+        let fields = page.fields.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
+        suggest(fields, &page.body)
+    });
+    Ok(Seen { has_robots_txt, preset })
+}
+
+/// Asks on standard error; an empty answer is `usual`.
+fn ask(question: &str, usual: &str) -> Result<String, Error> {
+    let mut err = io::stderr();
+    match usual {
+        "" => write!(err, "{question}: ")?,
+        _ => write!(err, "{question} [{usual}]: ")?,
+    }
+    err.flush()?;
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer)?;
+    let answer = answer.trim();
+    Ok(if answer.is_empty() { usual.to_owned() } else { answer.to_owned() })
+}
+
+fn ask_preset(seen: Option<Preset>) -> Result<Option<Preset>, Error> {
+    let names = Preset::ALL.map(Preset::as_str).join(", ");
+    loop {
+        let usual = seen.map_or("none", Preset::as_str);
+        match preset(&ask(&format!("Kind of site: {names} or none"), usual)?) {
+            Ok(Kind(preset)) => return Ok(preset),
+            Err(why) => remark(&why),
+        }
+    }
+}
+
+fn ask_wish(topic: &Topic) -> Result<Vec<Wish>, Error> {
+    loop {
+        let answer = ask(&format!("{}: allow or disallow", topic.subject), "allow")?;
+        match Wish::read(&format!("{}={answer}", topic.name)) {
+            Ok(wishes) => return Ok(wishes),
+            Err(_) => remark("write allow or disallow"),
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Rules of other programs as a policy, with a report of what could not be carried over.
+//!
+//! Bytes in one of the [`Kind`]s go in. An [`Imported`] comes out: the text of a policy that passes
+//! `beadle check` without a warning, and a [`Loss`] for each part that means something else there, or
+//! nothing. Nothing is guessed: a regular expression is carried over only if it is a list of product
+//! tokens or of path patterns.
+//!
+//! ```text
+//! robots_txt      a robots.txt, also a managed one of Cloudflare
+//! ai_robots_json  robots.json of ai.robots.txt
+//! anubis          bot policies of Anubis, YAML or JSON
+//! nginx           map and if of nginx
+//! apache          SetEnvIf, BrowserMatch and RewriteCond of Apache
+//! regex           a regular expression as texts with stars
+//! clients, paths  such a text as product tokens, or as path patterns
+//! sequence        rules of which the first that matches decides -> groups
+//! draft           the groups as the text of a policy, checked
+//! loss            a part that is not carried over
+//! ```
+//!
+//! May use: robots, crawlers, policy, diagnostic, escape, product_token. Must not know: files, clocks, the
+//! network, the place that a text goes to.
+
+mod ai_robots_json; // robots.json of ai.robots.txt
+mod anubis; // bot policies of Anubis
+mod apache; // lists of Apache
+mod clients; // texts of User-Agents -> product tokens
+mod draft; // the policy that is written
+mod kind; // the formats
+mod loss; // a part that is not carried over
+mod nginx; // lists of nginx
+mod paths; // texts of paths -> patterns
+mod regex; // regular expressions
+mod result; // what comes out
+mod robots_txt;
+mod sequence; // rules of which the first decides // robots.txt
+
+#[cfg(test)]
+mod tests;
+
+pub use self::{
+    draft::Place,
+    kind::{Kind, guess},
+    loss::Loss,
+    result::Imported,
+};
+
+/// Reads foreign rules as a policy for a site at `place`.
+///
+/// # Errors
+/// The bytes are not of this kind; the sentence says why.
+pub fn import(kind: Kind, bytes: &[u8], place: &Place) -> Result<Imported, String> {
+    let draft = match kind {
+        Kind::RobotsTxt => robots_txt::read(bytes),
+        Kind::AiRobotsJson => ai_robots_json::read(bytes)?,
+        Kind::Anubis => anubis::read(bytes)?,
+        Kind::NginxMap => nginx::read(bytes)?,
+        Kind::Apache => apache::read(bytes)?,
+    };
+    Ok(draft.finish(kind, place))
+}

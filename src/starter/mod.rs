@@ -1,0 +1,26 @@
+//! A first policy, made of a few answers.
+//!
+//! [`Answers`] go in: the site, a preset, and what is wanted of crawlers by purpose. [`policy_text`]
+//! gives the text of a policy with comments and tests. It records violations and refuses nothing.
+//! [`suggest`] reads from a page which preset fits the site.
+//!
+//! ```text
+//! preset    the policies of examples/presets, and the sign by which a site is known
+//! wish      what is wanted of crawlers with a purpose
+//! text      the answers as a policy
+//! ```
+//!
+//! May use: crawlers, policy. Must not know: files, clocks, the network, the terminal.
+
+mod preset; // a policy for a kind of site
+mod text; // the answers as a policy
+mod wish; // what is wanted of crawlers with a purpose
+
+#[cfg(test)]
+mod tests;
+
+pub use self::{
+    preset::{Preset, suggest},
+    text::{Answers, policy_text},
+    wish::{Topic, Wish},
+};
