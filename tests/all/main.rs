@@ -47,6 +47,7 @@ mod alerts; // events for the operator
 mod api; // JSON and exports for other programs
 mod cli_arguments;
 mod cli_check;
+mod cli_completions; // completions for shells, colours, suggestions
 mod cli_crawlers;
 mod cli_explain;
 mod cli_input;

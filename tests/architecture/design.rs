@@ -3,16 +3,17 @@
 /// The rooms of the base; every room may use them.
 pub(crate) const BASE: [&str; 6] =
     ["diagnostic", "escape", "fetch", "metrics", "product_token", "text"];
-const FORMATS: [&str; 4] = ["robots", "robots_tag", "signature", "crawlers"];
+const FORMATS_AND_KEYS: [&str; 5] = ["robots", "robots_tag", "signature", "crawlers", "keys"];
 
 /// The rooms that each room may use beside the base and itself. An arrow only ever points up this
 /// table.
-pub(crate) const USES: [(&str, &[&str]); 24] = [
+pub(crate) const USES: [(&str, &[&str]); 25] = [
     ("robots", &[]),
     ("robots_tag", &[]),
     ("signature", &[]),
     ("crawlers", &["signature"]),
-    ("policy", &FORMATS),
+    ("keys", &["crawlers"]),
+    ("policy", &FORMATS_AND_KEYS),
     ("enforce", &["robots", "robots_tag", "crawlers", "policy"]),
     ("tally", &[]),
     ("counts", &["tally"]),
@@ -81,6 +82,7 @@ pub(crate) const USES: [(&str, &[&str]); 24] = [
             "robots_tag",
             "signature",
             "crawlers",
+            "keys",
             "policy",
             "enforce",
             "violations",
@@ -102,7 +104,7 @@ pub(crate) const USES: [(&str, &[&str]); 24] = [
 ];
 
 /// The places of each direct dependency; it is unknown everywhere else.
-pub(crate) const CRATES: [(&str, &[&str]); 43] = [
+pub(crate) const CRATES: [(&str, &[&str]); 44] = [
     ("pingora", &["proxy/"]),
     ("async_trait", &["proxy/"]),
     (
@@ -166,6 +168,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 43] = [
             "product_token",
             "text",
             "crawlers/",
+            "keys/",
             "policy/",
             "tally/",
             "record/",
@@ -259,6 +262,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 43] = [
     ("hyper", &["admin/", "desk/", "api/"]),
     ("hyper_util", &["admin/"]),
     ("clap", &["cli/"]),
+    ("clap_complete", &["cli/"]),
     (
         "tracing",
         &[
@@ -308,11 +312,12 @@ pub(crate) const EFFECTS: [&str; 8] = [
     ".await",
     "async fn",
 ];
-pub(crate) const PURE_ROOMS: [&str; 12] = [
+pub(crate) const PURE_ROOMS: [&str; 13] = [
     "robots",
     "robots_tag",
     "signature",
     "crawlers",
+    "keys",
     "policy",
     "enforce",
     "record",
