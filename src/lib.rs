@@ -10,7 +10,7 @@
 //! ```text
 //! base       diagnostic  escape  text  metrics  product_token  fetch
 //! formats    robots   robots_tag   signature   crawlers    pure: bytes in, values out
-//! meaning    keys   policy   enforce                   pure: enforce -> policy -> keys -> formats
+//! meaning    keys   policy   enforce   comparison      pure: comparison -> enforce -> policy -> keys -> formats
 //! effects    tally -> record -> violations   evidence   conduct   alerts  do not know each other
 //! documents  report                                    stored facts in, documents out
 //! in force   publication   gate                        the published state; the path of a request
@@ -51,6 +51,8 @@ pub mod keys; // the keys of a policy, and their JSON Schema
 pub mod policy; // the operator's file as validated values
 
 pub mod enforce; // the decision about a request
+
+pub mod comparison; // two policies or two files of rules, by their meaning
 
 pub mod tally; // requests counted by hour, until they are written
 

@@ -19,11 +19,13 @@ mod input; // files and standard input, up to a limit
 mod output; // text or JSON lines
 mod screen; // the terminal
 mod span; // times and spans of time
+mod web; // pages of the web
 
 mod alerts;
 mod check;
 mod crawlers;
 mod demo;
+mod diff;
 mod explain;
 mod memory;
 mod report;
@@ -51,6 +53,7 @@ enum Verb {
     Serve(serve::Args),
     Demo(demo::Args),
     Check(check::Args),
+    Diff(diff::Args),
     Test(test::Args),
     Schema(schema::Args),
     Robots(robots::Args),
@@ -102,6 +105,7 @@ pub fn run() -> ExitCode {
             demo::run(&args, control)
         }
         Verb::Check(args) => check::run(&args, &mut out),
+        Verb::Diff(args) => diff::run(&args, &mut out),
         Verb::Test(args) => test::run(&args, &mut out),
         Verb::Schema(args) => schema::run(&args, &mut out),
         Verb::Robots(args) => robots::run(&args, &mut out),

@@ -2,7 +2,7 @@
 
 use crate::{
     crawlers::{Class, Name, Outcome, Standing},
-    policy::{Grace, Mode, Override},
+    policy::{Grace, Mode},
     product_token::ProductToken,
     robots::{Access, Form, Matcher, Rule, Scope, Target},
 };
@@ -13,7 +13,7 @@ use super::{
     group::{group_for, group_of},
     knowledge::Knowledge,
     known_editions::KnownEditions,
-    overrides::{is_for_outcome, is_protected, names, strictest_mode},
+    overrides::{first_for, is_protected, strictest_mode},
     rung::Rung,
     site::Site,
 };
@@ -107,11 +107,7 @@ impl<'r, K: Knowledge> Court<'r, '_, K> {
     fn mode_for(&self, claimant: Option<Claimant<'r>>) -> (Mode, Option<Rung>) {
         let enforcement = &self.site.enforcement;
         let outcome = claimant.map_or(Outcome::Unverifiable, |claimant| claimant.standing.outcome);
-        let is_for = |one: &&Override| {
-            is_for_outcome(one, outcome)
-                && (one.all || claimant.is_some_and(|claimant| names(one, claimant.name)))
-        };
-        if let Some(one) = enforcement.overrides.iter().find(is_for) {
+        if let Some(one) = first_for(enforcement, claimant.map(|one| one.name), outcome) {
             return (one.mode, None);
         }
         match claimant.filter(|_| enforcement.ladder.is_some()) {

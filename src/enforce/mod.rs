@@ -33,13 +33,14 @@ pub use self::{
     known_editions::KnownEditions,
     moment::{Leap, Moment},
     overrides::{is_ordered, is_protected},
-    pace::{AppliedPace, applied_pace},
+    pace::{AppliedPace, applied_pace, keeps_paces, promised_pace},
     past::{Past, Period},
     rulebook::Rulebook,
     rung::Rung,
     site::Site,
     tags::{TagFields, Tags},
     timeline::Timeline,
+    treatment::Treatment,
 };
 
 // The published rules in time.
@@ -73,6 +74,7 @@ mod knowledge; // the knowledge about a client beside its request
 mod overrides; // the overrides that apply to a name
 mod pace; // the pace that a crawler must keep
 mod rung; // the rungs of the ladder
+mod treatment; // the treatment of violations, before any request
 
 #[cfg(test)]
 mod tests;

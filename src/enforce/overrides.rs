@@ -7,13 +7,25 @@ use crate::{
 
 use super::decision::{Action, Decision, Reason};
 
+/// The first override for a client with this name and outcome.
+pub(super) fn first_for<'e>(
+    enforcement: &'e Enforcement,
+    name: Option<Name<'_>>,
+    outcome: Outcome,
+) -> Option<&'e Override> {
+    let is_for = |one: &&Override| {
+        is_for_outcome(one, outcome) && (one.all || name.is_some_and(|name| names(one, name)))
+    };
+    enforcement.overrides.iter().find(is_for)
+}
+
 /// Whether an override is for crawlers with this outcome.
-pub(super) fn is_for_outcome(one: &Override, outcome: Outcome) -> bool {
+fn is_for_outcome(one: &Override, outcome: Outcome) -> bool {
     one.standings.is_empty() || one.standings.contains(&outcome)
 }
 
 /// Whether an override has this name.
-pub(super) fn names(one: &Override, name: Name<'_>) -> bool {
+fn names(one: &Override, name: Name<'_>) -> bool {
     match name {
         Name::Known(crawler) => {
             one.tokens.contains(crawler.product_token())

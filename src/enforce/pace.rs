@@ -14,7 +14,7 @@ use crate::{
 
 use super::{
     decision::Decision, edition_id::EditionId, group::group_for, knowledge::Knowledge, rung::Rung,
-    site::Site,
+    site::Site, treatment::Treatment,
 };
 
 /// The pace that one crawler is measured by.
@@ -63,6 +63,26 @@ pub fn applied_pace<'r>(
     Some(AppliedPace { pace, record, is_enforced: true, edition: edition.id() })
 }
 
+/// The pace of the edition in force that a crawler has promised to keep at `now`, and whether it is
+/// enforced for this treatment. A crawler that promises none has none.
+pub fn promised_pace<'r>(
+    site: &Site,
+    matcher: &'r Matcher,
+    (name, group): (crawlers::Name<'_>, Option<robots::Scope>),
+    treatment: Treatment,
+    now: Timestamp,
+) -> Option<(&'r PaceRecord, bool)> {
+    let record = promised(matcher, name, group, now)?;
+    let (mode, rung) = match treatment {
+        Treatment::Pass => return None,
+        Treatment::Log => (Mode::Log, None),
+        Treatment::Throttle => (Mode::Throttle, None),
+        Treatment::Ladder => (Mode::Log, Some(Rung::Observe)),
+        Treatment::Block => (Mode::Block, None),
+    };
+    Some((record, is_promise_enforced(&site.enforcement, mode, rung)))
+}
+
 /// The laxest record among the editions that a crawler may know, with its edition. `own` is the
 /// record of the edition in force. `None` if the crawler may know an edition without a pace.
 fn laxest<'r>(
@@ -88,7 +108,7 @@ fn laxest<'r>(
 }
 
 /// Whether a crawler documents that it keeps these records.
-pub(super) fn keeps_paces(name: crawlers::Name<'_>) -> bool {
+pub fn keeps_paces(name: crawlers::Name<'_>) -> bool {
     name.known().is_some_and(|known| known.honours().crawl_delay == Some(CrawlDelay::Yes))
 }
 

@@ -8,10 +8,10 @@ use crate::{
 /// The most crawlers that are named; the others are counted.
 const SHOWN: usize = 5;
 
-/// A path that some crawlers may fetch under one file and not under the other.
+/// Paths that some crawlers may fetch under one file and not under the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// The path.
+    /// The pattern of the paths.
     pub path: String,
     /// The answers: `allow -> disallow`.
     pub verdicts: String,
@@ -25,7 +25,7 @@ impl Change {
     /// The words for a difference.
     pub fn of(row: &Difference) -> Self {
         Self {
-            path: escape::shown(&row.path),
+            path: escape::shown(&row.pattern),
             verdicts: format!("{} -> {}", row.before.access.as_str(), row.after.access.as_str()),
             before: rule(&row.before),
             after: rule(&row.after),
@@ -45,10 +45,16 @@ pub fn crawlers(tokens: &[String]) -> String {
 
 /// What is to be said after the listed differences, if anything.
 pub fn remark(differences: &Differences) -> Option<String> {
-    match (differences.rows.len(), differences.omitted) {
+    let by_sample = "compared by sample paths, one for each pattern, which is no proof";
+    let listed = match (differences.rows.len(), differences.omitted) {
         (0, _) => Some("no path is judged differently (paces are not compared)".to_owned()),
         (_, 0) => None,
         (_, more) => Some(format!("and {more} more")),
+    };
+    match (listed, differences.is_exact) {
+        (listed, true) => listed,
+        (Some(listed), false) => Some(format!("{listed}; {by_sample}")),
+        (None, false) => Some(by_sample.to_owned()),
     }
 }
 

@@ -1,13 +1,15 @@
-//! The differences in meaning between two files: crawler, path, answer before and after.
+//! The differences in meaning between two files: crawler, pattern, answer before and after.
 //!
-//! Both files judge sample paths as sent ([`Matcher`]). Each pattern in the groups that a crawler
-//! obeys on either side gives a sample: its stars are filled in, and it ends with the pattern. If
-//! both answers are equal, a longer path is tried, unless `$` ends the pattern: `/a` and `/a$`
-//! differ in `/ax`. Two rules with the same answer are no difference, and neither is a rule that a
-//! more specific one overrules on both sides.
+//! Crawlers that obey the same groups on both sides are one class. For each class, [`regions`] finds
+//! every pair of deciding rules with different answers, so the result is exact: a path is judged
+//! differently if and only if one row has the two rules that decide about it. A path is judged as sent.
 //!
-//! Samples are no proof: two patterns that differ only in their overlap with a third may show
-//! nothing. Records such as `Crawl-delay` are not compared.
+//! Where that search takes too long, sample paths are judged. Each pattern gives a sample: its stars
+//! are filled in, and it ends with the pattern. If both answers are equal, a longer path is tried,
+//! unless `$` ends the pattern: `/a` and `/a$` differ in `/ax`. Samples are no proof: two patterns that
+//! differ only in their overlap with a third may show nothing. [`Differences::is_exact`] says which.
+//!
+//! Records such as `Crawl-delay` are not compared.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,6 +21,7 @@ use super::{
     matcher::Matcher,
     normal,
     path::Target,
+    regions::{Region, access, regions},
     robots_txt::RobotsTxt,
     rule::Rule,
     verdict::Access,
@@ -27,27 +30,44 @@ use super::{
 /// How many differences are listed. The others are counted.
 pub const MAX_DIFFERENCES: usize = 1000;
 
+/// How many steps of the exact search are taken: about a second.
+const MOST_STEPS: usize = 50_000_000;
+/// How many steps of the exact search a sample stands for.
+const STEPS_OF_SAMPLE: usize = 200;
+
 /// The octet in place of a star: no hex digit, which could complete a `%` before it.
 const FILL: char = 'x';
 
 /// The differences between two files.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Differences {
-    /// The differences by the first of their tokens, then by path; [`MAX_DIFFERENCES`] at most.
+    /// The differences by the first of their tokens, then by pattern; [`MAX_DIFFERENCES`] at most.
     pub rows: Vec<Difference>,
     /// How many differences are not listed.
     pub omitted: usize,
     /// Whether some crawlers are left out, because comparing all would take too long.
     pub is_partial: bool,
+    /// Whether every difference is found. Otherwise some crawlers are compared by samples.
+    pub is_exact: bool,
 }
 
-/// A path that some crawlers may fetch under one file and not under the other.
+impl Default for Differences {
+    /// No difference.
+    fn default() -> Self {
+        Self { rows: Vec::new(), omitted: 0, is_partial: false, is_exact: true }
+    }
+}
+
+/// Paths that some crawlers may fetch under one file and not under the other: those for which the
+/// two rules decide.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// The crawlers that obey the same groups on both sides, as the files name them, in
     /// alphabetical order. `*` is every crawler that neither file names, and comes first.
     pub tokens: Arc<[String]>,
-    /// A path, with its query, in printable ASCII.
+    /// The pattern of the more specific of the two rules.
+    pub pattern: String,
+    /// One of these paths, with its query, in printable ASCII.
     pub path: String,
     /// The answer of the first file.
     pub before: Judged,
@@ -75,24 +95,52 @@ pub fn differences(before: &RobotsTxt, after: &RobotsTxt) -> Differences {
 pub fn differences_within(before: &RobotsTxt, after: &RobotsTxt, samples: usize) -> Differences {
     let (before, after) = (File::new(before), File::new(after));
     let (mut found, mut left) = (Differences::default(), samples);
+    let mut work = samples.saturating_mul(STEPS_OF_SAMPLE).min(MOST_STEPS);
     for Class { obeyed, tokens } in classes(&before, &after) {
-        let rules = before.rules(obeyed.before).saturating_add(after.rules(obeyed.after));
+        let rules = before.rules(obeyed.before).count() + after.rules(obeyed.after).count();
         let Some(rest) = left.checked_sub(rules) else {
             found.is_partial = true;
+            found.is_exact = false;
             continue;
         };
         left = rest;
-        let changes = changes(&before, &after, obeyed, &tokens);
+        let all = || (before.rules(obeyed.before), after.rules(obeyed.after));
+        let exact = regions(all().0, all().1, &mut work);
+        let regions = exact.unwrap_or_else(|| {
+            found.is_exact = false;
+            let token = tokens.first().map_or("*", String::as_str);
+            let judge = |is_after: bool, target: &Target<'_>| {
+                let file = if is_after { &after } else { &before };
+                file.judge(token, target)
+            };
+            self::samples(all().0, all().1, judge)
+        });
         let tokens: Arc<[String]> = tokens.into();
-        for (path, Change { before, after }) in changes {
+        let mut rows: Vec<Difference> =
+            regions.into_iter().map(|region| Difference::new(&tokens, region)).collect();
+        rows.sort_by(|a, b| (&a.pattern, &a.path).cmp(&(&b.pattern, &b.path)));
+        for row in rows {
             if found.rows.len() < MAX_DIFFERENCES {
-                found.rows.push(Difference { tokens: Arc::clone(&tokens), path, before, after });
+                found.rows.push(row);
             } else {
                 found.omitted += 1;
             }
         }
     }
     found
+}
+
+impl Difference {
+    fn new(tokens: &Arc<[String]>, region: Region<'_>) -> Self {
+        let judged = |rule: Option<&Rule>| Judged { access: access(rule), rule: rule.cloned() };
+        Self {
+            tokens: Arc::clone(tokens),
+            pattern: region.pattern().to_owned(),
+            before: judged(region.before),
+            after: judged(region.after),
+            path: region.path,
+        }
+    }
 }
 
 /// The groups that a crawler obeys in the two files.
@@ -106,12 +154,6 @@ struct Obeyed {
 struct Class {
     obeyed: Obeyed,
     tokens: Vec<String>,
-}
-
-/// The two answers for a path.
-struct Change {
-    before: Judged,
-    after: Judged,
 }
 
 /// A file with its groups by name, compiled.
@@ -128,27 +170,17 @@ impl<'a> File<'a> {
         Self { robots, index, matcher }
     }
 
-    fn judge(&self, token: &str, path: &str) -> Judged {
+    /// The rule that decides.
+    fn judge(&self, token: &str, target: &Target<'_>) -> Option<&Rule> {
         let scope = self.matcher.group(token).or_else(|| self.matcher.star());
-        let target = Target::letter_of(path.as_bytes());
-        let verdict = scope.map(|scope| self.matcher.verdict_letter(scope, &target));
-        Judged {
-            access: verdict.map_or(Access::Allow, |verdict| verdict.access),
-            rule: verdict.and_then(|verdict| verdict.rule).cloned(),
-        }
+        self.matcher.verdict_letter(scope?, target).rule
     }
 
-    /// The number of rules in these groups.
-    fn rules(&self, list: Option<GroupList>) -> usize {
+    /// The rules in these groups.
+    fn rules(&self, list: Option<GroupList>) -> impl Iterator<Item = &Rule> {
         let groups = list.map(|list| self.index.groups(list)).unwrap_or_default();
         let groups = groups.iter().filter_map(|&group| self.robots.groups.get(group));
-        groups.map(|group| group.rules.len()).sum()
-    }
-
-    fn patterns(&self, list: Option<GroupList>) -> impl Iterator<Item = &'a str> {
-        let groups = list.map(|list| self.index.groups(list)).unwrap_or_default();
-        let groups = groups.iter().filter_map(|&group| self.robots.groups.get(group));
-        groups.flat_map(|group| &group.rules).map(|rule| rule.pattern.as_str())
+        groups.flat_map(|group| &group.rules)
     }
 }
 
@@ -174,26 +206,28 @@ fn classes(before: &File<'_>, after: &File<'_>) -> Vec<Class> {
     classes
 }
 
-/// The sample paths with different answers, in order.
-fn changes(
-    before: &File<'_>,
-    after: &File<'_>,
-    obeyed: Obeyed,
-    tokens: &[String],
-) -> BTreeMap<String, Change> {
-    let mut found = BTreeMap::new();
-    let Some(token) = tokens.first() else { return found };
-    let patterns: BTreeSet<&str> =
-        before.patterns(obeyed.before).chain(after.patterns(obeyed.after)).collect();
+/// The regions of sample paths with different answers, each once: a sample of what [`regions`] finds.
+/// `judge` gives the rule of the first or the second set (`true`) that decides.
+pub fn samples<'r>(
+    before: impl IntoIterator<Item = &'r Rule>,
+    after: impl IntoIterator<Item = &'r Rule>,
+    judge: impl Fn(bool, &Target<'_>) -> Option<&'r Rule>,
+) -> Vec<Region<'r>> {
+    let rules = before.into_iter().chain(after);
+    let patterns: BTreeSet<&str> = rules.map(|rule| rule.pattern.as_str()).collect();
+    let mut found: BTreeMap<_, Region<'r>> = BTreeMap::new();
     for sample in patterns.into_iter().filter_map(sample) {
-        let change = sample.into_iter().find_map(|path| {
-            let change =
-                Change { before: before.judge(token, &path), after: after.judge(token, &path) };
-            (change.before.access != change.after.access).then_some((path, change))
+        let region = sample.into_iter().find_map(|path| {
+            let target = Target::letter_of(path.as_bytes());
+            let (before, after) = (judge(false, &target), judge(true, &target));
+            drop(target);
+            (access(before) != access(after)).then_some(Region { before, after, path })
         });
-        found.extend(change);
+        let Some(region) = region else { continue };
+        let key = |rule: Option<&'r Rule>| rule.map(|rule| (rule.line, &rule.pattern));
+        found.entry((key(region.before), key(region.after))).or_insert(region);
     }
-    found
+    found.into_values().collect()
 }
 
 /// Paths that `pattern` matches: the shortest, and a longer one if the pattern allows it. `None` for

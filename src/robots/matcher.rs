@@ -249,8 +249,8 @@ impl Matcher {
         self.scopes.get(scope.number()).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// The rules of the scope.
-    pub(super) fn rules(&self, scope: Scope) -> impl Iterator<Item = &Rule> {
+    /// The rules of the scope, save those with an empty pattern.
+    pub fn rules(&self, scope: Scope) -> impl Iterator<Item = &Rule> {
         self.sets_of(scope).flat_map(|set| &set.rules).map(|ranked| &ranked.rule)
     }
 

@@ -108,7 +108,8 @@ pub(super) fn octet_at(bytes: &[u8], at: usize) -> Option<u8> {
     escape_at(bytes, at).map(|escape| escape.octet)
 }
 
-fn is_decoded(octet: u8) -> bool {
+/// Whether a percent-encoded octet is decoded.
+pub(super) fn is_decoded(octet: u8) -> bool {
     octet.is_ascii_alphanumeric() || b"-._~*$".contains(&octet)
 }
 

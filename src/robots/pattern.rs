@@ -40,6 +40,19 @@ enum End {
     Tail(Box<[u8]>),
 }
 
+/// One symbol of a pattern, for a reader that goes through it octet by octet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Symbol {
+    /// This octet.
+    Octet(u8),
+    /// Any octets, also none. An octet follows.
+    Any,
+    /// The end of the path; the last symbol.
+    End,
+    /// Whatever follows; the last symbol.
+    Open,
+}
+
 /// A literal between two stars.
 #[derive(Clone, Debug)]
 enum Segment {
@@ -164,6 +177,40 @@ impl Pattern {
     /// How specific the pattern is: its octets in normal form (§2.2.2 "most octets").
     pub fn specificity(&self) -> u32 {
         self.specificity
+    }
+
+    /// A pattern that matches the same paths, as text in normal form.
+    pub fn to_text(&self) -> String {
+        let symbols = self.symbols().into_iter();
+        let text = |symbol| match symbol {
+            Symbol::Octet(b'*') => "%2A".to_owned(),
+            Symbol::Octet(b'$') => "%24".to_owned(),
+            Symbol::Octet(octet) => char::from(octet).to_string(),
+            Symbol::Any => "*".to_owned(),
+            Symbol::End => "$".to_owned(),
+            Symbol::Open => String::new(),
+        };
+        let text: String = symbols.map(text).collect();
+        if text.is_empty() { "*".to_owned() } else { text }
+    }
+
+    /// The pattern symbol by symbol.
+    pub(super) fn symbols(&self) -> Vec<Symbol> {
+        let octets = |octets: &[u8]| octets.iter().copied().map(Symbol::Octet).collect::<Vec<_>>();
+        let mut symbols = octets(&self.prefix);
+        let tail = match &self.end {
+            End::Tail(tail) => Some(&**tail),
+            End::Open | End::Exact => None,
+        };
+        for literal in self.middle.iter().map(Segment::octets).chain(tail) {
+            symbols.push(Symbol::Any);
+            symbols.extend(octets(literal));
+        }
+        symbols.push(match self.end {
+            End::Open => Symbol::Open,
+            End::Exact | End::Tail(_) => Symbol::End,
+        });
+        symbols
     }
 
     /// The octets that every matching path begins with, in normal form.

@@ -131,7 +131,7 @@ fn each_line_of_robots_txt_has_its_hits() {
         assert!(changes.contains(part), "{part}: {changes}");
     }
     assert!(text(&beadle, &format!("/robots/site.example/{first}")).contains("no earlier edition"));
-    let terminal = beadle.verb(&["robots", "--diff", &first, &second]);
+    let terminal = beadle.verb(&["diff", &first, &second]);
     let terminal = String::from_utf8_lossy(&terminal.stdout).into_owned();
     let is_change = |line: &str| line.split_whitespace().eq(["/new/", "allow", "->", "disallow"]);
     assert!(terminal.lines().any(is_change), "{terminal}");

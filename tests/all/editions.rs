@@ -260,10 +260,10 @@ fn two_sites_with_the_same_bytes_have_one_edition_and_two_histories() {
     assert_eq!(history(&[]).len(), 3);
     // A name stands for one file, on whichever site.
     let (a, b) = (tag("a.example").expect("a tag"), tag("b.example").expect("a tag"));
-    let diff = beadle.verb(&["robots", "--diff", b.trim_matches('"'), a.trim_matches('"')]);
-    assert!(diff.status.success(), "{diff:?}");
+    let diff = beadle.verb(&["diff", b.trim_matches('"'), a.trim_matches('"')]);
+    assert_eq!(diff.status.code(), Some(1), "{diff:?}");
     assert!(String::from_utf8_lossy(&diff.stdout).contains("allow -> disallow"), "{diff:?}");
-    let unclear = beadle.verb(&["robots", "--diff", a.trim_matches('"'), "policy"]);
+    let unclear = beadle.verb(&["diff", a.trim_matches('"'), "policy"]);
     assert_eq!(unclear.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&unclear.stderr).contains("--site"), "{unclear:?}");
 }
@@ -302,20 +302,25 @@ fn history_lists_editions_and_diff_compares_their_meaning() {
         (&first, "policy", None),
         (&second, &second, None),
     ] {
-        let diff = beadle.verb(&["robots", "--diff", before, after]);
+        let diff = beadle.verb(&["diff", before, after]);
         let text = String::from_utf8_lossy(&diff.stdout);
-        assert_eq!(diff.status.code(), Some(0), "{before} {after}: {diff:?}");
+        let code = i32::from(change.is_some());
+        assert_eq!(diff.status.code(), Some(code), "{before} {after}: {diff:?}");
         match change {
             Some(change) => {
                 assert!(text.contains("/new/") && text.contains(change), "{text}");
                 assert!(!text.contains("/both/"), "{text}");
             }
-            None => assert!(text.contains("judged differently"), "{text}"),
+            None => assert!(text.contains("no difference in meaning"), "{text}"),
         }
     }
-    let row = beadle.verb(&["robots", "--format", "json", "--diff", &first, &second]);
+    let row = beadle.verb(&["diff", "--format", "json", &first, &second]);
     let rows = json_lines(&row);
     assert_eq!(rows.len(), 1, "{rows:?}");
+    assert_eq!(
+        (&rows[0]["site"], &rows[0]["what"]),
+        (&json!("site.example"), &json!("disallowed"))
+    );
     assert_eq!(rows[0]["before"]["verdict"], "allow");
     assert_eq!(
         rows[0]["after"],
@@ -342,18 +347,19 @@ fn history_and_diff_explain_refusals() {
         (beadle.rows("SELECT id FROM editions").len() > names.len()).then_some(())
     });
     let refused = |args: &[&str], sign: &str| {
-        let output = beadle.verb(&[&["robots"], args].concat());
+        let verb = if args[0].starts_with("--") { "robots" } else { "diff" };
+        let output = beadle.verb(&[&[verb], args].concat());
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{args:?}: {output:?}");
         assert!(text.contains(sign), "{args:?}: {text}");
         assert!(output.stdout.is_empty(), "{args:?}: {output:?}");
     };
-    refused(&["--diff", &prefix, "policy"], "write more digits");
-    refused(&["--diff", "zzzz", "policy"], "no edition begins with 'zzzz'");
-    refused(&["--diff", "", "policy"], "no edition begins with ''");
-    refused(&["--diff", "\u{1b}[31m*", "policy"], "no edition begins with");
+    refused(&[&prefix, "policy"], "write more digits");
+    refused(&["zzzz", "policy"], "'zzzz' is neither a file, a URL nor an edition");
+    refused(&["ffffffffffff", "policy"], "no edition begins with 'ffffffffffff'");
+    refused(&["", "policy"], "'' is neither a file");
+    refused(&["\u{1b}[31m*", "policy"], "is neither a file");
     refused(&["--history", "--site", "other.example"], "no site has the host");
-    refused(&["--history", "--diff", "a", "b"], "cannot be used with");
 
     let without = disallowing(&origin, "", "", "").violations("  log: $DIR/v.jsonl\n");
     let folder = beadle.folder().join("without.yaml");
@@ -362,11 +368,11 @@ fn history_and_diff_explain_refusals() {
     let missing_file = beadle.folder().join("missing.yaml");
     std::fs::write(&missing_file, beadle.text_of(&missing)).expect("the folder is ours");
     for (file, sign) in [(&folder, "set 'violations.database'"), (&missing_file, "none.db")] {
-        for args in [&["--history"][..], &["--diff", "ab", "cd"]] {
+        for args in [&["robots", "--history"][..], &["diff", "ab", "cd"]] {
             let output = std::process::Command::new(PROGRAM)
-                .args(["robots", "--config"])
-                .arg(file)
                 .args(args)
+                .arg("--config")
+                .arg(file)
                 .output()
                 .expect("the program can be started");
             let text = String::from_utf8_lossy(&output.stderr).into_owned();

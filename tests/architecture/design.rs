@@ -7,7 +7,7 @@ const FORMATS_AND_KEYS: [&str; 5] = ["robots", "robots_tag", "signature", "crawl
 
 /// The rooms that each room may use beside the base and itself. An arrow only ever points up this
 /// table.
-pub(crate) const USES: [(&str, &[&str]); 25] = [
+pub(crate) const USES: [(&str, &[&str]); 26] = [
     ("robots", &[]),
     ("robots_tag", &[]),
     ("signature", &[]),
@@ -15,6 +15,7 @@ pub(crate) const USES: [(&str, &[&str]); 25] = [
     ("keys", &["crawlers"]),
     ("policy", &FORMATS_AND_KEYS),
     ("enforce", &["robots", "robots_tag", "crawlers", "policy"]),
+    ("comparison", &["robots", "robots_tag", "crawlers", "policy", "enforce"]),
     ("tally", &[]),
     ("counts", &["tally"]),
     ("record", &["robots", "tally"]),
@@ -64,6 +65,7 @@ pub(crate) const USES: [(&str, &[&str]); 25] = [
             "crawlers",
             "policy",
             "enforce",
+            "comparison",
             "violations",
             "evidence",
             "report",
@@ -85,6 +87,7 @@ pub(crate) const USES: [(&str, &[&str]); 25] = [
             "keys",
             "policy",
             "enforce",
+            "comparison",
             "violations",
             "evidence",
             "conduct",
@@ -119,6 +122,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 44] = [
             "desk/",
             "api/",
             "cli/demo.rs",
+            "cli/web.rs",
         ],
     ),
     (
@@ -170,6 +174,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 44] = [
             "crawlers/",
             "keys/",
             "policy/",
+            "comparison/",
             "tally/",
             "record/",
             "violations/",
@@ -222,6 +227,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 44] = [
         "jiff",
         &[
             "enforce/",
+            "comparison/",
             "tally/",
             "counts/",
             "record/",
@@ -312,7 +318,7 @@ pub(crate) const EFFECTS: [&str; 8] = [
     ".await",
     "async fn",
 ];
-pub(crate) const PURE_ROOMS: [&str; 13] = [
+pub(crate) const PURE_ROOMS: [&str; 14] = [
     "robots",
     "robots_tag",
     "signature",
@@ -320,6 +326,7 @@ pub(crate) const PURE_ROOMS: [&str; 13] = [
     "keys",
     "policy",
     "enforce",
+    "comparison",
     "record",
     "conduct",
     "report",

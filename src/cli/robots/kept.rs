@@ -25,7 +25,11 @@ pub(super) fn named(policy: &Policy, site: Option<&Site>, id: &str) -> Result<Ed
 }
 
 /// The edition whose hash begins with `id`; of `site` alone, if given.
-pub(super) fn edition(policy: &Policy, site: Option<&Site>, id: &str) -> Result<Edition, Error> {
+pub(in crate::cli) fn edition(
+    policy: &Policy,
+    site: Option<&Site>,
+    id: &str,
+) -> Result<Edition, Error> {
     let store = Store::open_read_only(database(policy)?)?;
     let mut found = store.editions_by_id(id, site.map(|site| site.name.as_str()))?;
     let shown = escape::bounded(id.as_bytes(), 80);

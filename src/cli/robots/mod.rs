@@ -1,4 +1,4 @@
-//! `beadle robots`: the robots.txt of a site, its history, and differences.
+//! `beadle robots`: the robots.txt of a site, and its history.
 
 use std::io::Write;
 
@@ -13,16 +13,14 @@ use crate::cli::{
 };
 
 mod acceptance; // a quarantined file that an operator accepts
-mod difference; // what changes between two editions
 mod history; // the editions that were published
-mod kept; // an edition in the database
-mod site; // the site that the options name
+pub(super) mod kept; // an edition in the database
+pub(super) mod site; // the site that the options name
 
-/// Print the robots.txt of a site as it is served, its history, or a difference
+/// Print the robots.txt of a site as it is served, or its history
 ///
 ///   beadle robots --history
 ///   beadle robots --edition 3f2a91c0
-///   beadle robots --diff 3f2a91c0 policy
 ///   beadle robots accept --site www.example.com
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
@@ -36,16 +34,11 @@ pub(super) struct Args {
     /// List the editions in the database, with the start and end of each period in force.
     #[arg(long)]
     history: bool,
-    /// Show the differences between two editions: crawlers, path, verdict before and after. Name an
-    /// edition by the first digits of its hash, or write `policy` for the edition of the policy
-    /// file.
-    #[arg(long, num_args = 2, value_names = ["A", "B"], conflicts_with = "history")]
-    diff: Option<Vec<String>>,
     /// Print the bytes of an edition in the database, named by the first digits of its hash, 8 at
     /// least.
-    #[arg(long, value_name = "ID", conflicts_with_all = ["history", "diff"])]
+    #[arg(long, value_name = "ID", conflicts_with = "history")]
     edition: Option<String>,
-    /// Output format of a history or a difference.
+    /// Output format of a history.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
     #[command(subcommand)]
@@ -64,9 +57,8 @@ enum Verb {
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     let host = args.site.as_deref();
     if let Some(Verb::Accept) = &args.verb {
-        if args.history || args.diff.is_some() || args.edition.is_some() {
-            let message =
-                "'accept' takes neither --history, --diff nor --edition (run them separately)";
+        if args.history || args.edition.is_some() {
+            let message = "'accept' takes neither --history nor --edition (run them separately)";
             return Err(Error::Refused(message.to_owned()));
         }
         let policy = load_with_database(&args.config.config)?;
@@ -81,13 +73,11 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
         out.write_all(&kept::named(&policy, named, id)?.bytes)?;
         return Ok(Exit::Fine);
     }
-    match &args.diff {
-        Some(pair) => difference::print(&policy, site.ok(), pair, args.format, out)?,
-        None if args.history => {
-            let named = host.map(|_| site).transpose()?;
-            history::print(&policy, named, args.format, out)?;
-        }
-        None => out.write_all(site::known_edition(site?)?.bytes())?,
+    if args.history {
+        let named = host.map(|_| site).transpose()?;
+        history::print(&policy, named, args.format, out)?;
+    } else {
+        out.write_all(site::known_edition(site?)?.bytes())?;
     }
     Ok(Exit::Fine)
 }

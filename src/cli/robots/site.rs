@@ -10,7 +10,10 @@ use crate::{
 };
 
 /// The site that serves this host or has this name; the only site if no host is given.
-pub(super) fn find<'b>(rulebook: &'b Rulebook, host: Option<&str>) -> Result<&'b Site, Error> {
+pub(in crate::cli) fn find<'b>(
+    rulebook: &'b Rulebook,
+    host: Option<&str>,
+) -> Result<&'b Site, Error> {
     let sites = rulebook.sites();
     let names = || sites.iter().map(|site| site.name.as_str()).collect::<Vec<_>>().join(", ");
     let Some(host) = host else {
@@ -31,7 +34,7 @@ pub(super) fn find<'b>(rulebook: &'b Rulebook, host: Option<&str>) -> Result<&'b
 }
 
 /// The edition in force, if it is known here.
-pub(super) fn known_edition(site: &Site) -> Result<&Edition, Error> {
+pub(in crate::cli) fn known_edition(site: &Site) -> Result<&Edition, Error> {
     if site.edition().is_provisional() {
         let (name, source) = (&site.name, site.source.as_str());
         return Err(Error::Refused(format!(

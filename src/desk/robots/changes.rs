@@ -12,7 +12,7 @@ const MOST_SAMPLES: usize = 100_000;
 
 /// What a page says about two files with too many rules and groups.
 const PARTIAL: &str = "Not all crawlers are compared: the files have too many rules and groups for a \
-                       page. 'beadle robots --diff' compares all.";
+                       page. 'beadle diff' compares all.";
 
 /// A difference in meaning.
 pub(super) struct Changes {

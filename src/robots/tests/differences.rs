@@ -2,11 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{
-    super::difference::sample,
-    merge::{for_star, naming},
-    *,
-};
+use super::{super::difference::sample, *};
 
 fn file(text: &str) -> RobotsTxt {
     parse(text.as_bytes()).0
@@ -63,7 +59,7 @@ fn a_difference_has_the_rules_that_decide() {
         ),
         "* | /b | disallow Disallow /b | allow\n\
          * | /b/c | disallow Disallow /b | allow Allow /b/c\n\
-         * | /dxe | allow | disallow Disallow /d*e$\n"
+         * | /de | allow | disallow Disallow /d*e$\n"
     );
     assert_eq!(
         rows("User-agent: *\nDisallow: /\n", "User-agent: *\nDisallow: /$\n"),
@@ -111,7 +107,7 @@ fn the_rows_are_bounded_and_the_others_counted() {
     let lines: String = (0..1500).map(|at| format!("Disallow: /{at}/\n")).collect();
     let found = differences(&file(&format!("User-agent: *\n{lines}")), &RobotsTxt::default());
     assert_eq!((found.rows.len(), found.omitted), (MAX_DIFFERENCES, 500));
-    assert!(found.rows.is_sorted_by(|a, b| a.path < b.path));
+    assert!(found.is_exact && found.rows.is_sorted_by(|a, b| a.pattern < b.pattern));
 }
 
 fn small_file() -> impl Strategy<Value = String> {
@@ -123,10 +119,14 @@ fn small_file() -> impl Strategy<Value = String> {
 }
 
 /// The judgement of the matcher.
-fn access(matcher: &Matcher, token: &str, path: &str) -> Access {
+fn judged(matcher: &Matcher, token: &str, path: &str) -> Judged {
     let scope = matcher.group(token).or_else(|| matcher.star());
     let target = Target::new(path.as_bytes());
-    scope.map_or(Access::Allow, |scope| matcher.verdict_letter(scope, &target).access)
+    let verdict = scope.map(|scope| matcher.verdict_letter(scope, &target));
+    Judged {
+        access: verdict.map_or(Access::Allow, |verdict| verdict.access),
+        rule: verdict.and_then(|verdict| verdict.rule).cloned(),
+    }
 }
 
 proptest! {
@@ -140,48 +140,105 @@ proptest! {
     }
 
     #[test]
-    fn all_differences_are_listed_and_no_others(
+    fn a_path_is_judged_differently_if_and_only_if_a_row_has_its_rules(
         before in small_file(),
         after in small_file(),
+        paths in prop::collection::vec("/[abx*%4.]{0,6}", 1..40),
     ) {
         let (before, after) = (file(&before), file(&after));
         prop_assert_eq!(differences(&before, &before), Differences::default());
         let found = differences(&before, &after);
-        let matchers = (Matcher::new(&before), Matcher::new(&after));
-        for Difference { tokens, path, before, after } in &found.rows {
+        prop_assert!(found.is_exact);
+        let matchers = [Matcher::new(&before), Matcher::new(&after)];
+        for Difference { tokens, pattern, path, before, after } in &found.rows {
             prop_assert!(before.access != after.access);
+            let rules = || [before, after].into_iter().filter_map(|judged| judged.rule.as_ref());
+            prop_assert!(rules().any(|rule| rule.pattern == *pattern));
             for token in tokens.iter() {
-                prop_assert_eq!(access(&matchers.0, token, path), before.access);
-                prop_assert_eq!(access(&matchers.1, token, path), after.access);
+                prop_assert_eq!(&judged(&matchers[0], token, path), before);
+                prop_assert_eq!(&judged(&matchers[1], token, path), after);
             }
         }
-        for token in ["*", "a", "b", "c", "b 1.0"] {
-            let mut lines =
-                before.groups.iter().chain(&after.groups).flat_map(|group| &group.user_agents);
-            let is_named = lines.any(|ua| {
-                name::forms(&ua.name).into_iter().flatten().any(|name| name == token)
+        let tokens = found.rows.iter().flat_map(|row| row.tokens.iter().map(String::as_str));
+        let tokens: std::collections::BTreeSet<&str> = tokens.chain(["*"]).collect();
+        let mut samples = paths;
+        let groups = before.groups.iter().chain(&after.groups);
+        let patterns = groups.flat_map(|group| &group.rules).map(|rule| &rule.pattern);
+        samples.extend(patterns.filter_map(|pattern| sample(pattern)).flatten());
+        for (token, path) in tokens.iter().flat_map(|token| samples.iter().map(move |path| (token, path))) {
+            let [before, after] = matchers.each_ref().map(|matcher| judged(matcher, token, path));
+            let is_listed = found.rows.iter().any(|row| {
+                row.before == before && row.after == after && row.tokens.iter().any(|t| t == token)
             });
-            // The patterns that the crawler is judged by, on either side.
-            let patterns = [&before, &after].map(|robots| {
-                let named = naming(robots, token);
-                let obeyed = if named.is_empty() { for_star(robots) } else { named };
-                let groups = obeyed.into_iter().map(|group| &robots.groups[group]);
-                groups.flat_map(|group| group.rules.clone()).collect::<Vec<_>>()
-            });
-            if !is_named && token != "*" {
-                continue;
-            }
-            for rule in patterns.iter().flatten() {
-                let Some(paths) = sample(&rule.pattern) else { continue };
-                let path = &paths[0];
-                let judged = (access(&matchers.0, token, path), access(&matchers.1, token, path));
-                let is_listed = found.rows.iter().any(|row| {
-                    row.path == *path && row.tokens.iter().any(|t| t.eq_ignore_ascii_case(token))
-                });
-                prop_assert_eq!(judged.0 != judged.1, is_listed, "{} {}", token, path);
+            prop_assert_eq!(before.access != after.access, is_listed, "{} {}", token, path);
+        }
+    }
+
+    #[test]
+    fn a_crawler_without_a_row_is_judged_alike(
+        before in small_file(),
+        after in small_file(),
+        paths in prop::collection::vec("/[abx*%4.]{0,6}", 1..40),
+    ) {
+        let (before, after) = (file(&before), file(&after));
+        let found = differences(&before, &after);
+        let matchers = [Matcher::new(&before), Matcher::new(&after)];
+        let groups = before.groups.iter().chain(&after.groups);
+        let names: Vec<&str> = groups
+            .flat_map(|group| &group.user_agents)
+            .flat_map(|ua| name::forms(&ua.name).into_iter().flatten())
+            .collect();
+        let is_listed = |name: &str| {
+            found.rows.iter().any(|row| row.tokens.iter().any(|t| t.eq_ignore_ascii_case(name)))
+        };
+        for name in names.iter().filter(|name| !is_listed(name)) {
+            for path in &paths {
+                let [before, after] = matchers.each_ref().map(|matcher| judged(matcher, name, path));
+                prop_assert_eq!(before.access, after.access, "{} {}", name, path);
             }
         }
     }
+}
+
+#[test]
+fn only_the_overlap_of_two_patterns_differs() {
+    assert_eq!(
+        rows(
+            "User-agent: *\nDisallow: /*/b/\nAllow: /a/long/*.html\n",
+            "User-agent: *\nDisallow: /*/b/\nDisallow: /a/long/*.html\nAllow: /*/c/$\n"
+        ),
+        "* | //b/c/ | disallow Disallow /*/b/ | allow Allow /*/c/$\n\
+         * | /a/long/.html | allow Allow /a/long/*.html | disallow Disallow /a/long/*.html\n"
+    );
+}
+
+#[test]
+fn a_search_without_end_gives_way_to_samples() {
+    let wild = |word: &str| -> String {
+        (0..60).map(|at| format!("Disallow: /*{word}{at}*{at}x*{at}y*\n")).collect()
+    };
+    let (before, after) = (wild("a"), wild("b"));
+    let (before, after) =
+        (file(&format!("User-agent: *\n{before}")), file(&format!("User-agent: *\n{after}")));
+    let found = differences_within(&before, &after, 1_000);
+    assert!(!found.is_exact && !found.is_partial);
+    assert_eq!(found.rows.len(), 120);
+}
+
+#[test]
+fn long_files_are_compared_exactly() {
+    let lines = |skipped: usize| -> String {
+        let line = |at: usize| match at % 10 {
+            0 => format!("Disallow: /*?filter{at}=\n"),
+            _ => format!("Disallow: /shop/category-{at}/\n"),
+        };
+        let lines: String = (0..1_000).filter(|at| *at != skipped).map(line).collect();
+        format!("User-agent: *\n{lines}")
+    };
+    let found = differences(&file(&lines(501)), &file(&lines(510)));
+    let found: Vec<&str> = found.rows.iter().map(|row| row.pattern.as_str()).collect();
+    assert_eq!(found, ["/*?filter510=", "/shop/category-501/"]);
+    assert!(differences(&file(&lines(501)), &file(&lines(510))).is_exact);
 }
 
 #[test]

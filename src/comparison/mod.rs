@@ -1,0 +1,40 @@
+//! Two policies or two robots.txt files, compared by their meaning for crawlers.
+//!
+//! [`files`] compares two robots.txt files, [`policies`] two policies with their rulebooks. A
+//! [`Comparison`] comes out: a [`Row`] for each path pattern, action, pace, tag or setting that
+//! changes, by site and by the crawlers that change alike. [`text`] is the same as lines.
+//!
+//! **Exact.** For verdicts, a row has the two rules that decide. A path is judged differently for a
+//! crawler if and only if a row has its two rules. Where an exact search takes too long, the rows are
+//! samples, and the comparison says so. Paths are compared as they are sent.
+//!
+//! ```text
+//! row        one change              files      two robots.txt files
+//! sites      which sites belong together, by host
+//! clients    the clients of two sites: the group, the treatment and the pace of each
+//! site       what changes for them   tags       what changes in the tags of responses
+//! settings   what changes beside     text       the rows as lines
+//! ```
+//!
+//! May use: robots, robots_tag, crawlers, policy, enforce, product_token, escape. Must not know:
+//! files, clocks, the network, the place that a text goes to.
+
+mod clients; // the clients of two sites
+mod files; // two robots.txt files
+mod records; // the other records of a group
+mod row; // one change
+mod settings; // what changes beside rules and tags
+mod site; // what changes for the clients of two sites
+mod sites; // two policies
+mod tags; // what changes in the tags of responses
+mod text; // the rows as lines
+
+#[cfg(test)]
+mod tests;
+
+pub use self::{
+    files::files,
+    row::{Comparison, Row, State},
+    sites::{Side, policies},
+    text::{Told, text},
+};

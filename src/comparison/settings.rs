@@ -1,0 +1,75 @@
+//! What changes at a site beside rules and tags: its settings, as the policy names them.
+
+use std::{sync::Arc, time::Duration};
+
+use crate::{
+    policy::{Breaker, Ladder, Mode, Site},
+    robots::Reading,
+};
+
+use super::row::{Comparison, Row, State};
+
+/// Compares the settings of two sites.
+pub(super) fn compare(name: &Arc<str>, before: &Site, after: &Site, comparison: &mut Comparison) {
+    for ((what, old), (_, new)) in settings(before).into_iter().zip(settings(after)) {
+        if old != new {
+            comparison.add(Row::setting(Some(name), what, State::of(old), State::of(new)));
+        }
+    }
+}
+
+/// The settings with their values as text; an empty text is none.
+fn settings(site: &Site) -> Vec<(&'static str, String)> {
+    let (robots_txt, enforcement) = (&site.robots_txt, &site.enforcement);
+    let Reading { case_insensitive, decode_depth } = site.reading;
+    let classes: Vec<&str> = enforcement.star_binds.iter().map(|class| class.as_str()).collect();
+    vec![
+        ("origin", site.origin.to_string()),
+        ("origin.case_insensitive", case_insensitive.to_string()),
+        ("origin.decode_depth", decode_depth.to_string()),
+        ("default", site.default.to_string()),
+        ("underscore_fields", site.underscore_fields.to_string()),
+        ("robots_txt.source", robots_txt.source.as_str().to_owned()),
+        ("robots_txt.max_age", time(robots_txt.max_age)),
+        ("robots_txt.cache_window", time(robots_txt.cache_window)),
+        ("robots_txt.accept_full_disallow", robots_txt.accept_full_disallow.to_string()),
+        ("robots_tag_legacy", site.robots_tag_legacy.to_string()),
+        ("enforcement.grace", enforcement.grace.as_str().to_owned()),
+        ("enforcement.star_binds", classes.join(", ")),
+        ("enforcement.impostors", enforcement.impostors.map_or("", Mode::as_str).to_owned()),
+        ("enforcement.ladder", enforcement.ladder.as_ref().map(ladder).unwrap_or_default()),
+        ("enforcement.breaker", enforcement.breaker.as_ref().map(breaker).unwrap_or_default()),
+        ("enforcement.block", block(site)),
+    ]
+}
+
+fn ladder(ladder: &Ladder) -> String {
+    let Ladder { period, share, min_violations, throttle } = ladder;
+    format!("{share} and {min_violations} violations in {}, {throttle}", time(*period))
+}
+
+fn breaker(breaker: &Breaker) -> String {
+    let Breaker { share, min_requests, window, pause } = breaker;
+    format!("{share} of {min_requests} requests in {}, pause {}", time(*window), time(*pause))
+}
+
+/// The answer to a refused request; its text by a checksum, as texts are long.
+fn block(site: &Site) -> String {
+    let block = &site.enforcement.block;
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for octet in format!("{:?}{:?}", block.body, block.impostor_body).bytes() {
+        hash = (hash ^ u64::from(octet)).wrapping_mul(0x0100_0000_01b3);
+    }
+    format!("{} {}, text {:08x}", block.status, block.content_type, hash >> 32)
+}
+
+/// A time in the largest unit that has no rest.
+fn time(time: Duration) -> String {
+    let seconds = time.as_secs();
+    let units = [(86_400, "d"), (3_600, "h"), (60, "m")];
+    let unit = units.iter().find(|(unit, _)| seconds > 0 && seconds.is_multiple_of(*unit));
+    match unit {
+        Some((unit, name)) => format!("{}{name}", seconds / unit),
+        None => format!("{seconds}s"),
+    }
+}
