@@ -10,7 +10,8 @@
 //! ```text
 //! base       diagnostic  escape  text  metrics  product_token  fetch
 //! formats    robots   robots_tag   signature   crawlers   access_log    pure: bytes in, values out
-//! meaning    policy   enforce   lint   comparison      pure: lint and comparison -> enforce -> policy -> formats
+//! meaning    keys   policy   enforce                   pure: enforce -> policy -> keys -> formats
+//!            lint   comparison                         pure, by enforce
 //! effects    tally -> record -> violations   evidence   conduct   alerts  do not know each other
 //! documents  report                                    stored facts in, documents out
 //! in force   publication   gate                        the published state; the path of a request
@@ -49,6 +50,7 @@ pub mod access_log; // access logs of web servers
 
 pub mod crawlers; // the catalogue, the claim of a User-Agent, and its evidence
 
+pub mod keys; // the keys of a policy, and their JSON Schema
 pub mod policy; // the operator's file as validated values
 
 pub mod enforce; // the decision about a request

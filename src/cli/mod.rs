@@ -7,12 +7,14 @@
 
 use std::{io, process::ExitCode};
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use self::{exit::Exit, serve::Control};
 
+mod completions; // completions for shells
 mod config; // the policy file as an option
 mod destination; // a file that is written
+mod example; // examples in the help
 mod exit; // exit codes and errors
 mod input; // files and standard input, up to a limit
 mod output; // text or JSON lines
@@ -33,6 +35,7 @@ mod memory;
 mod replay;
 mod report;
 mod robots;
+mod schema;
 mod serve;
 mod store;
 mod tags;
@@ -59,6 +62,7 @@ enum Verb {
     Diff(diff::Args),
     Import(import::Args),
     Test(test::Args),
+    Schema(schema::Args),
     Robots(robots::Args),
     Explain(explain::Args),
     Crawlers(crawlers::Args),
@@ -68,6 +72,12 @@ enum Verb {
     Report(report::Args),
     Store(store::Args),
     Alerts(alerts::Args),
+    Completions(completions::Args),
+}
+
+/// The command line with the examples of its help.
+fn command() -> clap::Command {
+    example::with_examples(Args::command())
 }
 
 /// Runs the program.
@@ -79,7 +89,11 @@ pub fn run() -> ExitCode {
         Ok(control) => control,
         Err(error) => return Exit::of(Err(error)).into(),
     };
-    let args = match Args::try_parse() {
+    if let Some(answered) = completions::answer(command) {
+        return Exit::of(answered).into();
+    }
+    let matches = command().try_get_matches();
+    let args = match matches.and_then(|matches| Args::from_arg_matches(&matches)) {
         Ok(args) => args,
         Err(error) => {
             // Help and version are errors for clap, but no failure.
@@ -103,6 +117,7 @@ pub fn run() -> ExitCode {
         Verb::Diff(args) => diff::run(&args, &mut out),
         Verb::Import(args) => import::run(&args, &mut out),
         Verb::Test(args) => test::run(&args, &mut out),
+        Verb::Schema(args) => schema::run(&args, &mut out),
         Verb::Robots(args) => robots::run(&args, &mut out),
         Verb::Explain(args) => explain::run(&args, &mut out),
         Verb::Crawlers(args) => crawlers::run(&args, &mut out),
@@ -111,6 +126,7 @@ pub fn run() -> ExitCode {
         Verb::Violations(args) => violations::run(&args, &mut out),
         Verb::Report(args) => report::run(&args, &mut out),
         Verb::Store(args) => store::run(&args, &mut out),
+        Verb::Completions(args) => completions::run(&args, &mut out),
         Verb::Alerts(args) => alerts::run(&args, &mut out),
     };
     Exit::of(outcome).into()

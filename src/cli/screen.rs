@@ -27,14 +27,19 @@ impl Screen {
         if !out.is_terminal() {
             return Self { width: None, has_colours: false };
         }
-        let variable = |name| env::var(name).ok().filter(|value| !value.is_empty());
         let named = variable("COLUMNS").and_then(|columns| columns.parse().ok());
         let own = || terminal_size_of(&out).map(|(Width(columns), _)| usize::from(columns));
         let width = named.or_else(own).filter(|&width| width > 0).unwrap_or(USUAL_WIDTH);
-        let is_dumb = variable("TERM").is_some_and(|term| term == "dumb");
-        Self {
-            width: Some(width.max(LEAST_WIDTH)),
-            has_colours: variable("NO_COLOR").is_none() && !is_dumb,
-        }
+        Self { width: Some(width.max(LEAST_WIDTH)), has_colours: wants_colours() }
     }
+}
+
+/// Whether the environment lets a terminal have colours: neither `NO_COLOR` nor a dumb terminal says
+/// no.
+pub(super) fn wants_colours() -> bool {
+    variable("NO_COLOR").is_none() && variable("TERM").is_none_or(|term| term != "dumb")
+}
+
+fn variable(name: &str) -> Option<String> {
+    env::var(name).ok().filter(|value| !value.is_empty())
 }

@@ -23,6 +23,7 @@ use crate::{
         alerts::known_offenders,
         config::{ConfigFile, load_after_trial},
         exit::{Error, Exit},
+        screen::wants_colours,
     },
     desk,
     diagnostic::Severity,
@@ -123,8 +124,7 @@ pub(super) fn log_to_stderr(format: LogFormat, level: &str) {
     // A second call in one process has no effect.
     let _ = match format {
         LogFormat::Text => {
-            let ansi = std::io::IsTerminal::is_terminal(&std::io::stderr())
-                && std::env::var_os("NO_COLOR").is_none();
+            let ansi = std::io::IsTerminal::is_terminal(&std::io::stderr()) && wants_colours();
             registry.with(lines.with_ansi(ansi)).try_init()
         }
         LogFormat::Json => registry.with(lines.json()).try_init(),

@@ -36,5 +36,5 @@ pub use self::{
     files::files,
     row::{Comparison, Row, State},
     sites::{Side, policies},
-    text::text,
+    text::{Told, text},
 };

@@ -79,35 +79,57 @@ fn crawlers(row: &Row) -> String {
     }
 }
 
-fn change(row: &Row) -> Vec<String> {
-    let path = row.path.as_ref().map(|path| escape::shown(path.as_bytes()));
-    if let (State::Verdict(before), State::Verdict(after)) = (&row.before, &row.after) {
-        let path = path.unwrap_or_default();
-        let mut by = format!("before {}, after {}", rule(before), rule(after));
-        if let Some(example) = row.example.as_ref().filter(|example| **example != path) {
-            by.push_str(&format!("; such as {}", escape::shown(example.as_bytes())));
+/// One change in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// The crawlers that it concerns.
+    pub crawlers: String,
+    /// The paths, or the setting.
+    pub subject: String,
+    /// Before.
+    pub before: String,
+    /// After.
+    pub after: String,
+    /// The rules that decide, before and after.
+    pub by: Option<String>,
+}
+
+impl Told {
+    /// A row in words.
+    pub fn of(row: &Row) -> Self {
+        let path = row.path.as_ref().map(|path| escape::shown(path.as_bytes()));
+        let crawlers = crawlers(row);
+        if let (State::Verdict(before), State::Verdict(after)) = (&row.before, &row.after) {
+            let subject = path.unwrap_or_default();
+            let mut by = format!("before {}, after {}", rule(before), rule(after));
+            if let Some(example) = row.example.as_ref().filter(|example| **example != subject) {
+                by.push_str(&format!("; such as {}", escape::shown(example.as_bytes())));
+            }
+            let verdict = |one: &Verdict| match &one.action {
+                Some(action) => format!("{} ({})", one.verdict, escape::shown(action)),
+                None => one.verdict.to_owned(),
+            };
+            let (before, after) = (verdict(before), verdict(after));
+            return Self { crawlers, subject, before, after, by: Some(by) };
         }
-        let verdict = |one: &Verdict| match &one.action {
-            Some(action) => format!("{} ({})", one.verdict, escape::shown(action)),
-            None => one.verdict.to_owned(),
+        let value = |state: &State| match state {
+            State::Value(text) => escape::shown(text),
+            State::None | State::Verdict(_) => "none".to_owned(),
         };
-        return vec![
-            format!("{path:<28} {} -> {}", verdict(before), verdict(after)),
-            format!("    {by}"),
-        ];
+        let subject = match (row.what, path) {
+            ("tagged", Some(path)) => format!("{path} tags"),
+            ("paced", _) => "pace".to_owned(),
+            (what, Some(_)) => format!("disallowed paths: {what}"),
+            (what, None) => what.to_owned(),
+        };
+        Self { crawlers, subject, before: value(&row.before), after: value(&row.after), by: None }
     }
-    let value = |state: &State| match state {
-        State::Value(text) => escape::shown(text),
-        State::None | State::Verdict(_) => "none".to_owned(),
-    };
-    let (before, after) = (value(&row.before), value(&row.after));
-    let subject = match (row.what, path) {
-        ("tagged", Some(path)) => format!("{path} tags"),
-        ("paced", _) => "pace".to_owned(),
-        (what, Some(_)) => format!("disallowed paths: {what}"),
-        (what, None) => what.to_owned(),
-    };
-    vec![format!("{subject:<28} {before} -> {after}")]
+}
+
+fn change(row: &Row) -> Vec<String> {
+    let Told { subject, before, after, by, .. } = Told::of(row);
+    let by = by.map(|by| format!("    {by}"));
+    std::iter::once(format!("{subject:<28} {before} -> {after}")).chain(by).collect()
 }
 
 fn rule(verdict: &Verdict) -> String {

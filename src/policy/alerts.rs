@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::escape::shown;
+use crate::{escape::shown, keys};
 
 use super::{findings::Findings, scalar::path, shape::At};
 
@@ -97,9 +97,7 @@ pub(super) fn read(at: Option<&At<'_>>, findings: &mut Findings) -> Vec<Alert> {
 }
 
 fn alert(at: &At<'_>, findings: &mut Findings) -> Option<Alert> {
-    const KEYS: [&str; 5] =
-        ["url", "secret_file", "on", "violations_per_minute", "impostors_per_minute"];
-    let fields = at.fields(&KEYS, findings)?;
+    let fields = at.fields(&keys::ALERT, findings)?;
     let url = fields.require("url", "write 'url: https://…', where events go", findings);
     let url = url.and_then(|at| webhook_url(&at, findings));
     let help = "name a file with a secret of at least 16 bytes, which signs the events";

@@ -1,6 +1,6 @@
 //! The `block` of an enforcement: the answer to a refused request.
 
-use crate::escape::shown;
+use crate::{escape::shown, keys};
 
 use super::{findings::Findings, shape::At};
 
@@ -93,7 +93,7 @@ impl Default for Block {
 
 /// Reads the section into `block`; a value that it leaves out stays.
 pub(super) fn read(at: &At<'_>, block: &mut Block, findings: &mut Findings) {
-    let Some(fields) = at.fields(&["status", "content_type", "body"], findings) else { return };
+    let Some(fields) = at.fields(&keys::BLOCK, findings) else { return };
     if let Some(at) = fields.take("status") {
         match at.integer(100..=599, findings) {
             Some(status @ (403 | 404 | 410 | 429 | 451)) => {

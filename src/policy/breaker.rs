@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::keys;
+
 use super::{
     findings::Findings,
     shape::At,
@@ -44,8 +46,7 @@ pub(super) fn read(at: &At<'_>, findings: &mut Findings) -> Breaker {
         );
         return default;
     }
-    let keys = ["share", "min_requests", "window", "pause"];
-    let Some(fields) = at.fields(&keys, findings) else { return default };
+    let Some(fields) = at.fields(&keys::BREAKER, findings) else { return default };
     let second_to_hour = Duration::from_secs(1)..=Duration::from_secs(3_600);
     let second_to_day = Duration::from_secs(1)..=Duration::from_secs(86_400);
     let share = share::read(&fields, findings);

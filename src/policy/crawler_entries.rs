@@ -7,6 +7,7 @@ use crate::{
     },
     diagnostic::Diagnostic,
     escape::shown,
+    keys,
     product_token::ProductToken,
     signature::AgentUrl,
 };
@@ -39,28 +40,13 @@ pub(super) fn read(
 }
 
 fn entry(at: &At<'_>, findings: &mut Findings) -> Option<Entry> {
-    const KEYS: [&str; 13] = [
-        "product_token",
-        "aliases",
-        "operator",
-        "purpose",
-        "documentation",
-        "kind",
-        "falls_back_to",
-        "ignores_star",
-        "user_agent_pattern",
-        "ip_ranges",
-        "ip_format",
-        "reverse_dns",
-        "signature_agent",
-    ];
     const KINDS: [(&str, Kind); 4] = [
         ("crawler", Kind::Crawler),
         ("user-triggered", Kind::UserTriggered),
         ("automation", Kind::Automation),
         ("control", Kind::Control),
     ];
-    let fields = at.fields(&KEYS, findings)?;
+    let fields = at.fields(&keys::CRAWLER, findings)?;
     let token = fields.require("product_token", "write the crawler's name", findings)?;
     let text = token.text(findings)?;
     if ProductToken::new(text).is_none() {

@@ -3,7 +3,7 @@
 use crate::{
     crawlers::{Class, Outcome},
     diagnostic::Diagnostic,
-    robots,
+    keys, robots,
 };
 
 use super::{
@@ -91,21 +91,10 @@ pub(super) fn read(
     names: &Names<'_>,
     findings: &mut Findings,
 ) -> Enforcement {
-    const KEYS: [&str; 11] = [
-        "mode",
-        "overrides",
-        "block",
-        "star_binds",
-        "impostors",
-        "block_confirmed_search",
-        "allow_block_all",
-        "grace",
-        "ladder",
-        "breaker",
-        "crawl_delay",
-    ];
     let mut enforcement = Enforcement::default();
-    let Some(fields) = at.and_then(|at| at.fields(&KEYS, findings)) else { return enforcement };
+    let Some(fields) = at.and_then(|at| at.fields(&keys::ENFORCEMENT, findings)) else {
+        return enforcement;
+    };
     let mode = fields.take("mode");
     enforcement.at = Spot::from(mode.as_ref().unwrap_or_else(|| fields.at()));
     let mode = mode.and_then(|at| at.choice(&SITE_MODES, findings));

@@ -9,7 +9,7 @@ use std::{
 
 use ipnet::IpNet;
 
-use crate::{crawlers::Crawler, escape::shown, product_token::ProductToken};
+use crate::{crawlers::Crawler, escape::shown, keys, product_token::ProductToken};
 
 use super::{
     findings::Findings,
@@ -67,18 +67,7 @@ pub(super) fn read(
     names: &Names<'_>,
     findings: &mut Findings,
 ) -> Option<Evidence> {
-    const KEYS: [&str; 9] = [
-        "user_agents",
-        "ip_ranges",
-        "reverse_dns",
-        "signatures",
-        "folder",
-        "refresh",
-        "name_servers",
-        "certificate_authorities",
-        "allow_addresses",
-    ];
-    let fields = at?.fields(&KEYS, findings)?;
+    let fields = at?.fields(&keys::EVIDENCE, findings)?;
     let user_agents = fields.take("user_agents").and_then(|at| crawlers(&at, names, findings));
     let mut switch =
         |key: &str| fields.take(key).and_then(|at| at.boolean(findings)).unwrap_or(true);

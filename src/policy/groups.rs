@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crate::{
     diagnostic::Diagnostic,
     escape::shown,
+    keys,
     product_token::ProductToken,
     robots::{self, Directive},
 };
@@ -42,9 +43,7 @@ impl Groups {
     }
 
     pub(super) fn read(&mut self, at: &At<'_>, names: &Names<'_>, findings: &mut Findings) {
-        const KEYS: [&str; 6] =
-            ["user_agents", "disallow", "allow", "crawl_delay", "records", "override"];
-        let Some(fields) = at.fields(&KEYS, findings) else { return };
+        let Some(fields) = at.fields(&keys::GROUP, findings) else { return };
         let Some(user_agents) =
             fields.require("user_agents", "write '[\"*\"]' or the crawlers' names", findings)
         else {

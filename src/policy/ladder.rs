@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::{escape::shown, robots::Pace};
+use crate::{escape::shown, keys, robots::Pace};
 
 use super::{
     findings::Findings,
@@ -40,8 +40,7 @@ impl Default for Ladder {
 /// Reads the section; a value that it leaves out has its default.
 pub(super) fn read(at: &At<'_>, findings: &mut Findings) -> Ladder {
     let default = Ladder::default();
-    let keys = ["period", "share", "min_violations", "throttle"];
-    let Some(fields) = at.fields(&keys, findings) else { return default };
+    let Some(fields) = at.fields(&keys::LADDER, findings) else { return default };
     let minute_to_week = Duration::from_secs(60)..=Duration::from_secs(7 * 86_400);
     let period = fields.duration("period", minute_to_week, findings);
     let share = share::read(&fields, findings);

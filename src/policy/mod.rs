@@ -7,7 +7,7 @@
 //! catalogue; the caller opens it ([`read_with`]).
 //!
 //! May use: diagnostic, escape, product_token, robots, robots_tag, signature,
-//! crawlers.
+//! crawlers, keys.
 //! Must not know: how a request looks, what a rulebook is, any clock, file or socket.
 
 pub use self::{
@@ -39,9 +39,9 @@ pub use self::{
     sites::Site,
     size::text as size_text,
     source::Source,
-    spelling::closest,
+    spelling::{closest, suggestion},
     tag_rules::{MediaRange, StatusRange, TagRule},
-    test::{ACTIONS, Client, Expectation, REASONS, Test, TestFailures},
+    test::{Client, Expectation, Test, TestFailures},
     timeouts::Timeouts,
     violations::{ClientIp, DEFAULT_MAX_SIZE, DEFAULT_RETENTION, Log, OnDamage, Violations},
     yaml::MAX_BYTES,

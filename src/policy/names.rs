@@ -6,10 +6,16 @@ use crate::{
     crawlers::{Catalogue, Kind, Purpose, SiteNames, is_findable},
     diagnostic::Diagnostic,
     escape::shown,
+    keys,
     product_token::ProductToken,
 };
 
-use super::{findings::Findings, shape::At, spelling::closest, yaml::Value};
+use super::{
+    findings::Findings,
+    shape::At,
+    spelling::{closest, suggestion},
+    yaml::Value,
+};
 
 /// The names a policy can use.
 pub(super) struct Names<'c> {
@@ -50,7 +56,7 @@ impl<'c> Names<'c> {
     fn set(&self, at: &At<'_>, findings: &mut Findings) -> Vec<ProductToken> {
         let mut tokens = Vec::new();
         if matches!(at.node.value, Value::Map(_)) {
-            let Some(fields) = at.fields(&["purposes", "product_tokens"], findings) else {
+            let Some(fields) = at.fields(&keys::CRAWLER_SET, findings) else {
                 return tokens;
             };
             for item in fields.list("purposes", findings) {
@@ -258,10 +264,9 @@ pub(super) fn purpose(name: &str, at: &At<'_>, findings: &mut Findings) -> Optio
     let found = Purpose::from_name(name);
     if found.is_none() {
         let known = || Purpose::ALL.iter().map(|purpose| purpose.as_str());
-        let help = closest(name, known()).map_or_else(
-            || format!("the purposes are {}", known().collect::<Vec<_>>().join(", ")),
-            |purpose| format!("did you mean '{purpose}'?"),
-        );
+        let help = suggestion(name, known()).unwrap_or_else(|| {
+            format!("the purposes are {}", known().collect::<Vec<_>>().join(", "))
+        });
         let message = format!("unknown purpose '{}'", shown(name));
         findings.refuse_as("policy.unknown_purpose", at, message, help);
     }

@@ -2,7 +2,7 @@
 
 use std::{fmt, net::IpAddr};
 
-use crate::{escape::shown, robots::Reading};
+use crate::{escape::shown, keys, robots::Reading};
 
 use super::{findings::Findings, shape::At, yaml::Value};
 
@@ -29,8 +29,6 @@ impl fmt::Display for Origin {
     }
 }
 
-const KEYS: [&str; 3] = ["url", "case_insensitive", "decode_depth"];
-
 /// The most times that an origin may be said to decode a path.
 const MAX_DEPTH: u8 = 3;
 
@@ -40,7 +38,7 @@ pub(super) fn read(at: &At<'_>, findings: &mut Findings) -> Option<(Origin, Read
     if !matches!(at.node.value, Value::Map(_)) {
         return url(at, findings).map(|origin| (origin, reading));
     }
-    let fields = at.fields(&KEYS, findings)?;
+    let fields = at.fields(&keys::ORIGIN, findings)?;
     if let Some(at) = fields.take("case_insensitive") {
         reading.case_insensitive = at.boolean(findings).unwrap_or(reading.case_insensitive);
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::{crawlers::Outcome, diagnostic::Diagnostic, product_token::ProductToken};
+use crate::{crawlers::Outcome, diagnostic::Diagnostic, keys, product_token::ProductToken};
 
 use super::{
     findings::Findings,
@@ -75,7 +75,7 @@ fn is_idle(one: &Override, earlier: &[Override]) -> bool {
 }
 
 fn one_override(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> Option<Override> {
-    let fields = at.fields(&["user_agents", "standing", "mode"], findings)?;
+    let fields = at.fields(&keys::OVERRIDE, findings)?;
     let user_agents = fields.require("user_agents", "write for example [set:ai]", findings);
     let mode = fields
         .require("mode", "write off, log, throttle or block", findings)

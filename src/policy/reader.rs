@@ -4,7 +4,10 @@ use std::{io, path::Path, str::FromStr, sync::Arc};
 
 use sha2::{Digest, Sha256};
 
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::{
+    diagnostic::{Diagnostic, Severity},
+    keys,
+};
 
 use super::{
     alerts, catalogue,
@@ -87,20 +90,7 @@ fn sections(
     open: &mut Open<'_>,
     findings: &mut Findings,
 ) -> Option<Policy> {
-    const KEYS: [&str; 11] = [
-        "server",
-        "violations",
-        "evidence",
-        "alerts",
-        "catalogue",
-        "crawlers",
-        "crawler_sets",
-        "strict",
-        "sites",
-        "tests",
-        "test_failures",
-    ];
-    let fields = root.fields(&KEYS, findings)?;
+    let fields = root.fields(&keys::POLICY, findings)?;
     let server = server::read(fields.take("server").as_ref(), findings);
     let violations = violations::read(fields.take("violations").as_ref(), findings);
     let alerts = alerts::read(fields.take("alerts").as_ref(), findings);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::{diagnostic::Diagnostic, escape::shown, robots};
+use crate::{diagnostic::Diagnostic, escape::shown, keys, robots};
 
 use super::{
     findings::Findings,
@@ -70,17 +70,8 @@ impl Default for RobotsTxt {
 
 /// Reads the section.
 pub(super) fn read(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> RobotsTxt {
-    const KEYS: [&str; 7] = [
-        "source",
-        "groups",
-        "sitemaps",
-        "records",
-        "max_age",
-        "cache_window",
-        "accept_full_disallow",
-    ];
     let mut robots_txt = RobotsTxt::default();
-    let Some(fields) = at.fields(&KEYS, findings) else { return robots_txt };
+    let Some(fields) = at.fields(&keys::ROBOTS_TXT, findings) else { return robots_txt };
     if let Some(at) = fields.take("source") {
         let choices = [Source::Policy, Source::Origin, Source::Merge];
         let choices = choices.map(|source| (source.as_str(), source));

@@ -4,6 +4,8 @@ use std::{net::SocketAddr, path::PathBuf};
 
 use ipnet::IpNet;
 
+use crate::keys;
+
 use super::{
     findings::Findings,
     host::{self, Host},
@@ -71,8 +73,7 @@ pub struct Tls {
 
 /// Reads the `server` section; without one, the defaults.
 pub(super) fn read(at: Option<&At<'_>>, findings: &mut Findings) -> Server {
-    const KEYS: [&str; 5] = ["listen", "admin", "trusted_proxies", "timeouts", "threads"];
-    let fields = at.and_then(|at| at.fields(&KEYS, findings));
+    let fields = at.and_then(|at| at.fields(&keys::SERVER, findings));
     let Some(fields) = fields else {
         return Server {
             listen: vec![Listener { address: known(DEFAULT_LISTEN), tls: None }],
@@ -122,14 +123,14 @@ fn listener(at: &At<'_>, findings: &mut Findings) -> Option<Listener> {
     if !matches!(at.node.value, Value::Map(_)) {
         return Some(Listener { address: socket(at, findings)?, tls: None });
     }
-    let fields = at.fields(&["address", "tls"], findings)?;
+    let fields = at.fields(&keys::LISTENER, findings)?;
     let address = fields.require("address", "write 'address: 0.0.0.0:8080'", findings);
     let tls = fields.take("tls").map(|at| tls(&at, findings));
     Some(Listener { address: socket(&address?, findings)?, tls: tls.flatten() })
 }
 
 fn tls(at: &At<'_>, findings: &mut Findings) -> Option<Tls> {
-    let fields = at.fields(&["certificate", "key"], findings)?;
+    let fields = at.fields(&keys::TLS, findings)?;
     let certificate = fields.require("certificate", "name the PEM file of the chain", findings);
     let key = fields.require("key", "name the PEM file of the private key", findings);
     Some(Tls { certificate: path(&certificate?, findings)?, key: path(&key?, findings)? })
@@ -160,7 +161,7 @@ fn admin(fields: &Fields<'_>, listen: &[Listener], findings: &mut Findings) -> O
         let address = socket(&at, findings)?;
         return Some(Admin::at(private(&at, address, clashes(address), None, findings)));
     };
-    let fields = at.fields(&["address", "hosts", "token_file"], findings)?;
+    let fields = at.fields(&keys::ADMIN, findings)?;
     let hosts = fields.list("hosts", findings);
     let hosts = hosts.iter().filter_map(|at| host::read(at, findings)).collect();
     let token_file = fields.take("token_file").and_then(|at| path(&at, findings));

@@ -5,7 +5,7 @@
 
 use std::{collections::HashSet, ops::RangeInclusive, time::Duration};
 
-use crate::{diagnostic::Diagnostic, escape::shown};
+use crate::{diagnostic::Diagnostic, escape::shown, keys::Section};
 
 use super::{
     duration,
@@ -25,6 +25,7 @@ pub(super) struct At<'n> {
 /// The entries of a mapping, taken by name.
 pub(super) struct Fields<'n> {
     at: At<'n>,
+    section: &'static Section,
     entries: &'n [(Key, Node)],
 }
 
@@ -62,15 +63,17 @@ impl<'n> At<'n> {
         Self { node, path: String::new() }
     }
 
-    /// The entries of a mapping, each key one of `known`.
-    pub(super) fn fields(&self, known: &[&str], findings: &mut Findings) -> Option<Fields<'n>> {
+    /// The entries of a mapping, each key one of the section.
+    pub(super) fn fields(
+        &self,
+        section: &'static Section,
+        findings: &mut Findings,
+    ) -> Option<Fields<'n>> {
         let entries = self.entries(findings)?;
-        for (key, _) in entries {
-            if !known.contains(&key.text.as_str()) {
-                findings.push(unknown_key(&self.path, key, known));
-            }
+        for (key, _) in entries.iter().filter(|(key, _)| !section.has(&key.text)) {
+            findings.push(unknown_key(&self.path, key, &section.names()));
         }
-        Some(Fields { at: self.clone(), entries })
+        Some(Fields { at: self.clone(), section, entries })
     }
 
     /// The entries of a mapping whose keys are the operator's own.
@@ -262,6 +265,7 @@ impl<'n> At<'n> {
 impl<'n> Fields<'n> {
     /// The value of `key`, if there is one.
     pub(super) fn take(&self, key: &str) -> Option<At<'n>> {
+        debug_assert!(self.section.has(key), "{key} is no key of {}", self.section.path);
         let (_, node) = self.entries.iter().find(|(k, _)| k.text == key)?;
         Some(At { node, path: join(&self.at.path, key) })
     }

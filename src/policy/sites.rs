@@ -1,6 +1,6 @@
 //! The `sites` section.
 
-use crate::robots::Reading;
+use crate::{keys, robots::Reading};
 
 use super::{
     enforcement::{self, Enforcement},
@@ -46,17 +46,6 @@ impl Site {
     }
 }
 
-const KEYS: [&str; 8] = [
-    "hosts",
-    "default",
-    "origin",
-    "underscore_fields",
-    "robots_txt",
-    "robots_tag",
-    "robots_tag_legacy",
-    "enforcement",
-];
-
 /// Reads all sites. A site with an error is left out; its findings stay.
 pub(super) fn read<'n>(
     at: &At<'n>,
@@ -76,7 +65,7 @@ pub(super) fn read<'n>(
 }
 
 fn site(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> Option<Site> {
-    let fields = at.fields(&KEYS, findings)?;
+    let fields = at.fields(&keys::SITE, findings)?;
     let hosts = hosts(&fields, findings);
     let default = fields.take("default").and_then(|at| at.boolean(findings)).unwrap_or(false);
     let origin = fields

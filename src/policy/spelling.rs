@@ -12,6 +12,30 @@ pub fn closest<'c>(text: &str, candidates: impl Iterator<Item = &'c str>) -> Opt
         .map(|(_, candidate)| candidate)
 }
 
+/// A question for the candidates that are meant by `text`: the one of which it is a misspelling, else
+/// those of which it is a part.
+pub fn suggestion<'c>(
+    text: &str,
+    candidates: impl Iterator<Item = &'c str> + Clone,
+) -> Option<String> {
+    const LEAST: usize = 2;
+    if let Some(one) = closest(text, candidates.clone()) {
+        return Some(format!("did you mean '{one}'?"));
+    }
+    let part = text.to_ascii_lowercase();
+    let has_part = |name: &&str| {
+        let name = name.to_ascii_lowercase();
+        let is_long = part.len() > name.len() && part.contains(&name) && name.len() > LEAST;
+        (part.len() >= LEAST && name.contains(&part)) || is_long
+    };
+    let near: Vec<String> = candidates.filter(has_part).map(|name| format!("'{name}'")).collect();
+    match near.as_slice() {
+        [] => None,
+        [one] => Some(format!("did you mean {one}?")),
+        several => Some(format!("did you mean one of {}?", several.join(", "))),
+    }
+}
+
 /// The first known key that contains `text` or is contained in it: `robot` in `robots_txt`.
 pub(super) fn contained<'k>(text: &str, known: &[&'k str]) -> Option<&'k str> {
     let is_near = |name: &&&str| name.contains(text) || text.contains(**name);
@@ -31,5 +55,20 @@ mod tests {
         assert_eq!(contained("enforce", &known), Some("enforcement"));
         assert_eq!(contained("robot", &known), Some("robots_txt"));
         assert_eq!(contained("upstream", &known), None);
+    }
+
+    #[test]
+    fn a_part_of_several_names_suggests_them_all() {
+        let known = ["ai-training", "ai-search", "search", "seo"];
+        for (text, expected) in [
+            ("ai", Some("did you mean one of 'ai-training', 'ai-search'?")),
+            ("serch", Some("did you mean 'search'?")),
+            ("training", Some("did you mean 'ai-training'?")),
+            ("search-engine", Some("did you mean 'search'?")),
+            ("x", None),
+            ("", None),
+        ] {
+            assert_eq!(suggestion(text, known.into_iter()).as_deref(), expected, "{text}");
+        }
     }
 }

@@ -3,6 +3,7 @@
 use crate::{
     diagnostic::Diagnostic,
     escape::shown,
+    keys,
     product_token::ProductToken,
     robots,
     robots_tag::{self, InvalidRule, RobotsTag, Rule, Scope},
@@ -76,7 +77,7 @@ pub(super) fn read(fields: &Fields<'_>, findings: &mut Findings) -> Vec<TagRule>
 }
 
 fn tag_rule(at: &At<'_>, findings: &mut Findings) -> Option<TagRule> {
-    let fields = at.fields(&["paths", "content_types", "statuses", "rules"], findings)?;
+    let fields = at.fields(&keys::TAG_RULE, findings)?;
     let rules = fields.require("rules", "write 'rules: { \"*\": [noindex] }'", findings);
     let mut rule = TagRule {
         paths: Vec::new(),

@@ -6,6 +6,7 @@ use crate::{
     crawlers::{Catalogue, Name, Outcome, SiteNames},
     diagnostic::Diagnostic,
     escape::shown,
+    keys,
     product_token::ProductToken,
     robots::Access,
 };
@@ -64,11 +65,11 @@ pub enum Client {
 pub struct Expectation {
     /// Whether the rules allow the request.
     pub access: Option<Access>,
-    /// The action: one of [`ACTIONS`].
+    /// The action: one of [`keys::ACTIONS`].
     pub action: Option<&'static str>,
     /// The line of the rule in robots.txt.
     pub line: Option<u32>,
-    /// The code of the reason: one of [`REASONS`].
+    /// The code of the reason: one of [`keys::REASONS`].
     pub reason: Option<&'static str>,
     /// `Robots-Tag` of the answer; empty is none.
     pub robots_tag: Option<String>,
@@ -91,41 +92,7 @@ impl TestFailures {
     pub const ALL: [(&'static str, Self); 2] = [("warn", Self::Warn), ("refuse", Self::Refuse)];
 }
 
-/// The actions for a single request. A pace needs two of them, so none is throttled.
-pub const ACTIONS: [&str; 4] = ["pass", "log", "throttle", "block"];
-
-/// The reasons of a decision about a single request.
-pub const REASONS: [&str; 10] = [
-    "robots.allow",
-    "robots.disallow",
-    "robots.disallow.evasion",
-    "robots.disallow.hidden",
-    "robots.disallow.grace",
-    "robots.disallow.spared",
-    "claim.contradicted",
-    "enforcement.off",
-    "robots.unbound",
-    "robots.robots_txt",
-];
-
 const VERDICTS: [(&str, Access); 2] = [("allow", Access::Allow), ("disallow", Access::Disallow)];
-
-const KEYS: [&str; 14] = [
-    "name",
-    "user_agent",
-    "product_token",
-    "url",
-    "site",
-    "client_ip",
-    "standing",
-    "after",
-    "expect",
-    "action",
-    "line",
-    "reason",
-    "robots_tag",
-    "x_robots_tag",
-];
 
 /// What a test refers to.
 pub(super) struct Subject<'s> {
@@ -150,7 +117,7 @@ pub(super) fn read(
 }
 
 fn test(at: &At<'_>, subject: &Subject<'_>, findings: &mut Findings) -> Option<Test> {
-    let fields = at.fields(&KEYS, findings)?;
+    let fields = at.fields(&keys::TEST, findings)?;
     let user_agent = user_agent(&fields, subject, findings);
     let client = client(&fields, findings);
     let range = Duration::ZERO..=MOST_AFTER;
@@ -269,7 +236,7 @@ fn expectation(fields: &Fields<'_>, findings: &mut Findings) -> Option<Expectati
         let choices: Vec<(&str, &'static str)> = words.iter().map(|word| (*word, *word)).collect();
         fields.take(key).and_then(|at| at.choice(&choices, findings))
     };
-    let (action, reason) = (word("action", &ACTIONS), word("reason", &REASONS));
+    let (action, reason) = (word("action", &keys::ACTIONS), word("reason", &keys::REASONS));
     let access = fields.take("expect").and_then(|at| at.choice(&VERDICTS, findings));
     let line = fields.take("line").and_then(|at| at.integer(1..=1_000_000, findings));
     let mut header =

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::keys;
+
 use super::{findings::Findings, shape::Fields};
 
 /// The longest time that a setting takes.
@@ -49,19 +51,9 @@ impl Default for Timeouts {
 
 /// Reads the section; every limit that it leaves out has its default.
 pub(super) fn read(fields: &Fields<'_>, findings: &mut Findings) -> Timeouts {
-    const KEYS: [&str; 9] = [
-        "client_keepalive",
-        "client_read",
-        "client_write",
-        "origin_connect",
-        "origin_read",
-        "origin_write",
-        "origin_keepalive",
-        "origin_lookup",
-        "drain",
-    ];
     let mut timeouts = Timeouts::default();
-    let Some(fields) = fields.take("timeouts").and_then(|at| at.fields(&KEYS, findings)) else {
+    let Some(fields) = fields.take("timeouts").and_then(|at| at.fields(&keys::TIMEOUTS, findings))
+    else {
         return timeouts;
     };
     let slots = [
@@ -75,7 +67,7 @@ pub(super) fn read(fields: &Fields<'_>, findings: &mut Findings) -> Timeouts {
         &mut timeouts.origin_lookup,
         &mut timeouts.drain,
     ];
-    for (key, slot) in KEYS.into_iter().zip(slots) {
+    for (key, slot) in keys::TIMEOUTS.names().into_iter().zip(slots) {
         let least = Duration::from_secs(1);
         if let Some(duration) = fields.take(key).and_then(|at| at.duration(least..=DAY, findings)) {
             *slot = duration;

@@ -2,7 +2,7 @@
 
 use std::{ops::RangeInclusive, path::PathBuf, time::Duration};
 
-use crate::escape::shown;
+use crate::{escape::shown, keys};
 
 use super::{findings::Findings, scalar::path, shape::At};
 
@@ -72,17 +72,6 @@ pub enum Log {
 
 /// Reads the `violations` section; without one, JSON lines go to standard output.
 pub(super) fn read(at: Option<&At<'_>>, findings: &mut Findings) -> Violations {
-    const KEYS: [&str; 9] = [
-        "database",
-        "on_damage",
-        "log",
-        "retention",
-        "max_size",
-        "queue",
-        "detail",
-        "redact_query",
-        "client_ip",
-    ];
     const ON_DAMAGE: [(&str, OnDamage); 2] =
         [("keep", OnDamage::Keep), ("rotate", OnDamage::Rotate)];
     const CLIENT_IPS: [(&str, ClientIp); 3] =
@@ -98,7 +87,7 @@ pub(super) fn read(at: Option<&At<'_>>, findings: &mut Findings) -> Violations {
         redact_query: Vec::new(),
         client_ip: ClientIp::Full,
     };
-    let Some(fields) = at.and_then(|at| at.fields(&KEYS, findings)) else {
+    let Some(fields) = at.and_then(|at| at.fields(&keys::VIOLATIONS, findings)) else {
         violations.log = Some(Log::Stdout);
         return violations;
     };

@@ -13,10 +13,11 @@ use jiff::Timestamp;
 use crate::{
     conduct::SiteConduct,
     crawlers::{Class, Outcome, Standing},
-    enforce::{self, Action, Rulebook},
+    enforce::{self, Action, History, Moment, Rulebook},
     evidence::Verifier,
     metrics::Metrics,
     policy::{self, Policy},
+    robots::OriginFile,
     violations::People,
 };
 
@@ -92,6 +93,22 @@ impl Snapshot {
         addresses.retain(|origin| used.contains(origin));
         metrics.policy(rulebook.fingerprint());
         Self { policy, rulebook, verifier, sites }
+    }
+
+    /// The rulebook that would follow if this policy came into force: with the files of the origins
+    /// that are in force now.
+    pub fn rulebook_of(&self, policy: &Policy, moment: Moment) -> Rulebook {
+        let known = |site: &enforce::Site| {
+            let file = match site.source {
+                policy::Source::Origin if site.edition().is_provisional() => OriginFile::Unknown,
+                policy::Source::Origin => OriginFile::Present(site.edition().bytes().clone()),
+                policy::Source::Policy | policy::Source::Merge => site.origin_file.clone(),
+            };
+            (site.name.clone(), file)
+        };
+        let origins = self.rulebook.sites().iter().map(known).collect();
+        let history = History::after(Some(&self.rulebook), moment.now);
+        Rulebook::compile_with(policy, &mut History { origins, moment, ..history })
     }
 
     /// The site with this number, with its rules and with its origin.

@@ -3,6 +3,7 @@
 use crate::{
     diagnostic::Severity,
     enforce::{Action, Reason},
+    keys,
     policy::{self, Policy},
 };
 
@@ -156,13 +157,13 @@ fn a_request_that_no_client_can_send_fails() {
 
 #[test]
 fn the_words_of_a_test_are_those_of_decisions() {
-    assert_eq!(policy::ACTIONS, Action::ALL.map(Action::as_str));
+    assert_eq!(keys::ACTIONS, Action::ALL.map(Action::as_str));
     // These need an earlier request.
     let of_several = [Reason::TooSoon, Reason::Slowed, Reason::BreakerOpen];
     let single = Reason::ALL.into_iter().filter(|reason| !of_several.contains(reason));
     let mut words: Vec<_> = single.map(Reason::as_str).collect();
     words.sort_unstable();
-    let mut known = policy::REASONS.to_vec();
+    let mut known = keys::REASONS.to_vec();
     known.sort_unstable();
     assert_eq!(words, known);
 }

@@ -47,6 +47,7 @@ mod alerts; // events for the operator
 mod api; // JSON and exports for other programs
 mod cli_arguments;
 mod cli_check;
+mod cli_completions; // completions for shells, colours, suggestions
 mod cli_crawlers;
 mod cli_diff; // two policies or files, compared by their meaning
 mod cli_explain;
@@ -65,6 +66,7 @@ mod demo; // an origin, the proxy and some crawlers on loopback
 mod descriptors; // connections without file descriptors
 mod desk; // pages about violations
 mod desk_live; // violations as they come
+mod desk_policy; // what the file on disk would change
 mod desk_robots; // pages about robots.txt and the policy
 mod desk_try; // decisions about requests that nobody sends
 mod monitoring; // the examples for Prometheus and Grafana

@@ -3,17 +3,18 @@
 /// The rooms of the base; every room may use them.
 pub(crate) const BASE: [&str; 6] =
     ["diagnostic", "escape", "fetch", "metrics", "product_token", "text"];
-const FORMATS: [&str; 4] = ["robots", "robots_tag", "signature", "crawlers"];
+const FORMATS_AND_KEYS: [&str; 5] = ["robots", "robots_tag", "signature", "crawlers", "keys"];
 
 /// The rooms that each room may use beside the base and itself. An arrow only ever points up this
 /// table.
-pub(crate) const USES: [(&str, &[&str]); 30] = [
+pub(crate) const USES: [(&str, &[&str]); 31] = [
     ("access_log", &[]),
     ("robots", &[]),
     ("robots_tag", &[]),
     ("signature", &[]),
     ("crawlers", &["signature"]),
-    ("policy", &FORMATS),
+    ("keys", &["crawlers"]),
+    ("policy", &FORMATS_AND_KEYS),
     ("enforce", &["robots", "robots_tag", "crawlers", "policy"]),
     ("lint", &["robots", "robots_tag", "crawlers", "policy", "enforce"]),
     ("comparison", &["robots", "robots_tag", "crawlers", "policy", "enforce"]),
@@ -83,6 +84,7 @@ pub(crate) const USES: [(&str, &[&str]); 30] = [
             "crawlers",
             "policy",
             "enforce",
+            "comparison",
             "violations",
             "evidence",
             "report",
@@ -101,6 +103,7 @@ pub(crate) const USES: [(&str, &[&str]); 30] = [
             "robots_tag",
             "signature",
             "crawlers",
+            "keys",
             "policy",
             "enforce",
             "lint",
@@ -128,7 +131,7 @@ pub(crate) const USES: [(&str, &[&str]); 30] = [
 ];
 
 /// The places of each direct dependency; it is unknown everywhere else.
-pub(crate) const CRATES: [(&str, &[&str]); 45] = [
+pub(crate) const CRATES: [(&str, &[&str]); 46] = [
     ("pingora", &["proxy/"]),
     ("async_trait", &["proxy/"]),
     (
@@ -196,6 +199,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 45] = [
             "product_token",
             "text",
             "crawlers/",
+            "keys/",
             "policy/",
             "comparison/",
             "import/",
@@ -300,6 +304,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 45] = [
     ("hyper", &["admin/", "desk/", "api/"]),
     ("hyper_util", &["admin/"]),
     ("clap", &["cli/"]),
+    ("clap_complete", &["cli/"]),
     (
         "tracing",
         &[
@@ -349,12 +354,13 @@ pub(crate) const EFFECTS: [&str; 8] = [
     ".await",
     "async fn",
 ];
-pub(crate) const PURE_ROOMS: [&str; 17] = [
+pub(crate) const PURE_ROOMS: [&str; 18] = [
     "access_log",
     "robots",
     "robots_tag",
     "signature",
     "crawlers",
+    "keys",
     "policy",
     "enforce",
     "lint",

@@ -21,4 +21,5 @@ mod page; // pages and their blocks
 mod picture; // the demo, recorded
 mod policy; // the policy reference is complete
 mod records; // the tables of records and metrics are complete
+mod schema; // the JSON Schema of the policy
 mod words; // plain English

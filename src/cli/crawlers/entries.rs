@@ -11,6 +11,7 @@ use crate::{
     },
     crawlers::{Catalogue, Crawler, Honours, Kind, Purpose, Status},
     escape,
+    policy::suggestion,
     product_token::ProductToken,
 };
 
@@ -56,9 +57,12 @@ pub(super) fn list(
 ) -> Result<Exit, Error> {
     let purpose = purpose.map(|name| {
         Purpose::from_name(name).ok_or_else(|| {
-            let known: Vec<&str> = Purpose::ALL.iter().map(|purpose| purpose.as_str()).collect();
+            let known = || Purpose::ALL.iter().map(|purpose| purpose.as_str());
+            let hint = suggestion(name, known()).unwrap_or_else(|| {
+                format!("the purposes are {}", known().collect::<Vec<_>>().join(", "))
+            });
             let name = escape::bounded(name.as_bytes(), 100);
-            Error::Refused(format!("no purpose '{name}' (the purposes are {})", known.join(", ")))
+            Error::Refused(format!("no purpose '{name}' ({hint})"))
         })
     });
     let purpose = purpose.transpose()?;

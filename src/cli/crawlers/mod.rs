@@ -3,7 +3,10 @@
 use std::io::Write;
 
 use self::source::Source;
+use clap_complete::ArgValueCompleter;
+
 use crate::cli::{
+    completions,
     exit::{Error, Exit},
     output::Format,
 };
@@ -36,7 +39,7 @@ enum Verb {
     /// List the crawlers in the catalogue.
     List {
         /// Filter by purpose.
-        #[arg(long, value_name = "PURPOSE")]
+        #[arg(long, value_name = "PURPOSE", add = ArgValueCompleter::new(completions::purposes))]
         purpose: Option<String>,
         #[command(flatten)]
         source: Source,
@@ -47,7 +50,7 @@ enum Verb {
     /// Show one crawler in the catalogue.
     Show {
         /// The product token or another name of the crawler.
-        #[arg(value_name = "NAME")]
+        #[arg(value_name = "NAME", add = ArgValueCompleter::new(completions::tokens))]
         name: String,
         #[command(flatten)]
         source: Source,

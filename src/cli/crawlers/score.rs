@@ -4,8 +4,11 @@ use std::io::Write;
 
 use jiff::Timestamp;
 
+use clap_complete::ArgValueCompleter;
+
 use crate::{
     cli::{
+        completions,
         config::{ConfigFile, load_with_database},
         exit::{Error, Exit},
         output::Format,
@@ -30,7 +33,7 @@ const USUAL_WIDTH: usize = 80;
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The product token or another name of the crawler.
-    #[arg(value_name = "TOKEN")]
+    #[arg(value_name = "TOKEN", add = ArgValueCompleter::new(completions::tokens))]
     token: String,
     #[command(flatten)]
     config: ConfigFile,
@@ -41,7 +44,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
     /// Only this site, named by one of its hosts.
-    #[arg(long, value_name = "HOST")]
+    #[arg(long, value_name = "HOST", add = ArgValueCompleter::new(completions::sites))]
     site: Option<String>,
     /// Output format.
     #[arg(long, value_enum, default_value_t)]

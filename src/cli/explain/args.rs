@@ -2,7 +2,9 @@
 
 use std::{net::IpAddr, path::PathBuf};
 
-use crate::cli::{config::ConfigFile, output::Format};
+use clap_complete::ArgValueCompleter;
+
+use crate::cli::{completions, config::ConfigFile, output::Format};
 
 /// Explain the verdict and the action for a request
 ///
@@ -27,7 +29,7 @@ pub(in crate::cli) struct Args {
     #[arg(long, value_name = "FILE")]
     pub(super) robots_txt: Option<PathBuf>,
     /// The crawler, by its product token.
-    #[arg(long, short = 't', value_name = "TOKEN")]
+    #[arg(long, short = 't', value_name = "TOKEN", add = ArgValueCompleter::new(completions::tokens))]
     pub(super) product_token: Option<String>,
     /// Read the robots.txt as leniently as Google's parser.
     #[arg(long, requires = "robots_txt")]

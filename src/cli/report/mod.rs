@@ -3,8 +3,11 @@
 
 use std::{io::Write, path::PathBuf};
 
+use clap_complete::ArgValueCompleter;
+
 pub(super) use self::{evidence::save, format::Format, review::screen};
 use crate::cli::{
+    completions,
     config::ConfigFile,
     exit::{Error, Exit},
 };
@@ -38,7 +41,7 @@ pub(super) struct Args {
     #[command(flatten)]
     config: ConfigFile,
     /// Write the evidence bundle of this crawler.
-    #[arg(long, value_name = "TOKEN", conflicts_with = "verify")]
+    #[arg(long, value_name = "TOKEN", conflicts_with = "verify", add = ArgValueCompleter::new(completions::tokens))]
     evidence: Option<String>,
     /// Verify an evidence bundle.
     #[arg(long, value_name = "FILE")]
@@ -50,7 +53,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
     /// Only this site, named by one of its hosts.
-    #[arg(long, value_name = "HOST")]
+    #[arg(long, value_name = "HOST", add = ArgValueCompleter::new(completions::sites))]
     site: Option<String>,
     /// The file to write; '-' is standard output (default: evidence-TOKEN.zip, and standard output for a
     /// review).

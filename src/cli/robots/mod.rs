@@ -2,7 +2,10 @@
 
 use std::io::Write;
 
+use clap_complete::ArgValueCompleter;
+
 use crate::cli::{
+    completions,
     config::{ConfigFile, load_with_database},
     exit::{Error, Exit},
     memory,
@@ -26,7 +29,7 @@ pub(super) struct Args {
     #[command(flatten)]
     config: ConfigFile,
     /// The site, named by one of its hosts. Required if the policy has several sites.
-    #[arg(long, value_name = "HOST", global = true)]
+    #[arg(long, value_name = "HOST", global = true, add = ArgValueCompleter::new(completions::sites))]
     site: Option<String>,
     /// List the editions in the database, with the start and end of each period in force.
     #[arg(long)]

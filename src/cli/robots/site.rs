@@ -6,7 +6,7 @@ use crate::{
     cli::exit::Error,
     enforce::{Edition, Rulebook, Site},
     escape,
-    policy::Policy,
+    policy::{Policy, suggestion},
 };
 
 /// The site that serves this host or has this name; the only site if no host is given.
@@ -25,8 +25,11 @@ pub(in crate::cli) fn find<'b>(
     let host = host.to_ascii_lowercase();
     let served = rulebook.site_of_host(&host).map(|(_, site)| site);
     served.or_else(|| sites.iter().find(|site| site.name == host)).ok_or_else(|| {
+        let known = sites.iter().map(|site| site.name.as_str());
+        let hint = suggestion(&host, known);
+        let hint = hint.unwrap_or_else(|| format!("the sites are {}", names()));
         let host = escape::text(host.as_bytes());
-        Error::Refused(format!("no site has the host '{host}' (the sites are {})", names()))
+        Error::Refused(format!("no site has the host '{host}' ({hint})"))
     })
 }
 

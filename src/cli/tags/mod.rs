@@ -6,8 +6,11 @@ use std::{
 };
 
 use self::{report::Report, response::Response};
+use clap_complete::ArgValueCompleter;
+
 use crate::{
     cli::{
+        completions,
         exit::{Error, Exit},
         input::{STANDARD_INPUT, name as name_of, open},
         output::{Format, json},
@@ -35,7 +38,7 @@ mod vocabulary; // the known rules
 #[command(verbatim_doc_comment)]
 pub(super) struct Args {
     /// The crawler, by its product token; '*' for any other crawler.
-    #[arg(long, short = 't', value_name = "TOKEN", required_unless_present = "rules")]
+    #[arg(long, short = 't', value_name = "TOKEN", required_unless_present = "rules", add = ArgValueCompleter::new(completions::tokens))]
     product_token: Option<String>,
     /// Also read an HTML document. Without FILE, standard input has the headers (optional), an
     /// empty line and the document. With FILE, standard input is not read.

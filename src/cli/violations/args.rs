@@ -1,6 +1,8 @@
 //! The options.
 
-use crate::cli::config::ConfigFile;
+use clap_complete::ArgValueCompleter;
+
+use crate::cli::{completions, config::ConfigFile};
 
 /// List or count recorded violations
 ///
@@ -17,13 +19,13 @@ pub(in crate::cli) struct Args {
     #[command(flatten)]
     pub(super) config: ConfigFile,
     /// Filter by site, named by one of its hosts.
-    #[arg(long, value_name = "HOST")]
+    #[arg(long, value_name = "HOST", add = ArgValueCompleter::new(completions::sites))]
     pub(super) site: Option<String>,
     /// Filter by crawler; '-' is a client without a name.
-    #[arg(long, short = 't', value_name = "TOKEN")]
+    #[arg(long, short = 't', value_name = "TOKEN", add = ArgValueCompleter::new(completions::tokens))]
     pub(super) product_token: Option<String>,
     /// Filter by the crawler's purpose.
-    #[arg(long, value_name = "PURPOSE")]
+    #[arg(long, value_name = "PURPOSE", add = ArgValueCompleter::new(completions::purposes))]
     pub(super) purpose: Option<String>,
     /// Filter by path, with a pattern as in robots.txt.
     #[arg(long, value_name = "PATTERN")]

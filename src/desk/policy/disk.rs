@@ -2,14 +2,14 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use super::{mask::masked, words::grouped};
+use super::{change::Changes, mask::masked, words::grouped};
 use crate::{
     alerts::Refusal,
     desk::time::second,
     diagnostic::{Diagnostic, Severity},
+    enforce::Moment,
     escape,
-    policy::Policy,
-    publication::{PolicyRead, read_policy},
+    publication::{PolicyRead, Snapshot, read_policy},
     trial,
 };
 
@@ -27,6 +27,8 @@ pub(super) struct OnDisk {
     pub(super) state: String,
     pub(super) findings: Vec<FindingRow>,
     pub(super) more_findings: Option<String>,
+    /// What the file would change, unless it is in force or has errors.
+    pub(super) changes: Option<Changes>,
     pub(super) lines: Vec<LineRow>,
     pub(super) more_lines: Option<String>,
 }
@@ -53,11 +55,16 @@ pub(super) struct LineRow {
 
 impl OnDisk {
     /// Reads the file. `refusal` is the last one, if the file was refused.
-    pub(super) fn read(file: &Path, in_force: &Policy, refusal: Option<&Refusal>) -> Self {
+    pub(super) fn read(
+        file: &Path,
+        published: &Snapshot,
+        moment: Moment,
+        refusal: Option<&Refusal>,
+    ) -> Self {
         let refused = refusal
             .map_or(String::new(), |refusal| format!(" It was refused at {}.", second(refusal.at)));
         match read_policy(file) {
-            Ok(read) => Self::of(&read, file, in_force, &refused),
+            Ok(read) => Self::of(&read, file, (published, moment), &refused),
             Err(error) => Self {
                 is_in_force: false,
                 state: format!(
@@ -65,13 +72,20 @@ impl OnDisk {
                 ),
                 findings: Vec::new(),
                 more_findings: None,
+                changes: None,
                 lines: Vec::new(),
                 more_lines: None,
             },
         }
     }
 
-    fn of(read: &PolicyRead, file: &Path, in_force: &Policy, refused: &str) -> Self {
+    fn of(
+        read: &PolicyRead,
+        file: &Path,
+        (published, moment): (&Snapshot, Moment),
+        refused: &str,
+    ) -> Self {
+        let in_force = &*published.policy.policy;
         let mut findings = read.findings.clone();
         let is_in_force =
             read.policy.as_ref().is_some_and(|policy| policy.fingerprint == in_force.fingerprint);
@@ -114,6 +128,11 @@ impl OnDisk {
             is_in_force,
             state,
             findings: rows.collect(),
+            changes: read
+                .policy
+                .as_ref()
+                .filter(|_| !is_in_force)
+                .map(|policy| Changes::of(published, policy, moment)),
             more_findings: (hidden > 0).then(|| format!("And {} more.", grouped(hidden))),
             lines,
             more_lines: (more > 0).then(|| format!("{} more lines follow.", grouped(more))),

@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{admin::View, escape};
 
+mod change; // what the file on disk would change
 mod disk; // the file on disk
 mod mask; // secrets in URLs
 mod sections; // the sections beside the sites, in words
@@ -37,11 +38,12 @@ pub(super) async fn page(State(view): State<View>) -> Response {
         Ok(live) => live,
         Err(notice) => return *notice,
     };
-    let in_force = live.handles.published.load().policy.clone();
+    let published = live.handles.published.load_full();
+    let in_force = published.policy.clone();
     let refusal = live.handles.refused.load_full();
     let file: PathBuf = live.policy_file.clone();
-    let policy = in_force.policy.clone();
-    let read = move || OnDisk::read(&file, &policy, refusal.as_deref());
+    let moment = live.handles.clock.moment();
+    let read = move || OnDisk::read(&file, &published, moment, refusal.as_deref());
     let on_disk = match work(read).await {
         Ok(on_disk) => on_disk,
         Err(failed) => return failed,

@@ -1,0 +1,30 @@
+//! The keys of a policy: one table of all sections, with shape, default and meaning.
+//!
+//! The readers of a policy know no other keys, the reference explains these, and [`schema`] writes
+//! them for editors. A shape is what an editor can check. The rest, such as a misspelt crawler or
+//! two sites with one host, is found by the readers.
+//!
+//! May use: crawlers. Must not know: policy, how a value is read.
+
+pub use self::{
+    crawlers::{CRAWLER, CRAWLER_SET},
+    enforcement::{BLOCK, BREAKER, ENFORCEMENT, LADDER, OVERRIDE},
+    records::{ALERT, EVIDENCE, VIOLATIONS},
+    schema::{Json, schema},
+    section::{Absent, Form, Key, Section, Shape},
+    server::{ADMIN, LISTENER, SERVER, TIMEOUTS, TLS},
+    site::{GROUP, ORIGIN, ROBOTS_TXT, SITE, TAG_RULE},
+    top::{POLICY, TEST},
+    values::{ACTIONS, REASONS},
+};
+
+mod schema; // the table as a JSON Schema
+mod section; // a section, a key, the shape of a value
+mod values; // shapes that several sections share
+
+mod crawlers; // crawlers, crawler_sets
+mod enforcement; // sites[].enforcement
+mod records; // violations, evidence, alerts
+mod server; // server
+mod site; // sites
+mod top; // the whole policy, tests

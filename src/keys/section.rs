@@ -1,0 +1,94 @@
+//! A section of a policy: its keys, each with the shape of its value.
+
+/// A mapping of a policy.
+#[derive(Debug)]
+pub struct Section {
+    /// Where it stands: `sites[].enforcement`; empty is the whole policy.
+    pub path: &'static str,
+    /// The keys, in the order of the reference.
+    pub keys: &'static [Key],
+    /// Exactly one of these keys is there, if they are any.
+    pub one_of: &'static [&'static str],
+}
+
+/// A key of a section.
+#[derive(Debug)]
+pub struct Key {
+    /// The key as the policy writes it.
+    pub name: &'static str,
+    /// The shape of its value.
+    pub shape: Shape,
+    /// What its absence means.
+    pub absent: Absent,
+    /// What it is for, as in the reference.
+    pub meaning: &'static str,
+}
+
+/// What the absence of a key means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Absent {
+    /// An error.
+    Required,
+    /// This value, as the policy writes it.
+    Value(&'static str),
+    /// This, in words.
+    Words(&'static str),
+}
+
+/// The shape of a value. What a shape can't tell is found by the reader alone.
+#[derive(Clone, Copy, Debug)]
+pub enum Shape {
+    /// Any text.
+    Text,
+    /// A text of this form.
+    Form(Form),
+    /// `true` or `false`.
+    Boolean,
+    /// A whole number, both ends included.
+    Integer(i64, i64),
+    /// A number, both ends included.
+    Number(i64, i64),
+    /// One of these numbers.
+    OneNumber(&'static [i64]),
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// The purpose of a crawler.
+    Purpose,
+    /// A name of crawlers: a product token, `set:NAME`, `purpose:NAME` or `*`.
+    Crawlers,
+    /// The same without `*`.
+    SomeCrawlers,
+    /// One of these shapes.
+    Either(&'static [Self]),
+    /// A list; a single text or number stands for a list of one.
+    List(&'static Self),
+    /// A list with at least one item.
+    Some(&'static Self),
+    /// A list of mappings; a single one stands for a list of one.
+    Sections(&'static Section),
+    /// A mapping with keys of the operator's own.
+    Mapping(&'static Self),
+    /// A mapping with known keys.
+    Section(&'static Section),
+}
+
+/// A form of text.
+#[derive(Clone, Copy, Debug)]
+pub struct Form {
+    /// A regular expression, in the part of the syntax that every engine has.
+    pub pattern: &'static str,
+    /// A text of the form.
+    pub example: &'static str,
+}
+
+impl Section {
+    /// The names of the keys.
+    pub fn names(&self) -> Vec<&'static str> {
+        self.keys.iter().map(|key| key.name).collect()
+    }
+
+    /// Whether the section has this key.
+    pub fn has(&self, name: &str) -> bool {
+        self.keys.iter().any(|key| key.name == name)
+    }
+}

@@ -1,0 +1,169 @@
+//! The keys of `server`.
+
+use super::{
+    section::{Absent, Key, Section, Shape},
+    values::{FILE, HOST, NETWORK, SOCKET, TIME},
+};
+
+/// `server`.
+pub static SERVER: Section = Section {
+    path: "server",
+    one_of: &[],
+    keys: &[
+        Key {
+            name: "listen",
+            shape: Shape::Some(&Shape::Either(&[SOCKET, Shape::Section(&LISTENER)])),
+            absent: Absent::Value("0.0.0.0:8080"),
+            meaning: "addresses for requests",
+        },
+        Key {
+            name: "admin",
+            shape: Shape::Either(&[SOCKET, Shape::Choice(&["off"]), Shape::Section(&ADMIN)]),
+            absent: Absent::Value("127.0.0.1:9090"),
+            meaning: "address for the desk, metrics and health",
+        },
+        Key {
+            name: "trusted_proxies",
+            shape: Shape::List(&NETWORK),
+            absent: Absent::Words("none"),
+            meaning: "proxies whose `X-Forwarded-For`, `Forwarded`, `X-Forwarded-Proto` and \
+                      `X-Forwarded-Host` Beadle believes",
+        },
+        Key {
+            name: "timeouts",
+            shape: Shape::Section(&TIMEOUTS),
+            absent: Absent::Words("see there"),
+            meaning: "time limits",
+        },
+        Key {
+            name: "threads",
+            shape: Shape::Integer(1, 1_024),
+            absent: Absent::Words("one for each processor"),
+            meaning: "worker threads",
+        },
+    ],
+};
+
+/// `server.listen[]`.
+pub static LISTENER: Section = Section {
+    path: "server.listen[]",
+    one_of: &[],
+    keys: &[
+        Key {
+            name: "address",
+            shape: SOCKET,
+            absent: Absent::Required,
+            meaning: "address for requests",
+        },
+        Key {
+            name: "tls",
+            shape: Shape::Section(&TLS),
+            absent: Absent::Words("none: plain HTTP"),
+            meaning: "certificate and key",
+        },
+    ],
+};
+
+/// `server.listen[].tls`.
+pub static TLS: Section = Section {
+    path: "server.listen[].tls",
+    one_of: &[],
+    keys: &[
+        Key {
+            name: "certificate",
+            shape: FILE,
+            absent: Absent::Required,
+            meaning: "the certificate chain",
+        },
+        Key { name: "key", shape: FILE, absent: Absent::Required, meaning: "the private key" },
+    ],
+};
+
+/// `server.admin`.
+pub static ADMIN: Section = Section {
+    path: "server.admin",
+    one_of: &[],
+    keys: &[
+        Key {
+            name: "address",
+            shape: SOCKET,
+            absent: Absent::Value("127.0.0.1:9090"),
+            meaning: "address for the desk, metrics and health",
+        },
+        Key {
+            name: "hosts",
+            shape: Shape::List(&HOST),
+            absent: Absent::Words("none"),
+            meaning: "further hosts that requests may name",
+        },
+        Key {
+            name: "token_file",
+            shape: FILE,
+            absent: Absent::Words("none"),
+            meaning: "the secret that opens it; an address that is not on loopback needs one",
+        },
+    ],
+};
+
+/// `server.timeouts`.
+pub static TIMEOUTS: Section = Section {
+    path: "server.timeouts",
+    one_of: &[],
+    keys: &[
+        Key {
+            name: "client_keepalive",
+            shape: TIME,
+            absent: Absent::Value("75s"),
+            meaning: "how long to keep idle client connections",
+        },
+        Key {
+            name: "client_read",
+            shape: TIME,
+            absent: Absent::Value("60s"),
+            meaning: "longest pause between two reads of a request body",
+        },
+        Key {
+            name: "client_write",
+            shape: TIME,
+            absent: Absent::Value("60s"),
+            meaning: "longest pause between two writes to a client",
+        },
+        Key {
+            name: "origin_connect",
+            shape: TIME,
+            absent: Absent::Value("5s"),
+            meaning: "time to connect to the origin, TLS included",
+        },
+        Key {
+            name: "origin_read",
+            shape: TIME,
+            absent: Absent::Value("60s"),
+            meaning: "longest pause between two reads from the origin, and the most time for the \
+                      whole head of a response",
+        },
+        Key {
+            name: "origin_write",
+            shape: TIME,
+            absent: Absent::Value("60s"),
+            meaning: "longest pause between two writes to the origin",
+        },
+        Key {
+            name: "origin_keepalive",
+            shape: TIME,
+            absent: Absent::Value("60s"),
+            meaning: "how long to keep idle origin connections",
+        },
+        Key {
+            name: "origin_lookup",
+            shape: TIME,
+            absent: Absent::Value("30s"),
+            meaning: "how often to look up the name of an origin",
+        },
+        Key {
+            name: "drain",
+            shape: TIME,
+            absent: Absent::Value("30s"),
+            meaning: "how long requests may go on after SIGTERM",
+        },
+    ],
+};

@@ -1,0 +1,221 @@
+//! The keys of a site beside its enforcement.
+
+use super::{
+    enforcement::ENFORCEMENT,
+    section::{Absent, Key, Section, Shape},
+    values::{CRAWLER_NAME, HOST, MEDIA_TYPE, PATTERN, RECORDS, STATUS, TIME, URL},
+};
+
+/// `sites[]`.
+pub static SITE: Section = Section {
+    path: "sites[]",
+    one_of: &[],
+    keys: &[
+        Key {
+            name: "hosts",
+            shape: Shape::Some(&HOST),
+            absent: Absent::Required,
+            meaning: "exact names, or `\"*.example.com\"` for all names below it. The first host \
+                      names the site in records. Exact names precede wildcards, longer wildcards \
+                      precede shorter ones",
+        },
+        Key {
+            name: "default",
+            shape: Shape::Boolean,
+            absent: Absent::Value("false"),
+            meaning: "also take requests for hosts of no site. Without a default site, such \
+                      requests get 421",
+        },
+        Key {
+            name: "origin",
+            shape: Shape::Either(&[URL, Shape::Section(&ORIGIN)]),
+            absent: Absent::Required,
+            meaning: "server for the requests: `http://host:port` or `https://host:port`. The \
+                      default ports are 80 and 443. Beadle verifies the certificate of an `https` \
+                      origin with the system's authorities",
+        },
+        Key {
+            name: "underscore_fields",
+            shape: Shape::Boolean,
+            absent: Absent::Value("false"),
+            meaning: "send request fields with an underscore in their name to the origin, with \
+                      exceptions",
+        },
+        Key {
+            name: "robots_txt",
+            shape: Shape::Section(&ROBOTS_TXT),
+            absent: Absent::Words("a file without rules"),
+            meaning: "the rules that Beadle publishes and enforces",
+        },
+        Key {
+            name: "robots_tag",
+            shape: Shape::List(&Shape::Section(&TAG_RULE)),
+            absent: Absent::Words("none"),
+            meaning: "tags for responses",
+        },
+        Key {
+            name: "robots_tag_legacy",
+            shape: Shape::Boolean,
+            absent: Absent::Value("true"),
+            meaning: "send `X-Robots-Tag` too",
+        },
+        Key {
+            name: "enforcement",
+            shape: Shape::Section(&ENFORCEMENT),
+            absent: Absent::Value("mode: log"),
+            meaning: "action for violations",
+        },
+    ],
+};
+
+/// `sites[].origin`.
+pub static ORIGIN: Section = Section {
+    path: "sites[].origin",
+    one_of: &[],
+    keys: &[
+        Key { name: "url", shape: URL, absent: Absent::Required, meaning: "the origin" },
+        Key {
+            name: "case_insensitive",
+            shape: Shape::Boolean,
+            absent: Absent::Value("false"),
+            meaning: "the origin serves `/PRIVATE/` as `/private/`: Express, IIS, `location ~*` \
+                      of nginx. Letters of ASCII only",
+        },
+        Key {
+            name: "decode_depth",
+            shape: Shape::Integer(1, 3),
+            absent: Absent::Value("1"),
+            meaning: "how often the origin decodes `%XX`. With 2, `/%2570rivate/` is judged as \
+                      `/private/`: nginx with `proxy_pass http://app$uri`",
+        },
+    ],
+};
+
+/// `sites[].robots_txt`.
+pub static ROBOTS_TXT: Section = Section {
+    path: "sites[].robots_txt",
+    one_of: &[],
+    keys: &[
+        Key {
+            name: "source",
+            shape: Shape::Choice(&["policy", "origin", "merge"]),
+            absent: Absent::Value("policy"),
+            meaning: "whose rules to publish: those of `groups`, the origin's file unchanged, or \
+                      both merged",
+        },
+        Key {
+            name: "groups",
+            shape: Shape::List(&Shape::Section(&GROUP)),
+            absent: Absent::Words("none"),
+            meaning: "rules by crawler",
+        },
+        Key {
+            name: "sitemaps",
+            shape: Shape::List(&URL),
+            absent: Absent::Words("none"),
+            meaning: "complete URLs, `https://…`",
+        },
+        Key {
+            name: "records",
+            shape: RECORDS,
+            absent: Absent::Words("none"),
+            meaning: "further records for the whole file, such as `License`",
+        },
+        Key {
+            name: "max_age",
+            shape: TIME,
+            absent: Absent::Value("1h"),
+            meaning: "`Cache-Control: max-age` of the file",
+        },
+        Key {
+            name: "cache_window",
+            shape: TIME,
+            absent: Absent::Value("24h"),
+            meaning: "how long a crawler may use the file that it fetched (RFC 9309 §2.4)",
+        },
+        Key {
+            name: "accept_full_disallow",
+            shape: Shape::Boolean,
+            absent: Absent::Value("false"),
+            meaning: "publish an origin's file that closes the whole site to `*` at once, without \
+                      quarantine",
+        },
+    ],
+};
+
+/// `sites[].robots_txt.groups[]`.
+pub static GROUP: Section = Section {
+    path: "sites[].robots_txt.groups[]",
+    one_of: &[],
+    keys: &[
+        Key {
+            name: "user_agents",
+            shape: Shape::Some(&CRAWLER_NAME),
+            absent: Absent::Required,
+            meaning: "crawlers that the group binds",
+        },
+        Key {
+            name: "disallow",
+            shape: Shape::List(&PATTERN),
+            absent: Absent::Words("none"),
+            meaning: "paths that crawlers must not fetch",
+        },
+        Key {
+            name: "allow",
+            shape: Shape::List(&PATTERN),
+            absent: Absent::Words("none"),
+            meaning: "exceptions",
+        },
+        Key {
+            name: "crawl_delay",
+            shape: Shape::Number(0, 86_400),
+            absent: Absent::Words("none"),
+            meaning: "seconds between two requests, for the crawlers that promise to follow it. 0 \
+                      asks for no pace",
+        },
+        Key {
+            name: "records",
+            shape: RECORDS,
+            absent: Absent::Words("none"),
+            meaning: "further records of the group, such as `Content-Signal`",
+        },
+        Key {
+            name: "override",
+            shape: Shape::Boolean,
+            absent: Absent::Value("false"),
+            meaning: "with `source: merge`: ignore the origin's rules for these crawlers",
+        },
+    ],
+};
+
+/// `sites[].robots_tag[]`.
+pub static TAG_RULE: Section = Section {
+    path: "sites[].robots_tag[]",
+    one_of: &[],
+    keys: &[
+        Key {
+            name: "paths",
+            shape: Shape::List(&PATTERN),
+            absent: Absent::Words("every path"),
+            meaning: "patterns as in robots.txt",
+        },
+        Key {
+            name: "content_types",
+            shape: Shape::List(&MEDIA_TYPE),
+            absent: Absent::Words("every type"),
+            meaning: "media types of the response",
+        },
+        Key {
+            name: "statuses",
+            shape: Shape::List(&STATUS),
+            absent: Absent::Words("every status"),
+            meaning: "statuses of the response, 200 to 599",
+        },
+        Key {
+            name: "rules",
+            shape: Shape::Mapping(&Shape::List(&Shape::Text)),
+            absent: Absent::Required,
+            meaning: "tags, such as `noindex`. `beadle tags --rules` lists the documented rules",
+        },
+    ],
+};

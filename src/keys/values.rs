@@ -1,0 +1,76 @@
+//! The shapes of values that several sections share.
+
+use super::section::{Form, Shape};
+
+/// The actions for a single request.
+pub const ACTIONS: [&str; 4] = ["pass", "log", "throttle", "block"];
+
+/// The reasons of a decision about a single request.
+pub const REASONS: [&str; 10] = [
+    "robots.allow",
+    "robots.disallow",
+    "robots.disallow.evasion",
+    "robots.disallow.hidden",
+    "robots.disallow.grace",
+    "robots.disallow.spared",
+    "claim.contradicted",
+    "enforcement.off",
+    "robots.unbound",
+    "robots.robots_txt",
+];
+
+/// The kinds of events of an alert.
+pub(super) const EVENTS: [&str; 8] = [
+    "new_offender",
+    "violation_rate",
+    "impostors",
+    "reload_refused",
+    "robots_quarantined",
+    "breaker_open",
+    "store_trouble",
+    "certificate_expiring",
+];
+
+const fn form(pattern: &'static str, example: &'static str) -> Shape {
+    Shape::Form(Form { pattern, example })
+}
+
+/// The name of a file or a folder.
+pub(super) const FILE: Shape = form("^[^\\u0000]+$", "data/file");
+/// An address with a port.
+pub(super) const SOCKET: Shape = form("^[^\\s/]+:[0-9]{1,5}$", "127.0.0.1:8443");
+/// An address or a network.
+pub(super) const NETWORK: Shape = form("^[0-9A-Fa-f.:]+(/[0-9]{1,3})?$", "192.0.2.0/24");
+/// An address, perhaps with a port.
+pub(super) const ADDRESS: Shape = form("^[0-9A-Fa-f.:\\[\\]]+$", "192.0.2.53");
+/// A host, or a wildcard for those below it.
+pub(super) const HOST: Shape = form("^(\\*\\.)?[A-Za-z0-9_.:-]+$", "www.example.com");
+/// The URL of a server or a document.
+pub(super) const URL: Shape = form("^\\s*https?://[^\\s/]", "https://www.example.com");
+/// A time with its unit.
+pub(super) const TIME: Shape = form("^[0-9]+\\s*(ms|s|m|h|d)\\s*$", "1h");
+/// A size with its unit.
+pub(super) const SIZE: Shape = form("^[0-9]+\\s*(kB|MB|GB|TB|KiB|MiB|GiB|TiB)\\s*$", "2GiB");
+/// A percentage.
+pub(super) const SHARE: Shape = form("^[0-9]{1,3}(\\.[0-9])?\\s*%$", "10%");
+/// Requests in a time.
+pub(super) const PACE: Shape = form("^[0-9]+/[0-9]+[smhdSMHD]?$", "1/10s");
+/// A path pattern of robots.txt.
+pub(super) const PATTERN: Shape = form("^[/*]", "/private/");
+/// A media type, or all with the same beginning.
+pub(super) const MEDIA_TYPE: Shape = form("^[^\\s/]+/[^\\s/]+$", "application/pdf");
+/// A status code, or all with the same first digit.
+pub(super) const STATUS: Shape =
+    Shape::Either(&[Shape::Integer(200, 599), form("^[2-5]xx$", "4xx")]);
+/// A count from 1 to 1,000,000.
+pub(super) const COUNT: Shape = Shape::Integer(1, 1_000_000);
+/// The standing of a claim.
+pub(super) const STANDING: Shape =
+    Shape::Choice(&["confirmed", "contradicted", "unverifiable", "unknown"]);
+/// The name of crawlers.
+pub(super) const CRAWLER_NAME: Shape = Shape::Crawlers;
+/// Lines of robots.txt that are no rules.
+pub(super) const RECORDS: Shape = Shape::List(&Shape::Mapping(&Shape::Either(&[
+    Shape::Text,
+    Shape::Number(-1_000_000_000, 1_000_000_000),
+])));
