@@ -4,7 +4,7 @@
 //! findings before it refuses. Messages are lower case, name the value and have no full stop.
 //!
 //! A finding is shown as text with its source line ([`Shown`]), as JSON, as an annotation of GitHub
-//! ([`github`]), or with all others as one SARIF document ([`sarif`]).
+//! ([`github()`]), or with all others as one SARIF document ([`sarif()`]).
 //!
 //! May use: escape. Must not know: what is checked, files, the terminal.
 

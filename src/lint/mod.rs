@@ -1,11 +1,11 @@
 //! Faults of meaning: what is well written and still not what its author wants.
 //!
-//! [`policy`] looks at the sites of a policy, [`robots_txt`] at any robots.txt. Both read a site's
-//! rules as one value with the place of each part ([`subject`]), so a lint is written once. A lint
+//! [`policy()`] looks at the sites of a policy, [`robots_txt()`] at any robots.txt. Both read a site's
+//! rules as one value with the place of each part, so a lint is written once. A lint
 //! asks the rules themselves, their patterns and the matcher, never their spelling.
 //!
 //! A finding is a warning if a policy says it, and mostly a note if a robots.txt says it: foreign
-//! files are odd for reasons of their own. [`silence`] leaves out what a comment in the file allows.
+//! files are odd for reasons of their own. [`silence()`] leaves out what a comment in the file allows.
 //! [`RULES`] has the code of each finding of `beadle check`. Of a policy with errors, lints look only at
 //! what is whole.
 //!

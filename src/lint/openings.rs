@@ -5,16 +5,16 @@
 //! monitors, are not meant: an operator wants them in.
 
 use crate::{
-    crawlers::{Class, Crawler, Kind, Name},
+    crawlers::{Crawler, Kind, Name},
     diagnostic::{Diagnostic, Severity},
     escape::shown,
     policy::{Enforcement, Mode, Spot},
-    robots::closes_everything,
+    robots::{Scope, closes_everything},
 };
 
 use super::{findings::Findings, subject::Subject};
 
-/// The crawlers to which `*` never applies are few. A message names them all; the help, too.
+/// The crawlers that ignore `*` are few, so the message names them all.
 pub(super) fn lint(
     subject: &Subject<'_>,
     enforcement: Option<&Enforcement>,
@@ -30,16 +30,20 @@ pub(super) fn lint(
             && !subject.is_bound_by_star(Name::Known(crawler))
     };
     let open: Vec<&Crawler> = subject.catalogue.iter().filter(is_open).collect();
-    let of_kind = |kind: Kind| open.iter().filter(move |crawler| crawler.kind() == kind);
-    let crawlers: Vec<String> =
-        of_kind(Kind::Crawler).map(|crawler| shown(crawler.product_token().as_str())).collect();
-    // A fetcher that never obeys `*` is open even if the policy binds its class.
-    let binds_fetchers =
-        enforcement.is_some_and(|one| one.star_binds.contains(&Class::UserTriggered));
-    let fetchers = of_kind(Kind::UserTriggered).filter(|_| !binds_fetchers).count();
+    // Services that a site orders are programs, not crawlers.
+    let ignores =
+        |crawler: &&&Crawler| crawler.ignores_star() && crawler.kind() != Kind::Automation;
+    let crawlers: Vec<String> = open
+        .iter()
+        .filter(ignores)
+        .map(|crawler| shown(crawler.product_token().as_str()))
+        .collect();
+    let is_fetcher =
+        |crawler: &&&Crawler| crawler.kind() == Kind::UserTriggered && !crawler.ignores_star();
+    let fetchers = open.iter().filter(is_fetcher).count();
     let mut who = Vec::new();
     if !crawlers.is_empty() {
-        who.push(format!("{} ({})", "crawlers that ignore '*'", crawlers.join(", ")));
+        who.push(format!("crawlers that ignore '*' ({})", crawlers.join(", ")));
     }
     if fetchers > 0 {
         who.push(format!("{fetchers} fetchers that act for a person, such as ChatGPT-User"));
@@ -74,7 +78,7 @@ pub(super) fn lint(
 }
 
 /// The place of the first `*`.
-fn star_place(subject: &Subject<'_>, star: crate::robots::Scope) -> Spot {
+fn star_place(subject: &Subject<'_>, star: Scope) -> Spot {
     let names = subject.matcher.tokens(star);
     let star = names.first().copied().unwrap_or("*");
     let groups = subject.file.groups.iter().zip(&subject.places);

@@ -73,7 +73,7 @@ fn has_digit(text: &str) -> bool {
 /// Whether a text is a random key: many hexadecimal digits, or letters of both cases and digits in
 /// no order. A UUID is one; the name of a file, with its ending, is none.
 fn is_random(text: &str) -> bool {
-    let count = |is: fn(&u8) -> bool| text.bytes().filter(|octet| is(octet)).count();
+    let count = |is: fn(&u8) -> bool| text.bytes().filter(is).count();
     let digits = count(u8::is_ascii_digit);
     let bare = text.len() - text.matches('-').count();
     let is_hexadecimal = text.bytes().all(|octet| octet.is_ascii_hexdigit() || octet == b'-');

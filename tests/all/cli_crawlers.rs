@@ -89,7 +89,8 @@ fn update_writes_a_newer_catalogue_and_reports_the_changes() {
     let missing = folder.run(&["check"]);
     assert_eq!(missing.status.code(), Some(1));
     let said = text(&missing);
-    assert!(said.contains("beadle.yaml:1:12: error: catalogue: 'crawlers.yaml'"), "{said}");
+    assert!(said.contains("error[policy.catalogue]: catalogue: 'crawlers.yaml'"), "{said}");
+    assert!(said.contains("--> beadle.yaml:1:12"), "{said}");
     assert!(said.contains("help: 'beadle crawlers update --from URL' writes it"), "{said}");
 
     let (exit, report) = folder.update(&["--from", "new.yaml", "--dry-run"]);
@@ -296,7 +297,8 @@ fn an_old_catalogue_is_used_with_a_warning() {
     folder.write("crawlers.yaml", "version: \"2001-01-01\"\ncrawlers: [{ colour: red }]\n");
     let said = text(&folder.run(&["check"]));
     assert!(said.contains("crawlers.yaml:2:"), "{said}");
-    assert!(said.contains("beadle.yaml:1:12: error: catalogue: "), "{said}");
+    assert!(said.contains("error[policy.catalogue]: catalogue: "), "{said}");
+    assert!(said.contains("--> beadle.yaml:1:12"), "{said}");
 }
 
 // === evaluate
