@@ -21,6 +21,7 @@ mod span; // times and spans of time
 mod web; // pages of the web
 
 mod alerts;
+mod audit;
 mod check;
 mod crawlers;
 mod demo;
@@ -61,6 +62,7 @@ enum Verb {
     Explain(explain::Args),
     Crawlers(crawlers::Args),
     Tags(tags::Args),
+    Audit(audit::Args),
     Violations(violations::Args),
     Report(report::Args),
     Store(store::Args),
@@ -104,6 +106,7 @@ pub fn run() -> ExitCode {
         Verb::Explain(args) => explain::run(&args, &mut out),
         Verb::Crawlers(args) => crawlers::run(&args, &mut out),
         Verb::Tags(args) => tags::run(&args, &mut out),
+        Verb::Audit(args) => audit::run(&args, &mut out),
         Verb::Violations(args) => violations::run(&args, &mut out),
         Verb::Report(args) => report::run(&args, &mut out),
         Verb::Store(args) => store::run(&args, &mut out),

@@ -72,7 +72,7 @@ pub enum Cell {
 
 impl Column {
     /// A column.
-    pub(super) fn new(heading: impl Into<Cow<'static, str>>, kind: Kind) -> Self {
+    pub fn new(heading: impl Into<Cow<'static, str>>, kind: Kind) -> Self {
         Self { heading: heading.into(), kind }
     }
 }
@@ -101,13 +101,13 @@ impl Kind {
 
 impl Table {
     /// A table with these columns.
-    pub(super) fn new<const N: usize>(columns: [(&'static str, Kind); N]) -> Self {
+    pub fn new<const N: usize>(columns: [(&'static str, Kind); N]) -> Self {
         let columns = columns.map(|(heading, kind)| Column::new(heading, kind));
         Self { columns: columns.into(), ..Self::default() }
     }
 
     /// With the first rows, up to `most`; the rest is counted.
-    pub(super) fn with<const N: usize>(
+    pub fn with<const N: usize>(
         mut self,
         most: usize,
         rows: impl IntoIterator<Item = [Cell; N]>,
@@ -121,12 +121,12 @@ impl Table {
 
 impl Section {
     /// A part without remarks.
-    pub(super) fn new(heading: impl Into<String>, table: Table) -> Self {
+    pub fn new(heading: impl Into<String>, table: Table) -> Self {
         Self { heading: heading.into(), table, remarks: Vec::new() }
     }
 
     /// With a sentence below the table.
-    pub(super) fn remark(mut self, sentence: impl Into<String>) -> Self {
+    pub fn remark(mut self, sentence: impl Into<String>) -> Self {
         self.remarks.push(sentence.into());
         self
     }

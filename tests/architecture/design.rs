@@ -7,7 +7,7 @@ const FORMATS: [&str; 4] = ["robots", "robots_tag", "signature", "crawlers"];
 
 /// The rooms that each room may use beside the base and itself. An arrow only ever points up this
 /// table.
-pub(crate) const USES: [(&str, &[&str]); 27] = [
+pub(crate) const USES: [(&str, &[&str]); 28] = [
     ("robots", &[]),
     ("robots_tag", &[]),
     ("signature", &[]),
@@ -24,6 +24,7 @@ pub(crate) const USES: [(&str, &[&str]); 27] = [
     ("evidence", &["signature", "crawlers", "policy"]),
     ("conduct", &["robots", "crawlers", "policy", "enforce"]),
     ("report", &["robots", "crawlers", "policy", "enforce", "violations"]),
+    ("audit", &["robots", "robots_tag", "crawlers", "policy", "enforce", "report"]),
     ("alerts", &["policy"]),
     (
         "publication",
@@ -89,6 +90,7 @@ pub(crate) const USES: [(&str, &[&str]); 27] = [
             "comparison",
             "import",
             "starter",
+            "audit",
             "violations",
             "evidence",
             "conduct",
@@ -123,7 +125,6 @@ pub(crate) const CRATES: [(&str, &[&str]); 43] = [
             "desk/",
             "api/",
             "cli/demo.rs",
-            "cli/web.rs",
         ],
     ),
     (
@@ -176,6 +177,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 43] = [
             "policy/",
             "comparison/",
             "import/",
+            "audit/",
             "tally/",
             "record/",
             "violations/",
@@ -319,7 +321,7 @@ pub(crate) const EFFECTS: [&str; 8] = [
     ".await",
     "async fn",
 ];
-pub(crate) const PURE_ROOMS: [&str; 15] = [
+pub(crate) const PURE_ROOMS: [&str; 16] = [
     "robots",
     "robots_tag",
     "signature",
@@ -329,6 +331,7 @@ pub(crate) const PURE_ROOMS: [&str; 15] = [
     "comparison",
     "import",
     "starter",
+    "audit",
     "record",
     "conduct",
     "report",
