@@ -5,7 +5,7 @@ use crate::{
     report::{Cell, Document, Kind, Section, Table},
 };
 
-use super::audit::Audit;
+use super::reading::Audit;
 
 /// The most rows of a table.
 const MOST: usize = 500;
@@ -32,7 +32,7 @@ fn section(audit: &Audit) -> Section {
     let mut rows: Vec<[Cell; 2]> = Vec::new();
     let mut add = |label: &str, text: String| rows.push([label.into(), Cell::from(text)]);
     let file = &audit.robots_txt;
-    let by = file.rule.as_ref().map_or("no rule".to_owned(), Clone::clone);
+    let by = file.rule.as_ref().map_or_else(|| "no rule".to_owned(), Clone::clone);
     add("robots.txt", format!("{} by {by}", file.verdict));
     for source in &audit.sources {
         add(source.source, source.rules.join(", "));

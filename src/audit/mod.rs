@@ -5,7 +5,7 @@
 //! contradict each other, and the signals about AI that the site sends.
 //!
 //! ```text
-//! page          the answers            audit      everything about one page
+//! page          the answers            reading    everything about one page
 //! source        the rules of one source
 //! signals       Content-Signal, Content-Usage, RSL, TDMRep, ai.txt
 //! conflicts     what contradicts what  document   the audits as a document
@@ -14,10 +14,10 @@
 //! May use: robots, robots_tag, crawlers, policy, enforce, report, fetch, product_token, escape. Must not know:
 //! files, clocks, the network, the place that a text goes to.
 
-mod audit; // everything about one page
 mod conflicts; // what contradicts what
 mod document; // the audits as a document
 mod page; // the answers to requests
+mod reading; // everything about one page
 mod signals; // signals about AI
 mod source; // the rules of one source
 
@@ -25,10 +25,10 @@ mod source; // the rules of one source
 mod tests;
 
 pub use self::{
-    audit::{Audit, VerdictRow},
     conflicts::Conflict,
     document::document,
     page::{Page, Site},
+    reading::{Audit, VerdictRow},
     signals::Signal,
     source::RulesOf,
 };

@@ -30,6 +30,9 @@ struct Kind {
     label: String,
 }
 
+/// The tags that each kind of response loses and gains.
+type ByKind = BTreeMap<Kind, [BTreeSet<String>; 2]>;
+
 /// The paths with a tag on one side, as rules: `/drafts/`.
 type Paths = Vec<Rule>;
 
@@ -43,8 +46,7 @@ pub(super) fn compare(
     let sides = [&before.robots_tag, &after.robots_tag];
     let kinds = kinds(sides);
     // By crawler and path: the kinds, and what each loses and gains.
-    let mut changes: BTreeMap<(String, String), BTreeMap<Kind, [BTreeSet<String>; 2]>> =
-        BTreeMap::new();
+    let mut changes: BTreeMap<(String, String), ByKind> = BTreeMap::new();
     for token in tokens(sides) {
         for kind in &kinds {
             let [old, new] = sides.map(|rules| tags(rules, token.as_ref(), kind));
