@@ -78,6 +78,8 @@ pub mod alerts; // events for the operator, sent to webhooks
 
 pub mod report; // documents made of stored facts
 
+pub mod audit; // what a page and its site tell a crawler
+
 pub mod publication; // the state in force, swapped whole
 
 pub mod gate; // the path of every request

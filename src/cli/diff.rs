@@ -14,6 +14,7 @@ use crate::{
     comparison::{self, Comparison, Side},
     enforce::Rulebook,
     escape,
+    fetch::page::is_url,
     policy::Policy,
     robots::{self, RobotsTxt},
 };
@@ -98,7 +99,7 @@ fn file(operand: Operand, args: &Args) -> Result<(RobotsTxt, Option<String>), Er
 }
 
 fn read(args: &Args, name: &str) -> Result<Operand, Error> {
-    if web::is_url(name) {
+    if is_url(name) {
         let bytes = web::robots_txt(name, MAX_FILE)?;
         return Ok(Operand::File(robots::parse(&bytes).0, None));
     }

@@ -14,6 +14,7 @@ use crate::{
         web,
     },
     escape,
+    fetch::page::{host, is_url},
     import::{self, Imported, Kind, Place},
 };
 
@@ -65,7 +66,7 @@ fn kind(name: &str) -> Result<Kind, String> {
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     let bytes = read(&args.source)?;
     let kind = args.from.unwrap_or_else(|| import::guess(&bytes));
-    let of_url = web::is_url(&args.source).then(|| web::host(&args.source)).flatten();
+    let of_url = is_url(&args.source).then(|| host(&args.source)).flatten();
     let host = args.host.clone().or(of_url).unwrap_or_else(|| "www.example.com".to_owned());
     let place = Place { host, origin: args.origin.clone() };
     let Imported { policy, losses } = import::import(kind, &bytes, &place).map_err(|why| {
@@ -87,7 +88,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
 }
 
 fn read(source: &str) -> Result<Vec<u8>, Error> {
-    if web::is_url(source) {
+    if is_url(source) {
         return web::robots_txt(source, MAX_FILE);
     }
     if source == "-" {

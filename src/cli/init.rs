@@ -1,7 +1,7 @@
 //! `beadle init`: a first policy, by a few questions or by options.
 
 use std::{
-    io::{self, BufRead, IsTerminal, Write},
+    io::{self, IsTerminal, Write},
     path::PathBuf,
 };
 
@@ -13,7 +13,8 @@ use crate::{
         web,
     },
     escape,
-    starter::{Answers, Preset, Topic, Wish, policy_text, suggest},
+    fetch::page,
+    starter::{Answers, Dialogue, Preset, Wish, policy_text, suggest},
 };
 
 /// The largest page that is read for signs of its software.
@@ -68,13 +69,7 @@ struct Kind(Option<Preset>);
 struct Wishes(Vec<Wish>);
 
 fn preset(name: &str) -> Result<Kind, String> {
-    let names = || Preset::ALL.map(Preset::as_str).join(", ");
-    match name {
-        "none" => Ok(Kind(None)),
-        _ => Preset::from_name(name)
-            .map(|preset| Kind(Some(preset)))
-            .ok_or_else(|| format!("the presets are {}, none", names())),
-    }
+    Preset::read(name).map(Kind)
 }
 
 fn wishes(text: &str) -> Result<Wishes, String> {
@@ -96,31 +91,31 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
             "{file} exists (name another file with --output, or replace it with --force)"
         )));
     }
+    let (mut input, mut output) = (io::stdin().lock(), io::stderr());
+    let mut dialogue = Dialogue { input: &mut input, output: &mut output };
     let mut url = args.url.clone();
     if asks && url.is_none() {
-        url = Some(ask("URL of the running site, empty if there is none", "")?)
-            .filter(|url| !url.is_empty());
+        let answer = dialogue.ask("URL of the running site, empty if there is none", "")?;
+        url = Some(answer).filter(|url| !url.is_empty());
     }
     let seen = url.as_deref().map(look).transpose()?.unwrap_or_default();
-    let named = url.as_deref().and_then(web::host);
+    let named = url.as_deref().and_then(page::host);
     let usual = args.host.clone().or(named).unwrap_or_else(|| "www.example.com".to_owned());
     let (host, origin) = match asks {
         true => (
-            ask("Host of the site", &usual)?,
-            ask("Server behind Beadle", args.origin.as_deref().unwrap_or(ORIGIN))?,
+            dialogue.ask("Host of the site", &usual)?,
+            dialogue.ask("Server behind Beadle", args.origin.as_deref().unwrap_or(ORIGIN))?,
         ),
         false => (usual, args.origin.clone().unwrap_or_else(|| ORIGIN.to_owned())),
     };
     let preset = match (args.preset, asks) {
         (Some(Kind(preset)), _) => preset,
-        (None, true) => ask_preset(seen.preset)?,
+        (None, true) => dialogue.preset(seen.preset)?,
         (None, false) => seen.preset,
     };
     let mut wishes: Vec<Wish> = args.purposes.iter().flat_map(|one| one.0.clone()).collect();
     if asks && wishes.is_empty() {
-        for topic in Topic::ALL {
-            wishes.extend(ask_wish(&topic)?);
-        }
+        wishes = dialogue.wishes()?;
     }
     let has_robots_txt = seen.has_robots_txt;
     let text = policy_text(&Answers { host, origin, preset, wishes, has_robots_txt });
@@ -144,58 +139,21 @@ const ORIGIN: &str = "http://127.0.0.1:3000";
 
 /// Looks at the robots.txt and the first page of a site. A site that does not answer has neither.
 fn look(url: &str) -> Result<Seen, Error> {
-    if !web::is_url(url) {
+    if !page::is_url(url) {
         let url = escape::shown(url);
         return Err(Error::Refused(format!("'{url}' is no URL (write https://www.example.com)")));
     }
-    let root = url.splitn(4, '/').take(3).collect::<Vec<_>>().join("/");
+    let root = page::root(url);
     let urls = [format!("{root}/robots.txt"), format!("{root}/")];
     let mut pages = web::get(&urls, None, MAX_PAGE)?.into_iter();
     let (robots_txt, first) = (pages.next(), pages.next());
     if let Some(Err(failure)) = &robots_txt {
         remark(&format!("{failure} (the policy is made without a look at the site)"));
     }
-    let is_page = |page: &web::Page| page.body.trim_ascii_start().starts_with(b"<");
-    let has_robots_txt =
-        robots_txt.and_then(Result::ok).is_some_and(|page| page.status == 200 && !is_page(&page));
+    let has_robots_txt = robots_txt.and_then(Result::ok).and_then(page::Page::into_file).is_some();
     let preset = first.and_then(Result::ok).and_then(|page| {
         let fields = page.fields.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
         suggest(fields, &page.body)
     });
     Ok(Seen { has_robots_txt, preset })
-}
-
-/// Asks on standard error; an empty answer is `usual`.
-fn ask(question: &str, usual: &str) -> Result<String, Error> {
-    let mut err = io::stderr();
-    match usual {
-        "" => write!(err, "{question}: ")?,
-        _ => write!(err, "{question} [{usual}]: ")?,
-    }
-    err.flush()?;
-    let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer)?;
-    let answer = answer.trim();
-    Ok(if answer.is_empty() { usual.to_owned() } else { answer.to_owned() })
-}
-
-fn ask_preset(seen: Option<Preset>) -> Result<Option<Preset>, Error> {
-    let names = Preset::ALL.map(Preset::as_str).join(", ");
-    loop {
-        let usual = seen.map_or("none", Preset::as_str);
-        match preset(&ask(&format!("Kind of site: {names} or none"), usual)?) {
-            Ok(Kind(preset)) => return Ok(preset),
-            Err(why) => remark(&why),
-        }
-    }
-}
-
-fn ask_wish(topic: &Topic) -> Result<Vec<Wish>, Error> {
-    loop {
-        let answer = ask(&format!("{}: allow or disallow", topic.subject), "allow")?;
-        match Wish::read(&format!("{}={answer}", topic.name)) {
-            Ok(wishes) => return Ok(wishes),
-            Err(_) => remark("write allow or disallow"),
-        }
-    }
 }

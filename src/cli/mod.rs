@@ -24,6 +24,7 @@ mod span; // times and spans of time
 mod web; // pages of the web
 
 mod alerts;
+mod audit;
 mod check;
 mod crawlers;
 mod demo;
@@ -68,6 +69,7 @@ enum Verb {
     Crawlers(crawlers::Args),
     Tags(tags::Args),
     Replay(replay::Args),
+    Audit(audit::Args),
     Violations(violations::Args),
     Report(report::Args),
     Store(store::Args),
@@ -123,6 +125,7 @@ pub fn run() -> ExitCode {
         Verb::Crawlers(args) => crawlers::run(&args, &mut out),
         Verb::Tags(args) => tags::run(&args, &mut out),
         Verb::Replay(args) => replay::run(&args, &mut out),
+        Verb::Audit(args) => audit::run(&args, &mut out),
         Verb::Violations(args) => violations::run(&args, &mut out),
         Verb::Report(args) => report::run(&args, &mut out),
         Verb::Store(args) => store::run(&args, &mut out),

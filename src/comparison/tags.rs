@@ -30,6 +30,9 @@ struct Kind {
     label: String,
 }
 
+/// The tags that each kind of response loses and gains.
+type ByKind = BTreeMap<Kind, [BTreeSet<String>; 2]>;
+
 /// The paths with a tag on one side, as rules: `/drafts/`.
 type Paths = Vec<Rule>;
 

@@ -10,6 +10,7 @@
 
 mod client; // the client and its limits
 mod failure; // the reason for a missing response
+pub mod page; // pages that an operator names
 mod reach; // the addresses that a client may connect to
 mod response; // status, fields, bounded body
 mod schedule; // many sources, each at its own interval

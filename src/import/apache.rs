@@ -199,10 +199,7 @@ impl Reader<'_> {
                 | "!^robots\\.txt$"
                 | "!robots\\.txt"
         );
-        let (last, others) = match conditions.split_last() {
-            Some((last, others)) => (last, others),
-            None => return,
-        };
+        let Some((last, others)) = conditions.split_last() else { return };
         let is_list = others.iter().all(|one| one.is_alternative)
             && conditions.iter().all(|one| one.regex.is_some());
         let why = match () {

@@ -20,7 +20,7 @@ struct Word {
 #[derive(Debug)]
 struct Directive {
     words: Vec<Word>,
-    block: Vec<Directive>,
+    block: Vec<Self>,
 }
 
 /// The deepest block that is read.

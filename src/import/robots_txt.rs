@@ -17,8 +17,10 @@ pub(super) fn read(bytes: &[u8]) -> Draft {
     let (file, findings) = robots::parse(bytes);
     let mut draft = Draft::default();
     for finding in findings {
-        let place =
-            finding.place.line.map_or("robots.txt".to_owned(), |line| format!("line {line}"));
+        let place = finding
+            .place
+            .line
+            .map_or_else(|| "robots.txt".to_owned(), |line| format!("line {line}"));
         draft.losses.push(Loss::new(place, finding.code, finding.message));
     }
     comments(bytes, &mut draft);
@@ -148,5 +150,5 @@ fn name(line: &str) -> Option<String> {
     if line.contains("://") {
         return None;
     }
-    Some(whole).filter(is_token).or(Some(start).filter(is_token)).map(str::to_owned)
+    Some(whole).filter(is_token).or_else(|| Some(start).filter(is_token)).map(str::to_owned)
 }

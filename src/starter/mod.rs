@@ -7,11 +7,13 @@
 //! ```text
 //! preset    the policies of examples/presets, and the sign by which a site is known
 //! wish      what is wanted of crawlers with a purpose
+//! dialogue  the questions, on any input and output
 //! text      the answers as a policy
 //! ```
 //!
 //! May use: crawlers, policy. Must not know: files, clocks, the network, the terminal.
 
+mod dialogue; // questions and answers
 mod preset; // a policy for a kind of site
 mod text; // the answers as a policy
 mod wish; // what is wanted of crawlers with a purpose
@@ -20,6 +22,7 @@ mod wish; // what is wanted of crawlers with a purpose
 mod tests;
 
 pub use self::{
+    dialogue::Dialogue,
     preset::{Preset, suggest},
     text::{Answers, policy_text},
     wish::{Topic, Wish},

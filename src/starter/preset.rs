@@ -45,6 +45,19 @@ impl Preset {
         Self::ALL.into_iter().find(|preset| preset.as_str() == name)
     }
 
+    /// The preset with this name; `none` is none.
+    ///
+    /// # Errors
+    /// The names that are possible.
+    pub fn read(name: &str) -> Result<Option<Self>, String> {
+        let names = || Self::ALL.map(Self::as_str).join(", ");
+        match (name, Self::from_name(name)) {
+            ("none", _) => Ok(None),
+            (_, Some(preset)) => Ok(Some(preset)),
+            (_, None) => Err(format!("the presets are {}, none", names())),
+        }
+    }
+
     /// Its policy, for www.example.com.
     pub const fn text(self) -> &'static str {
         match self {

@@ -46,6 +46,7 @@ mod admin;
 mod alerts; // events for the operator
 mod api; // JSON and exports for other programs
 mod cli_arguments;
+mod cli_audit; // what a page and its site tell a crawler
 mod cli_check;
 mod cli_completions; // completions for shells, colours, suggestions
 mod cli_crawlers;

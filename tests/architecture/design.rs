@@ -7,7 +7,7 @@ const FORMATS_AND_KEYS: [&str; 5] = ["robots", "robots_tag", "signature", "crawl
 
 /// The rooms that each room may use beside the base and itself. An arrow only ever points up this
 /// table.
-pub(crate) const USES: [(&str, &[&str]); 31] = [
+pub(crate) const USES: [(&str, &[&str]); 32] = [
     ("access_log", &[]),
     ("robots", &[]),
     ("robots_tag", &[]),
@@ -27,6 +27,7 @@ pub(crate) const USES: [(&str, &[&str]); 31] = [
     ("evidence", &["signature", "crawlers", "policy"]),
     ("conduct", &["robots", "crawlers", "policy", "enforce"]),
     ("report", &["robots", "crawlers", "policy", "enforce", "violations"]),
+    ("audit", &["robots", "robots_tag", "crawlers", "policy", "enforce", "report"]),
     ("alerts", &["policy"]),
     (
         "publication",
@@ -110,6 +111,7 @@ pub(crate) const USES: [(&str, &[&str]); 31] = [
             "comparison",
             "import",
             "starter",
+            "audit",
             "violations",
             "evidence",
             "conduct",
@@ -203,6 +205,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 46] = [
             "policy/",
             "comparison/",
             "import/",
+            "audit/",
             "tally/",
             "record/",
             "violations/",
@@ -354,7 +357,7 @@ pub(crate) const EFFECTS: [&str; 8] = [
     ".await",
     "async fn",
 ];
-pub(crate) const PURE_ROOMS: [&str; 18] = [
+pub(crate) const PURE_ROOMS: [&str; 19] = [
     "access_log",
     "robots",
     "robots_tag",
@@ -367,6 +370,7 @@ pub(crate) const PURE_ROOMS: [&str; 18] = [
     "comparison",
     "import",
     "starter",
+    "audit",
     "record",
     "conduct",
     "report",
