@@ -35,6 +35,6 @@ mod tests;
 pub use self::{
     files::files,
     row::{Comparison, Row, State},
-    sites::{Side, policies},
+    sites::{Side, policies, policies_within},
     text::{Told, text},
 };

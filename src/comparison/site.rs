@@ -15,19 +15,19 @@ use super::{
 };
 
 /// How many steps the exact searches of a site take together: about two seconds.
-const MOST_STEPS: usize = 100_000_000;
+pub(super) const MOST_STEPS: usize = 100_000_000;
 
 /// The regions of two groups. `None` if the search is too long.
 type Regions<'a> = Option<Vec<Region<'a>>>;
 
-/// Compares the rules of two sites for every client.
+/// Compares the rules of two sites for every client. `work` is how many steps the exact searches may
+/// take.
 pub(super) fn compare(
     site: &Arc<str>,
-    before: &Compared<'_>,
-    after: &Compared<'_>,
+    (before, after): (&Compared<'_>, &Compared<'_>),
+    work: &mut usize,
     comparison: &mut Comparison,
 ) {
-    let mut work = MOST_STEPS;
     let mut regions: HashMap<[Option<Scope>; 2], Regions<'_>> = HashMap::new();
     let mut alike: Vec<(Vec<Row>, Vec<String>)> = Vec::new();
     // The clients that obey `*` on both sides, with the place of their changes.
@@ -35,7 +35,7 @@ pub(super) fn compare(
     for Clients { meanings, tokens } in clients(before, after) {
         let scopes = [meanings[0].scope, meanings[1].scope];
         let found = regions.entry(scopes).or_insert_with(|| {
-            robots::regions(rules(before, scopes[0]), rules(after, scopes[1]), &mut work)
+            robots::regions(rules(before, scopes[0]), rules(after, scopes[1]), work)
         });
         let differing = found.clone().unwrap_or_else(|| {
             comparison.is_by_sample = true;
@@ -43,7 +43,7 @@ pub(super) fn compare(
         });
         let mut rows: Vec<Row> =
             differing.iter().map(|region| of_region(site, region, &meanings)).collect();
-        rows.extend(action(site, (before, after), &meanings, &mut work));
+        rows.extend(action(site, (before, after), &meanings, work));
         rows.extend(pace(site, &meanings));
         rows.extend(records_row(site, (before, after), &meanings));
         let keys: Vec<Row> = rows.iter().map(without_lines).collect();

@@ -28,6 +28,16 @@ pub struct Side<'a> {
 /// Sites, rules, actions, paces, tags and the settings of sites are compared. `server`,
 /// `violations`, `evidence` and `alerts` are not.
 pub fn policies(before: Side<'_>, after: Side<'_>) -> Comparison {
+    compare(before, after, None)
+}
+
+/// As [`policies`], with no more steps than this for the exact searches of all sites together.
+/// Beyond them, rules are compared by samples.
+pub fn policies_within(before: Side<'_>, after: Side<'_>, steps: usize) -> Comparison {
+    compare(before, after, Some(steps))
+}
+
+fn compare(before: Side<'_>, after: Side<'_>, mut shared: Option<usize>) -> Comparison {
     let mut comparison = Comparison::default();
     let mut pairs: BTreeMap<(usize, usize), Vec<String>> = BTreeMap::new();
     for (host, probe) in hosts(before.policy, after.policy) {
@@ -55,7 +65,9 @@ pub fn policies(before: Side<'_>, after: Side<'_>) -> Comparison {
         };
         let name: Arc<str> = Arc::from(name);
         remark(&name, &old, &new_site, &mut comparison);
-        site::compare(&name, &old, &new_site, &mut comparison);
+        let mut work = shared.unwrap_or(site::MOST_STEPS);
+        site::compare(&name, (&old, &new_site), &mut work, &mut comparison);
+        shared = shared.map(|_| work);
         tags::compare(&name, old.section, new_site.section, &mut comparison);
         settings::compare(&name, old.section, new_site.section, &mut comparison);
     }

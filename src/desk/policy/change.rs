@@ -10,6 +10,8 @@ use crate::{
 
 /// The most rows of a page.
 const MOST_ROWS: usize = 300;
+/// The most steps of the exact search: a tenth of a second.
+const MOST_STEPS: usize = 5_000_000;
 
 /// What a policy would change, by site.
 pub(super) struct Changes {
@@ -31,7 +33,11 @@ impl Changes {
     pub(super) fn of(published: &Snapshot, next: &Policy, moment: Moment) -> Self {
         let rulebook = published.rulebook_of(next, moment);
         let before = Side { policy: &published.policy.policy, rulebook: &published.rulebook };
-        let found = comparison::policies(before, Side { policy: next, rulebook: &rulebook });
+        let found = comparison::policies_within(
+            before,
+            Side { policy: next, rulebook: &rulebook },
+            MOST_STEPS,
+        );
         let mut remarks = found.remarks.clone();
         let hidden = found.rows.len().saturating_sub(MOST_ROWS) + found.omitted;
         if hidden > 0 {
