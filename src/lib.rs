@@ -18,7 +18,7 @@
 //! reasons    explanation                               a decision as data and as text
 //! trials     replay   trial                            past requests, and the policy's tests, through the gate
 //! edges      proxy    admin -> desk   api              proxy and admin, desk and api do not know each other
-//! top        cli                                       everything
+//! top        console -> cli                                       everything
 //! ```
 //!
 //! # Words
@@ -96,5 +96,7 @@ pub mod admin; // the admin listener: login, metrics and health
 pub mod desk; // pages for operators
 
 pub mod api; // the same as JSON, and exports
+
+pub(crate) mod console; // what several verbs read, write and ask for
 
 pub mod cli; // one file for each verb

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, io::Write};
 
 use crate::{
     audit::{Audit, Page, Site, document},
-    cli::{
+    console::{
         exit::{Error, Exit},
         output::json,
         screen::Screen,

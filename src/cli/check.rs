@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    cli::{
+    console::{
         config::{ConfigFile, no_policy},
         exit::{Error, Exit},
         input::{self, STANDARD_INPUT},

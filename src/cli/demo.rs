@@ -15,10 +15,10 @@ use tokio::{
 };
 
 use crate::{
-    cli::{
+    cli::serve::{Control, LogFormat, Service, log_to_stderr},
+    console::{
         config::load,
         exit::{Error, Exit},
-        serve::{Control, LogFormat, Service, log_to_stderr},
     },
     escape,
 };

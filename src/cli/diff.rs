@@ -3,15 +3,15 @@
 use std::{io::Write, path::Path};
 
 use crate::{
-    cli::{
+    cli::robots::{kept, site},
+    comparison::{self, Comparison, Side},
+    console::{
         config::{ConfigFile, load, load_with_database},
         exit::{Error, Exit},
         input, memory,
         output::{Format, json, remark},
-        robots::{kept, site},
         web,
     },
-    comparison::{self, Comparison, Side},
     enforce::Rulebook,
     escape,
     fetch::page::is_url,

@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    cli::{
+    console::{
         destination,
         exit::{Error, Exit},
         output::remark,

@@ -9,19 +9,10 @@ use std::{io, process::ExitCode};
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use self::{exit::Exit, serve::Control};
+use self::serve::Control;
+use crate::console::{completions, exit::Exit};
 
-mod completions; // completions for shells
-mod config; // the policy file as an option
-mod destination; // a file that is written
 mod example; // examples in the help
-mod exit; // exit codes and errors
-mod input; // files and standard input, up to a limit
-mod output; // text or JSON lines
-mod robots_file; // any robots.txt, from a file or a site
-mod screen; // the terminal
-mod span; // times and spans of time
-mod web; // pages of the web
 
 mod alerts;
 mod audit;
@@ -32,7 +23,6 @@ mod diff;
 mod explain;
 mod import;
 mod init;
-mod memory;
 mod replay;
 mod report;
 mod robots;

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use crate::{
-    cli::exit::{Error, Exit},
+    console::exit::{Error, Exit},
     keys,
 };
 

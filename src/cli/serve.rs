@@ -19,10 +19,11 @@ use tracing_subscriber::{EnvFilter, fmt, prelude::*};
 
 use crate::{
     admin, alerts, api,
-    cli::{
-        alerts::known_offenders,
+    cli::alerts::known_offenders,
+    console::{
         config::{ConfigFile, load_after_trial},
         exit::{Error, Exit},
+        runtime::control_runtime,
         screen::wants_colours,
     },
     desk,
@@ -99,16 +100,6 @@ pub(super) fn run(args: &Args, control: Option<Control>) -> Result<Exit, Error> 
     // wait for it.
     control.shutdown_background();
     ended
-}
-
-/// The runtime for everything except requests: signals, look-ups, reloads and the admin listener.
-pub(super) fn control_runtime() -> Result<tokio::runtime::Runtime, Error> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(1)
-        .thread_name("control")
-        .enable_all()
-        .build()?;
-    Ok(runtime)
 }
 
 /// Writes log lines to standard error, also those of pingora. `BEADLE_LOG` overrides the level.

@@ -8,7 +8,7 @@ use std::{
 use serde::Serialize;
 
 use crate::{
-    cli::{
+    console::{
         config::{ConfigFile, load},
         exit::{Error, Exit},
         output::json,

@@ -36,9 +36,6 @@ type ByKind = BTreeMap<Kind, [BTreeSet<String>; 2]>;
 /// The paths with a tag on one side, as rules: `/drafts/`.
 type Paths = Vec<Rule>;
 
-/// What each kind loses and gains.
-type ByKind = BTreeMap<Kind, [BTreeSet<String>; 2]>;
-
 /// Compares the tags of two sites.
 pub(super) fn compare(
     site: &Arc<str>,

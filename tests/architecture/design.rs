@@ -7,7 +7,7 @@ const FORMATS_AND_KEYS: [&str; 5] = ["robots", "robots_tag", "signature", "crawl
 
 /// The rooms that each room may use beside the base and itself. An arrow only ever points up this
 /// table.
-pub(crate) const USES: [(&str, &[&str]); 32] = [
+pub(crate) const USES: [(&str, &[&str]); 33] = [
     ("access_log", &[]),
     ("robots", &[]),
     ("robots_tag", &[]),
@@ -97,9 +97,11 @@ pub(crate) const USES: [(&str, &[&str]); 32] = [
         ],
     ),
     ("api", &["robots", "policy", "enforce", "violations", "report", "admin"]),
+    ("console", &["crawlers", "policy", "enforce", "violations", "report", "publication"]),
     (
         "cli",
         &[
+            "console",
             "robots",
             "robots_tag",
             "signature",
@@ -149,7 +151,6 @@ pub(crate) const CRATES: [(&str, &[&str]); 46] = [
             "api/",
             "cli/demo.rs",
             "replay/",
-            "cli/web.rs",
         ],
     ),
     (
@@ -165,7 +166,6 @@ pub(crate) const CRATES: [(&str, &[&str]); 46] = [
             "gate/",
             "proxy/",
             "replay/",
-            "cli/robots_file.rs",
         ],
     ),
     (
@@ -179,6 +179,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 46] = [
             "admin/",
             "desk/",
             "api/",
+            "console/",
             "cli/",
         ],
     ),
@@ -215,6 +216,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 46] = [
             "admin/",
             "desk/",
             "api/",
+            "console/",
             "cli/",
             "replay/",
         ],
@@ -233,6 +235,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 46] = [
             "admin/",
             "desk/",
             "api/",
+            "console/",
             "cli/",
             "access_log/",
             "replay/",
@@ -279,14 +282,15 @@ pub(crate) const CRATES: [(&str, &[&str]); 46] = [
             "admin/",
             "desk/",
             "api/",
+            "console/",
             "cli/",
             "access_log/",
             "replay/",
         ],
     ),
     ("strsim", &["crawlers/", "policy/"]),
-    ("terminal_size", &["cli/screen.rs"]),
-    ("unicode_width", &["diagnostic/snippet.rs", "report/text.rs", "cli/violations/table.rs"]),
+    ("terminal_size", &["console/screen.rs"]),
+    ("unicode_width", &["diagnostic/snippet.rs", "report/text.rs", "console/table.rs"]),
     (
         "uuid",
         &[
@@ -306,8 +310,8 @@ pub(crate) const CRATES: [(&str, &[&str]); 46] = [
     ("axum", &["admin/", "desk/", "api/", "cli/demo.rs"]),
     ("hyper", &["admin/", "desk/", "api/"]),
     ("hyper_util", &["admin/"]),
-    ("clap", &["cli/"]),
-    ("clap_complete", &["cli/"]),
+    ("clap", &["console/", "cli/"]),
+    ("clap_complete", &["console/", "cli/"]),
     (
         "tracing",
         &[

@@ -8,11 +8,11 @@ use serde_json::json;
 pub(super) use self::offenders::known_offenders;
 use crate::{
     alerts::{Answer, Event, Webhook},
-    cli::{
+    console::{
         config::{ConfigFile, load},
         exit::{Error, Exit},
         output::{self, Format},
-        serve::control_runtime,
+        runtime::control_runtime,
     },
 };
 

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use crate::{
-    cli::{
+    console::{
         exit::{Error, Exit},
         input::{STANDARD_INPUT, lines},
         output::{Format, json},

@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    cli::{config::no_policy, exit::Error},
+    console::{config::no_policy, exit::Error},
     crawlers::CatalogueFile,
     diagnostic::{Diagnostic, Severity},
     policy::{self, built_in_catalogue_file, read_catalogue_file},

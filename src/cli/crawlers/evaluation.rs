@@ -9,7 +9,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    cli::{
+    console::{
         exit::{Error, Exit},
         input::{lines, name, open},
         output::{Format, json},

@@ -5,7 +5,7 @@ use std::io::Write;
 use self::source::Source;
 use clap_complete::ArgValueCompleter;
 
-use crate::cli::{
+use crate::console::{
     completions,
     exit::{Error, Exit},
     output::Format,

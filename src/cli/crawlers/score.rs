@@ -7,12 +7,12 @@ use jiff::Timestamp;
 use clap_complete::ArgValueCompleter;
 
 use crate::{
-    cli::{
+    cli::report::lookup,
+    console::{
         completions,
         config::{ConfigFile, load_with_database},
         exit::{Error, Exit},
         output::Format,
-        report::lookup,
         screen::Screen,
     },
     report::{

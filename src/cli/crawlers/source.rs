@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::{
-    cli::{config::load, exit::Error},
+    console::{config::load, exit::Error},
     crawlers::Catalogue,
     policy::{built_in_catalogue, catalogue_of, read_catalogue_file},
     publication,

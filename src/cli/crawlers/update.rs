@@ -9,11 +9,11 @@ use serde::Serialize;
 
 use super::destination::Destination;
 use crate::{
-    cli::{
+    console::{
         config::ConfigFile,
         exit::{Error, Exit},
         output::{Format, json},
-        serve::control_runtime,
+        runtime::control_runtime,
     },
     crawlers::{CatalogueFile, Changes},
     diagnostic::{Diagnostic, Severity},

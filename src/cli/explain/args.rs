@@ -4,7 +4,7 @@ use std::{net::IpAddr, path::PathBuf};
 
 use clap_complete::ArgValueCompleter;
 
-use crate::cli::{completions, config::ConfigFile, output::Format};
+use crate::console::{completions, config::ConfigFile, output::Format};
 
 /// Explain the verdict and the action for a request
 ///

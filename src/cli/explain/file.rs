@@ -3,7 +3,7 @@
 use std::{io::Write, path::Path};
 
 use crate::{
-    cli::{
+    console::{
         exit::{Error, Exit},
         input,
         output::{Format, json},

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use crate::cli::exit::{Error, Exit};
+use crate::console::exit::{Error, Exit};
 
 pub(super) use self::args::Args;
 

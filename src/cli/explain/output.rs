@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use crate::{cli::exit::Error, explanation::Line};
+use crate::{console::exit::Error, explanation::Line};
 
 /// Prints lines.
 pub(super) fn print(out: &mut dyn Write, lines: &[Line]) -> Result<(), Error> {

@@ -5,7 +5,7 @@ use std::io::Write;
 use jiff::Timestamp;
 
 use crate::{
-    cli::{
+    console::{
         config::load_with_database,
         exit::{Error, Exit},
         memory,

@@ -8,15 +8,15 @@ use std::{
 };
 
 use self::progress::Bar;
-use super::{
-    config::load,
-    exit::{Error, Exit},
-    output::remark,
-    report::{Format, save, screen},
-    robots_file,
-};
+use super::report::{Format, save, screen};
 use crate::{
     access_log,
+    console::{
+        config::load,
+        exit::{Error, Exit},
+        output::remark,
+        robots_file,
+    },
     policy::Policy,
     replay::{Basis, Changes, Judge, Logs, Source, Stop, Tally, document, json_lines},
     report::{html, markdown, text},

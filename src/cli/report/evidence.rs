@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::lookup;
 use crate::{
-    cli::{
+    console::{
         config::load_with_database,
         exit::{Error, Exit},
         input::name,

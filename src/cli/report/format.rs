@@ -1,6 +1,6 @@
 //! The formats of a report.
 
-use crate::cli::{exit::Error, output};
+use crate::console::{exit::Error, output};
 
 /// The output format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use crate::{
-    cli::exit::Error,
+    console::exit::Error,
     policy::Policy,
     report::terms::{Names, Refusal, time},
     violations::{Store, Violation},

@@ -6,7 +6,7 @@ use std::{io::Write, path::PathBuf};
 use clap_complete::ArgValueCompleter;
 
 pub(super) use self::{evidence::save, format::Format, review::screen};
-use crate::cli::{
+use crate::console::{
     completions,
     config::ConfigFile,
     exit::{Error, Exit},

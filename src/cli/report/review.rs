@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::{evidence::save, format::Format, lookup};
 use crate::{
-    cli::{
+    console::{
         config::load_with_database,
         exit::{Error, Exit},
         screen::Screen,

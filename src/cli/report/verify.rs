@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, io::Write, path::Path};
 use serde::Serialize;
 
 use crate::{
-    cli::{
+    console::{
         exit::{Error, Exit},
         input::{name, read_file},
         output::{Format, json},

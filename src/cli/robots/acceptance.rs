@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::site::{database, find};
 use crate::{
-    cli::exit::{Error, Exit},
+    console::exit::{Error, Exit},
     enforce::Rulebook,
     policy::Policy,
     violations::Store,

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use super::site::database;
 use crate::{
-    cli::{
+    console::{
         exit::Error,
         output::{Format, json},
     },

@@ -2,7 +2,7 @@
 
 use super::site::database;
 use crate::{
-    cli::exit::Error,
+    console::exit::Error,
     enforce::Site,
     escape,
     policy::Policy,

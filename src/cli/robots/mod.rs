@@ -4,7 +4,7 @@ use std::io::Write;
 
 use clap_complete::ArgValueCompleter;
 
-use crate::cli::{
+use crate::console::{
     completions,
     config::{ConfigFile, load_with_database},
     exit::{Error, Exit},

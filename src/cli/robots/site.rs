@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::{
-    cli::exit::Error,
+    console::exit::Error,
     enforce::{Edition, Rulebook, Site},
     escape,
     policy::{Policy, suggestion},

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::{place::Found, size};
 use crate::{
-    cli::{
+    console::{
         exit::{Error, Exit},
         output::{self, Format},
     },

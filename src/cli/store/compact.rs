@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{disk, size};
 use crate::{
-    cli::{
+    console::{
         exit::{Error, Exit},
         output::{self, Format},
     },

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::size;
-use crate::{cli::exit::Error, escape};
+use crate::{console::exit::Error, escape};
 
 /// Refuses where the disk of a file has fewer free bytes than `needs`. A file system that does not
 /// tell its free space refuses nothing here.

@@ -3,7 +3,7 @@
 use std::{io::Write, path::PathBuf};
 
 use self::place::Database;
-use crate::cli::{
+use crate::console::{
     exit::{Error, Exit},
     output::Format,
 };

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::cli::{
+use crate::console::{
     config::{ConfigFile, load_with_database},
     exit::Error,
 };

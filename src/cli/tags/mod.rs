@@ -9,7 +9,7 @@ use self::{report::Report, response::Response};
 use clap_complete::ArgValueCompleter;
 
 use crate::{
-    cli::{
+    console::{
         completions,
         exit::{Error, Exit},
         input::{STANDARD_INPUT, name as name_of, open},

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::response::{FIELD, OLDER_FIELD, Response};
 use crate::{
-    cli::exit::Error,
+    console::exit::Error,
     diagnostic::Diagnostic,
     escape,
     policy::built_in_catalogue,

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, Read};
 
 use crate::{
-    cli::{
+    console::{
         exit::Error,
         input::{STANDARD_INPUT, lines, refusal, too_large},
     },

@@ -5,7 +5,7 @@ use std::io::Write;
 use serde::Serialize;
 
 use crate::{
-    cli::{
+    console::{
         exit::{Error, Exit},
         output::{Format, json},
     },

@@ -2,7 +2,7 @@
 
 use clap_complete::ArgValueCompleter;
 
-use crate::cli::{completions, config::ConfigFile};
+use crate::console::{completions, config::ConfigFile};
 
 /// List or count recorded violations
 ///

@@ -9,8 +9,8 @@ use super::{
     table::{Cell, Column, Table},
 };
 use crate::{
-    cli::{exit::Error, output::json, screen::Screen},
     conduct::Network,
+    console::{exit::Error, output::json, screen::Screen},
     violations::{Violation, csv, rule_line},
 };
 

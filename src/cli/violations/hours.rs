@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use crate::{
-    cli::exit::Error,
+    console::exit::Error,
     report::terms::counted_spellings,
     violations::{Counted, Filter, Question, Store},
 };

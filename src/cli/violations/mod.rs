@@ -15,7 +15,8 @@ use self::{
     source::Source,
 };
 use crate::{
-    cli::{
+    console::table,
+    console::{
         config::load_with_database,
         exit::{Error, Exit},
         output::remark,
@@ -32,7 +33,6 @@ mod printer; // records as text, JSON lines or CSV
 mod remarks; // sentences on standard error
 mod selection; // the options as a filter
 mod source; // the database, or the JSON lines
-mod table; // columns that fit a width
 mod tally; // counts by hour, or record by record
 
 /// The time between two queries with --follow.

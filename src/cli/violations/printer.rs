@@ -4,7 +4,7 @@ use std::io::Write;
 
 use super::{args::Format, columns::Columns, table::Table};
 use crate::{
-    cli::{exit::Error, screen::Screen},
+    console::{exit::Error, screen::Screen},
     policy::Policy,
     violations::{Violation, csv, jsonl},
 };

@@ -4,7 +4,7 @@ use jiff::{Timestamp, ToSpan, Unit};
 
 use super::{hours::Unrecorded, selection::described, source::Source};
 use crate::{
-    cli::{exit::Error, output::remark},
+    console::{exit::Error, output::remark},
     policy::Policy,
     report::terms::id,
     violations::{Filter, Listing},

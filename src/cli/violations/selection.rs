@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::{args::Args, source::Source};
 use crate::{
-    cli::{exit::Error, span::Span},
+    console::{exit::Error, span::Span},
     escape::shown,
     policy::Policy,
     report::terms::{Names, id, pattern},

@@ -4,7 +4,7 @@ use std::{ops::ControlFlow, path::PathBuf};
 
 use super::hours::{self, Unrecorded};
 use crate::{
-    cli::exit::Error,
+    console::exit::Error,
     policy::{Log, Policy},
     report::terms::Recorded,
     violations::{

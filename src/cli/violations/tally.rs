@@ -9,7 +9,7 @@ use super::{
     source::Source,
 };
 use crate::{
-    cli::exit::Error,
+    console::exit::Error,
     violations::{
         Dimension, Filter, PlaceKind, Question, RecordColumn, Store, Text, Violation,
         jsonl::{self, Line},

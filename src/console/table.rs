@@ -12,27 +12,27 @@ const CUT: char = '…';
 
 /// A column.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Column {
-    pub(super) heading: &'static str,
+pub(crate) struct Column {
+    pub(crate) heading: &'static str,
     /// The order in which columns get room; 0 is the first.
-    pub(super) rank: u8,
+    pub(crate) rank: u8,
     /// The width with which a long column is still of use.
-    pub(super) least: usize,
-    pub(super) is_number: bool,
+    pub(crate) least: usize,
+    pub(crate) is_number: bool,
 }
 
 /// A cell.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Cell {
-    pub(super) text: String,
+pub(crate) struct Cell {
+    pub(crate) text: String,
     /// The characters at the end that stay when the cell is cut.
-    pub(super) kept_end: usize,
-    pub(super) colour: Colour,
+    pub(crate) kept_end: usize,
+    pub(crate) colour: Colour,
 }
 
 /// The colour of a cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Colour {
+pub(crate) enum Colour {
     #[default]
     None,
     Yellow,
@@ -41,7 +41,7 @@ pub(super) enum Colour {
 
 /// The columns that are shown, with their widths.
 #[derive(Debug)]
-pub(super) struct Table {
+pub(crate) struct Table {
     columns: Vec<(usize, Column, usize)>,
     is_cut: bool,
     has_colours: bool,
@@ -56,7 +56,7 @@ impl From<String> for Cell {
 impl Table {
     /// The table for these rows. Without a width, nothing is left out and nothing is cut. With
     /// `more_rows`, rows will follow that are not known yet.
-    pub(super) fn fit(
+    pub(crate) fn fit(
         columns: &[Column],
         rows: &[Vec<Cell>],
         width: Option<usize>,
@@ -76,20 +76,20 @@ impl Table {
     }
 
     /// Whether these columns fit the width uncut.
-    pub(super) fn fits(columns: &[Column], rows: &[Vec<Cell>], width: usize) -> bool {
+    pub(crate) fn fits(columns: &[Column], rows: &[Vec<Cell>], width: usize) -> bool {
         let natural = natural(columns, rows, false);
         natural.iter().sum::<usize>() + GAP * natural.len().saturating_sub(1) <= width
     }
 
     /// The line of headings.
-    pub(super) fn heading(&self) -> String {
+    pub(crate) fn heading(&self) -> String {
         let cells = self.columns.iter().map(|(_, column, _)| Cell::from(column.heading.to_owned()));
         let line = self.join(cells.collect::<Vec<_>>().iter());
         if self.has_colours { format!("\x1b[1m{line}\x1b[0m") } else { line }
     }
 
     /// The line of a row.
-    pub(super) fn line(&self, row: &[Cell]) -> String {
+    pub(crate) fn line(&self, row: &[Cell]) -> String {
         self.join(self.columns.iter().filter_map(|(at, ..)| row.get(*at)))
     }
 

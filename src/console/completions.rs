@@ -16,7 +16,7 @@ use clap_complete::{
 };
 
 use crate::{
-    cli::exit::{Error, Exit},
+    console::exit::{Error, Exit},
     crawlers::{Crawler, Purpose},
     policy::{self, Host, Policy},
     publication,
@@ -38,7 +38,7 @@ const PROGRAM: &str = "beadle";
 ///   beadle completions fish > ~/.config/fish/completions/beadle.fish
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// The shell.
     #[arg(value_enum)]
     shell: Shell,
@@ -61,7 +61,7 @@ impl Shell {
     }
 }
 
-pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
+pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     let shells = Shells::builtins();
     if let Some(shell) = shells.completer(args.shell.as_str()) {
         shell.write_registration(VARIABLE, PROGRAM, PROGRAM, PROGRAM, out)?;
@@ -70,7 +70,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
 }
 
 /// Answers a shell, if one asks. `command` is the whole command line.
-pub(super) fn answer(command: impl FnOnce() -> clap::Command) -> Option<Result<Exit, Error>> {
+pub(crate) fn answer(command: impl FnOnce() -> clap::Command) -> Option<Result<Exit, Error>> {
     let shell = env::var_os(VARIABLE).filter(|shell| !shell.is_empty())?;
     let shells = Shells::builtins();
     let shell = shell.to_str().and_then(|shell| shells.completer(shell))?;
@@ -120,7 +120,7 @@ fn beginning<'n>(
 }
 
 /// Hosts of sites.
-pub(super) fn sites(word: &OsStr) -> Vec<CompletionCandidate> {
+pub(crate) fn sites(word: &OsStr) -> Vec<CompletionCandidate> {
     let Some(policy) = policy() else { return Vec::new() };
     beginning(
         word,
@@ -129,7 +129,7 @@ pub(super) fn sites(word: &OsStr) -> Vec<CompletionCandidate> {
 }
 
 /// Product tokens of crawlers, with their operators.
-pub(super) fn tokens(word: &OsStr) -> Vec<CompletionCandidate> {
+pub(crate) fn tokens(word: &OsStr) -> Vec<CompletionCandidate> {
     let known =
         policy().map_or_else(|| policy::built_in_catalogue().into(), |policy| policy.catalogue);
     let names = known
@@ -139,6 +139,6 @@ pub(super) fn tokens(word: &OsStr) -> Vec<CompletionCandidate> {
 }
 
 /// Purposes of crawlers.
-pub(super) fn purposes(word: &OsStr) -> Vec<CompletionCandidate> {
+pub(crate) fn purposes(word: &OsStr) -> Vec<CompletionCandidate> {
     beginning(word, Purpose::ALL.iter().map(|purpose| (purpose.as_str(), None)))
 }

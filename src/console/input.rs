@@ -8,20 +8,20 @@ use std::{
     path::Path,
 };
 
-use crate::{cli::exit::Error, escape, publication};
+use crate::{console::exit::Error, escape, publication};
 
 /// The longest line, in octets. Every header line and User-Agent that a server accepts fits.
 const MAX_LINE: u64 = 1 << 20;
 /// The name of standard input in messages.
-pub(super) const STANDARD_INPUT: &str = "standard input";
+pub(crate) const STANDARD_INPUT: &str = "standard input";
 
 /// The name of a file in messages.
-pub(super) fn name(file: &Path) -> String {
+pub(crate) fn name(file: &Path) -> String {
     escape::path(file)
 }
 
 /// The whole file, up to `most` octets.
-pub(super) fn read_file(file: &Path, most: usize) -> Result<Vec<u8>, Error> {
+pub(crate) fn read_file(file: &Path, most: usize) -> Result<Vec<u8>, Error> {
     let refused = |error| refusal(&name(file), &error);
     let bytes = publication::read_file(file, most).map_err(refused)?;
     if bytes.len() > most {
@@ -31,7 +31,7 @@ pub(super) fn read_file(file: &Path, most: usize) -> Result<Vec<u8>, Error> {
 }
 
 /// All that an input has, up to `most` octets.
-pub(super) fn read(input: impl Read, name: &str, most: usize) -> Result<Vec<u8>, Error> {
+pub(crate) fn read(input: impl Read, name: &str, most: usize) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
     let read = input.take(most as u64 + 1).read_to_end(&mut bytes);
     read.map_err(|error| refusal(name, &error))?;
@@ -42,12 +42,12 @@ pub(super) fn read(input: impl Read, name: &str, most: usize) -> Result<Vec<u8>,
 }
 
 /// Opens a file to read it piece by piece.
-pub(super) fn open(file: &Path) -> Result<File, Error> {
+pub(crate) fn open(file: &Path) -> Result<File, Error> {
     publication::open_file(file).map_err(|error| refusal(&name(file), &error))
 }
 
 /// The lines of an input as bytes, without the line end.
-pub(super) fn lines(
+pub(crate) fn lines(
     mut input: impl BufRead,
     name: &str,
 ) -> impl Iterator<Item = Result<Vec<u8>, Error>> {
@@ -75,12 +75,12 @@ pub(super) fn lines(
 }
 
 /// The refusal of an input that can't be read.
-pub(super) fn refusal(name: &str, error: &io::Error) -> Error {
+pub(crate) fn refusal(name: &str, error: &io::Error) -> Error {
     Error::Refused(format!("{name}: {error}"))
 }
 
 /// The refusal of an input that is larger than `most` octets.
-pub(super) fn too_large(name: &str, most: usize) -> Error {
+pub(crate) fn too_large(name: &str, most: usize) -> Error {
     let most = most >> 20;
     Error::Refused(format!("{name}: larger than {most} MiB (check that this is the right input)"))
 }

@@ -9,7 +9,7 @@ use crate::{diagnostic::Diagnostic, report::terms::Refusal, violations};
 
 /// The exit code of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Exit {
+pub(crate) enum Exit {
     /// Everything is fine.
     Fine = 0,
     /// There are findings.
@@ -20,7 +20,7 @@ pub(super) enum Exit {
 
 /// The reason why a verb could not run.
 #[derive(Debug)]
-pub(super) enum Error {
+pub(crate) enum Error {
     /// The verb refuses; holds a sentence with the repair.
     Refused(String),
     /// The policy has these errors.
@@ -58,7 +58,7 @@ impl From<Refusal> for Error {
 
 impl Exit {
     /// The exit of an outcome; prints an error on standard error.
-    pub(super) fn of(outcome: Result<Self, Error>) -> Self {
+    pub(crate) fn of(outcome: Result<Self, Error>) -> Self {
         let mut err = io::stderr().lock();
         // A failed write to standard error cannot be reported anywhere.
         let _ = match outcome {

@@ -3,13 +3,13 @@
 use std::io;
 
 use crate::{
-    cli::{exit::Error, serve::control_runtime},
+    console::{exit::Error, runtime::control_runtime},
     escape,
     fetch::page::{self, Page},
 };
 
 /// Fetches pages, one after the other. What failed is a sentence.
-pub(super) fn get(
+pub(crate) fn get(
     urls: &[String],
     user_agent: Option<&str>,
     most: usize,
@@ -23,7 +23,7 @@ pub(super) fn get(
 }
 
 /// The robots.txt of a site, as RFC 9309 §2.3.1 reads the answer: no rules where there is none.
-pub(super) fn robots_txt(url: &str, most: usize) -> Result<Vec<u8>, Error> {
+pub(crate) fn robots_txt(url: &str, most: usize) -> Result<Vec<u8>, Error> {
     let url = page::robots_url(url);
     let mut pages = get(std::slice::from_ref(&url), None, most)?;
     let page = pages.pop().unwrap_or_else(|| Err(url.clone())).map_err(Error::Refused)?;

@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
-use crate::cli::exit::Error;
+use crate::console::exit::Error;
 
 /// The output format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum Format {
+pub(crate) enum Format {
     /// Text for people.
     #[default]
     Text,
@@ -15,13 +15,13 @@ pub(super) enum Format {
 }
 
 /// Prints a remark on standard error; standard output has only results.
-pub(super) fn remark(sentence: &str) {
+pub(crate) fn remark(sentence: &str) {
     // A failed write to standard error cannot be reported anywhere.
     let _ = writeln!(io::stderr(), "beadle: {sentence}");
 }
 
 /// Writes a value as one line of JSON.
-pub(super) fn json(out: &mut dyn Write, value: &impl serde::Serialize) -> Result<(), Error> {
+pub(crate) fn json(out: &mut dyn Write, value: &impl serde::Serialize) -> Result<(), Error> {
     let line = serde_json::to_string(value).map_err(io::Error::other)?;
     Ok(writeln!(out, "{line}")?)
 }

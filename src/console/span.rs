@@ -3,20 +3,20 @@
 use jiff::Timestamp;
 
 use crate::{
-    cli::exit::Error,
+    console::exit::Error,
     report::terms::{disorder, time},
 };
 
 /// The times from `since` on and before `until`; `None` is no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Span {
-    pub(super) since: Option<Timestamp>,
-    pub(super) until: Option<Timestamp>,
+pub(crate) struct Span {
+    pub(crate) since: Option<Timestamp>,
+    pub(crate) until: Option<Timestamp>,
 }
 
 impl Span {
     /// The span of these options.
-    pub(super) fn of(
+    pub(crate) fn of(
         since: Option<&str>,
         until: Option<&str>,
         now: Timestamp,

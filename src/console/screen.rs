@@ -14,15 +14,15 @@ const LEAST_WIDTH: usize = 40;
 
 /// The place where text is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Screen {
+pub(crate) struct Screen {
     /// The columns; `None` for a pipe or a file, where nothing is cut.
-    pub(super) width: Option<usize>,
-    pub(super) has_colours: bool,
+    pub(crate) width: Option<usize>,
+    pub(crate) has_colours: bool,
 }
 
 impl Screen {
     /// The screen behind standard output. `COLUMNS` overrides the width of a terminal.
-    pub(super) fn of_standard_output() -> Self {
+    pub(crate) fn of_standard_output() -> Self {
         let out = io::stdout();
         if !out.is_terminal() {
             return Self { width: None, has_colours: false };
@@ -36,7 +36,7 @@ impl Screen {
 
 /// Whether the environment lets a terminal have colours: neither `NO_COLOR` nor a dumb terminal says
 /// no.
-pub(super) fn wants_colours() -> bool {
+pub(crate) fn wants_colours() -> bool {
     variable("NO_COLOR").is_none() && variable("TERM").is_none_or(|term| term != "dumb")
 }
 

@@ -3,7 +3,7 @@
 use std::{io, path::Path};
 
 use super::web;
-use crate::cli::{
+use crate::console::{
     exit::Error,
     input::{self, STANDARD_INPUT},
 };
@@ -13,7 +13,7 @@ use crate::cli::{
 const MOST: usize = 16 << 20;
 
 /// The bytes of a robots.txt. `from` is a file, `-` or a URL; a URL without a path is that of a site.
-pub(super) fn read(from: &str) -> Result<Vec<u8>, Error> {
+pub(crate) fn read(from: &str) -> Result<Vec<u8>, Error> {
     if from == "-" {
         return input::read(io::stdin().lock(), STANDARD_INPUT, MOST);
     }

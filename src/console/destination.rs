@@ -2,10 +2,10 @@
 
 use std::{fs::OpenOptions, io::Write, path::Path};
 
-use crate::{cli::exit::Error, escape};
+use crate::{console::exit::Error, escape};
 
 /// Writes a new file. A file that is there is replaced only if `replaces` says so.
-pub(super) fn write(file: &Path, bytes: &[u8], replaces: bool) -> Result<(), Error> {
+pub(crate) fn write(file: &Path, bytes: &[u8], replaces: bool) -> Result<(), Error> {
     let mut options = OpenOptions::new();
     options.write(true);
     match replaces {

@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    cli::{exit::Error, output::remark},
+    console::{exit::Error, output::remark},
     diagnostic::{Diagnostic, Severity},
     policy::Policy,
     publication, trial,
@@ -14,17 +14,17 @@ use crate::{
 
 /// The option that names the policy file.
 #[derive(Debug, clap::Args)]
-pub(super) struct ConfigFile {
+pub(crate) struct ConfigFile {
     /// The policy file.
     #[arg(long, short, value_name = "FILE", default_value = "beadle.yaml", env = "BEADLE_CONFIG")]
-    pub(super) config: PathBuf,
+    pub(crate) config: PathBuf,
 }
 
 /// The policy of a file, with its warnings and notes.
 ///
 /// # Errors
 /// All errors of the policy, if there are any.
-pub(super) fn load(file: &Path) -> Result<(Policy, Vec<Diagnostic>), Error> {
+pub(crate) fn load(file: &Path) -> Result<(Policy, Vec<Diagnostic>), Error> {
     let (policy, findings) = examine(file)?;
     match policy {
         Some(policy) => Ok((policy, findings)),
@@ -38,7 +38,7 @@ pub(super) fn load(file: &Path) -> Result<(Policy, Vec<Diagnostic>), Error> {
 ///
 /// # Errors
 /// All errors of the policy; failed tests are among them if the policy says so.
-pub(super) fn load_after_trial(file: &Path) -> Result<(Policy, Vec<Diagnostic>), Error> {
+pub(crate) fn load_after_trial(file: &Path) -> Result<(Policy, Vec<Diagnostic>), Error> {
     let (policy, mut findings) = load(file)?;
     let failures = trial::findings(&policy, &file.display().to_string());
     if failures.iter().any(|one| one.severity == Severity::Error) {
@@ -50,7 +50,7 @@ pub(super) fn load_after_trial(file: &Path) -> Result<(Policy, Vec<Diagnostic>),
 
 /// The policy of a file, for a verb that reads the database. Warns on standard error if the policy's
 /// files are not where it says.
-pub(super) fn load_with_database(file: &Path) -> Result<Policy, Error> {
+pub(crate) fn load_with_database(file: &Path) -> Result<Policy, Error> {
     let (policy, findings) = load(file)?;
     for finding in findings.iter().filter(|one| one.code == publication::OLD_PLACE) {
         remark(&finding.to_string());
@@ -62,13 +62,13 @@ pub(super) fn load_with_database(file: &Path) -> Result<Policy, Error> {
 ///
 /// # Errors
 /// Where the file can't be read.
-pub(super) fn examine(file: &Path) -> Result<(Option<Policy>, Vec<Diagnostic>), Error> {
+pub(crate) fn examine(file: &Path) -> Result<(Option<Policy>, Vec<Diagnostic>), Error> {
     let read = publication::read_policy(file).map_err(|error| no_policy(file, &error))?;
     Ok((read.policy, read.findings))
 }
 
 /// The refusal of a policy file that can't be read.
-pub(super) fn no_policy(file: &Path, error: &io::Error) -> Error {
+pub(crate) fn no_policy(file: &Path, error: &io::Error) -> Error {
     let hint = match error.kind() {
         io::ErrorKind::NotFound => " (name the policy file with --config)",
         _ => "",

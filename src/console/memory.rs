@@ -8,7 +8,7 @@ use std::{
 use jiff::Timestamp;
 
 use crate::{
-    cli::{exit::Error, output::remark},
+    console::{exit::Error, output::remark},
     enforce::Rulebook,
     escape,
     policy::Policy,
@@ -17,7 +17,7 @@ use crate::{
 
 /// What the policy's database keeps. Where there is none yet, the answer is that of a first start; a
 /// remark on a terminal says so.
-pub(super) fn read(policy: &Policy) -> Result<Memory, Error> {
+pub(crate) fn read(policy: &Policy) -> Result<Memory, Error> {
     let database = policy.violations.database.as_ref();
     let is_missing = |file: &&PathBuf| file.try_exists().is_ok_and(|is_there| !is_there);
     if let Some(file) = database.filter(is_missing)
@@ -30,6 +30,6 @@ pub(super) fn read(policy: &Policy) -> Result<Memory, Error> {
 }
 
 /// The policy as a server would serve it now.
-pub(super) fn rulebook(policy: &Policy, memory: &Memory) -> Rulebook {
+pub(crate) fn rulebook(policy: &Policy, memory: &Memory) -> Rulebook {
     memory.rulebook(policy, Timestamp::now())
 }

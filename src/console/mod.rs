@@ -1,0 +1,27 @@
+//! The console: what several verbs read, write and ask for.
+//!
+//! ```text
+//! config, memory        the policy file as an option; what its database keeps
+//! input, robots_file, web    files, standard input, pages of the web
+//! output, screen, table, destination    lines, the terminal, tables, files that are written
+//! exit                  exit codes and errors
+//! completions, span     words that a shell completes; spans of time
+//! runtime               the runtime of everything that waits
+//! ```
+//!
+//! May use: policy, crawlers, enforce, violations, report, publication, fetch, diagnostic, escape. Must not
+//! know: any verb.
+
+pub(crate) mod completions;
+pub(crate) mod config;
+pub(crate) mod destination;
+pub(crate) mod exit;
+pub(crate) mod input;
+pub(crate) mod memory;
+pub(crate) mod output;
+pub(crate) mod robots_file;
+pub(crate) mod runtime;
+pub(crate) mod screen;
+pub(crate) mod span;
+pub(crate) mod table;
+pub(crate) mod web;
