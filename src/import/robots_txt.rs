@@ -16,7 +16,9 @@ use super::{
 pub(super) fn read(bytes: &[u8]) -> Draft {
     let (file, findings) = robots::parse(bytes);
     let mut draft = Draft::default();
-    for finding in findings {
+    // A name outside the grammar is carried over; one that names no crawler is a loss of its own.
+    let is_lost = |code: &str| !matches!(code, "robots.user_agent" | "robots.byte_order_mark");
+    for finding in findings.into_iter().filter(|finding| is_lost(finding.code)) {
         let place = finding
             .place
             .line
