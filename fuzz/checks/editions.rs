@@ -1,7 +1,10 @@
 //! Two files with a NUL octet between them: their reported difference is complete and correct, and
 //! joining them a second time changes nothing.
 
-use beadle::robots::{self, Access, Matcher, Overlap, RobotsTxt, Target};
+use beadle::{
+    comparison,
+    robots::{self, Access, Matcher, Overlap, RobotsTxt, Target},
+};
 
 pub(crate) fn holds_for(octets: &[u8]) {
     let end = octets.iter().position(|&octet| octet == 0).unwrap_or(octets.len() / 2);
@@ -9,7 +12,7 @@ pub(crate) fn holds_for(octets: &[u8]) {
     let (before, after) = (robots::parse(before).0, robots::parse(after).0);
     let (older, newer) = (Matcher::new(&before), Matcher::new(&after));
 
-    for row in robots::differences(&before, &after).rows.iter().take(50) {
+    for row in comparison::differences(&before, &after).rows.iter().take(50) {
         assert_ne!(row.before.access, row.after.access, "{row:?}");
         let target = Target::new(row.path.as_bytes());
         for token in row.tokens.iter().take(5) {
@@ -21,7 +24,7 @@ pub(crate) fn holds_for(octets: &[u8]) {
     if let Ok(merged) = robots::merge(&before, &after, &[]) {
         let written = read_back(&merged.file);
         if let Ok(again) = robots::merge(&written, &after, &[]) {
-            let differences = robots::differences(&written, &read_back(&again.file));
+            let differences = comparison::differences(&written, &read_back(&again.file));
             assert_eq!(differences.rows, [], "{}\n---\n{}", merged.file, again.file);
         }
     }

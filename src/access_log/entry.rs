@@ -127,7 +127,7 @@ impl<'l> Parts<'l> {
             client: self.client,
             method: method.unwrap_or(Cow::Borrowed(b"GET")),
             target,
-            host: self.host.filter(named).or(self.server_name.filter(named)),
+            host: self.host.filter(named).or_else(|| self.server_name.filter(named)),
             user_agent: self.user_agent.filter(named),
             forwarded_for: self.forwarded_for.filter(named),
             status: self.status,

@@ -11,7 +11,7 @@ use memchr::{memchr, memmem, memrchr};
 use super::{
     entry::{Entry, Fault, Parts, address, status},
     time,
-    unescape::percent_decoded,
+    unescape::{Text, percent_decoded},
 };
 
 /// Whether a line looks like one of such a log.
@@ -66,7 +66,7 @@ fn quoted(rest: &[u8]) -> Option<&[u8]> {
 }
 
 /// The host and the User-Agent of the captured request fields.
-fn captures(rest: &[u8]) -> (Option<Cow<'_, [u8]>>, Option<Cow<'_, [u8]>>) {
+fn captures(rest: &[u8]) -> (Option<Text<'_>>, Option<Text<'_>>) {
     let inside = memmem::find(rest, b" {").and_then(|at| {
         let rest = rest.get(at + 2..)?;
         let end = memmem::find(rest, b"} ").or_else(|| memchr(b'}', rest))?;

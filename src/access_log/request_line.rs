@@ -4,8 +4,10 @@ use std::borrow::Cow;
 
 use memchr::{memchr, memrchr};
 
+use super::unescape::Text;
+
 /// Method and target. `None` for what is no request line: `-`, octets of TLS, a word.
-pub(super) fn split(line: Cow<'_, [u8]>) -> Option<(Cow<'_, [u8]>, Cow<'_, [u8]>)> {
+pub(super) fn split(line: Text<'_>) -> Option<(Text<'_>, Text<'_>)> {
     match line {
         Cow::Borrowed(line) => {
             let (method, target) = parts(line)?;

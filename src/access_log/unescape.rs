@@ -4,6 +4,9 @@ use std::borrow::Cow;
 
 use memchr::memchr;
 
+/// A text of a line, as it stands there or without its escapes.
+pub(super) type Text<'l> = Cow<'l, [u8]>;
+
 /// The text without escapes. What is no escape stays as it is.
 pub(super) fn unescape(bytes: &[u8]) -> Cow<'_, [u8]> {
     let Some(first) = memchr(b'\\', bytes) else { return Cow::Borrowed(bytes) };

@@ -3,12 +3,15 @@
 use std::{io::Write, path::Path};
 
 use crate::{
-    cli::robots::{kept, site},
+    cli::{
+        memory,
+        robots::{kept, site},
+    },
     comparison::{self, Comparison, Side},
     console::{
         config::{ConfigFile, load, load_with_database},
         exit::{Error, Exit},
-        input, memory,
+        input,
         output::{Format, json, remark},
         web,
     },

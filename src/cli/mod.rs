@@ -23,6 +23,7 @@ mod diff;
 mod explain;
 mod import;
 mod init;
+mod memory; // what the server stored
 mod replay;
 mod report;
 mod robots;

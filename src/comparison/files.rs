@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use crate::robots::{self, Matcher, RobotsTxt};
+use crate::robots::{Matcher, RobotsTxt};
 
 use super::{
     records,
@@ -16,7 +16,7 @@ use super::{
 /// other crawler.
 pub fn files(site: Option<&str>, before: &RobotsTxt, after: &RobotsTxt) -> Comparison {
     let site: Option<Arc<str>> = site.map(Arc::from);
-    let found = robots::differences(before, after);
+    let found = super::difference::differences(before, after);
     let mut comparison = Comparison {
         omitted: found.omitted,
         is_by_sample: !found.is_exact,

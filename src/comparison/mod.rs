@@ -14,14 +14,17 @@
 //! clients    the clients of two sites: the group, the treatment and the pace of each
 //! site       what changes for them   tags       what changes in the tags of responses
 //! settings   what changes beside     text       the rows as lines
+//! difference two files of rules      regions    the pairs of rules that decide
 //! ```
 //!
 //! May use: robots, robots_tag, crawlers, policy, enforce, product_token, escape. Must not know:
 //! files, clocks, the network, the place that a text goes to.
 
 mod clients; // the clients of two sites
+mod difference; // the differences of two files of rules
 mod files; // two robots.txt files
 mod records; // the other records of a group
+mod regions; // the pairs of rules that decide under two sets of rules
 mod row; // one change
 mod settings; // what changes beside rules and tags
 mod site; // what changes for the clients of two sites
@@ -30,9 +33,14 @@ mod tags; // what changes in the tags of responses
 mod text; // the rows as lines
 
 #[cfg(test)]
+mod difference_tests;
+#[cfg(test)]
 mod tests;
 
 pub use self::{
+    difference::{
+        Difference, Differences, Judged, MAX_DIFFERENCES, differences, differences_within,
+    },
     files::files,
     row::{Comparison, Row, State},
     sites::{Side, policies, policies_within},

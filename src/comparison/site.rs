@@ -4,13 +4,14 @@ use std::{collections::HashMap, sync::Arc};
 
 use crate::{
     enforce::Treatment,
-    robots::{self, Access, Region, Rule, Scope},
+    robots::{self, Access, Rule, Scope},
 };
 
 use super::{
     clients::{Clients, Compared, Meaning, STAR, clients, is_token},
     files::{list, without_lines},
     records,
+    regions::Region,
     row::{Comparison, Row, State, word},
 };
 
@@ -35,7 +36,7 @@ pub(super) fn compare(
     for Clients { meanings, tokens } in clients(before, after) {
         let scopes = [meanings[0].scope, meanings[1].scope];
         let found = regions.entry(scopes).or_insert_with(|| {
-            robots::regions(rules(before, scopes[0]), rules(after, scopes[1]), work)
+            super::regions::regions(rules(before, scopes[0]), rules(after, scopes[1]), work)
         });
         let differing = found.clone().unwrap_or_else(|| {
             comparison.is_by_sample = true;
@@ -108,7 +109,7 @@ fn sampled<'a>(
     scopes: [Option<Scope>; 2],
 ) -> Vec<Region<'a>> {
     let matchers = [before.edition.matcher(), after.edition.matcher()];
-    robots::samples(rules(before, scopes[0]), rules(after, scopes[1]), |side, target| {
+    super::difference::samples(rules(before, scopes[0]), rules(after, scopes[1]), |side, target| {
         let matcher = matchers.get(usize::from(side))?;
         let scope = (*scopes.get(usize::from(side))?)?;
         matcher.verdict_letter(scope, target).rule
@@ -150,7 +151,7 @@ fn action(
     }
     let is_unknown = before.edition.is_provisional() || after.edition.is_provisional();
     let all = (rules(before, old.scope), rules(after, new.scope));
-    if !is_unknown && robots::both_disallow(all.0, all.1, work) == Some(false) {
+    if !is_unknown && super::regions::both_disallow(all.0, all.1, work) == Some(false) {
         return None;
     }
     let what = match new.strictest {

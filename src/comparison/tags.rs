@@ -54,7 +54,7 @@ pub(super) fn compare(
                 let paths =
                     |tags: &BTreeMap<String, Paths>| tags.get(tag).cloned().unwrap_or_default();
                 let (old, new) = (paths(&old), paths(&new));
-                let Some(found) = robots::regions(&old, &new, &mut { MOST_STEPS }) else {
+                let Some(found) = super::regions::regions(&old, &new, &mut { MOST_STEPS }) else {
                     comparison.is_by_sample = true;
                     continue;
                 };

@@ -1,7 +1,7 @@
 //! The console: what several verbs read, write and ask for.
 //!
 //! ```text
-//! config, memory        the policy file as an option; what its database keeps
+//! config                the policy file as an option
 //! input, robots_file, web    files, standard input, pages of the web
 //! output, screen, table, destination    lines, the terminal, tables, files that are written
 //! exit                  exit codes and errors
@@ -9,7 +9,7 @@
 //! runtime               the runtime of everything that waits
 //! ```
 //!
-//! May use: policy, crawlers, enforce, violations, report, publication, fetch, diagnostic, escape. Must not
+//! May use: policy, crawlers, violations, report, publication, trial, fetch, diagnostic, escape. Must not
 //! know: any verb.
 
 pub(crate) mod completions;
@@ -17,7 +17,6 @@ pub(crate) mod config;
 pub(crate) mod destination;
 pub(crate) mod exit;
 pub(crate) mod input;
-pub(crate) mod memory;
 pub(crate) mod output;
 pub(crate) mod robots_file;
 pub(crate) mod runtime;

@@ -119,7 +119,7 @@ const ROBOTS: &str = "\u{feff}# Our rules\nUser-agent: *\nDisallow: /private/\nA
 fn differences(before: &str, kind: Kind) -> (Vec<String>, Vec<Loss>) {
     let (rulebook, Imported { losses, .. }) = imported(kind, before);
     let (file, _) = robots::parse(before.as_bytes());
-    let rows = robots::differences(&file, published(&rulebook)).rows;
+    let rows = crate::comparison::differences(&file, published(&rulebook)).rows;
     (rows.iter().map(|row| format!("{row:?}")).collect(), losses)
 }
 
@@ -187,7 +187,8 @@ fn a_list_of_ai_robots_txt_becomes_one_group() {
     let (rulebook, Imported { losses, .. }) = imported(Kind::AiRobotsJson, text);
     let as_file = "User-agent: GPTBot\nUser-agent: Google-Extended\nUser-agent: SomeNewTrainer\n\
         User-agent: iaskspider/2.0\nUser-agent: Brightbot 1.0\nDisallow: /\n";
-    let found = robots::differences(&robots::parse(as_file.as_bytes()).0, published(&rulebook));
+    let found =
+        crate::comparison::differences(&robots::parse(as_file.as_bytes()).0, published(&rulebook));
     assert_eq!(found.rows, [], "{losses:#?}");
     assert!(losses.iter().any(|loss| loss.place == "comment"), "{losses:#?}");
     assert!(import(Kind::AiRobotsJson, b"[1]", &place()).is_err());

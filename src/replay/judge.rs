@@ -26,6 +26,9 @@ use super::{
 /// The User-Agents whose claims are kept: 5 MB.
 const KEPT_CLAIMS: usize = 16_384;
 
+/// What takes the records of violations.
+pub type TakeRecord<'a> = dyn FnMut(&Violation) -> io::Result<()> + 'a;
+
 /// Why a replay ended early.
 #[derive(Debug)]
 pub enum Stop {
@@ -101,7 +104,7 @@ impl Judge {
     pub fn run(
         mut self,
         mut logs: Logs,
-        mut record: Option<&mut dyn FnMut(&Violation) -> io::Result<()>>,
+        mut record: Option<&mut TakeRecord<'_>>,
         mut progress: impl FnMut(&Logs, u64),
     ) -> Result<(Tally, Option<Changes>), Stop> {
         gate::keep_claims(KEPT_CLAIMS);
@@ -137,7 +140,7 @@ impl Judge {
         batch: &Batch,
         row: &Row,
         log: usize,
-        record: &mut Option<&mut dyn FnMut(&Violation) -> io::Result<()>>,
+        record: &mut Option<&mut TakeRecord<'_>>,
     ) -> Result<(), Stop> {
         self.tally.late += u64::from(row.time < self.now);
         self.now = self.now.max(row.time);

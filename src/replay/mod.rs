@@ -33,7 +33,7 @@ pub use self::{
     basis::Basis,
     batch::MOST_LINE,
     changes::{Change, Changes},
-    judge::{Judge, Stop},
+    judge::{Judge, Stop, TakeRecord},
     merge::{Logs, MOST_PENDING, Progress, WINDOW},
     pages::document,
     rows::json_lines,

@@ -1,8 +1,8 @@
 //! The difference in meaning between two files of rules, in words.
 
 use crate::{
+    comparison::{Difference, Differences, Judged},
     escape,
-    robots::{Difference, Differences, Judged},
 };
 
 /// The most crawlers that are named; the others are counted.
@@ -71,7 +71,7 @@ fn rule(judged: &Judged) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::robots::{differences, parse};
+    use crate::{comparison::differences, robots::parse};
 
     #[test]
     fn a_difference_names_crawlers_answers_and_rules() {

@@ -15,11 +15,11 @@ use super::{
 /// Groups of a file, ascending. Valid for the [`GroupIndex`] that returned it; equal if the groups
 /// are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct GroupList(usize);
+pub struct GroupList(usize);
 
 /// The names of a file with the groups that each leads to.
 #[derive(Debug)]
-pub(super) struct GroupIndex {
+pub struct GroupIndex {
     names: NameMap<Named>,
     star: Option<GroupList>,
     lists: Vec<Vec<usize>>,
@@ -35,7 +35,7 @@ struct Named {
 
 impl GroupIndex {
     /// The index of `groups`.
-    pub(super) fn new(groups: &[Group]) -> Self {
+    pub fn new(groups: &[Group]) -> Self {
         let mut named: BTreeMap<NameKey, (&str, Vec<usize>)> = BTreeMap::new();
         let mut star = Vec::new();
         for (number, group) in groups.iter().enumerate() {
@@ -63,22 +63,22 @@ impl GroupIndex {
 
     /// The groups that name the crawler `name`, in the first form that any line has. Never those
     /// for `*`.
-    pub(super) fn named(&self, name: &str) -> Option<GroupList> {
+    pub fn named(&self, name: &str) -> Option<GroupList> {
         self.names.find(name).next().map(|named| named.groups)
     }
 
     /// The groups for `*`.
-    pub(super) const fn star(&self) -> Option<GroupList> {
+    pub const fn star(&self) -> Option<GroupList> {
         self.star
     }
 
     /// The groups that the crawler `name` obeys: those that name it, or else those for `*`.
-    pub(super) fn obeyed(&self, name: &str) -> Option<GroupList> {
+    pub fn obeyed(&self, name: &str) -> Option<GroupList> {
         self.named(name).or(self.star)
     }
 
     /// The numbers of the groups.
-    pub(super) fn groups(&self, list: GroupList) -> &[usize] {
+    pub fn groups(&self, list: GroupList) -> &[usize] {
         self.lists.get(list.0).map(Vec::as_slice).unwrap_or_default()
     }
 
@@ -89,7 +89,7 @@ impl GroupIndex {
 
     /// Each form of each name in its first spelling; without `*`. A name that is whole in one line
     /// and a part in another comes once for each form.
-    pub(super) fn spellings(&self) -> impl Iterator<Item = &str> {
+    pub fn spellings(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(|(_, named)| named.spelling.as_str())
     }
 }

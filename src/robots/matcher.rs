@@ -71,7 +71,7 @@ impl Matcher {
     }
 
     /// Compiles `robots`, whose groups have this index.
-    pub(super) fn with_index(robots: &RobotsTxt, index: &GroupIndex) -> Self {
+    pub fn with_index(robots: &RobotsTxt, index: &GroupIndex) -> Self {
         // Groups with the same names are one set. Merging by name alone would copy the rules of a
         // group for each of its names, which a hostile file could drive to any size.
         let mut members: BTreeMap<Vec<String>, Vec<usize>> = BTreeMap::new();

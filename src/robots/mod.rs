@@ -104,8 +104,7 @@
 //! # Two files
 //!
 //! [`merge`] makes one file of the origin's and the operator's own, by their meaning for crawlers.
-//! [`differences`] compares two files by crawler and path, [`regions`] two sets of rules. [`Overlap`] compares a file with older
-//! editions, so that one verdict answers for most of them.
+//! [`Overlap`] compares a file with older editions, so that one verdict answers for most of them.
 //!
 //! May use: `diagnostic`, `escape`, `bytes`, `memchr`, `sfv`. Must not know: clocks, sockets,
 //! policies, crawlers.
@@ -143,33 +142,31 @@ mod verdict; // The answer and the rule that decided.
 mod windows; // The rules with wildcards, as an index.
 
 // Two files and more.
-mod difference; // The differences of two files in meaning.
 mod merge; // One file made of two.
 mod overlap; // The rules that a file shares with older ones.
-mod regions; // The pairs of rules that decide under two sets of rules.
 
 #[cfg(test)]
 mod tests;
 
-pub use difference::{
-    Difference, Differences, Judged, MAX_DIFFERENCES, differences, differences_within, samples,
-};
 pub use evasion::{MAX_FORMS, MAX_OCTETS, Reading};
+pub use group_index::{GroupIndex, GroupList};
 pub use inclusion::Sample;
 pub use intent::{BEGIN, Intent, NO_REGEX, corrected, intent};
 pub use limits::{LEAST_BYTES, MAX_BYTES, MAX_FINDINGS};
 pub use lines::lines;
 pub use matcher::{Matcher, Scope, closes_everything};
 pub use merge::{Merged, Side, Source, merge};
+#[cfg(test)]
+pub(crate) use name::forms as name_forms;
+pub use normal::{ascii, is_decoded};
 pub use origin_file::OriginFile;
 pub use overlap::{Files, Overlap};
 pub use pace::{Pace, Span};
 pub use pace_record::PaceRecord;
 pub use parse::{ReadOptions, parse, parse_with};
 pub use path::{Target, origin_form};
-pub use pattern::Pattern;
+pub use pattern::{Pattern, Symbol};
 pub use record::Record;
-pub use regions::{Region, both_disallow, regions};
 pub use robots_txt::{Group, RobotsTxt, UserAgent};
 pub use rule::{Directive, Rule};
 pub use verdict::{Access, Explanation, Form, Match, Verdict};

@@ -32,7 +32,7 @@ pub(super) fn is_star(value: &str) -> bool {
 }
 
 /// The forms of a name, the most faithful first. A form equal to an earlier one is `None`.
-pub(super) fn forms(value: &str) -> [Option<&str>; FORMS] {
+pub(crate) fn forms(value: &str) -> [Option<&str>; FORMS] {
     let value = value.trim_matches(SPACE);
     // A product token is one form, without a look at anything below.
     let is_word = |octet: u8| octet.is_ascii_alphanumeric() || octet == b'-' || octet == b'_';

@@ -59,7 +59,7 @@ pub(super) fn push_normal(out: &mut Vec<u8>, bytes: &[u8]) {
 
 /// `bytes` as Beadle writes them: all octets outside printable ASCII, the space and `#` are
 /// percent-encoded, the rest is as written.
-pub(super) fn ascii(bytes: &[u8]) -> String {
+pub fn ascii(bytes: &[u8]) -> String {
     let mut out = Vec::with_capacity(bytes.len());
     for &octet in bytes {
         match octet {
@@ -109,7 +109,7 @@ pub(super) fn octet_at(bytes: &[u8], at: usize) -> Option<u8> {
 }
 
 /// Whether a percent-encoded octet is decoded.
-pub(super) fn is_decoded(octet: u8) -> bool {
+pub fn is_decoded(octet: u8) -> bool {
     octet.is_ascii_alphanumeric() || b"-._~*$".contains(&octet)
 }
 

@@ -75,7 +75,7 @@ impl<'a> Target<'a> {
     }
 
     /// The letter of a target, without other forms.
-    pub(super) fn letter_of(target: &'a [u8]) -> Self {
+    pub fn letter_of(target: &'a [u8]) -> Self {
         Self { kind: Kind::Letter, ..Self::new(target) }
     }
 

@@ -42,7 +42,7 @@ enum End {
 
 /// One symbol of a pattern, for a reader that goes through it octet by octet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Symbol {
+pub enum Symbol {
     /// This octet.
     Octet(u8),
     /// Any octets, also none. An octet follows.
@@ -90,7 +90,7 @@ impl Pattern {
 
     /// The pattern of any octets of a foreign file. The empty pattern would match every path with
     /// specificity 0, so callers skip it.
-    pub(super) fn compile(text: &[u8]) -> Self {
+    pub fn compile(text: &[u8]) -> Self {
         let (text, anchored) = match text.split_last() {
             Some((b'$', rest)) => (rest, true),
             _ => (text, false),
@@ -195,7 +195,7 @@ impl Pattern {
     }
 
     /// The pattern symbol by symbol.
-    pub(super) fn symbols(&self) -> Vec<Symbol> {
+    pub fn symbols(&self) -> Vec<Symbol> {
         let octets = |octets: &[u8]| octets.iter().copied().map(Symbol::Octet).collect::<Vec<_>>();
         let mut symbols = octets(&self.prefix);
         let tail = match &self.end {

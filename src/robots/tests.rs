@@ -1,6 +1,5 @@
 //! The room as a whole: the examples of the RFC, and names and forms beyond it.
 
-mod differences;
 mod emit;
 mod inclusion;
 mod intent;

@@ -26,7 +26,7 @@ pub(crate) const USES: [(&str, &[&str]); 33] = [
     ("violations", &["robots", "tally", "counts", "record"]),
     ("evidence", &["signature", "crawlers", "policy"]),
     ("conduct", &["robots", "crawlers", "policy", "enforce"]),
-    ("report", &["robots", "crawlers", "policy", "enforce", "violations"]),
+    ("report", &["robots", "crawlers", "policy", "enforce", "comparison", "violations"]),
     ("audit", &["robots", "robots_tag", "crawlers", "policy", "enforce", "report"]),
     ("alerts", &["policy"]),
     (
@@ -97,7 +97,7 @@ pub(crate) const USES: [(&str, &[&str]); 33] = [
         ],
     ),
     ("api", &["robots", "policy", "enforce", "violations", "report", "admin"]),
-    ("console", &["crawlers", "policy", "enforce", "violations", "report", "publication"]),
+    ("console", &["crawlers", "policy", "violations", "report", "publication", "trial"]),
     (
         "cli",
         &[

@@ -5,10 +5,10 @@ use std::io::Write;
 use jiff::Timestamp;
 
 use crate::{
+    cli::memory,
     console::{
         config::load_with_database,
         exit::{Error, Exit},
-        memory,
         output::{Format, json},
     },
     enforce::Moment,

@@ -4,12 +4,14 @@ use std::io::Write;
 
 use clap_complete::ArgValueCompleter;
 
-use crate::console::{
-    completions,
-    config::{ConfigFile, load_with_database},
-    exit::{Error, Exit},
-    memory,
-    output::Format,
+use crate::{
+    cli::memory,
+    console::{
+        completions,
+        config::{ConfigFile, load_with_database},
+        exit::{Error, Exit},
+        output::Format,
+    },
 };
 
 mod acceptance; // a quarantined file that an operator accepts

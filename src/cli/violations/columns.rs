@@ -1,7 +1,7 @@
 //! A record as a row of a table.
 
-use super::table::{Cell, Colour, Column, Table};
 use crate::{
+    console::table::{Cell, Colour, Column, Table},
     policy::{ClientIp, Policy},
     violations::{Robots, Violation, rule_line},
 };

@@ -4,13 +4,15 @@ use std::{cmp::Reverse, collections::HashMap, io::Write};
 
 use serde::Serialize;
 
-use super::{
-    args::{By, Format},
-    table::{Cell, Column, Table},
-};
+use super::args::{By, Format};
 use crate::{
     conduct::Network,
-    console::{exit::Error, output::json, screen::Screen},
+    console::{
+        exit::Error,
+        output::json,
+        screen::Screen,
+        table::{Cell, Column, Table},
+    },
     violations::{Violation, csv, rule_line},
 };
 

@@ -15,7 +15,6 @@ use self::{
     source::Source,
 };
 use crate::{
-    console::table,
     console::{
         config::load_with_database,
         exit::{Error, Exit},

@@ -2,9 +2,9 @@
 
 use std::io::Write;
 
-use super::{args::Format, columns::Columns, table::Table};
+use super::{args::Format, columns::Columns};
 use crate::{
-    console::{exit::Error, screen::Screen},
+    console::{exit::Error, screen::Screen, table::Table},
     policy::Policy,
     violations::{Violation, csv, jsonl},
 };

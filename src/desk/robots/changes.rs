@@ -1,8 +1,9 @@
 //! A difference in meaning as the rows of a page.
 
 use crate::{
+    comparison::{Difference, differences_within},
     report::difference::{Change, crawlers, remark},
-    robots::{Access, Difference, RobotsTxt, differences_within},
+    robots::{Access, RobotsTxt},
 };
 
 /// The most rows of a page.

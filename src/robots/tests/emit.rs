@@ -186,7 +186,7 @@ fn meaning(robots: &RobotsTxt) -> Vec<String> {
     };
     let rules = |group: &Group| -> Vec<(Directive, String)> {
         let rules = group.rules.iter().filter(|rule| !rule.pattern.is_empty());
-        rules.map(|rule| (rule.directive, normal::ascii(rule.pattern.as_bytes()))).collect()
+        rules.map(|rule| (rule.directive, ascii(rule.pattern.as_bytes()))).collect()
     };
     let group = |group: &Group| {
         let names: Vec<_> = group.user_agents.iter().map(names).collect();

@@ -16,16 +16,8 @@ use std::{
     sync::Arc,
 };
 
-use super::{
-    group_index::{GroupIndex, GroupList},
-    matcher::Matcher,
-    normal,
-    path::Target,
-    regions::{Region, access, regions},
-    robots_txt::RobotsTxt,
-    rule::Rule,
-    verdict::Access,
-};
+use super::regions::{Region, access, regions};
+use crate::robots::{Access, GroupIndex, GroupList, Matcher, RobotsTxt, Rule, Target, ascii};
 
 /// How many differences are listed. The others are counted.
 pub const MAX_DIFFERENCES: usize = 1000;
@@ -208,7 +200,7 @@ fn classes(before: &File<'_>, after: &File<'_>) -> Vec<Class> {
 
 /// The regions of sample paths with different answers, each once: a sample of what [`regions`] finds.
 /// `judge` gives the rule of the first or the second set (`true`) that decides.
-pub fn samples<'r>(
+pub(super) fn samples<'r>(
     before: impl IntoIterator<Item = &'r Rule>,
     after: impl IntoIterator<Item = &'r Rule>,
     judge: impl Fn(bool, &Target<'_>) -> Option<&'r Rule>,
@@ -233,7 +225,7 @@ pub fn samples<'r>(
 /// Paths that `pattern` matches: the shortest, and a longer one if the pattern allows it. `None` for
 /// a pattern that matches nothing.
 pub(super) fn sample(pattern: &str) -> Option<Vec<String>> {
-    let pattern = normal::ascii(pattern.as_bytes());
+    let pattern = ascii(pattern.as_bytes());
     if !pattern.starts_with(['/', '*']) {
         return None;
     }

@@ -16,12 +16,7 @@ use std::{
     collections::{BTreeMap, HashMap},
 };
 
-use super::{
-    normal,
-    pattern::{Pattern, Symbol},
-    rule::{Directive, Rule},
-    verdict::Access,
-};
+use crate::robots::{Access, Directive, Pattern, Rule, Symbol, is_decoded};
 
 /// The rank of no rule: worse than any other.
 const NONE: u32 = u32::MAX;
@@ -33,18 +28,18 @@ const HEX: &[u8] = b"0123456789ABCDEFabcdef";
 
 /// The paths for which the same two rules decide.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Region<'r> {
+pub(super) struct Region<'r> {
     /// The rule of the first set; `None` if no rule matches.
-    pub before: Option<&'r Rule>,
+    pub(super) before: Option<&'r Rule>,
     /// The rule of the second set.
-    pub after: Option<&'r Rule>,
+    pub(super) after: Option<&'r Rule>,
     /// The shortest of these paths, with its query, in printable ASCII.
     pub path: String,
 }
 
 impl<'r> Region<'r> {
     /// The pattern of the more specific of the two rules, of equal ones that of the second.
-    pub fn pattern(&self) -> &'r str {
+    pub(super) fn pattern(&self) -> &'r str {
         let length = |rule: &Rule| Pattern::compile(rule.pattern.as_bytes()).specificity();
         let pattern = |rule: &'r Rule| rule.pattern.as_str();
         match (self.before, self.after) {
@@ -65,7 +60,7 @@ pub(super) fn access(rule: Option<&Rule>) -> Access {
 
 /// All regions that the two sets judge differently, the one with the shortest path first. `None` if
 /// the search takes more than `work` steps, which are taken from it.
-pub fn regions<'r>(
+pub(super) fn regions<'r>(
     before: impl IntoIterator<Item = &'r Rule>,
     after: impl IntoIterator<Item = &'r Rule>,
     work: &mut usize,
@@ -89,7 +84,7 @@ pub fn regions<'r>(
 }
 
 /// Whether both sets disallow a path. `None` if the search takes too many steps.
-pub fn both_disallow<'r>(
+pub(super) fn both_disallow<'r>(
     before: impl IntoIterator<Item = &'r Rule>,
     after: impl IntoIterator<Item = &'r Rule>,
     work: &mut usize,
@@ -347,7 +342,7 @@ impl Escape {
             (Self::Percent, Some(digit)) => Some(Self::Digit(digit)),
             (Self::LowerDigit, Some(_)) => None,
             (Self::Digit(high), Some(low)) => {
-                let is_normal = !octet.is_ascii_lowercase() && !normal::is_decoded(high << 4 | low);
+                let is_normal = !octet.is_ascii_lowercase() && !is_decoded(high << 4 | low);
                 is_normal.then_some(Self::None)
             }
         }

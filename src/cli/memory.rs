@@ -17,7 +17,7 @@ use crate::{
 
 /// What the policy's database keeps. Where there is none yet, the answer is that of a first start; a
 /// remark on a terminal says so.
-pub(crate) fn read(policy: &Policy) -> Result<Memory, Error> {
+pub(super) fn read(policy: &Policy) -> Result<Memory, Error> {
     let database = policy.violations.database.as_ref();
     let is_missing = |file: &&PathBuf| file.try_exists().is_ok_and(|is_there| !is_there);
     if let Some(file) = database.filter(is_missing)
@@ -30,6 +30,6 @@ pub(crate) fn read(policy: &Policy) -> Result<Memory, Error> {
 }
 
 /// The policy as a server would serve it now.
-pub(crate) fn rulebook(policy: &Policy, memory: &Memory) -> Rulebook {
+pub(super) fn rulebook(policy: &Policy, memory: &Memory) -> Rulebook {
     memory.rulebook(policy, Timestamp::now())
 }

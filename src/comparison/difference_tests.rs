@@ -2,7 +2,10 @@
 
 use proptest::prelude::*;
 
-use super::{super::difference::sample, *};
+use super::difference::{
+    Difference, Differences, Judged, MAX_DIFFERENCES, differences, differences_within, sample,
+};
+use crate::robots::*;
 
 fn file(text: &str) -> RobotsTxt {
     parse(text.as_bytes()).0
@@ -186,7 +189,7 @@ proptest! {
         let groups = before.groups.iter().chain(&after.groups);
         let names: Vec<&str> = groups
             .flat_map(|group| &group.user_agents)
-            .flat_map(|ua| name::forms(&ua.name).into_iter().flatten())
+            .flat_map(|ua| name_forms(&ua.name).into_iter().flatten())
             .collect();
         let is_listed = |name: &str| {
             found.rows.iter().any(|row| row.tokens.iter().any(|t| t.eq_ignore_ascii_case(name)))
