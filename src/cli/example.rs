@@ -6,10 +6,9 @@
 use clap::Command;
 
 /// The examples of the verbs whose long help has none.
-const EXAMPLES: [(&str, &[&str]); 16] = [
+const EXAMPLES: [(&str, &[&str]); 15] = [
     ("serve", &["beadle serve --config beadle.yaml", "beadle serve --log-format json"]),
     ("demo", &["beadle demo", "beadle demo --port 8088 --no-traffic"]),
-    ("check", &["beadle check beadle.yaml", "beadle check --format json beadle.yaml"]),
     ("robots accept", &["beadle robots accept --site www.example.com"]),
     ("crawlers", &["beadle crawlers list --purpose ai-training", "beadle crawlers show GPTBot"]),
     ("crawlers identify", &["beadle crawlers identify < user-agents.txt"]),

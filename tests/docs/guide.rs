@@ -124,15 +124,16 @@ impl Reader {
         }
         let mut text = self.here(&block.whole());
         if block.is_policy() && !block.text.lines().any(|line| line.starts_with("server:")) {
-            let server = format!(
-                "server:\n  listen: [127.0.0.1:{}]\n  admin: 127.0.0.1:{}\n",
-                self.port, self.admin
-            );
-            text = server + &text;
+            text = self.server() + &text;
         }
         let name = if block.is_policy() { "beadle.yaml" } else { "section.yaml" };
         self.write(name, &text);
         self.run(&format!("beadle check {name}"));
+    }
+
+    /// The section `server` with this reader's ports.
+    fn server(&self) -> String {
+        format!("server:\n  listen: [127.0.0.1:{}]\n  admin: 127.0.0.1:{}\n", self.port, self.admin)
     }
 
     fn append(&mut self, text: &str) {
@@ -209,6 +210,11 @@ impl Reader {
     }
 
     pub(crate) fn serve(&mut self) {
+        let text = std::fs::read_to_string(self.file("beadle.yaml")).expect("it was written");
+        if !text.lines().any(|line| line.starts_with("server:")) {
+            // A command of the page wrote the policy.
+            self.write("beadle.yaml", &(self.server() + &text));
+        }
         let log = self.file("serve.log");
         let child = Command::new(PROGRAM)
             .args(["serve", "--config", "beadle.yaml"])
