@@ -15,9 +15,9 @@ use crate::{
 
 use super::{batch::Batch, verdict::Verdict};
 
-/// The most names of a site that only clients use. Others are counted as [`OTHER`].
+/// The most names of a site that only clients use. Others are counted together.
 pub const MOST_NAMES: usize = 10_000;
-/// The most paths that are counted by themselves. Others are counted as [`OTHER`].
+/// The most paths that are counted by themselves. Others are counted together.
 pub const MOST_PATHS: usize = 100_000;
 /// The name of what is counted together.
 pub(super) const OTHER: &str = "…";

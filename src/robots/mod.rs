@@ -77,7 +77,6 @@
 //! | file that every crawler reads | [`LEAST_BYTES`], 500 KiB (§2.5) | read; `robots.too_long` |
 //! | findings | [`MAX_FINDINGS`], 1,000 | counted |
 //! | file merged | [`LEAST_BYTES`] | refused: `robots.merged_too_long` |
-//! | differences | [`MAX_DIFFERENCES`], 1,000 | counted |
 //! | path judged | [`path::MAX_LENGTH`], 64 KiB | ignored |
 //!
 //! A line, a pattern and the number of groups, rules and stars have no limit of their own. Parsing
