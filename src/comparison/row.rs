@@ -130,9 +130,11 @@ impl State {
         if text.is_empty() { Self::None } else { Self::Value(text) }
     }
 
-    /// The verdict of a rule. `action` is what happens to a request that it disallows.
+    /// The verdict of a rule. `action` is what happens to a request that it disallows; empty for a name
+    /// that no request has.
     pub(super) fn verdict(access: Access, rule: Option<&Rule>, action: Option<&str>) -> Self {
-        let action = action.filter(|_| access == Access::Disallow).map(str::to_owned);
+        let is_taken = |action: &&str| access == Access::Disallow && !action.is_empty();
+        let action = action.filter(is_taken).map(str::to_owned);
         Self::Verdict(Verdict {
             verdict: access.as_str(),
             directive: rule.map(|rule| rule.directive.as_str()),
