@@ -17,7 +17,7 @@ pub(super) const NAMELESS: &str = "(no User-Agent)";
 /// The label of crawlers without a group of their own.
 pub(super) const STAR: &str = "*";
 /// A name that no catalogue and no group has.
-const STRANGER: &str = "some-unlisted-crawler";
+pub(super) const STRANGER: &str = "some-unlisted-crawler";
 
 /// One of two sites, with the rules that count.
 pub(super) struct Compared<'a> {

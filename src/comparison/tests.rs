@@ -3,9 +3,13 @@
 use jiff::Timestamp;
 use proptest::prelude::*;
 
-use super::{clients::NAMELESS, row::Verdict, *};
+use super::{
+    clients::{NAMELESS, STRANGER},
+    row::Verdict,
+    *,
+};
 use crate::{
-    crawlers::{Crawler, Outcome, Standing},
+    crawlers::{Crawler, Name, Outcome, Standing},
     enforce::{
         Action, Case, Knowledge, Moment, Reason, Rulebook, Site, decide, group_for, is_blank,
     },
@@ -305,6 +309,14 @@ proptest! {
             Side { policy: &after.0, rulebook: &after.1 },
         );
         prop_assert!(!found.is_by_sample);
+        // Where `*` binds no other crawler, a row names each of its own.
+        let star_is_of_all = [&before.1, &after.1].into_iter().all(|book| {
+            let site = &book.sites()[0];
+            let matcher: &Matcher = site.edition().matcher();
+            let other = Name::Declared(STRANGER);
+            let scope = group_for(matcher, &site.enforcement.star_binds, other);
+            scope.is_some() && scope == matcher.star()
+        });
         for (label, user_agent) in CLIENTS {
             let is_listed = |book: &Rulebook| {
                 let site = &book.sites()[0];
@@ -320,7 +332,7 @@ proptest! {
                 });
                 let is_covered = |row: &&Row| {
                     let has = |token: &str| row.product_tokens.iter().any(|one| one == token);
-                    has(label) || (has("*") && is_star_before && is_star_after
+                    has(label) || (has("*") && star_is_of_all && is_star_before && is_star_after
                         && label != NAMELESS && !row.except.iter().any(|one| one == label))
                 };
                 let is_rule = |verdict: &Verdict, rule: Option<&Rule>| {
