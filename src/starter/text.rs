@@ -110,7 +110,7 @@ fn tests(wishes: &[Wish], catalogue: &Catalogue, text: &mut String) {
         let Some(crawler) = example else { continue };
         let (name, expect) = match wish.is_allowed {
             true => ("may come", "allow"),
-            false => ("stays away", "disallow, action: log"),
+            false => ("stays away", "disallow"),
         };
         let (purpose, token) = (wish.purpose.as_str(), crawler.product_token().as_str());
         text.push_str(&format!(
