@@ -1,7 +1,5 @@
 //! Access logs of AWS Application Load Balancers: columns between spaces, some in quotes.
 
-use std::borrow::Cow;
-
 use super::{
     entry::{Entry, Fault, Parts, address, status},
     time,
@@ -25,27 +23,16 @@ pub(super) fn is_line(line: &[u8]) -> bool {
 pub(super) fn parse(line: &[u8]) -> Result<Entry<'_>, Fault> {
     let columns: Vec<&[u8]> = Columns(line).take(USER_AGENT + 1).collect();
     let column = |at: usize| columns.get(at).copied().ok_or(Fault::Form);
-    let request = unescape(column(REQUEST)?);
-    // `GET https://www.example.com:443/path HTTP/1.1`
-    let host = authority(&request).map(|host| Cow::Owned(host.to_vec()));
     let parts = Parts {
         time: time::iso(column(TIME)?),
         client: address(column(CLIENT)?),
-        host,
-        request: Some(request),
+        // `GET https://www.example.com:443/path HTTP/1.1`
+        request: Some(unescape(column(REQUEST)?)),
         user_agent: Some(unescape(column(USER_AGENT)?)),
         status: status(column(STATUS)?),
         ..Parts::default()
     };
     parts.entry()
-}
-
-/// The authority of a request line in absolute-form.
-fn authority(request: &[u8]) -> Option<&[u8]> {
-    let at = memchr::memmem::find(request, b"://")?;
-    let rest = request.get(at + 3..)?;
-    let end = rest.iter().position(|b| b"/?# ".contains(b)).unwrap_or(rest.len());
-    rest.get(..end)
 }
 
 /// Columns between spaces; a column in quotes may have spaces.

@@ -121,18 +121,35 @@ impl<'l> Parts<'l> {
             }
             None => target,
         };
+        // Of a target in absolute-form (RFC 9112 §3.2.2).
+        let of_target = || authority(&target).map(|host| Cow::Owned(host.to_vec()));
         let named = |host: &Cow<'_, [u8]>| !matches!(host.as_ref(), b"" | b"-");
         Ok(Entry {
             time,
             client: self.client,
             method: method.unwrap_or(Cow::Borrowed(b"GET")),
+            host: self
+                .host
+                .filter(named)
+                .or_else(|| self.server_name.filter(named))
+                .or_else(of_target),
             target,
-            host: self.host.filter(named).or_else(|| self.server_name.filter(named)),
             user_agent: self.user_agent.filter(named),
             forwarded_for: self.forwarded_for.filter(named),
             status: self.status,
         })
     }
+}
+
+/// The authority of a target in absolute-form; `None` for any other form.
+fn authority(target: &[u8]) -> Option<&[u8]> {
+    if target.first() == Some(&b'/') {
+        return None;
+    }
+    let at = memchr::memmem::find(target, b"://")?;
+    let rest = target.get(at + 3..)?;
+    let end = rest.iter().position(|b| b"/?#".contains(b)).unwrap_or(rest.len());
+    rest.get(..end)
 }
 
 /// An address, with or without a port: `192.0.2.1`, `192.0.2.1:80`, `[::1]:80`, `::1`.

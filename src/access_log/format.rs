@@ -100,8 +100,8 @@ impl Format {
         matches!(self.kind, Kind::W3c)
     }
 
-    /// The entry of a line without its end; `None` for a comment. `header` is the state of a file
-    /// whose columns stand in it.
+    /// The entry of a line without its end; `None` for a comment. `header` holds the columns that
+    /// the file itself names.
     ///
     /// # Errors
     /// The line is no entry.

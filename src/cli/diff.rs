@@ -13,7 +13,7 @@ use crate::{
         exit::{Error, Exit},
         input,
         output::{Format, json, remark},
-        web,
+        robots_file,
     },
     enforce::Rulebook,
     escape,
@@ -103,7 +103,7 @@ fn file(operand: Operand, args: &Args) -> Result<(RobotsTxt, Option<String>), Er
 
 fn read(args: &Args, name: &str) -> Result<Operand, Error> {
     if is_url(name) {
-        let bytes = web::robots_txt(name, MAX_FILE)?;
+        let bytes = robots_file::read(name)?;
         return Ok(Operand::File(robots::parse(&bytes).0, None));
     }
     let file = Path::new(name);

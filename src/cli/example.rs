@@ -5,7 +5,7 @@
 
 use clap::Command;
 
-/// The examples of the verbs whose long help has none.
+/// Examples of verbs without any in their long help.
 const EXAMPLES: [(&str, &[&str]); 15] = [
     ("serve", &["beadle serve --config beadle.yaml", "beadle serve --log-format json"]),
     ("demo", &["beadle demo", "beadle demo --port 8088 --no-traffic"]),

@@ -1,25 +1,21 @@
 //! `beadle import`: the rules of other programs as a policy.
 
 use std::{
-    io::{self, Read, Write},
-    path::{Path, PathBuf},
+    io::{self, Write},
+    path::PathBuf,
 };
 
 use crate::{
     console::{
         destination,
         exit::{Error, Exit},
-        input,
         output::{Format, json},
-        web,
+        robots_file,
     },
     escape,
     fetch::page::{host, is_url},
     import::{self, Imported, Kind, Place},
 };
-
-/// The largest source, in octets.
-const MAX_FILE: usize = 16 << 20;
 
 /// Make a policy from rules of other programs
 ///
@@ -64,7 +60,7 @@ fn kind(name: &str) -> Result<Kind, String> {
 }
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
-    let bytes = read(&args.source)?;
+    let bytes = robots_file::read(&args.source)?;
     let kind = args.from.unwrap_or_else(|| import::guess(&bytes));
     let of_url = is_url(&args.source).then(|| host(&args.source)).flatten();
     let host = args.host.clone().or(of_url).unwrap_or_else(|| "www.example.com".to_owned());
@@ -85,20 +81,4 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
         }
     }
     Ok(if losses.is_empty() { Exit::Fine } else { Exit::Findings })
-}
-
-fn read(source: &str) -> Result<Vec<u8>, Error> {
-    if is_url(source) {
-        return web::robots_txt(source, MAX_FILE);
-    }
-    if source == "-" {
-        let mut bytes = Vec::new();
-        let read = io::stdin().lock().take(MAX_FILE as u64 + 1).read_to_end(&mut bytes);
-        read.map_err(|error| input::refusal(input::STANDARD_INPUT, &error))?;
-        return match bytes.len() > MAX_FILE {
-            true => Err(input::too_large(input::STANDARD_INPUT, MAX_FILE)),
-            false => Ok(bytes),
-        };
-    }
-    input::read_file(Path::new(source), MAX_FILE)
 }

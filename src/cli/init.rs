@@ -32,7 +32,7 @@ const MAX_PAGE: usize = 4 << 20;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct Args {
-    /// The running site, whose robots.txt stays in force.
+    /// The running site; its robots.txt stays in force.
     #[arg(long)]
     url: Option<String>,
     /// The host of the site (default: that of the URL, else www.example.com).

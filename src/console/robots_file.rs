@@ -1,11 +1,14 @@
-//! Any robots.txt, from a file, from standard input or from a site.
+//! Rules of any program, such as a robots.txt: from a file, from standard input or from a site.
 
 use std::{io, path::Path};
 
 use super::web;
-use crate::console::{
-    exit::Error,
-    input::{self, STANDARD_INPUT},
+use crate::{
+    console::{
+        exit::Error,
+        input::{self, STANDARD_INPUT},
+    },
+    fetch::page::is_url,
 };
 
 /// The largest file, in octets. It is far more than any crawler reads, so that an author sees where
@@ -17,7 +20,7 @@ pub(crate) fn read(from: &str) -> Result<Vec<u8>, Error> {
     if from == "-" {
         return input::read(io::stdin().lock(), STANDARD_INPUT, MOST);
     }
-    if from.starts_with("http://") || from.starts_with("https://") {
+    if is_url(from) {
         return web::robots_txt(from, MOST);
     }
     input::read_file(Path::new(from), MOST)

@@ -45,11 +45,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Draft, String> {
     }
     let Reader { catalogue, mut ordered, .. } = reader;
     let tokens = ordered.tokens();
-    ordered.losses.extend(clients::followers(&catalogue, &tokens));
-    if !tokens.is_empty() {
-        let why = "the source finds names inside longer words, Beadle as whole product tokens";
-        ordered.losses.push(Loss::new("every rule", "regular expressions", why));
-    }
+    ordered.losses.extend(clients::losses_of_list(&catalogue, &tokens));
     Ok(ordered.into_draft())
 }
 

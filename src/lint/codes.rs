@@ -69,7 +69,7 @@ pub const RULES: &[Rule] = &[
     rule("lint.repeated_group", "a crawler stands in several groups, which not all crawlers merge"),
     rule("lint.repeated_rule", "a rule stands in its group twice"),
     rule("lint.secret", "a path in the public robots.txt contains a secret"),
-    rule("lint.unenforceable_override", "an override for crawlers whose names no User-Agent has"),
+    rule("lint.unenforceable_override", "an override for names that never stand in a User-Agent"),
     rule("lint.unknown_code", "a comment allows a code that no finding has"),
     rule("lint.unreachable_rule", "another rule decides before this one on all of its paths"),
     rule("lint.unrestricted_override", "an override for crawlers that no group restricts"),

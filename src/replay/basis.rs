@@ -149,9 +149,8 @@ impl Rules {
         self.next.len() < waiting
     }
 
-    /// The name of a site.
-    pub(super) fn site_name(&self, number: usize) -> String {
-        let published = self.handles.published.load();
-        published.site(number).map_or_else(String::new, |(site, _)| site.name.clone())
+    /// The names of the sites, by their numbers.
+    pub(super) fn site_names(&self) -> Vec<String> {
+        self.policy.sites.iter().map(|site| site.name().to_owned()).collect()
     }
 }

@@ -144,8 +144,6 @@ impl Batch {
     }
 
     fn row(&mut self, text: &[u8], entry: Entry<'_>, line: u64) -> Option<Row> {
-        // The authority of a target in absolute-form (RFC 9112 §3.2.2).
-        let named = entry.host.or_else(|| authority(&entry.target).map(|a| Cow::Owned(a.to_vec())));
         let target = match is_forwarded_unchanged(&entry.target) {
             true => entry.target,
             false => Cow::Owned(gate::received_target(&entry.target).ok()?),
@@ -156,7 +154,7 @@ impl Batch {
             client: entry.client?,
             method: self.span(text, Some(entry.method)),
             target: self.span(text, Some(target)),
-            host: self.span(text, named),
+            host: self.span(text, entry.host),
             user_agent: self.span(text, entry.user_agent),
             forwarded_for: self.span(text, entry.forwarded_for),
             status: entry.status,
@@ -214,14 +212,4 @@ impl Batch {
 fn is_forwarded_unchanged(target: &[u8]) -> bool {
     let passes = |octet: &u8| *octet != b'#' && TargetOctet::of(*octet) == TargetOctet::Unchanged;
     target.first() == Some(&b'/') && target.len() < 4096 && target.iter().all(passes)
-}
-
-fn authority(target: &[u8]) -> Option<&[u8]> {
-    if target.first() == Some(&b'/') {
-        return None;
-    }
-    let at = memchr::memmem::find(target, b"://")?;
-    let rest = target.get(at + 3..)?;
-    let end = rest.iter().position(|b| b"/?#".contains(b)).unwrap_or(rest.len());
-    rest.get(..end)
 }

@@ -54,8 +54,6 @@ pub struct Judge {
     /// The time of the last row. The time of a judgement never goes back.
     now: i64,
     tally: Tally,
-    /// The numbers of the policy's sites that have a name already.
-    named: usize,
 }
 
 impl From<Failure> for Stop {
@@ -84,14 +82,13 @@ impl Judge {
             (rules, Changes::default())
         });
         let judge = Self {
+            tally: Tally::of(rules.site_names()),
             rules,
             against,
             host,
             needs_host,
             clients: Clients::default(),
             now: i64::MIN,
-            tally: Tally::default(),
-            named: 0,
         };
         Ok((judge, findings))
     }
@@ -108,28 +105,18 @@ impl Judge {
         mut progress: impl FnMut(&Logs, u64),
     ) -> Result<(Tally, Option<Changes>), Stop> {
         gate::keep_claims(KEPT_CLAIMS);
+        let names = logs.names();
+        let name = |log: usize| names.get(log).map_or("", String::as_str);
         loop {
-            let mut no_host = None;
             let more = logs.step(&mut |item| match item {
                 Item::Batch(batch, log) => {
-                    self.tally.add_lines(batch, log);
+                    self.tally.add_lines(batch, name(log));
                     Ok(())
                 }
-                Item::Row(batch, row, log) => match self.row(batch, row, log, &mut record) {
-                    Err(Stop::NoHost(_, line)) => {
-                        no_host = Some(log);
-                        Err(Stop::NoHost(String::new(), line))
-                    }
-                    other => other,
-                },
-            });
-            let more = more.map_err(|outcome| match (outcome, no_host) {
-                (Stop::NoHost(_, line), Some(log)) => Stop::NoHost(logs.name(log).to_owned(), line),
-                (other, _) => other,
+                Item::Row(batch, row, log) => self.row(batch, row, name(log), &mut record),
             })?;
             progress(&logs, self.tally.lines);
             if !more {
-                self.tally.name_logs(|log| logs.name(log).to_owned());
                 return Ok((self.tally, self.against.map(|(_, changes)| changes)));
             }
         }
@@ -139,7 +126,7 @@ impl Judge {
         &mut self,
         batch: &Batch,
         row: &Row,
-        log: usize,
+        log: &str,
         record: &mut Option<&mut TakeRecord<'_>>,
     ) -> Result<(), Stop> {
         self.tally.late += u64::from(row.time < self.now);
@@ -154,7 +141,7 @@ impl Judge {
             false => self.host.as_deref().map(str::as_bytes),
         };
         if authority.is_none() && self.needs_host {
-            return Err(Stop::NoHost(String::new(), row.line));
+            return Err(Stop::NoHost(log.to_owned(), row.line));
         }
         let user_agent = batch.get(row.user_agent);
         let (client, host) = (self.clients.of(user_agent), self.clients.host(authority));
@@ -193,10 +180,10 @@ impl Judge {
         let (tally, status) = (&mut self.tally, row.status);
         let mut outcome = Verdict::NotJudged;
         let mut written = Ok(());
-        let (mut site, mut is_person) = (0, false);
+        let mut is_person = false;
         let judged = self.rules.gate.replay(&request, moment, status, |past| {
             outcome = Verdict::of(&past);
-            (site, is_person) = (past.site, past.is_person());
+            is_person = past.is_person();
             tally.add(&past, outcome, request.target, now);
             if let Some(record) = record
                 && let Some(counted) = &past.counted
@@ -206,15 +193,8 @@ impl Judge {
                 written = record(&violation);
             }
         });
-        match judged {
-            Ok(Some(())) if site >= self.named => {
-                for number in self.named..=site {
-                    self.tally.name_site(self.rules.site_name(number));
-                }
-                self.named = site + 1;
-            }
-            Ok(_) => {}
-            Err(refusal) => self.tally.refuse(code(refusal), log, row.line, batch.get(row.host)),
+        if let Err(refusal) = judged {
+            self.tally.refuse(code(refusal), (log, row.line), batch.get(row.host));
         }
         written.map_err(Stop::Output)?;
         if let Some((rules, changes)) = &mut self.against {

@@ -36,7 +36,7 @@ pub struct Logs {
     pool: Pool,
     read: Arc<AtomicU64>,
     size: u64,
-    names: Vec<String>,
+    names: Arc<[String]>,
 }
 
 /// The octets that are read, of all.
@@ -121,9 +121,9 @@ impl Logs {
         formats
     }
 
-    /// The name of a log.
-    pub(super) fn name(&self, number: usize) -> &str {
-        self.names.get(number).map_or("", String::as_str)
+    /// The names of the logs, by their numbers.
+    pub(super) fn names(&self) -> Arc<[String]> {
+        Arc::clone(&self.names)
     }
 
     /// The octets that are read, of all.
@@ -152,7 +152,7 @@ impl Logs {
             // The end of the log.
             Err(_) => drop(self.open.swap_remove(at)),
             Ok(Err(error)) => {
-                let name = self.name(number).to_owned();
+                let name = self.names.get(number).cloned().unwrap_or_default();
                 return Err(Failure::Unreadable(name, error).into());
             }
             Ok(Ok(batch)) => {

@@ -13,7 +13,10 @@ use crate::{
     text::Text,
 };
 
-use super::{batch::Batch, verdict::Verdict};
+use super::{
+    batch::{Batch, Faults},
+    verdict::Verdict,
+};
 
 /// The most names of a site that only clients use. Others are counted together.
 pub const MOST_NAMES: usize = 10_000;
@@ -58,7 +61,6 @@ pub(super) struct Malformed {
 /// A line that could not be judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Example {
-    log: usize,
     pub(super) file: String,
     pub(super) line: u64,
     pub(super) text: String,
@@ -161,6 +163,11 @@ impl From<&PathRef<'_>> for PathKey {
 }
 
 impl Tally {
+    /// No counts, for sites with these names.
+    pub(super) fn of(sites: Vec<String>) -> Self {
+        Self { sites, ..Self::default() }
+    }
+
     /// Adds a request.
     pub(super) fn add(&mut self, past: &Past<'_>, verdict: Verdict, target: &[u8], now: Timestamp) {
         let Some(counted) = &past.counted else { return self.add_person(now) };
@@ -236,43 +243,35 @@ impl Tally {
     }
 
     /// Adds the lines of a batch and its malformed ones.
-    pub(super) fn add_lines(&mut self, batch: &Batch, log: usize) {
+    pub(super) fn add_lines(&mut self, batch: &Batch, log: &str) {
         self.lines += batch.lines;
-        for faults in &batch.faults {
-            let (line, text) = faults.example.clone();
-            let example = Example { log, file: String::new(), line, text };
-            self.add_malformed(faults.code, faults.count, example);
+        for Faults { code, count, example: (line, text) } in &batch.faults {
+            self.add_malformed(code, *count, (log, *line), || text.clone());
         }
     }
 
     /// Adds a request that the proxy refuses.
-    pub(super) fn refuse(&mut self, code: &'static str, log: usize, line: u64, host: &[u8]) {
-        let text = escape::bounded(host, Text::FIELD_LIMIT);
-        self.add_malformed(code, 1, Example { log, file: String::new(), line, text });
+    pub(super) fn refuse(&mut self, code: &'static str, place: (&str, u64), host: &[u8]) {
+        self.add_malformed(code, 1, place, || escape::bounded(host, Text::FIELD_LIMIT));
     }
 
-    fn add_malformed(&mut self, code: &'static str, count: u64, example: Example) {
+    fn add_malformed(
+        &mut self,
+        code: &'static str,
+        count: u64,
+        (log, line): (&str, u64),
+        text: impl FnOnce() -> String,
+    ) {
         let malformed = self.malformed.entry(code).or_default();
         malformed.count += count;
         if malformed.examples.len() < EXAMPLES {
-            malformed.examples.push(example);
+            malformed.examples.push(Example { file: log.to_owned(), line, text: text() });
         }
-    }
-
-    /// Gives the next site its name.
-    pub(super) fn name_site(&mut self, name: String) {
-        self.sites.push(name);
     }
 
     /// The name of a site.
     pub(super) fn site(&self, number: usize) -> &str {
         self.sites.get(number).map_or("", String::as_str)
-    }
-
-    /// Gives examples the names of their logs.
-    pub(super) fn name_logs(&mut self, name: impl Fn(usize) -> String) {
-        let examples = self.malformed.values_mut().flat_map(|one| &mut one.examples);
-        examples.for_each(|example| example.file = name(example.log));
     }
 
     /// Client names, most violations first, then most requests: site, name, counts.
