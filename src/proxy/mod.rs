@@ -249,7 +249,7 @@ impl ProxyHttp for Proxy {
             if !fields::is_asked_switch(session.req_header(), response) {
                 return Err(unasked_switch());
             }
-            phase.into_iter().for_each(Phase::switch);
+            phase.into_iter().for_each(|phase| phase.switch(self.connections.draining()));
             return Ok(());
         }
         if response.status.is_informational() {
