@@ -15,17 +15,19 @@ use super::{findings::Findings, mode::Mode, server::Server, shape::At, sites::Si
 
 /// Refuses an origin that is one of Beadle's own listeners: every request would run in a circle.
 pub(super) fn refuse_loop(site: &Site, server: &Server, at: &At<'_>, findings: &mut Findings) {
-    let origin = if site.origin.host == "localhost" {
-        Some(IpAddr::from([127, 0, 0, 1]))
-    } else {
-        site.origin.host.parse::<IpAddr>().ok()
+    let is_ours = |listener: &SocketAddr| {
+        site.backend.origins.iter().any(|origin| {
+            let ip = match origin.host.as_str() {
+                "localhost" => Some(IpAddr::from([127, 0, 0, 1])),
+                host => host.parse::<IpAddr>().ok(),
+            };
+            let is_same = |ip: IpAddr| {
+                listener.ip() == ip || (listener.ip().is_unspecified() && ip.is_loopback())
+            };
+            listener.port() == origin.port && ip.is_some_and(is_same)
+        })
     };
-    let Some(origin) = origin else { return };
-    let is_ours = |listener: SocketAddr| {
-        listener.port() == site.origin.port
-            && (listener.ip() == origin || (listener.ip().is_unspecified() && origin.is_loopback()))
-    };
-    if let Some(listener) = server.addresses().find(|address| is_ours(*address)) {
+    if let Some(listener) = server.addresses().find(is_ours) {
         findings.refuse_as(
             "policy.loop",
             at,

@@ -22,6 +22,8 @@ pub(super) struct ClientSide {
     pub(super) is_tls: bool,
     /// The rules for its fields.
     pub(super) forwarding: gate::Forwarding,
+    /// Whether the origin gets `Via`.
+    pub(super) via: bool,
 }
 
 /// Prepares the request for the origin: sets `X-Forwarded-For`, `-Host`, `-Proto` and `Via`, and
@@ -68,9 +70,13 @@ fn set_fields(parts: &mut Parts, client: &ClientSide) -> pingora::Result<()> {
             None => drop(fields.remove(X_FORWARDED_HOST)),
         }
     }
-    let is_http_1_0 = parts.version == Version::HTTP_10;
-    let via = HeaderValue::from_static(if is_http_1_0 { "1.0 beadle" } else { "1.1 beadle" });
-    fields.append(header::VIA, via);
+    if client.via {
+        let is_http_1_0 = parts.version == Version::HTTP_10;
+        let via = HeaderValue::from_static(if is_http_1_0 { "1.0 beadle" } else { "1.1 beadle" });
+        fields.append(header::VIA, via);
+    }
+    // pingora sends no trailers on, so none are announced (RFC 9110 §6.5.1).
+    fields.remove(header::TRAILER);
     Ok(())
 }
 
@@ -128,6 +134,8 @@ pub(super) fn remove_hop_by_hop(response: &mut ResponseHeader) {
 fn is_hop_by_hop(name: &HeaderName) -> bool {
     *name == header::UPGRADE
         || *name == header::TE
+        // pingora sends no trailers on, so none are announced (RFC 9110 §6.5.1).
+        || *name == header::TRAILER
         || *name == header::PROXY_AUTHENTICATE
         || matches!(name.as_str(), "keep-alive" | "proxy-connection")
 }
@@ -146,7 +154,7 @@ mod tests {
 
     fn client(is_trusted: bool) -> ClientSide {
         let forwarding = gate::Forwarding { is_trusted, underscore_fields: false };
-        ClientSide { peer: "10.1.1.1".parse().unwrap(), is_tls: true, forwarding }
+        ClientSide { peer: "10.1.1.1".parse().unwrap(), is_tls: true, forwarding, via: true }
     }
 
     fn request() -> RequestHeader {
@@ -162,6 +170,7 @@ mod tests {
             ("x_rewrite_url", "/elsewhere"),
             ("x-real-ip", "192.0.2.7"),
             ("via", "1.0 outer"),
+            ("trailer", "x-checksum"),
         ] {
             request.append_header(name, value).unwrap();
         }
@@ -202,6 +211,20 @@ mod tests {
         for name in ["x-original-url", "x_forwarded_for", "x-real-ip"] {
             assert!(values(&request, name).is_empty(), "{name}");
         }
+    }
+
+    #[test]
+    fn via_is_the_sites_choice() {
+        let mut request = request();
+        forward(&mut request, &ClientSide { via: false, ..client(false) }).unwrap();
+        assert_eq!(values(&request, "via"), ["1.0 outer"]);
+    }
+
+    #[test]
+    fn rfc9110_6_6_2_trailers_that_end_here_are_not_announced() {
+        let mut request = request();
+        forward(&mut request, &client(false)).unwrap();
+        assert!(values(&request, "trailer").is_empty());
     }
 
     #[test]
@@ -269,6 +292,9 @@ mod tests {
         let mut response = ResponseHeader::build(200, None).unwrap();
         for (name, value) in [
             ("Connection", "keep-alive, X-Private, Robots-Tag"),
+            ("Connection", "X-Second"),
+            ("X-Second", "1"),
+            ("Trailer", "X-Checksum"),
             ("Keep-Alive", "timeout=5"),
             ("Upgrade", "h2c"),
             ("X-Private", "1"),

@@ -3,7 +3,8 @@
 //! ```text
 //! Edge                 heads and chunks are screened before pingora parses them
 //! request_filter       limits, admission ─▶ gate::Request ─▶ Gate::receive ─▶ answer, or forward
-//! upstream_peer        an address of the site's origin, every timeout set
+//! upstream_peer        an address of one of the site's origins, every timeout set
+//! fail_to_connect, error_while_proxy   the origin's health; another attempt, or none
 //! request_body_filter  after the last part: how long the origin may take for the head
 //! response_filter      one framing, hop-by-hop fields out, tags in
 //! logging              Gate::finish: counted and recorded with the final status
@@ -18,7 +19,7 @@ use std::{
         Arc,
         atomic::{AtomicI64, AtomicU64, Ordering},
     },
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use async_trait::async_trait;
@@ -26,7 +27,7 @@ use bytes::Bytes;
 use http::{StatusCode, Version, header};
 use ipnet::IpNet;
 use pingora::{
-    Error, ErrorType,
+    Error, ErrorSource, ErrorType,
     http::ResponseHeader,
     protocols::ALPN,
     proxy::{FailToProxy, ProxyHttp, Session},
@@ -37,17 +38,18 @@ use crate::{
     escape,
     gate::{self, Answer, Gate, Passage, Reception},
     metrics::{Gauge, Metrics},
-    policy::{self, Policy},
-    publication::{Clock, Handles},
+    policy::{self, OriginTimeouts, Policy},
+    publication::{Attempts, Clock, Fault, Handles},
 };
 
-use self::edge::Phase;
+use self::{edge::Phase, silence::Silence};
 pub use self::server::{Running, bind_check, start};
 
 mod edge; // the connection before pingora's parser
 mod fields; // header fields of one hop
 mod send; // answers and tags written to the client
 mod server; // listeners, start and drain
+mod silence; // how long a tunnel or a stream may be silent
 mod upgrade; // connections that switch protocols
 
 /// The proxy, with everything that its requests share.
@@ -70,6 +72,9 @@ pub struct Proxy {
 pub struct Exchange {
     _in_flight: InFlight,
     passage: Passage,
+    attempts: Attempts,
+    /// The limit of silence, on a connection that has one.
+    silence: Option<Arc<Silence>>,
 }
 
 /// The count of one request in progress; ends on drop.
@@ -126,7 +131,7 @@ impl Proxy {
     fn warn_of_origin(&self, exchange: &Exchange, status: u16, error: &Error, fault: &str) {
         let now = self.clock.moment().now.as_second();
         if self.warned_at.swap(now, Ordering::Relaxed) != now {
-            let origin = exchange.passage.served().map(|site| site.origin.to_string());
+            let origin = exchange.passage.served().map(|site| site.backend.urls());
             let error = escape::bounded(error.to_string().as_bytes(), 300);
             let unlogged = self.unlogged.swap(0, Ordering::Relaxed);
             tracing::warn!(origin, status, error, unlogged, "{fault}");
@@ -138,12 +143,23 @@ impl Proxy {
     /// Prepares the request for the origin. Its judged target stays unchanged.
     fn forward(&self, session: &mut Session, exchange: &Exchange) -> pingora::Result<()> {
         let peer = peer(session);
+        let backend = exchange.passage.served().map(|site| &site.backend);
         let forwarding = gate::Forwarding {
             is_trusted: gate::is_trusted(peer, &self.trusted),
-            underscore_fields: exchange.passage.served().is_some_and(|site| site.underscore_fields),
+            underscore_fields: backend.is_some_and(|backend| backend.underscore_fields),
         };
-        let client = fields::ClientSide { peer, is_tls: is_tls(session), forwarding };
+        let via = backend.is_none_or(|backend| backend.via);
+        let client = fields::ClientSide { peer, is_tls: is_tls(session), forwarding, via };
         fields::forward(session.req_header_mut(), &client)
+    }
+
+    /// Notes that the origin of the present attempt failed. Returns whether another one may get the
+    /// request.
+    fn note_failure(&self, exchange: &mut Exchange, fault: Fault) -> bool {
+        let Exchange { passage, attempts, .. } = exchange;
+        passage.served().is_some_and(|site| {
+            attempts.failed(&site.servers, fault, self.clock.moment().steady, &self.metrics)
+        })
     }
 
     /// Ends the connection with the present answer, if the proxy is draining.
@@ -166,6 +182,35 @@ impl Proxy {
     }
 }
 
+impl Exchange {
+    /// The time limits at the origin.
+    fn limits(&self) -> OriginTimeouts {
+        self.passage.served().map_or_else(OriginTimeouts::default, |site| site.backend.timeouts)
+    }
+
+    /// Notes that a tunnel or a stream of events begins.
+    fn has_tunnel(&self) {
+        let silence = self.silence.as_ref();
+        silence.into_iter().for_each(|silence| silence.limit(self.limits().tunnel));
+    }
+
+    /// Whether this error is the end of a connection that was silent for too long.
+    fn is_silent(&self, error: &Error) -> bool {
+        self.silence.as_ref().is_some_and(|silence| silence.is_over())
+            && *error.esource() == ErrorSource::Upstream
+    }
+
+    /// Notes a response of the origin.
+    fn note_response(&self, metrics: &Metrics) {
+        let served = self.passage.served();
+        served.into_iter().for_each(|site| self.attempts.succeeded(&site.servers, metrics));
+    }
+
+    fn has_more_attempts(&self) -> bool {
+        self.passage.served().is_some_and(|site| self.attempts.has_more(&site.servers))
+    }
+}
+
 #[async_trait]
 impl ProxyHttp for Proxy {
     type CTX = Exchange;
@@ -174,7 +219,12 @@ impl ProxyHttp for Proxy {
         self.metrics.in_flight.inc();
         self.connections.note_request();
         let _in_flight = InFlight(self.metrics.in_flight.clone());
-        Exchange { _in_flight, passage: Passage::default() }
+        Exchange {
+            _in_flight,
+            passage: Passage::default(),
+            attempts: Attempts::default(),
+            silence: None,
+        }
     }
 
     async fn request_filter(
@@ -199,25 +249,33 @@ impl ProxyHttp for Proxy {
         session: &mut Session,
         exchange: &mut Exchange,
     ) -> pingora::Result<Box<HttpPeer>> {
-        let site = exchange
-            .passage
+        let Exchange { passage, attempts, silence, .. } = exchange;
+        let site = passage
             .served()
             .ok_or_else(|| Error::explain(ErrorType::InternalError, "a request without a site"))?;
-        let address = site.addresses.pick().ok_or_else(|| {
-            Error::explain(ErrorType::HTTPStatus(503), "the origin's name is not resolved")
-        })?;
-        let origin = &site.origin;
+        let unavailable = |why: &'static str| Error::explain(ErrorType::HTTPStatus(503), why);
+        let server = attempts
+            .next(&site.servers, || self.clock.moment().steady)
+            .ok_or_else(|| unavailable("no origin is up"))?;
+        let address = server.addresses.pick();
+        let address = address.ok_or_else(|| unavailable("the origin's name is not resolved"))?;
+        let (origin, limits) = (&server.origin, &site.backend.timeouts);
         let mut peer = HttpPeer::new(address, origin.tls, origin.host.clone());
         let options = &mut peer.options;
         options.alpn = ALPN::H1;
-        options.connection_timeout = Some(self.timeouts.origin_connect);
-        options.total_connection_timeout = Some(self.timeouts.origin_connect);
-        options.read_timeout = Some(self.timeouts.origin_read);
-        options.write_timeout = Some(self.timeouts.origin_write);
+        options.connection_timeout = Some(limits.connect);
+        options.total_connection_timeout = Some(limits.connect);
+        options.read_timeout = Some(limits.read);
+        options.write_timeout = Some(limits.write);
         options.idle_timeout = Some(self.timeouts.origin_keepalive);
-        if upgrade::is_requested(session.req_header()) {
-            peer.group_key = upgrade::POOL;
-            peer.options.custom_l4 = Some(Arc::new(upgrade::Connector));
+        let request = session.req_header();
+        if upgrade::is_requested(request) || upgrade::asks_for_events(request) {
+            // A connection for this request alone.
+            let limit = silence.insert(Arc::new(Silence::at_most(limits.read)));
+            options.custom_l4 = Some(Arc::new(upgrade::Connector(Arc::clone(limit))));
+            options.read_timeout = None;
+            options.idle_timeout = Some(Duration::ZERO);
+            peer.group_key = upgrade::GROUP;
         }
         Ok(Box::new(peer))
     }
@@ -227,11 +285,11 @@ impl ProxyHttp for Proxy {
         session: &mut Session,
         _body: &mut Option<Bytes>,
         is_last: bool,
-        _exchange: &mut Exchange,
+        exchange: &mut Exchange,
     ) -> pingora::Result<()> {
         // A tunnel has no head to wait for.
         if is_last && status_of(session).is_none() {
-            let limit = self.timeouts.origin_read;
+            let limit = exchange.limits().read;
             edge::phase(session).into_iter().for_each(|phase| phase.wait_for_head(limit));
         }
         Ok(())
@@ -250,16 +308,32 @@ impl ProxyHttp for Proxy {
                 return Err(unasked_switch());
             }
             phase.into_iter().for_each(Phase::switch);
+            exchange.has_tunnel();
+            exchange.note_response(&self.metrics);
+            // The limit of silence is for both directions.
+            session.set_read_timeout(None);
             return Ok(());
         }
         if response.status.is_informational() {
             // The origin is still at work.
-            phase.into_iter().for_each(|phase| phase.wait_on(self.timeouts.origin_read));
+            phase.into_iter().for_each(|phase| phase.wait_on(exchange.limits().read));
             return Ok(());
         }
         phase.into_iter().for_each(Phase::end_wait);
+        exchange.note_response(&self.metrics);
+        let content_type = response.headers.get(header::CONTENT_TYPE);
+        if content_type.is_some_and(|value| upgrade::is_event_stream(value.as_bytes())) {
+            exchange.has_tunnel();
+        }
         self.close_if_draining(session);
         fields::remove_hop_by_hop(response);
+        let backend = exchange.passage.served().map(|site| &site.backend);
+        if let Some(backend) = backend.filter(|backend| backend.rewrite_location) {
+            let forwarded = &session.req_header().headers;
+            for (name, value) in gate::renamed(&response.headers, &backend.origins, forwarded) {
+                response.insert_header(name, value)?;
+            }
+        }
         let target = session.req_header().raw_path();
         let status = response.status.as_u16();
         // Read only for a redirect of a crawler with a pace.
@@ -269,6 +343,46 @@ impl ProxyHttp for Proxy {
             Some(tags) => send::set_tags(response, &tags),
             None => Ok(()),
         }
+    }
+
+    fn fail_to_connect(
+        &self,
+        _session: &mut Session,
+        _peer: &HttpPeer,
+        exchange: &mut Exchange,
+        mut error: Box<Error>,
+    ) -> Box<Error> {
+        // The origin has nothing of the request.
+        error.set_retry(self.note_failure(exchange, Fault::Connection));
+        error
+    }
+
+    fn error_while_proxy(
+        &self,
+        peer: &HttpPeer,
+        session: &mut Session,
+        error: Box<Error>,
+        exchange: &mut Exchange,
+        is_reused: bool,
+    ) -> Box<Error> {
+        let mut error = error.more_context(format!("Peer: {peer}"));
+        let may_repeat = session.req_header().method.is_idempotent()
+            && !session.as_ref().retry_buffer_truncated();
+        error.retry.decide_reuse(is_reused);
+        let is_late = edge::phase(session).is_some_and(Phase::is_late);
+        let of_origin = is_late || *error.esource() == ErrorSource::Upstream;
+        let is_timeout = is_late
+            || matches!(error.etype(), ErrorType::ReadTimedout | ErrorType::WriteTimedout);
+        let again = if error.retry() {
+            // A stale connection says nothing about its origin.
+            exchange.has_more_attempts()
+        } else if of_origin && session.response_written().is_none() {
+            self.note_failure(exchange, Fault::Response) && !is_timeout
+        } else {
+            false
+        };
+        error.set_retry(again && may_repeat);
+        error
     }
 
     async fn fail_to_proxy(
@@ -282,6 +396,7 @@ impl ProxyHttp for Proxy {
         let status = match phase {
             Some(phase) if phase.is_refused() => 400,
             Some(phase) if phase.is_late() => 504,
+            _ if exchange.is_silent(error) => 504,
             _ => send::failure_status(error),
         };
         if let Some(answered) = status_of(session) {
@@ -302,8 +417,15 @@ impl ProxyHttp for Proxy {
             session.set_keepalive(None);
             let sent = match of_origin {
                 Some(status) => {
-                    let now = self.clock.moment().now;
-                    send::answer(session, Answer::origin_failure(status), now).await
+                    let moment = self.clock.moment();
+                    let servers = exchange.passage.served().map(|site| &site.servers);
+                    let answer = match servers.filter(|servers| servers.are_several()) {
+                        Some(servers) if status == StatusCode::SERVICE_UNAVAILABLE => {
+                            Answer::no_origin(servers.retry_after(moment.steady))
+                        }
+                        _ => Answer::origin_failure(status),
+                    };
+                    send::answer(session, answer, moment.now).await
                 }
                 None => session.respond_error(status).await,
             };

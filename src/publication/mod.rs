@@ -49,6 +49,7 @@ mod memory; // editions and fetches of earlier runs
 mod origin_files; // the origins' robots.txt
 mod policy_file; // changes of the policy file
 mod publisher; // the owner of the state in force
+mod servers; // the origins of a site: choice and health
 mod snapshot; // the published state for requests
 mod sources; // the sites with fetches from their origins
 mod task; // the loop that publishes each change
@@ -64,5 +65,6 @@ pub use self::{
     handles::Handles,
     memory::{KEPT, Memory},
     publisher::{Outcome, Publisher, Trial},
+    servers::{Attempts, Fault, Server, Servers},
     snapshot::{PolicyInForce, ServedSite, Snapshot},
 };
