@@ -222,8 +222,7 @@ fn health(at: &At<'_>, findings: &mut Findings) -> Option<Health> {
 /// A path, with a query or without.
 fn path(at: &At<'_>, findings: &mut Findings) -> Option<String> {
     let text = at.text(findings)?;
-    let is_path =
-        text.starts_with('/') && text.bytes().all(|b| b.is_ascii_graphic() && b != b'#');
+    let is_path = text.starts_with('/') && text.bytes().all(|b| b.is_ascii_graphic() && b != b'#');
     if !is_path {
         findings.refuse(at, "no path", "write for example /healthz");
     }
@@ -266,7 +265,8 @@ mod tests {
 
     #[test]
     fn health_and_balance_have_defaults() {
-        let backend = |origin: &str| read(&format!("    origin: {origin}\n")).sites[0].backend.clone();
+        let backend =
+            |origin: &str| read(&format!("    origin: {origin}\n")).sites[0].backend.clone();
         let plain = backend(URL);
         assert_eq!((plain.balance, &plain.health), (Balance::RoundRobin, &Health::default()));
         assert!(plain.via && plain.rewrite_location && !plain.underscore_fields);
@@ -298,7 +298,10 @@ mod tests {
         };
         assert_eq!(limits(""), of_server);
         let own = limits("    timeouts: { origin_read: 5m, tunnel_idle: 1d }\n");
-        assert_eq!(own, OriginTimeouts { read: seconds(300), tunnel: seconds(86_400), ..of_server });
+        assert_eq!(
+            own,
+            OriginTimeouts { read: seconds(300), tunnel: seconds(86_400), ..of_server }
+        );
     }
 
     #[test]

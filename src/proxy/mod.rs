@@ -42,8 +42,8 @@ use crate::{
     publication::{Attempts, Clock, Fault, Handles},
 };
 
-use self::{edge::Phase, silence::Silence};
 pub use self::server::{Running, bind_check, start};
+use self::{edge::Phase, silence::Silence};
 
 mod edge; // the connection before pingora's parser
 mod fields; // header fields of one hop
@@ -326,6 +326,12 @@ impl ProxyHttp for Proxy {
             exchange.has_tunnel();
         }
         self.close_if_draining(session);
+        if session.req_header().version == Version::HTTP_10
+            && response.remove_header(&header::TRANSFER_ENCODING).is_some()
+        {
+            // The end of the connection is the end of the body (RFC 9112 §6.1 and §6.3).
+            session.set_keepalive(None);
+        }
         fields::remove_hop_by_hop(response);
         let backend = exchange.passage.served().map(|site| &site.backend);
         if let Some(backend) = backend.filter(|backend| backend.rewrite_location) {
@@ -371,8 +377,8 @@ impl ProxyHttp for Proxy {
         error.retry.decide_reuse(is_reused);
         let is_late = edge::phase(session).is_some_and(Phase::is_late);
         let of_origin = is_late || *error.esource() == ErrorSource::Upstream;
-        let is_timeout = is_late
-            || matches!(error.etype(), ErrorType::ReadTimedout | ErrorType::WriteTimedout);
+        let is_timeout =
+            is_late || matches!(error.etype(), ErrorType::ReadTimedout | ErrorType::WriteTimedout);
         let again = if error.retry() {
             // A stale connection says nothing about its origin.
             exchange.has_more_attempts()

@@ -21,11 +21,7 @@ use crate::{
     violations::People,
 };
 
-use super::{
-    addresses::AddressBook,
-    counters::Counters,
-    servers::Servers,
-};
+use super::{addresses::AddressBook, counters::Counters, servers::Servers};
 
 /// The policy in force.
 #[derive(Clone, Debug)]

@@ -14,9 +14,9 @@ use crate::{
 
 use super::{
     change::Change,
+    handles::Handles,
     memory,
     origin_files::News,
-    handles::Handles,
     publisher::{Outcome, Publisher},
     servers::{self, Servers},
     sources,

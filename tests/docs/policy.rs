@@ -37,6 +37,11 @@ fn probes() -> Vec<(&'static str, String)> {
         ("`tests[]`", top(&format!("tests: [{{ {ODD} }}]"))),
         ("`sites[]`", site(ODD)),
         ("`sites[].origin`", format!("sites:\n  - hosts: [a.example]\n    origin: {{ {ODD} }}\n")),
+        (
+            "`sites[].origin.health`",
+            format!("sites:\n  - hosts: [a.example]\n    origin: {{ health: {{ {ODD} }} }}\n"),
+        ),
+        ("`sites[].timeouts`", site(&format!("timeouts: {{ {ODD} }}"))),
         ("`sites[].robots_txt`", site(&format!("robots_txt: {{ {ODD} }}"))),
         (
             "`sites[].robots_txt.groups[]`",

@@ -190,7 +190,8 @@ mod tests {
             "file:///etc/passwd",
             "data:text/plain,User-agent:*",
         ] {
-            let refusal = Destination::of(&site())[0].redirected(Some(location.as_bytes()), &hosts());
+            let refusal =
+                Destination::of(&site())[0].redirected(Some(location.as_bytes()), &hosts());
             assert_eq!(refusal, Err(Refusal::RedirectAway(location.into())), "{location}");
         }
         for location in [None, Some(&b"/\xff"[..]), Some(b"http://[")] {

@@ -4,7 +4,10 @@ use std::{sync::Arc, time::Duration};
 
 use crate::metrics::Metrics;
 
-use super::{Server, Servers, Success, health::{Fault, Health}};
+use super::{
+    Server, Servers, Success,
+    health::{Fault, Health},
+};
 
 /// The attempts of one request.
 #[derive(Debug, Default)]

@@ -97,7 +97,8 @@ impl Health {
     pub(super) fn succeeded(&self, by: Success) -> bool {
         let was_down = self.is_down();
         // Most requests change nothing here.
-        if (by == Success::Request || was_down) && self.failed_requests.load(Ordering::Acquire) > 0 {
+        if (by == Success::Request || was_down) && self.failed_requests.load(Ordering::Acquire) > 0
+        {
             self.failed_requests.store(0, Ordering::Release);
         }
         if by == Success::Check {

@@ -28,9 +28,9 @@ mod attempts; // the attempts of one request
 mod checks; // regular requests that find out about a server
 mod health; // whether a server is down
 
+pub(super) use self::checks::{Checked, repeat};
 use self::health::Health;
 pub use self::{attempts::Attempts, health::Fault};
-pub(super) use self::checks::{Checked, repeat};
 
 /// The origins of a site.
 #[derive(Debug)]
@@ -138,7 +138,12 @@ impl Servers {
             metrics.origin_up(&self.site, &name, false);
             if self.are_several() {
                 let (site, reason) = (&self.site, fault.as_str());
-                tracing::warn!(site, origin = name, reason, "origin down: the others get its requests");
+                tracing::warn!(
+                    site,
+                    origin = name,
+                    reason,
+                    "origin down: the others get its requests"
+                );
             }
         }
     }

@@ -127,12 +127,7 @@ fn a_new_policy_keeps_the_health_of_a_server() {
     let (before, metrics) = servers(THREE);
     before.failed(1, Fault::Connection, SECOND, &metrics);
     let (next, _) = servers("['http://127.0.0.1:2', 'http://127.0.0.1:4']");
-    let next = Servers::new(
-        "a.example",
-        &next.backend,
-        Some(&before),
-        &AddressBook::default(),
-        &metrics,
-    );
+    let next =
+        Servers::new("a.example", &next.backend, Some(&before), &AddressBook::default(), &metrics);
     assert_eq!(next.all().iter().map(Server::is_down).collect::<Vec<_>>(), [true, false]);
 }
