@@ -3,7 +3,7 @@
 use super::{
     enforcement::ENFORCEMENT,
     section::{Absent, Key, Section, Shape},
-    values::{CRAWLER_NAME, HOST, MEDIA_TYPE, PATTERN, RECORDS, STATUS, TIME, URL},
+    values::{CRAWLER_NAME, HOST, MEDIA_TYPE, PATTERN, RECORDS, STATUS, TARGET, TIME, URL},
 };
 
 /// `sites[]`.
@@ -150,7 +150,7 @@ pub static HEALTH: Section = Section {
         },
         Key {
             name: "path",
-            shape: Shape::Text,
+            shape: TARGET,
             absent: Absent::Words("no checks"),
             meaning: "path that Beadle requests regularly from each origin. A status from 200 to \
                       399 is good",

@@ -210,11 +210,6 @@ fn health(at: &At<'_>, findings: &mut Findings) -> Option<Health> {
     let failures = fields.take("failures").and_then(|at| at.integer(1..=100, findings));
     let failures = failures.and_then(|number| u32::try_from(number).ok());
     let path = fields.take("path").and_then(|at| path(&at, findings));
-    for key in ["interval", "timeout"] {
-        if let Some(at) = fields.take(key).filter(|_| fields.take("path").is_none()) {
-            findings.refuse(&at, "without 'path'", "add the path to request, or remove this key");
-        }
-    }
     let check = path.map(|path| HealthCheck { path, interval, timeout });
     Some(Health { failures: failures.unwrap_or(Health::default().failures), pause, check })
 }
@@ -305,6 +300,22 @@ mod tests {
     }
 
     #[test]
+    fn via_is_a_hint_where_the_origin_is_nginx() {
+        for (site, is_hinted) in [
+            ("", false),
+            ("decode_depth: 2", true),
+            ("decode_depth: 2 }\n    via: false #", false),
+            ("decode_depth: 2 }\n    via: true #", false),
+        ] {
+            let text = policy(&format!("    origin: {{ url: '{URL}', {site} }}\n"));
+            let (read, findings) = policy::read("test.yaml", text.as_bytes());
+            assert!(read.is_some(), "{findings:?}");
+            let hints = findings.iter().filter(|one| one.code == "policy.via");
+            assert_eq!(hints.count(), usize::from(is_hinted), "{site}");
+        }
+    }
+
+    #[test]
     fn what_is_no_set_of_origins_is_refused() {
         for (origin, message) in [
             ("[]", "0 origins"),
@@ -313,7 +324,6 @@ mod tests {
             ("['http://a:1', 'a:2']", "'a:2' is not an origin"),
             ("{ url: 'http://a:1', urls: ['http://b:1'] }", "beside 'url'"),
             ("{ url: 'http://a:1', health: { path: up } }", "no path"),
-            ("{ url: 'http://a:1', health: { interval: 5s } }", "without 'path'"),
             ("{ balance: round-robin }", "'sites[0].origin.url' is missing"),
         ] {
             let text = policy(&format!("    origin: {origin}\n"));

@@ -74,6 +74,23 @@ pub(super) fn hint_at_case(site: &Site, at: &At<'_>, findings: &mut Findings) {
     );
 }
 
+/// Hints at `Via` where a setting speaks of nginx as the origin. nginx compresses nothing for requests
+/// with that field, unless it is told to.
+pub(super) fn hint_at_via(site: &Site, at: &At<'_>, findings: &mut Findings) {
+    let Value::Map(entries) = &at.node.value else { return };
+    let is_chosen = entries.iter().any(|(key, _)| key.text == "via");
+    if is_chosen || site.reading.decode_depth < 2 {
+        return;
+    }
+    let message = "nginx as the origin compresses nothing for requests with 'Via', which are sent";
+    findings.add(
+        at,
+        Diagnostic::note("policy.via", message).help(
+            "if it should, write 'via: false', or 'gzip_proxied any;' in nginx and 'via: true'",
+        ),
+    );
+}
+
 /// Whether two rules differ in case alone. Nearly every file is done with this.
 fn has_two_cases(site: &Site) -> bool {
     let mut spellings: HashMap<String, &str> = HashMap::new();

@@ -116,6 +116,7 @@ fn sections(
     for (at, site) in &sites {
         checks::refuse_loop(site, &server, at, findings);
         checks::hint_at_case(site, at, findings);
+        checks::hint_at_via(site, at, findings);
         if !evidence.as_ref().is_some_and(Evidence::is_collected) {
             checks::warn_of_unproven_names(site, at, findings);
         }
