@@ -19,7 +19,7 @@ use std::{
         Arc,
         atomic::{AtomicI64, AtomicU64, Ordering},
     },
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use async_trait::async_trait;
@@ -27,26 +27,27 @@ use bytes::Bytes;
 use http::{StatusCode, Version, header};
 use ipnet::IpNet;
 use pingora::{
-    Error, ErrorSource, ErrorType,
+    Error, ErrorType,
     http::ResponseHeader,
-    protocols::ALPN,
     proxy::{FailToProxy, ProxyHttp, Session},
     upstreams::peer::HttpPeer,
 };
 
 use crate::{
     escape,
-    gate::{self, Answer, Gate, Passage, Reception},
-    metrics::{Gauge, Metrics},
-    policy::{self, OriginTimeouts, Policy},
-    publication::{Attempts, Clock, Fault, Handles},
+    gate::{self, Answer, Gate, Reception},
+    metrics::Metrics,
+    policy::{self, Policy},
+    publication::{Clock, Fault, Handles},
 };
 
-pub use self::server::{Running, bind_check, start};
-use self::{edge::Phase, silence::Silence};
+pub use self::server::{Running, check, start};
+use self::{edge::Phase, exchange::Exchange};
 
 mod edge; // the connection before pingora's parser
+mod exchange; // a request on its way to an origin
 mod fields; // header fields of one hop
+mod handover; // sockets of our own for pingora's listeners
 mod send; // answers and tags written to the client
 mod server; // listeners, start and drain
 mod silence; // how long a tunnel or a stream may be silent
@@ -65,26 +66,6 @@ pub struct Proxy {
     warned_at: AtomicI64,
     /// The failures since then that were not logged.
     unlogged: AtomicU64,
-}
-
-/// The state of one request through the phases.
-#[derive(Debug)]
-pub struct Exchange {
-    _in_flight: InFlight,
-    passage: Passage,
-    attempts: Attempts,
-    /// The limit of silence, on a connection that has one.
-    silence: Option<Arc<Silence>>,
-}
-
-/// The count of one request in progress; ends on drop.
-#[derive(Debug)]
-struct InFlight(Gauge);
-
-impl Drop for InFlight {
-    fn drop(&mut self) {
-        self.0.dec();
-    }
 }
 
 impl Proxy {
@@ -153,15 +134,6 @@ impl Proxy {
         fields::forward(session.req_header_mut(), &client)
     }
 
-    /// Notes that the origin of the present attempt failed. Returns whether another one may get the
-    /// request.
-    fn note_failure(&self, exchange: &mut Exchange, fault: Fault) -> bool {
-        let Exchange { passage, attempts, .. } = exchange;
-        passage.served().is_some_and(|site| {
-            attempts.failed(&site.servers, fault, self.clock.moment().steady, &self.metrics)
-        })
-    }
-
     /// Ends the connection with the present answer, if the proxy is draining.
     fn close_if_draining(&self, session: &mut Session) {
         if self.connections.is_draining() {
@@ -182,49 +154,13 @@ impl Proxy {
     }
 }
 
-impl Exchange {
-    /// The time limits at the origin.
-    fn limits(&self) -> OriginTimeouts {
-        self.passage.served().map_or_else(OriginTimeouts::default, |site| site.backend.timeouts)
-    }
-
-    /// Notes that a tunnel or a stream of events begins.
-    fn has_tunnel(&self) {
-        let silence = self.silence.as_ref();
-        silence.into_iter().for_each(|silence| silence.limit(self.limits().tunnel));
-    }
-
-    /// Whether this error is the end of a connection that was silent for too long.
-    fn is_silent(&self, error: &Error) -> bool {
-        self.silence.as_ref().is_some_and(|silence| silence.is_over())
-            && *error.esource() == ErrorSource::Upstream
-    }
-
-    /// Notes a response of the origin.
-    fn note_response(&self, metrics: &Metrics) {
-        let served = self.passage.served();
-        served.into_iter().for_each(|site| self.attempts.succeeded(&site.servers, metrics));
-    }
-
-    fn has_more_attempts(&self) -> bool {
-        self.passage.served().is_some_and(|site| self.attempts.has_more(&site.servers))
-    }
-}
-
 #[async_trait]
 impl ProxyHttp for Proxy {
     type CTX = Exchange;
 
     fn new_ctx(&self) -> Exchange {
-        self.metrics.in_flight.inc();
         self.connections.note_request();
-        let _in_flight = InFlight(self.metrics.in_flight.clone());
-        Exchange {
-            _in_flight,
-            passage: Passage::default(),
-            attempts: Attempts::default(),
-            silence: None,
-        }
+        Exchange::begin(&self.metrics)
     }
 
     async fn request_filter(
@@ -249,34 +185,9 @@ impl ProxyHttp for Proxy {
         session: &mut Session,
         exchange: &mut Exchange,
     ) -> pingora::Result<Box<HttpPeer>> {
-        let Exchange { passage, attempts, silence, .. } = exchange;
-        let site = passage
-            .served()
-            .ok_or_else(|| Error::explain(ErrorType::InternalError, "a request without a site"))?;
-        let unavailable = |why: &'static str| Error::explain(ErrorType::HTTPStatus(503), why);
-        let server = attempts
-            .next(&site.servers, || self.clock.moment().steady)
-            .ok_or_else(|| unavailable("no origin is up"))?;
-        let address = server.addresses.pick();
-        let address = address.ok_or_else(|| unavailable("the origin's name is not resolved"))?;
-        let (origin, limits) = (&server.origin, &site.backend.timeouts);
-        let mut peer = HttpPeer::new(address, origin.tls, origin.host.clone());
-        let options = &mut peer.options;
-        options.alpn = ALPN::H1;
-        options.connection_timeout = Some(limits.connect);
-        options.total_connection_timeout = Some(limits.connect);
-        options.read_timeout = Some(limits.read);
-        options.write_timeout = Some(limits.write);
-        options.idle_timeout = Some(self.timeouts.origin_keepalive);
-        let request = session.req_header();
-        if upgrade::is_requested(request) || upgrade::asks_for_events(request) {
-            // A connection for this request alone.
-            let limit = silence.insert(Arc::new(Silence::at_most(limits.read)));
-            options.custom_l4 = Some(Arc::new(upgrade::Connector(Arc::clone(limit))));
-            options.read_timeout = None;
-            options.idle_timeout = Some(Duration::ZERO);
-            peer.group_key = upgrade::GROUP;
-        }
+        let now = || self.clock.moment().steady;
+        let mut peer = exchange.peer(session.req_header(), now)?;
+        peer.options.idle_timeout.get_or_insert(self.timeouts.origin_keepalive);
         Ok(Box::new(peer))
     }
 
@@ -307,8 +218,8 @@ impl ProxyHttp for Proxy {
             if !fields::is_asked_switch(session.req_header(), response) {
                 return Err(unasked_switch());
             }
-            phase.into_iter().for_each(Phase::switch);
-            exchange.has_tunnel();
+            phase.into_iter().for_each(|phase| phase.switch(self.connections.draining()));
+            exchange.begin_tunnel();
             exchange.note_response(&self.metrics);
             // The limit of silence is for both directions.
             session.set_read_timeout(None);
@@ -323,7 +234,7 @@ impl ProxyHttp for Proxy {
         exchange.note_response(&self.metrics);
         let content_type = response.headers.get(header::CONTENT_TYPE);
         if content_type.is_some_and(|value| upgrade::is_event_stream(value.as_bytes())) {
-            exchange.has_tunnel();
+            exchange.begin_tunnel();
         }
         self.close_if_draining(session);
         if session.req_header().version == Version::HTTP_10
@@ -359,7 +270,8 @@ impl ProxyHttp for Proxy {
         mut error: Box<Error>,
     ) -> Box<Error> {
         // The origin has nothing of the request.
-        error.set_retry(self.note_failure(exchange, Fault::Connection));
+        let now = self.clock.moment().steady;
+        error.set_retry(exchange.attempt_failed(Fault::Connection, now, &self.metrics));
         error
     }
 
@@ -372,22 +284,11 @@ impl ProxyHttp for Proxy {
         is_reused: bool,
     ) -> Box<Error> {
         let mut error = error.more_context(format!("Peer: {peer}"));
-        let may_repeat = session.req_header().method.is_idempotent()
-            && !session.as_ref().retry_buffer_truncated();
         error.retry.decide_reuse(is_reused);
         let is_late = edge::phase(session).is_some_and(Phase::is_late);
-        let of_origin = is_late || *error.esource() == ErrorSource::Upstream;
-        let is_timeout =
-            is_late || matches!(error.etype(), ErrorType::ReadTimedout | ErrorType::WriteTimedout);
-        let again = if error.retry() {
-            // A stale connection says nothing about its origin.
-            exchange.has_more_attempts()
-        } else if of_origin && session.response_written().is_none() {
-            self.note_failure(exchange, Fault::Response) && !is_timeout
-        } else {
-            false
-        };
-        error.set_retry(again && may_repeat);
+        let now = self.clock.moment().steady;
+        let again = exchange.may_try_again(session, &error, is_late, now, &self.metrics);
+        error.set_retry(again);
         error
     }
 

@@ -5,8 +5,8 @@ use std::{sync::Arc, time::Duration};
 use crate::metrics::Metrics;
 
 use super::{
-    Server, Servers, Success,
-    health::{Fault, Health},
+    Server, Servers,
+    health::{Fault, Health, Success},
 };
 
 /// The attempts of one request.

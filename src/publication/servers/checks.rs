@@ -13,7 +13,10 @@ use crate::{
     policy::HealthCheck,
 };
 
-use super::{Servers, Success, health::Fault};
+use super::{
+    Servers,
+    health::{Fault, Success},
+};
 
 /// How often to see which checks are due.
 const TICK: Duration = Duration::from_millis(250);

@@ -7,8 +7,6 @@ use std::{
 
 use crate::policy;
 
-use super::Success;
-
 /// The health of one server. Times are those of the steady clock.
 #[derive(Debug, Default)]
 pub(super) struct Health {
@@ -44,6 +42,13 @@ impl Fault {
             Self::Check => "check",
         }
     }
+}
+
+/// What a server answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Success {
+    Request,
+    Check,
 }
 
 impl Health {

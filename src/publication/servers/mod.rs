@@ -29,7 +29,7 @@ mod checks; // regular requests that find out about a server
 mod health; // whether a server is down
 
 pub(super) use self::checks::{Checked, repeat};
-use self::health::Health;
+use self::health::{Health, Success};
 pub use self::{attempts::Attempts, health::Fault};
 
 /// The origins of a site.
@@ -159,13 +159,6 @@ impl Servers {
             }
         }
     }
-}
-
-/// What a server answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Success {
-    Request,
-    Check,
 }
 
 impl Server {
