@@ -71,9 +71,12 @@ fn set_fields(parts: &mut Parts, client: &ClientSide) -> pingora::Result<()> {
         }
     }
     if client.via {
-        let is_http_1_0 = parts.version == Version::HTTP_10;
-        let via = HeaderValue::from_static(if is_http_1_0 { "1.0 beadle" } else { "1.1 beadle" });
-        fields.append(header::VIA, via);
+        let via = match parts.version {
+            Version::HTTP_10 => "1.0 beadle",
+            Version::HTTP_2 => "2.0 beadle",
+            _ => "1.1 beadle",
+        };
+        fields.append(header::VIA, HeaderValue::from_static(via));
     }
     // pingora sends no trailers on, so none are announced (RFC 9110 §6.5.1).
     fields.remove(header::TRAILER);
