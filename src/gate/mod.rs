@@ -35,6 +35,7 @@ mod broken; // the broken part of robots.txt
 mod claims; // the claim of a request, cached
 mod client; // the client of a request
 mod fields; // the fields that go on to the origin
+mod location; // fields that name an origin by its address
 mod page; // texts for refused clients
 mod passage; // a request from the gate to its response
 mod past; // requests of the past
@@ -56,6 +57,7 @@ pub use self::{
     claims::keep_claims,
     client::is_trusted,
     fields::Forwarding,
+    location::renamed,
     passage::{Passage, Reception},
     past::{Counted, Past},
     record::robots_read,

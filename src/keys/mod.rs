@@ -13,7 +13,7 @@ pub use self::{
     schema::{Json, schema},
     section::{Absent, Form, Key, Section, Shape},
     server::{ADMIN, LIMITS, LISTENER, SERVER, TIMEOUTS, TLS},
-    site::{GROUP, ORIGIN, ROBOTS_TXT, SITE, TAG_RULE},
+    site::{GROUP, HEALTH, ORIGIN, ROBOTS_TXT, SITE, SITE_TIMEOUTS, TAG_RULE},
     top::{POLICY, TEST},
     values::{ACTIONS, REASONS},
 };

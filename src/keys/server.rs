@@ -226,6 +226,12 @@ pub static TIMEOUTS: Section = Section {
             meaning: "how often to look up the name of an origin",
         },
         Key {
+            name: "tunnel_idle",
+            shape: TIME,
+            absent: Absent::Value("1h"),
+            meaning: "how long a WebSocket or an event stream may be silent",
+        },
+        Key {
             name: "drain",
             shape: TIME,
             absent: Absent::Value("30s"),

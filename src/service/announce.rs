@@ -17,12 +17,12 @@ pub(super) fn announce(policy: &Policy) {
         tracing::info!(address = %admin.address, "admin listening");
     }
     for site in &policy.sites {
-        let origin = &site.origin;
+        let origin = site.backend.urls();
         let mode = site.enforcement.ladder.map_or(site.enforcement.mode.as_str(), |_| "ladder");
         let overrides: Vec<String> = site.enforcement.overrides.iter().map(summary).collect();
         let overrides = Some(overrides.join(", ")).filter(|text| !text.is_empty());
         let impostors = site.enforcement.impostors.map(policy::Mode::as_str);
-        tracing::info!(site = site.name(), origin = %origin, mode, overrides, impostors, "serving");
+        tracing::info!(site = site.name(), origin, mode, overrides, impostors, "serving");
     }
 }
 
