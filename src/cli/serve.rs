@@ -26,7 +26,7 @@ use crate::{
         runtime::control_runtime,
         screen::wants_colours,
     },
-    desk,
+    decide, desk,
     diagnostic::Severity,
     gate::Gate,
     metrics::Metrics,
@@ -160,6 +160,7 @@ impl Signals {
 /// A started server.
 pub(super) struct Service {
     running: Running,
+    deciding: Option<decide::Running>,
     publisher: Publisher,
     sink: Arc<Sink>,
     ready: Arc<AtomicBool>,
@@ -225,11 +226,19 @@ impl Service {
         // Set once: nobody else has it.
         let _ = live.set(admin::Live { policy_file, handles, gate });
         tokio::spawn(watch_for_alerts(&publisher, at_start.clone(), counts));
-        let proxy = Proxy::new(&publisher.handles(), &at_start);
+        let handles = publisher.handles();
+        // One gate for all requests: they share its marks and the key of hashed addresses.
+        let gate = Arc::new(Gate::new(&handles, &at_start));
+        let deciding = server.decide.as_ref().map(|settings| {
+            let socket = TcpListener::bind(settings.address)?;
+            decide::start(socket, Arc::clone(&gate), &handles, &server, settings)
+        });
+        let deciding = deciding.transpose()?;
+        let proxy = Proxy::new(gate, &handles, &at_start);
         let running = proxy::start(&server, proxy, metrics).map_err(refused)?;
         wait_until_listening(&server).await;
         ready.store(true, Ordering::Release);
-        Ok(Self { running, publisher, sink, ready, drain: server.timeouts.drain })
+        Ok(Self { running, deciding, publisher, sink, ready, drain: server.timeouts.drain })
     }
 
     /// Serves until a signal ends it, then completes the requests in progress.
@@ -247,7 +256,7 @@ impl Service {
             }
         };
         let drained = tokio::select! {
-            aborted = self.running.drain(self.drain) => Some(aborted),
+            aborted = drain(self.running, self.deciding, self.drain) => Some(aborted),
             () = second_signal => None,
         };
         match drained {
@@ -259,6 +268,16 @@ impl Service {
         tracing::info!(records = counts.stored, dropped = counts.dropped, "stopped");
         Ok(Exit::Fine)
     }
+}
+
+/// Completes the requests in progress, for at most `limit`. Returns the number of aborted ones.
+async fn drain(running: Running, deciding: Option<decide::Running>, limit: Duration) -> i64 {
+    let decided = async {
+        if let Some(deciding) = deciding {
+            deciding.drain(limit).await;
+        }
+    };
+    tokio::join!(running.drain(limit), decided).0
 }
 
 /// Sends alerts about the state of the server. `policy` is that of the start.
@@ -371,6 +390,9 @@ fn announce(policy: &Policy) {
     }
     if let Some(admin) = &policy.server.admin {
         tracing::info!(address = %admin.address, "admin listening");
+    }
+    if let Some(decide) = &policy.server.decide {
+        tracing::info!(address = %decide.address, "deciding for other servers");
     }
     for site in &policy.sites {
         let origin = &site.origin;

@@ -6,6 +6,10 @@ use ipnet::IpNet;
 
 use crate::keys;
 
+pub use self::decide::Decide;
+
+mod decide; // the listener for other servers that ask
+
 use super::{
     findings::Findings,
     host::{self, Host},
@@ -27,6 +31,8 @@ pub struct Server {
     pub listen: Vec<Listener>,
     /// Metrics and health; `None` is `off` (default `127.0.0.1:9090`).
     pub admin: Option<Admin>,
+    /// The listener for other servers that ask; `None` is no listener (default).
+    pub decide: Option<Decide>,
     /// Proxies in front whose `Forwarded` and `X-Forwarded-*` fields are trusted (default none).
     pub trusted_proxies: Vec<IpNet>,
     /// Time limits.
@@ -78,6 +84,7 @@ pub(super) fn read(at: Option<&At<'_>>, findings: &mut Findings) -> Server {
         return Server {
             listen: vec![Listener { address: known(DEFAULT_LISTEN), tls: None }],
             admin: Some(Admin::at(known(DEFAULT_ADMIN))),
+            decide: None,
             trusted_proxies: Vec::new(),
             timeouts: Timeouts::default(),
             threads: None,
@@ -85,14 +92,20 @@ pub(super) fn read(at: Option<&At<'_>>, findings: &mut Findings) -> Server {
     };
     let listen = listeners(&fields, findings);
     let admin = admin(&fields, &listen, findings);
+    let trusted_proxies = fields.list("trusted_proxies", findings);
+    let trusted_proxies: Vec<IpNet> =
+        trusted_proxies.iter().filter_map(|at| network(at, findings)).collect();
+    let is_taken = |address| {
+        let others = listen.iter().map(|listener| listener.address);
+        let others = others.chain(admin.as_ref().map(|admin| admin.address));
+        clash(&others.chain([address]).collect::<Vec<_>>()) == Some(address)
+    };
+    let decide = decide::read(&fields, is_taken, &trusted_proxies, findings);
     Server {
         listen,
         admin,
-        trusted_proxies: fields
-            .list("trusted_proxies", findings)
-            .iter()
-            .filter_map(|at| network(at, findings))
-            .collect(),
+        decide,
+        trusted_proxies,
         timeouts: timeouts::read(&fields, findings),
         threads: fields
             .take("threads")
@@ -197,7 +210,8 @@ impl Server {
     /// The addresses of all listeners.
     pub fn addresses(&self) -> impl Iterator<Item = SocketAddr> + '_ {
         let admin = self.admin.iter().map(|admin| admin.address);
-        self.listen.iter().map(|listener| listener.address).chain(admin)
+        let decide = self.decide.iter().map(|decide| decide.address);
+        self.listen.iter().map(|listener| listener.address).chain(admin).chain(decide)
     }
 }
 

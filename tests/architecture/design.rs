@@ -1,13 +1,13 @@
 //! The design as tables: rooms, crates, clocks, effects, sizes.
 
 /// The rooms of the base; every room may use them.
-pub(crate) const BASE: [&str; 6] =
-    ["diagnostic", "escape", "fetch", "metrics", "product_token", "text"];
+pub(crate) const BASE: [&str; 7] =
+    ["connections", "diagnostic", "escape", "fetch", "metrics", "product_token", "text"];
 const FORMATS_AND_KEYS: [&str; 5] = ["robots", "robots_tag", "signature", "crawlers", "keys"];
 
 /// The rooms that each room may use beside the base and itself. An arrow only ever points up this
 /// table.
-pub(crate) const USES: [(&str, &[&str]); 33] = [
+pub(crate) const USES: [(&str, &[&str]); 34] = [
     ("access_log", &[]),
     ("robots", &[]),
     ("robots_tag", &[]),
@@ -77,6 +77,7 @@ pub(crate) const USES: [(&str, &[&str]); 33] = [
         ],
     ),
     ("proxy", &["policy", "enforce", "publication", "gate"]),
+    ("decide", &["policy", "enforce", "publication", "gate"]),
     ("admin", &["violations", "report", "publication", "gate"]),
     (
         "desk",
@@ -126,6 +127,7 @@ pub(crate) const USES: [(&str, &[&str]); 33] = [
             "replay",
             "trial",
             "proxy",
+            "decide",
             "admin",
             "desk",
             "api",
@@ -146,6 +148,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 46] = [
             "gate/",
             "explanation/",
             "proxy/",
+            "decide/",
             "admin/",
             "desk/",
             "api/",
@@ -165,17 +168,20 @@ pub(crate) const CRATES: [(&str, &[&str]); 46] = [
             "publication/",
             "gate/",
             "proxy/",
+            "decide/",
             "replay/",
         ],
     ),
     (
         "tokio",
         &[
+            "connections/",
             "fetch/",
             "evidence/",
             "alerts/",
             "publication/",
             "proxy/",
+            "decide/",
             "admin/",
             "desk/",
             "api/",
@@ -188,7 +194,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 46] = [
         &["tally/", "counts/", "violations/", "evidence/", "conduct/", "publication/", "gate/"],
     ),
     ("arc_swap", &["evidence/", "publication/", "gate/"]),
-    ("ipnet", &["fetch/", "crawlers/ranges/", "policy/", "evidence/", "gate/", "proxy/"]),
+    ("ipnet", &["fetch/", "crawlers/ranges/", "policy/", "evidence/", "gate/", "proxy/", "decide/"]),
     ("rustls", &["fetch/", "publication/certificates.rs", "proxy/"]),
     ("regex_automata", &["crawlers/patterns.rs"]),
     ("x509_parser", &["publication/certificates.rs"]),
@@ -244,7 +250,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 46] = [
     ("askama", &["report/html.rs", "admin/", "desk/"]),
     ("plotters", &["desk/"]),
     ("html5gum", &["robots_tag/head.rs"]),
-    ("getrandom", &["gate/privacy.rs", "admin/"]),
+    ("getrandom", &["gate/privacy.rs", "gate/handover.rs", "admin/"]),
     (
         "sha2",
         &[
@@ -308,13 +314,14 @@ pub(crate) const CRATES: [(&str, &[&str]); 46] = [
     ("rustix", &["cli/store/disk.rs"]),
     ("prometheus", &["metrics/"]),
     ("axum", &["admin/", "desk/", "api/", "cli/demo.rs"]),
-    ("hyper", &["admin/", "desk/", "api/"]),
-    ("hyper_util", &["admin/"]),
+    ("hyper", &["decide/", "admin/", "desk/", "api/"]),
+    ("hyper_util", &["decide/", "admin/"]),
     ("clap", &["console/", "cli/"]),
     ("clap_complete", &["console/", "cli/"]),
     (
         "tracing",
         &[
+            "connections/",
             "tally/",
             "record/",
             "violations/",
@@ -340,12 +347,12 @@ pub(crate) const CRATES: [(&str, &[&str]); 46] = [
 /// What reads a clock, and the rooms that may; the others get the time as an argument.
 pub(crate) const CLOCKS: [&str; 4] =
     ["Timestamp::now", "SystemTime::now", "Instant::now", "Zoned::now"];
-pub(crate) const CLOCK_ROOMS: [&str; 7] =
-    ["fetch", "violations", "evidence", "alerts", "publication", "proxy", "cli"];
+pub(crate) const CLOCK_ROOMS: [&str; 8] =
+    ["fetch", "violations", "evidence", "alerts", "publication", "proxy", "decide", "cli"];
 
 /// Sockets, and the rooms that open them; the gate gets requests as data.
 pub(crate) const SOCKETS: [&str; 4] = ["TcpStream", "TcpListener", "UdpSocket", "UnixStream"];
-pub(crate) const SOCKET_ROOMS: [&str; 3] = ["proxy", "admin", "cli"];
+pub(crate) const SOCKET_ROOMS: [&str; 5] = ["connections", "proxy", "decide", "admin", "cli"];
 
 /// What prints; only cli does.
 pub(crate) const PRINTING: [&str; 5] = ["println!", "eprintln!", "print!", "eprint!", "dbg!"];
