@@ -92,7 +92,9 @@ impl Decider {
             self.gate.finish(passage, 0);
             return reply;
         };
-        let mark = is_judged.then(|| self.gate.hand_over(&answer, request.target, moment));
+        // A server that needs another status can't pass on the page either.
+        let fetches = is_judged && self.refuse_status.is_some();
+        let mark = fetches.then(|| self.gate.hand_over(&answer, request.target, moment));
         self.gate.finish(passage, answer.status.as_u16());
         reply::refuse(answer, self.refuse_status, mark.flatten())
     }

@@ -80,7 +80,7 @@ pub struct Gate {
     metrics: Arc<Metrics>,
     trusted: Vec<IpNet>,
     recorder: Recorder,
-    /// `None` where no server asks.
+    /// `None` where no server fetches refusals.
     handovers: Option<Handovers>,
 }
 
@@ -103,7 +103,7 @@ impl Gate {
             metrics: Arc::clone(&handles.metrics),
             trusted: policy.server.trusted_proxies.clone(),
             recorder: Recorder::new(&policy.violations),
-            handovers: policy.server.decide.as_ref().map(|_| Handovers::default()),
+            handovers: policy.server.decide.and_then(|decide| decide.refuse_status).map(|_| Handovers::default()),
         }
     }
 
