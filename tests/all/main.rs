@@ -30,6 +30,7 @@ mod origin_robots; // the origin's own robots.txt
 mod quarantine; // a file of the origin that suddenly closes the site
 
 // === decisions
+mod beside; // real servers that ask, and answer themselves
 mod breaker; // a limit for refusals
 mod catalogue; // the known crawlers
 mod decide; // other servers ask, and answer themselves
