@@ -9,7 +9,7 @@
 //! logging              Gate::finish: counted and recorded with the final status
 //! ```
 //!
-//! May use: gate, publication, policy, enforce, metrics, diagnostic, escape. Must not know: admin,
+//! May use: gate, publication, policy, enforce, framing, metrics, diagnostic, escape. Must not know: admin,
 //! cli.
 
 use std::{

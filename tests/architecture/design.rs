@@ -7,7 +7,8 @@ const FORMATS_AND_KEYS: [&str; 5] = ["robots", "robots_tag", "signature", "crawl
 
 /// The rooms that each room may use beside the base and itself. An arrow only ever points up this
 /// table.
-pub(crate) const USES: [(&str, &[&str]); 34] = [
+pub(crate) const USES: [(&str, &[&str]); 36] = [
+    ("framing", &[]),
     ("access_log", &[]),
     ("robots", &[]),
     ("robots_tag", &[]),
@@ -36,6 +37,7 @@ pub(crate) const USES: [(&str, &[&str]); 34] = [
     (
         "gate",
         &[
+            "framing",
             "robots",
             "signature",
             "crawlers",
@@ -51,6 +53,7 @@ pub(crate) const USES: [(&str, &[&str]); 34] = [
     (
         "replay",
         &[
+            "framing",
             "access_log",
             "robots",
             "crawlers",
@@ -76,7 +79,7 @@ pub(crate) const USES: [(&str, &[&str]); 34] = [
             "explanation",
         ],
     ),
-    ("proxy", &["policy", "enforce", "publication", "gate"]),
+    ("proxy", &["framing", "policy", "enforce", "publication", "gate"]),
     ("decide", &["policy", "enforce", "publication", "gate"]),
     ("admin", &["violations", "report", "publication", "gate"]),
     (
@@ -100,7 +103,7 @@ pub(crate) const USES: [(&str, &[&str]); 34] = [
     ("api", &["robots", "policy", "enforce", "violations", "report", "admin"]),
     ("console", &["crawlers", "policy", "violations", "report", "publication", "trial"]),
     (
-        "cli",
+        "service",
         &[
             "console",
             "robots",
@@ -133,13 +136,51 @@ pub(crate) const USES: [(&str, &[&str]); 34] = [
             "api",
         ],
     ),
+    (
+        "cli",
+        &[
+            "console",
+            "service",
+            "robots",
+            "robots_tag",
+            "signature",
+            "crawlers",
+            "keys",
+            "policy",
+            "enforce",
+            "lint",
+            "comparison",
+            "import",
+            "starter",
+            "audit",
+            "violations",
+            "evidence",
+            "conduct",
+            "report",
+            "alerts",
+            "publication",
+            "gate",
+            "explanation",
+            "access_log",
+            "replay",
+            "trial",
+            "proxy",
+            "admin",
+            "desk",
+            "api",
+        ],
+    ),
     ("main", &["cli"]),
 ];
 
 /// The places of each direct dependency; it is unknown everywhere else.
-pub(crate) const CRATES: [(&str, &[&str]); 46] = [
+pub(crate) const CRATES: [(&str, &[&str]); 50] = [
     ("pingora", &["proxy/"]),
     ("async_trait", &["proxy/"]),
+    ("instant_acme", &["acme/"]),
+    ("listenfd", &["service/"]),
+    ("sd_notify", &["service/"]),
+    ("ppp", &["proxy/"]),
     (
         "http",
         &[
@@ -186,6 +227,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 46] = [
             "desk/",
             "api/",
             "console/",
+            "service/",
             "cli/",
         ],
     ),
@@ -289,6 +331,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 46] = [
             "desk/",
             "api/",
             "console/",
+            "service/",
             "cli/",
             "access_log/",
             "replay/",
@@ -334,10 +377,11 @@ pub(crate) const CRATES: [(&str, &[&str]); 46] = [
             "admin/",
             "desk/",
             "api/",
+            "service/",
             "cli/",
         ],
     ),
-    ("tracing_subscriber", &["cli/"]),
+    ("tracing_subscriber", &["console/"]),
     ("reqwest", &["fetch/"]),
     ("url", &["fetch/", "publication/origin_files/", "admin/", "desk/", "api/"]),
     ("governor", &["conduct/limiter.rs"]),
@@ -347,12 +391,13 @@ pub(crate) const CRATES: [(&str, &[&str]); 46] = [
 /// What reads a clock, and the rooms that may; the others get the time as an argument.
 pub(crate) const CLOCKS: [&str; 4] =
     ["Timestamp::now", "SystemTime::now", "Instant::now", "Zoned::now"];
-pub(crate) const CLOCK_ROOMS: [&str; 8] =
-    ["fetch", "violations", "evidence", "alerts", "publication", "proxy", "decide", "cli"];
+pub(crate) const CLOCK_ROOMS: [&str; 9] =
+    ["fetch", "violations", "evidence", "alerts", "publication", "proxy", "decide", "service", "cli"];
 
 /// Sockets, and the rooms that open them; the gate gets requests as data.
 pub(crate) const SOCKETS: [&str; 4] = ["TcpStream", "TcpListener", "UdpSocket", "UnixStream"];
-pub(crate) const SOCKET_ROOMS: [&str; 5] = ["connections", "proxy", "decide", "admin", "cli"];
+pub(crate) const SOCKET_ROOMS: [&str; 6] =
+    ["connections", "proxy", "decide", "admin", "service", "cli"];
 
 /// What prints; only cli does.
 pub(crate) const PRINTING: [&str; 5] = ["println!", "eprintln!", "print!", "eprint!", "dbg!"];
@@ -368,7 +413,8 @@ pub(crate) const EFFECTS: [&str; 8] = [
     ".await",
     "async fn",
 ];
-pub(crate) const PURE_ROOMS: [&str; 19] = [
+pub(crate) const PURE_ROOMS: [&str; 20] = [
+    "framing",
     "access_log",
     "robots",
     "robots_tag",

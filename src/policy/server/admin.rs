@@ -1,0 +1,160 @@
+//! The admin listener.
+
+use std::{net::SocketAddr, path::PathBuf};
+
+use crate::keys;
+
+use super::super::{
+    findings::Findings,
+    host::{self, Host},
+    scalar::{path, socket},
+    shape::{At, Fields},
+    yaml::Value,
+};
+use super::{
+    address::{DEFAULT_ADMIN, clash, known},
+    listener::Listener,
+};
+
+/// The admin listener.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Admin {
+    /// Address and port.
+    pub address: SocketAddr,
+    /// Hosts in requests that it answers, beside `localhost` and its own addresses (default none).
+    pub hosts: Vec<Host>,
+    /// The file of the token that opens it. `None` opens it to every program on the machine, and is
+    /// refused for an address that others reach.
+    pub token_file: Option<PathBuf>,
+}
+
+impl Admin {
+    pub(super) fn at(address: SocketAddr) -> Self {
+        Self { address, hosts: Vec::new(), token_file: None }
+    }
+}
+
+/// `127.0.0.1:9090`, `off`, or a mapping with `address`, `hosts` and `token_file`.
+pub(super) fn admin(
+    fields: &Fields<'_>,
+    listen: &[Listener],
+    findings: &mut Findings,
+) -> Option<Admin> {
+    let clashes = |address| {
+        let listeners = listen.iter().map(|listener| listener.address);
+        clash(&listeners.chain([address]).collect::<Vec<_>>()) == Some(address)
+    };
+    let refuse_default = |findings: &mut Findings| {
+        let address = known(DEFAULT_ADMIN);
+        if clashes(address) {
+            let at = fields.at().child("listen");
+            let help = "choose another port, or set 'admin' to another";
+            findings.refuse(&at, format!("{address} is the admin listener's"), help);
+        }
+        address
+    };
+    let Some(at) = fields.take("admin") else {
+        return Some(Admin::at(refuse_default(findings)));
+    };
+    if at.node.is_text("off") {
+        return None;
+    }
+    let Value::Map(_) = at.node.value else {
+        let address = socket(&at, findings)?;
+        return Some(Admin::at(private(&at, address, clashes(address), None, findings)));
+    };
+    let fields = at.fields(&keys::ADMIN, findings)?;
+    let hosts = fields.list("hosts", findings);
+    let hosts = hosts.iter().filter_map(|at| host::read(at, findings)).collect();
+    let token_file = fields.take("token_file").and_then(|at| path(&at, findings));
+    let address = match fields.take("address") {
+        None => refuse_default(findings),
+        Some(at) => {
+            let address = socket(&at, findings)?;
+            private(&at, address, clashes(address), token_file.as_ref(), findings)
+        }
+    };
+    Some(Admin { address, hosts, token_file })
+}
+
+/// Refuses an address that a listener has, and one that others reach without a token.
+fn private(
+    at: &At<'_>,
+    address: SocketAddr,
+    clashes: bool,
+    token_file: Option<&PathBuf>,
+    findings: &mut Findings,
+) -> SocketAddr {
+    if clashes {
+        findings.refuse(at, "a listener has this address", "choose another port");
+    } else if !address.ip().is_loopback() && token_file.is_none() {
+        let message = format!("{address} is open to other machines, without a token");
+        let help = "add 'token_file' with the file of a secret, or use 127.0.0.1";
+        findings.refuse(at, message, help);
+    }
+    address
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy;
+
+    /// The admin listener, or the refusals.
+    fn admin(server: &str) -> Result<Option<Admin>, Vec<String>> {
+        let text = format!(
+            "server: {{ {server} }}\nsites: [{{ hosts: [a.example], origin: \"http://127.0.0.1:3\" }}]"
+        );
+        let (policy, findings) = policy::read("test.yaml", text.as_bytes());
+        policy.map(|policy| policy.server.admin).ok_or_else(|| {
+            let refusals = findings.into_iter().filter(|one| one.code.starts_with("policy.bad"));
+            refusals.map(|one| one.message).collect()
+        })
+    }
+
+    #[test]
+    fn an_admin_listener_is_an_address_a_mapping_or_off() {
+        let exact = |host: &str| Host::Exact(host.to_owned());
+        let at = |address: &str, hosts| {
+            Ok(Some(Admin { address: known(address), hosts, token_file: None }))
+        };
+        let beadle = || vec![exact("beadle"), Host::Below(".ops.example".to_owned())];
+        let refused = |text: &str| Err(vec![text.to_owned()]);
+        for (server, expected) in [
+            ("", at(DEFAULT_ADMIN, Vec::new())),
+            ("admin: \"off\"", Ok(None)),
+            ("admin: \"[::1]:1\"", at("[::1]:1", Vec::new())),
+            ("admin: { address: 127.0.0.1:1 }", at("127.0.0.1:1", Vec::new())),
+            ("admin: { hosts: [beadle, \"*.Ops.example\"] }", at(DEFAULT_ADMIN, beadle())),
+            ("admin: { address: 127.0.0.1:1, hosts: [Beadle] }", {
+                at("127.0.0.1:1", vec![exact("beadle")])
+            }),
+            ("admin: { address: 0.0.0.0:1, token_file: /run/token }", {
+                let token_file = Some(PathBuf::from("/run/token"));
+                Ok(Some(Admin { address: known("0.0.0.0:1"), hosts: Vec::new(), token_file }))
+            }),
+            (
+                "admin: 192.0.2.1:1",
+                refused("server.admin: 192.0.2.1:1 is open to other machines, without a token"),
+            ),
+            (
+                "admin: { address: \"[::]:1\", hosts: [beadle] }",
+                refused("server.admin.address: [::]:1 is open to other machines, without a token"),
+            ),
+            (
+                "admin: { hosts: [\"beadle:9090\"] }",
+                refused("server.admin.hosts[0]: 'beadle:9090' is not a host"),
+            ),
+            (
+                "admin: { address: 0.0.0.0:8080 }",
+                refused("server.admin.address: a listener has this address"),
+            ),
+            (
+                "listen: [127.0.0.1:9090], admin: { hosts: [beadle] }",
+                refused("server.listen: 127.0.0.1:9090 is the admin listener's"),
+            ),
+        ] {
+            assert_eq!(admin(server), expected, "{server}");
+        }
+    }
+}
