@@ -178,8 +178,8 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
     ("pingora", &["proxy/"]),
     ("async_trait", &["proxy/"]),
     ("instant_acme", &["acme/"]),
-    ("listenfd", &["service/"]),
-    ("sd_notify", &["service/"]),
+    ("listenfd", &["service/sockets.rs"]),
+    ("sd_notify", &["service/systemd.rs"]),
     ("ppp", &["proxy/"]),
     (
         "http",
@@ -233,7 +233,16 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
     ),
     (
         "parking_lot",
-        &["tally/", "counts/", "violations/", "evidence/", "conduct/", "publication/", "gate/"],
+        &[
+            "tally/",
+            "counts/",
+            "violations/",
+            "evidence/",
+            "conduct/",
+            "publication/",
+            "gate/",
+            "proxy/handover.rs",
+        ],
     ),
     ("arc_swap", &["evidence/", "publication/", "gate/"]),
     ("ipnet", &["fetch/", "crawlers/ranges/", "policy/", "evidence/", "gate/", "proxy/", "decide/"]),
