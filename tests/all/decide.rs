@@ -1,6 +1,10 @@
 //! Questions of other servers: whether a request passes, with which tags, and the record of it.
 
-use std::time::Duration;
+use std::{
+    io::{Read, Write},
+    net::{Ipv6Addr, TcpStream},
+    time::Duration,
+};
 
 use serde_json::{Value, json};
 
@@ -218,6 +222,24 @@ fn only_trusted_peers_may_ask() {
     assert!(asked.beadle.log().is_empty(), "nothing is judged");
     assert_eq!(forged.send(asked.port).status, 403);
     assert_eq!(asked.beadle.records(1).len(), 1);
+}
+
+#[test]
+fn peers_are_known_by_either_version_of_ip() {
+    let origin = Origin::plain();
+    let port = free_port();
+    let server = format!("  decide: \"[::]:{port}\"\n  trusted_proxies: [127.0.0.1, \"::1\"]\n");
+    let beadle = Setup::site(origin.port, &format!("{GROUPS}{ENFORCEMENT}")).server(&server).start();
+    // The peer is ::ffff:127.0.0.1.
+    assert_eq!(question("GET", "/x").user_agent("GPTBot/1.2").send(port).status, 403);
+    assert_eq!(beadle.records(1)[0]["client_ip"], CLIENT);
+    let mut client = TcpStream::connect((Ipv6Addr::LOCALHOST, port)).expect("the port is open");
+    let closing = question("GET", "/x").user_agent("GPTBot/1.2").field("Connection", "close");
+    client.write_all(&closing.bytes()).expect("the connection is open");
+    let mut reply = String::new();
+    client.read_to_string(&mut reply).expect("a reply");
+    assert!(reply.starts_with("HTTP/1.1 403 "), "{reply}");
+    assert_eq!(beadle.records(2)[1]["client_ip"], CLIENT);
 }
 
 #[test]
