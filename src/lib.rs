@@ -34,8 +34,8 @@
 //! - *verdict*: allow or disallow, with the rule; *decision*: verdict, action and reason.
 //! - *violation*: the record of a decision against a request that the rules disallow.
 
-pub mod diagnostic; // one finding that an operator can act on
 pub mod connections; // connections accepted beside the proxy's
+pub mod diagnostic; // one finding that an operator can act on
 pub mod escape; // foreign bytes made safe to show
 pub mod fetch; // the one HTTP client
 pub mod metrics; // every metric, once

@@ -14,13 +14,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints its table")]
 
 use std::{
-    env,
-    error::Error,
-    fs,
-    os::unix::fs::MetadataExt,
-    path::Path,
-    process::ExitCode,
-    time::Duration,
+    env, error::Error, fs, os::unix::fs::MetadataExt, path::Path, process::ExitCode, time::Duration,
 };
 
 use crate::{
@@ -211,7 +205,8 @@ fn beadle(tools: &Tools, folder: &Path) -> Result<(Process, Address)> {
     let policy = folder.join("beadle.yaml");
     let database = folder.join("beadle.db");
     // No request reaches an origin.
-    let text = traffic::policy(&proxy.to_string(), &database.to_string_lossy(), "http://127.0.0.1:1");
+    let text =
+        traffic::policy(&proxy.to_string(), &database.to_string_lossy(), "http://127.0.0.1:1");
     let server = format!("server:\n  decide: \"{decide}\"\n  trusted_proxies: [127.0.0.1]\n");
     fs::write(&policy, text.replacen("server:\n", &server, 1))?;
     let program = env!("CARGO_BIN_EXE_beadle");

@@ -1,6 +1,10 @@
 //! One question, from its fields to the reply.
 
-use std::{net::IpAddr, sync::Arc, time::{Duration, Instant}};
+use std::{
+    net::IpAddr,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use http::{HeaderMap, Response, header};
 use ipnet::IpNet;
@@ -85,8 +89,7 @@ impl Decider {
         let Some(answer) = answer else {
             // Another server answers, and its status is not known here.
             let nothing = HeaderMap::new();
-            let tags =
-                self.gate.response(&mut passage, request.target, 200, &nothing, || moment);
+            let tags = self.gate.response(&mut passage, request.target, 200, &nothing, || moment);
             let reply = reply::pass(tags.as_deref());
             drop(tags);
             self.gate.finish(passage, 0);

@@ -44,21 +44,22 @@ pub(super) async fn run(
 ) {
     let strangers = Arc::new(Semaphore::new(MOST_STRANGERS));
     let stopped = stop.clone();
-    let accepted = connections::accept(listener, "decide", MOST_CONNECTIONS, |stream, peer, place| {
-        let decider = Arc::clone(decider);
-        if decider.is_trusted(peer.ip()) {
-            tokio::spawn(of_server(stream, peer, place, decider, stopped.clone()));
-            return;
-        }
-        match Arc::clone(&strangers).try_acquire_owned() {
-            Ok(permit) => drop(tokio::spawn(async move {
-                let _permit = permit;
-                // An error means that the time is over, or the peer gone.
-                let _ = timeout(STRANGER, serve(stream, peer, STRANGER, &decider, None)).await;
-            })),
-            Err(_) => decider.count_stranger(),
-        }
-    });
+    let accepted =
+        connections::accept(listener, "decide", MOST_CONNECTIONS, |stream, peer, place| {
+            let decider = Arc::clone(decider);
+            if decider.is_trusted(peer.ip()) {
+                tokio::spawn(of_server(stream, peer, place, decider, stopped.clone()));
+                return;
+            }
+            match Arc::clone(&strangers).try_acquire_owned() {
+                Ok(permit) => drop(tokio::spawn(async move {
+                    let _permit = permit;
+                    // An error means that the time is over, or the peer gone.
+                    let _ = timeout(STRANGER, serve(stream, peer, STRANGER, &decider, None)).await;
+                })),
+                Err(_) => decider.count_stranger(),
+            }
+        });
     tokio::select! {
         () = accepted => {}
         // An error means that the program ends.

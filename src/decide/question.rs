@@ -83,8 +83,9 @@ impl<'a> Question<'a> {
         let target = match (&method, sent) {
             (&Method::OPTIONS, b"*") => Cow::Borrowed(sent),
             // The octets that the origin would get from the proxy.
-            _ => gate::encoded_target(sent)
-                .map_err(|_| Fault::Refused(Refusal::AmbiguousTarget))?,
+            _ => {
+                gate::encoded_target(sent).map_err(|_| Fault::Refused(Refusal::AmbiguousTarget))?
+            }
         };
         // The target is in its one form already, and the body belongs to the server in front.
         gate::admit(&method, &target, &HeaderMap::new()).map_err(Fault::Refused)?;

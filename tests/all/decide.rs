@@ -154,8 +154,11 @@ fn one_status_can_stand_for_all_refusals() {
 #[test]
 fn a_question_needs_a_method_a_uri_and_a_host_once() {
     let asked = start(ENFORCEMENT, "");
-    let lines =
-        [("X-Forwarded-Method", "GET"), ("X-Forwarded-Uri", "/"), ("X-Forwarded-Host", "site.example")];
+    let lines = [
+        ("X-Forwarded-Method", "GET"),
+        ("X-Forwarded-Uri", "/"),
+        ("X-Forwarded-Host", "site.example"),
+    ];
     let with = |lines: &[(&str, &str)]| {
         let request = Request::get("/").user_agent(BROWSER);
         // They say nothing here.
@@ -229,7 +232,8 @@ fn peers_are_known_by_either_version_of_ip() {
     let origin = Origin::plain();
     let port = free_port();
     let server = format!("  decide: \"[::]:{port}\"\n  trusted_proxies: [127.0.0.1, \"::1\"]\n");
-    let beadle = Setup::site(origin.port, &format!("{GROUPS}{ENFORCEMENT}")).server(&server).start();
+    let beadle =
+        Setup::site(origin.port, &format!("{GROUPS}{ENFORCEMENT}")).server(&server).start();
     // The peer is ::ffff:127.0.0.1.
     assert_eq!(question("GET", "/x").user_agent("GPTBot/1.2").send(port).status, 403);
     assert_eq!(beadle.records(1)[0]["client_ip"], CLIENT);
@@ -273,7 +277,8 @@ fn the_client_is_the_one_that_the_server_in_front_reports() {
         let request = Request::get("/").field("X-Forwarded-Method", "GET");
         let request = request.field("X-Forwarded-Uri", "/x").user_agent("GPTBot/1.2");
         let request = request.field("X-Forwarded-Host", "site.example");
-        let request = lines.iter().fold(request, |request, (name, value)| request.field(name, value));
+        let request =
+            lines.iter().fold(request, |request, (name, value)| request.field(name, value));
         assert_eq!(request.send(asked.port).status, 403);
         assert_eq!(asked.beadle.records(before + 1)[before]["client_ip"], client, "{lines:?}");
     }
@@ -298,9 +303,7 @@ fn records_and_metrics_are_those_of_the_proxy() {
     ];
     let series = |what: &str| {
         let text = beadle.admin_page("/metrics").text();
-        let lines = text.lines().filter(|line| {
-            line.starts_with(what) && !line.contains(" 0")
-        });
+        let lines = text.lines().filter(|line| line.starts_with(what) && !line.contains(" 0"));
         lines.map(str::to_owned).collect::<Vec<_>>()
     };
     // The order of fields in both is that of a client behind a proxy.
@@ -353,7 +356,11 @@ fn a_fetch_of_robots_txt_counts_at_the_proxy_only() {
         beadle.records(count)[count - 1]["robots_read"]["state"].clone()
     };
     let reply = asked.ask("/robots.txt", "BadBot/1.0");
-    assert_eq!((reply.status, reply.text()), (200, String::new()), "the server in front answers it");
+    assert_eq!(
+        (reply.status, reply.text()),
+        (200, String::new()),
+        "the server in front answers it"
+    );
     assert_eq!(state(1), "never");
     let fetch = Request::get("/robots.txt").user_agent("BadBot/1.0");
     let answer = fetch.field("X-Forwarded-For", CLIENT).send(beadle.port);
@@ -435,7 +442,8 @@ fn a_question_has_the_room_of_a_large_request() {
     let large = question("GET", format!("/{}", "x".repeat(30_000)));
     let large = large.user_agent("GPTBot/1.2").field("Cookie", "c".repeat(60_000));
     assert_eq!(large.send(asked.port).status, 403);
-    let many = (0..90).fold(question("GET", "/"), |request, at| request.field(&format!("F{at}"), "x"));
+    let many =
+        (0..90).fold(question("GET", "/"), |request, at| request.field(&format!("F{at}"), "x"));
     assert_eq!(many.send(asked.port).status, 200);
     let too_large = question("GET", "/").field("Cookie", "c".repeat(200_000));
     let mut client = Client::connect(asked.port);

@@ -245,7 +245,10 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
         ],
     ),
     ("arc_swap", &["evidence/", "publication/", "gate/"]),
-    ("ipnet", &["fetch/", "crawlers/ranges/", "policy/", "evidence/", "gate/", "proxy/", "decide/"]),
+    (
+        "ipnet",
+        &["fetch/", "crawlers/ranges/", "policy/", "evidence/", "gate/", "proxy/", "decide/"],
+    ),
     ("rustls", &["fetch/", "publication/certificates.rs", "proxy/"]),
     ("regex_automata", &["crawlers/patterns.rs"]),
     ("x509_parser", &["publication/certificates.rs"]),
@@ -400,8 +403,17 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
 /// What reads a clock, and the rooms that may; the others get the time as an argument.
 pub(crate) const CLOCKS: [&str; 4] =
     ["Timestamp::now", "SystemTime::now", "Instant::now", "Zoned::now"];
-pub(crate) const CLOCK_ROOMS: [&str; 9] =
-    ["fetch", "violations", "evidence", "alerts", "publication", "proxy", "decide", "service", "cli"];
+pub(crate) const CLOCK_ROOMS: [&str; 9] = [
+    "fetch",
+    "violations",
+    "evidence",
+    "alerts",
+    "publication",
+    "proxy",
+    "decide",
+    "service",
+    "cli",
+];
 
 /// Sockets, and the rooms that open them; the gate gets requests as data.
 pub(crate) const SOCKETS: [&str; 4] = ["TcpStream", "TcpListener", "UdpSocket", "UnixStream"];
