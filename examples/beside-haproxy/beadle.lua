@@ -25,7 +25,7 @@ local function ask(txn)
   end
   fields["x-forwarded-method"] = { txn.f:method() }
   fields["x-forwarded-uri"] = { txn.f:pathq() }
-  local reply = core.httpclient():get{ url = address, headers = fields, timeout = 2000 }
+  local reply = core.httpclient():get{ url = address, headers = fields, timeout = 5000 }
   if reply.status == 200 then
     for name, variable in pairs({ ["robots-tag"] = "txn.robots_tag",
                                   ["x-robots-tag"] = "txn.x_robots_tag" }) do

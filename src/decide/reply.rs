@@ -80,7 +80,7 @@ pub(super) fn refuse(
     status: Option<u16>,
     mark: Option<HeaderValue>,
 ) -> Response<Page> {
-    let mut reply = empty(status.unwrap_or(answer.status.as_u16()));
+    let mut reply = empty(status.unwrap_or_else(|| answer.status.as_u16()));
     let fields = reply.headers_mut();
     for (name, value) in answer.fields {
         fields.append(name, value);
@@ -96,7 +96,7 @@ pub(super) fn refuse(
 /// that can't be judged; a server that asks wrongly gets the true one.
 pub(super) fn fail(fault: Fault, status: Option<u16>) -> Response<Page> {
     let status = status.filter(|_| matches!(fault, Fault::Refused(_)));
-    let mut reply = empty(status.unwrap_or(fault.status()));
+    let mut reply = empty(status.unwrap_or_else(|| fault.status()));
     let plain = HeaderValue::from_static("text/plain; charset=utf-8");
     reply.headers_mut().insert(header::CONTENT_TYPE, plain);
     *reply.body_mut() = Page(Bytes::from_static(fault.message().as_bytes()));

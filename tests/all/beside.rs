@@ -154,7 +154,9 @@ fn testable(text: String, web: u16, ports: &[(u16, u16)]) -> String {
         .replace("bind :80\n", &format!("bind 127.0.0.1:{web}\n"))
         .replace("\":80\"", &format!("\"127.0.0.1:{web}\""))
         .replace("0.0.0.0, port_value: 80 }", &format!("127.0.0.1, port_value: {web} }}"))
-        .replace("\nwww.example.com {\n", &caddy);
+        .replace("\nwww.example.com {\n", &caddy)
+        .replace("/etc/haproxy/", "")
+        .replace("/etc/traefik/", "");
     for (own, free) in ports {
         text = text
             .replace(&format!("127.0.0.1:{own}"), &format!("127.0.0.1:{free}"))

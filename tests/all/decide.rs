@@ -348,6 +348,20 @@ fn records_and_metrics_are_those_of_the_proxy() {
 }
 
 #[test]
+fn the_fields_of_a_question_say_nothing_at_the_proxy() {
+    let asked = start(ENFORCEMENT, "");
+    let page = Request::get("/x")
+        .user_agent("GPTBot/1.2")
+        .field("X-Forwarded-Method", "OPTIONS")
+        .field("X-Forwarded-Uri", "/robots.txt")
+        .field("X-Forwarded-For", CLIENT)
+        .send(asked.beadle.port);
+    assert_eq!(page.status, 403);
+    let record = asked.beadle.records(1).remove(0);
+    assert_eq!((&record["method"], &record["path"]), (&json!("GET"), &json!("/x")));
+}
+
+#[test]
 fn a_fetch_of_robots_txt_counts_at_the_proxy_only() {
     let asked = start(ENFORCEMENT, "");
     let beadle = &asked.beadle;
