@@ -58,10 +58,10 @@ pub fn start(
     let decider = Arc::new(Decider::new(gate, handles, server, settings));
     let (stop, stopped) = watch::channel(false);
     socket.set_nonblocking(true)?;
-    let _inside = runtime.enter();
+    let inside = runtime.enter();
     let socket = tokio::net::TcpListener::from_std(socket)?;
     runtime.spawn(async move { listener::run(&socket, &decider, stopped).await });
-    drop(_inside);
+    drop(inside);
     Ok(Running { runtime: Some(runtime), stop })
 }
 
