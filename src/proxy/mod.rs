@@ -59,7 +59,7 @@ mod upgrade; // connections that switch protocols
 /// The proxy, with everything that its requests share.
 #[derive(Debug)]
 pub struct Proxy {
-    gate: Gate,
+    gate: Arc<Gate>,
     clock: Arc<Clock>,
     metrics: Arc<Metrics>,
     trusted: Vec<IpNet>,
@@ -73,9 +73,9 @@ pub struct Proxy {
 
 impl Proxy {
     /// A proxy over the published state, with the settings of `policy` that need a restart.
-    pub fn new(handles: &Handles, policy: &Policy) -> Self {
+    pub fn new(gate: Arc<Gate>, handles: &Handles, policy: &Policy) -> Self {
         Self {
-            gate: Gate::new(handles, policy),
+            gate,
             clock: Arc::clone(&handles.clock),
             metrics: Arc::clone(&handles.metrics),
             trusted: policy.server.trusted_proxies.clone(),

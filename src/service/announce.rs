@@ -16,6 +16,9 @@ pub(super) fn announce(policy: &Policy) {
     if let Some(admin) = &policy.server.admin {
         tracing::info!(address = %admin.address, "admin listening");
     }
+    if let Some(decide) = &policy.server.decide {
+        tracing::info!(address = %decide.address, "deciding for other servers");
+    }
     for site in &policy.sites {
         let origin = site.backend.urls();
         let mode = site.enforcement.ladder.map_or(site.enforcement.mode.as_str(), |_| "ladder");

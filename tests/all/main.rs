@@ -34,8 +34,10 @@ mod origin_robots; // the origin's own robots.txt
 mod quarantine; // a file of the origin that suddenly closes the site
 
 // === decisions
+mod beside; // real servers that ask, and answer themselves
 mod breaker; // a limit for refusals
 mod catalogue; // the known crawlers
+mod decide; // other servers ask, and answer themselves
 mod enforcement; // log or block, and the record
 mod evasion; // other spellings of a path
 mod forwarded_fields; // request fields that an origin may take for something else

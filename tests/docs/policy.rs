@@ -27,6 +27,7 @@ fn probes() -> Vec<(&'static str, String)> {
         ("`server`", top(&format!("server: {{ {ODD} }}"))),
         ("`server.listen[]`", top(&format!("server: {{ listen: [{{ {ODD} }}] }}"))),
         ("`server.admin`", top(&format!("server: {{ admin: {{ {ODD} }} }}"))),
+        ("`server.decide`", top(&format!("server: {{ decide: {{ {ODD} }} }}"))),
         ("`server.listen[].tls`", top(&format!("server: {{ listen: [{{ tls: {{ {ODD} }} }}] }}"))),
         ("`server.timeouts`", top(&format!("server: {{ timeouts: {{ {ODD} }} }}"))),
         ("`violations`", top(&format!("violations: {{ {ODD} }}"))),
