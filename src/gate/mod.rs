@@ -11,7 +11,7 @@
 //! Nothing here waits for the disk, for DNS or for another request.
 //!
 //! May use: publication, conduct, evidence, violations, enforce, policy, crawlers, signature, robots,
-//! metrics, escape. Must not know: proxy, admin, cli, pingora, sockets, any clock.
+//! access_log, metrics, escape. Must not know: proxy, admin, cli, pingora, sockets, any clock.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -24,11 +24,12 @@ use crate::{
     crawlers::{Class, Outcome},
     enforce::{Action, Decision, Judgement, Moment, Reason, TagFields},
     metrics::Metrics,
-    policy::Policy,
+    policy::{AccessFormat, Policy},
     publication::{Handles, Snapshot},
     violations::{Detail, Record, Sink},
 };
 
+mod access; // a request in the access log
 mod admission; // the one form of a message
 mod answer; // an answer of Beadle's own
 mod broken; // the broken part of robots.txt
@@ -51,6 +52,7 @@ mod tests;
 mod visit; // one request at its site
 
 pub use self::{
+    access::{BrokenHead, Served},
     admission::{Admission, admit, one_length},
     answer::Answer,
     claims::keep_claims,
@@ -65,7 +67,7 @@ pub use self::{
     visit::Visit,
 };
 use self::{
-    broken::Broken, client::Client, passage::ServedAt, record::Recorder, visit::Examination,
+    access::Account, broken::Broken, client::Client, passage::ServedAt, record::Recorder, visit::Examination,
 };
 
 /// The decisions about requests, over the published state.
@@ -77,6 +79,8 @@ pub struct Gate {
     metrics: Arc<Metrics>,
     trusted: Vec<IpNet>,
     recorder: Recorder,
+    /// The format of the access log; `None` without one.
+    access_log: Option<AccessFormat>,
 }
 
 impl Gate {
@@ -89,6 +93,7 @@ impl Gate {
             metrics: Arc::clone(&handles.metrics),
             trusted: policy.server.trusted_proxies.clone(),
             recorder: Recorder::new(&policy.violations),
+            access_log: policy.server.access_log.as_ref().map(|log| log.format),
         }
     }
 
@@ -108,6 +113,7 @@ impl Gate {
         self.count(&visit, &decision);
         let mut weighed = self.conduct.weigh(visit.sighting(), decision, &visit, &self.metrics);
         self.count_crawler(&visit, &weighed.decision);
+        let account = self.access_log.map(|_| Box::new(Account::of(&visit, &weighed)));
         let (hop, action) = (weighed.hop.take(), weighed.decision.action);
         let (answer, record) = match (&weighed.decision.judgement, action) {
             (Some(judgement), Action::Log | Action::Throttle | Action::Block) => {
@@ -119,7 +125,8 @@ impl Gate {
                 (is_ours.then(|| self.robots_txt(&visit)), None)
             }
         };
-        Reception { answer, passage: Passage { site, class, action, hop, record } }
+        let refusal = None;
+        Reception { answer, passage: Passage { site, class, action, hop, record, refusal, account } }
     }
 
     /// A request at its site, before the decision.
@@ -177,7 +184,8 @@ impl Gate {
     /// The reception of a request that Beadle does not judge.
     pub fn refuse(&self, refusal: Refusal) -> Reception {
         self.metrics.refusal(refusal.code());
-        Reception { answer: Some(Answer::refusal(refusal)), passage: Passage::default() }
+        let passage = Passage { refusal: Some(refusal), ..Passage::default() };
+        Reception { answer: Some(Answer::refusal(refusal)), passage }
     }
 
     /// The tags for the origin's final response to a request for `target`; `None` leaves its own

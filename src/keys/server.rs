@@ -30,6 +30,13 @@ pub static SERVER: Section = Section {
                       `X-Forwarded-Host` Beadle believes",
         },
         Key {
+            name: "access_log",
+            shape: Shape::Either(&[FILE, Shape::Section(&ACCESS_LOG)]),
+            absent: Absent::Words("none"),
+            meaning: "a line for each request: a file, appended, or `stdout`. Reopened after log \
+                      rotation",
+        },
+        Key {
             name: "timeouts",
             shape: Shape::Section(&TIMEOUTS),
             absent: Absent::Words("see there"),
@@ -101,6 +108,26 @@ pub static ADMIN: Section = Section {
             shape: FILE,
             absent: Absent::Words("none"),
             meaning: "the secret that opens it; an address that is not on loopback needs one",
+        },
+    ],
+};
+
+/// `server.access_log`.
+pub static ACCESS_LOG: Section = Section {
+    path: "server.access_log",
+    one_of: &[],
+    keys: &[
+        Key {
+            name: "file",
+            shape: FILE,
+            absent: Absent::Required,
+            meaning: "a file, appended, or `stdout`. Reopened after log rotation",
+        },
+        Key {
+            name: "format",
+            shape: Shape::Choice(&["json", "combined"]),
+            absent: Absent::Value("json"),
+            meaning: "JSON lines, or NCSA's combined form with the host and the decision behind it",
         },
     ],
 };

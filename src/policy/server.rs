@@ -15,6 +15,10 @@ use super::{
     yaml::Value,
 };
 
+mod access_log;
+
+pub use self::access_log::{AccessFormat, AccessLog};
+
 /// The default address of the proxy.
 pub const DEFAULT_LISTEN: &str = "0.0.0.0:8080";
 /// The default address of the admin listener.
@@ -29,6 +33,8 @@ pub struct Server {
     pub admin: Option<Admin>,
     /// Proxies in front whose `Forwarded` and `X-Forwarded-*` fields are trusted (default none).
     pub trusted_proxies: Vec<IpNet>,
+    /// The log of all requests (default none).
+    pub access_log: Option<AccessLog>,
     /// Time limits.
     pub timeouts: Timeouts,
     /// Number of worker threads of the proxy; `None` is one for each processor.
@@ -79,6 +85,7 @@ pub(super) fn read(at: Option<&At<'_>>, findings: &mut Findings) -> Server {
             listen: vec![Listener { address: known(DEFAULT_LISTEN), tls: None }],
             admin: Some(Admin::at(known(DEFAULT_ADMIN))),
             trusted_proxies: Vec::new(),
+            access_log: None,
             timeouts: Timeouts::default(),
             threads: None,
         };
@@ -93,6 +100,7 @@ pub(super) fn read(at: Option<&At<'_>>, findings: &mut Findings) -> Server {
             .iter()
             .filter_map(|at| network(at, findings))
             .collect(),
+        access_log: access_log::read(&fields, findings),
         timeouts: timeouts::read(&fields, findings),
         threads: fields
             .take("threads")

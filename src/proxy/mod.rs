@@ -6,10 +6,10 @@
 //! upstream_peer        an address of the site's origin, every timeout set
 //! request_body_filter  after the last part: how long the origin may take for the head
 //! response_filter      one framing, hop-by-hop fields out, tags in
-//! logging              Gate::finish: counted and recorded with the final status
+//! logging              the access log; Gate::finish: counted and recorded with the final status
 //! ```
 //!
-//! May use: gate, publication, policy, enforce, metrics, diagnostic, escape. Must not know: admin,
+//! May use: gate, publication, policy, enforce, lines, metrics, diagnostic, escape. Must not know: admin,
 //! cli.
 
 use std::{
@@ -36,14 +36,19 @@ use pingora::{
 use crate::{
     escape,
     gate::{self, Answer, Gate, Passage, Reception},
+    lines::Log,
     metrics::{Gauge, Metrics},
     policy::{self, Policy},
     publication::{Clock, Handles},
 };
 
-use self::edge::Phase;
+use self::{
+    access::{AccessLog, Course},
+    edge::Phase,
+};
 pub use self::server::{Running, bind_check, start};
 
+mod access; // the access log
 mod edge; // the connection before pingora's parser
 mod fields; // header fields of one hop
 mod send; // answers and tags written to the client
@@ -53,7 +58,8 @@ mod upgrade; // connections that switch protocols
 /// The proxy, with everything that its requests share.
 #[derive(Debug)]
 pub struct Proxy {
-    gate: Gate,
+    gate: Arc<Gate>,
+    access_log: Option<AccessLog>,
     clock: Arc<Clock>,
     metrics: Arc<Metrics>,
     trusted: Vec<IpNet>,
@@ -70,6 +76,8 @@ pub struct Proxy {
 pub struct Exchange {
     _in_flight: InFlight,
     passage: Passage,
+    /// Kept for the access log.
+    course: Option<Course>,
 }
 
 /// The count of one request in progress; ends on drop.
@@ -83,10 +91,15 @@ impl Drop for InFlight {
 }
 
 impl Proxy {
-    /// A proxy over the published state, with the settings of `policy` that need a restart.
-    pub fn new(handles: &Handles, policy: &Policy) -> Self {
+    /// A proxy over the published state, with the settings of `policy` that need a restart. `log`
+    /// takes the lines of the access log.
+    pub fn new(handles: &Handles, policy: &Policy, log: Option<Arc<Log>>) -> Self {
+        let gate = Arc::new(Gate::new(handles, policy));
+        let access_log =
+            log.map(|log| AccessLog::new(log, Arc::clone(&gate), Arc::clone(&handles.clock)));
         Self {
-            gate: Gate::new(handles, policy),
+            gate,
+            access_log,
             clock: Arc::clone(&handles.clock),
             metrics: Arc::clone(&handles.metrics),
             trusted: policy.server.trusted_proxies.clone(),
@@ -102,18 +115,7 @@ impl Proxy {
         if let Err(refusal) = edge::admit(session.req_header_mut()) {
             return self.gate.refuse(refusal);
         }
-        let header = session.req_header();
-        let authority = header.headers.get(header::HOST).map(|value| value.as_bytes());
-        let of_uri = || header.uri.authority().map(|authority| authority.as_str().as_bytes());
-        let request = gate::Request {
-            method: &header.method,
-            target: header.raw_path(),
-            authority: authority.or_else(of_uri),
-            is_http_1_0: header.version == Version::HTTP_10,
-            fields: &header.headers,
-            peer: peer(session),
-            is_tls: is_tls(session),
-        };
+        let request = request(session);
         let started = Instant::now();
         let reception = self.gate.receive(&request, self.clock.moment());
         if !request.is_about_server() && reception.passage.served().is_some() {
@@ -174,7 +176,9 @@ impl ProxyHttp for Proxy {
         self.metrics.in_flight.inc();
         self.connections.note_request();
         let _in_flight = InFlight(self.metrics.in_flight.clone());
-        Exchange { _in_flight, passage: Passage::default() }
+        let started = || Course { started: Instant::now(), origin: None };
+        let course = self.access_log.as_ref().map(|_| started());
+        Exchange { _in_flight, passage: Passage::default(), course }
     }
 
     async fn request_filter(
@@ -206,6 +210,7 @@ impl ProxyHttp for Proxy {
         let address = site.addresses.pick().ok_or_else(|| {
             Error::explain(ErrorType::HTTPStatus(503), "the origin's name is not resolved")
         })?;
+        exchange.course.iter_mut().for_each(|course| course.origin = Some(address));
         let origin = &site.origin;
         let mut peer = HttpPeer::new(address, origin.tls, origin.host.clone());
         let options = &mut peer.options;
@@ -321,10 +326,29 @@ impl ProxyHttp for Proxy {
         exchange: &mut Exchange,
     ) {
         let status = status_of(session).map_or(0, |status| status.as_u16());
+        if let (Some(log), Some(course)) = (&self.access_log, exchange.course) {
+            log.served(session, &exchange.passage, &request(session), (status, course));
+        }
         self.gate.finish(std::mem::take(&mut exchange.passage), status);
         if let Some(phase) = edge::phase(session) {
             phase.end_request();
         }
+    }
+}
+
+/// The request of a session as data.
+fn request(session: &Session) -> gate::Request<'_> {
+    let header = session.req_header();
+    let authority = header.headers.get(header::HOST).map(|value| value.as_bytes());
+    let of_uri = || header.uri.authority().map(|authority| authority.as_str().as_bytes());
+    gate::Request {
+        method: &header.method,
+        target: header.raw_path(),
+        authority: authority.or_else(of_uri),
+        is_http_1_0: header.version == Version::HTTP_10,
+        fields: &header.headers,
+        peer: peer(session),
+        is_tls: is_tls(session),
     }
 }
 

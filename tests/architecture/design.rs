@@ -7,7 +7,7 @@ const FORMATS_AND_KEYS: [&str; 5] = ["robots", "robots_tag", "signature", "crawl
 
 /// The rooms that each room may use beside the base and itself. An arrow only ever points up this
 /// table.
-pub(crate) const USES: [(&str, &[&str]); 33] = [
+pub(crate) const USES: [(&str, &[&str]); 34] = [
     ("access_log", &[]),
     ("robots", &[]),
     ("robots_tag", &[]),
@@ -23,7 +23,8 @@ pub(crate) const USES: [(&str, &[&str]); 33] = [
     ("tally", &[]),
     ("counts", &["tally"]),
     ("record", &["robots", "tally"]),
-    ("violations", &["robots", "tally", "counts", "record"]),
+    ("lines", &["record"]),
+    ("violations", &["robots", "tally", "counts", "record", "lines"]),
     ("evidence", &["signature", "crawlers", "policy"]),
     ("conduct", &["robots", "crawlers", "policy", "enforce"]),
     ("report", &["robots", "crawlers", "policy", "enforce", "comparison", "violations"]),
@@ -38,6 +39,7 @@ pub(crate) const USES: [(&str, &[&str]); 33] = [
         &[
             "robots",
             "signature",
+            "access_log",
             "crawlers",
             "policy",
             "enforce",
@@ -76,7 +78,7 @@ pub(crate) const USES: [(&str, &[&str]); 33] = [
             "explanation",
         ],
     ),
-    ("proxy", &["policy", "enforce", "publication", "gate"]),
+    ("proxy", &["policy", "enforce", "lines", "publication", "gate"]),
     ("admin", &["violations", "report", "publication", "gate"]),
     (
         "desk",
@@ -185,7 +187,16 @@ pub(crate) const CRATES: [(&str, &[&str]); 46] = [
     ),
     (
         "parking_lot",
-        &["tally/", "counts/", "violations/", "evidence/", "conduct/", "publication/", "gate/"],
+        &[
+            "tally/",
+            "counts/",
+            "lines/",
+            "violations/",
+            "evidence/",
+            "conduct/",
+            "publication/",
+            "gate/",
+        ],
     ),
     ("arc_swap", &["evidence/", "publication/", "gate/"]),
     ("ipnet", &["fetch/", "crawlers/ranges/", "policy/", "evidence/", "gate/", "proxy/"]),
@@ -198,6 +209,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 46] = [
     (
         "serde",
         &[
+            "access_log/",
             "diagnostic",
             "product_token",
             "text",
@@ -317,6 +329,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 46] = [
         &[
             "tally/",
             "record/",
+            "lines/",
             "violations/",
             "evidence/",
             "conduct/",
@@ -340,8 +353,8 @@ pub(crate) const CRATES: [(&str, &[&str]); 46] = [
 /// What reads a clock, and the rooms that may; the others get the time as an argument.
 pub(crate) const CLOCKS: [&str; 4] =
     ["Timestamp::now", "SystemTime::now", "Instant::now", "Zoned::now"];
-pub(crate) const CLOCK_ROOMS: [&str; 7] =
-    ["fetch", "violations", "evidence", "alerts", "publication", "proxy", "cli"];
+pub(crate) const CLOCK_ROOMS: [&str; 8] =
+    ["fetch", "lines", "violations", "evidence", "alerts", "publication", "proxy", "cli"];
 
 /// Sockets, and the rooms that open them; the gate gets requests as data.
 pub(crate) const SOCKETS: [&str; 4] = ["TcpStream", "TcpListener", "UdpSocket", "UnixStream"];
