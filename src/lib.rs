@@ -46,6 +46,8 @@ pub mod robots_tag; // Robots-Tag, X-Robots-Tag and meta elements: parser, write
 
 pub mod signature; // HTTP message signatures of crawlers
 
+pub mod framing; // HTTP/1 messages, strictly
+
 pub mod access_log; // access logs of web servers
 
 pub mod crawlers; // the catalogue, the claim of a User-Agent, and its evidence
@@ -99,5 +101,7 @@ pub mod desk; // pages for operators
 pub mod api; // the same as JSON, and exports
 
 pub(crate) mod console; // what several verbs read, write and ask for
+
+pub(crate) mod service; // the server as a whole
 
 pub mod cli; // one file for each verb

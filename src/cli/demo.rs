@@ -15,12 +15,13 @@ use tokio::{
 };
 
 use crate::{
-    cli::serve::{Control, LogFormat, Service, log_to_stderr},
+    console::log_lines::{LogFormat, log_to_stderr},
     console::{
         config::load,
         exit::{Error, Exit},
     },
     escape,
+    service::{Control, Service},
 };
 
 /// The policy of the demo, with its usual addresses.

@@ -9,8 +9,10 @@ use std::{io, process::ExitCode};
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use self::serve::Control;
-use crate::console::{completions, exit::Exit};
+use crate::{
+    console::{completions, exit::Exit},
+    service::Control,
+};
 
 mod example; // examples in the help
 

@@ -17,6 +17,7 @@ pub(crate) mod config;
 pub(crate) mod destination;
 pub(crate) mod exit;
 pub(crate) mod input;
+pub(crate) mod log_lines;
 pub(crate) mod output;
 pub(crate) mod robots_file;
 pub(crate) mod runtime;

@@ -10,8 +10,8 @@
 //! ```
 //! Nothing here waits for the disk, for DNS or for another request.
 //!
-//! May use: publication, conduct, evidence, violations, enforce, policy, crawlers, signature, robots,
-//! access_log, metrics, escape. Must not know: proxy, admin, cli, pingora, sockets, any clock.
+//! May use: publication, conduct, evidence, violations, enforce, policy, crawlers, signature, framing,
+//! robots, access_log, metrics, escape. Must not know: proxy, admin, cli, pingora, sockets, any clock.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -63,7 +63,7 @@ pub use self::{
     record::robots_read,
     refusal::Refusal,
     request::Request,
-    target::{BadTarget, TargetOctet, push_encoded, received_target},
+    target::{BadTarget, received_target},
     visit::Visit,
 };
 use self::{

@@ -8,39 +8,12 @@ use std::fmt;
 
 use http::{HeaderMap, Method};
 
+use crate::framing::{TargetOctet, push_encoded};
+
 use super::admission::admit;
 
 /// The longest target, in octets: what the edge's parser takes.
 const MOST_OCTETS: usize = 65_534;
-
-/// The way of one octet of a target through an edge.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TargetOctet {
-    /// It passes unchanged.
-    Unchanged,
-    /// It passes percent-encoded: it is in no URI (RFC 3986).
-    Encoded,
-    /// No request line has it: a control character.
-    Refused,
-}
-
-impl TargetOctet {
-    /// The way of this octet.
-    pub const fn of(octet: u8) -> Self {
-        match octet {
-            b' ' | b'"' | b'<' | b'>' | b'`' | 0x80.. => Self::Encoded,
-            // `\ ^ { | }` are in no URI either. Parsers take them, so they stay as written.
-            b'!'..=b'~' => Self::Unchanged,
-            _ => Self::Refused,
-        }
-    }
-}
-
-/// Appends `%XX`.
-pub fn push_encoded(out: &mut Vec<u8>, octet: u8) {
-    const HEX: &[u8; 16] = b"0123456789ABCDEF";
-    out.extend([b'%', HEX[usize::from(octet >> 4)], HEX[usize::from(octet & 15)]]);
-}
 
 /// The reason why a request with this target gets 400.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

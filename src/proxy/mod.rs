@@ -9,7 +9,7 @@
 //! logging              the access log; Gate::finish: counted and recorded with the final status
 //! ```
 //!
-//! May use: gate, publication, policy, enforce, lines, metrics, diagnostic, escape. Must not know: admin,
+//! May use: gate, publication, policy, enforce, framing, lines, metrics, diagnostic, escape. Must not know: admin,
 //! cli.
 
 use std::{

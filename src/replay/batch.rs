@@ -7,7 +7,8 @@ use memchr::memchr;
 use crate::{
     access_log::{Columns, Entry, Fault, Format},
     escape,
-    gate::{self, TargetOctet},
+    framing::TargetOctet,
+    gate,
 };
 
 /// The longest line, in octets. Every request line that a server accepts fits.

@@ -7,7 +7,8 @@ const FORMATS_AND_KEYS: [&str; 5] = ["robots", "robots_tag", "signature", "crawl
 
 /// The rooms that each room may use beside the base and itself. An arrow only ever points up this
 /// table.
-pub(crate) const USES: [(&str, &[&str]); 34] = [
+pub(crate) const USES: [(&str, &[&str]); 36] = [
+    ("framing", &[]),
     ("access_log", &[]),
     ("robots", &[]),
     ("robots_tag", &[]),
@@ -37,6 +38,7 @@ pub(crate) const USES: [(&str, &[&str]); 34] = [
     (
         "gate",
         &[
+            "framing",
             "robots",
             "signature",
             "access_log",
@@ -53,6 +55,7 @@ pub(crate) const USES: [(&str, &[&str]); 34] = [
     (
         "replay",
         &[
+            "framing",
             "access_log",
             "robots",
             "crawlers",
@@ -78,7 +81,7 @@ pub(crate) const USES: [(&str, &[&str]); 34] = [
             "explanation",
         ],
     ),
-    ("proxy", &["policy", "enforce", "lines", "publication", "gate"]),
+    ("proxy", &["framing", "policy", "enforce", "lines", "publication", "gate"]),
     ("admin", &["violations", "report", "publication", "gate"]),
     (
         "desk",
@@ -101,9 +104,44 @@ pub(crate) const USES: [(&str, &[&str]); 34] = [
     ("api", &["robots", "policy", "enforce", "violations", "report", "admin"]),
     ("console", &["crawlers", "policy", "violations", "report", "publication", "trial"]),
     (
+        "service",
+        &[
+            "console",
+            "robots",
+            "robots_tag",
+            "signature",
+            "crawlers",
+            "keys",
+            "policy",
+            "enforce",
+            "lint",
+            "comparison",
+            "import",
+            "starter",
+            "audit",
+            "lines",
+            "violations",
+            "evidence",
+            "conduct",
+            "report",
+            "alerts",
+            "publication",
+            "gate",
+            "explanation",
+            "access_log",
+            "replay",
+            "trial",
+            "proxy",
+            "admin",
+            "desk",
+            "api",
+        ],
+    ),
+    (
         "cli",
         &[
             "console",
+            "service",
             "robots",
             "robots_tag",
             "signature",
@@ -137,9 +175,13 @@ pub(crate) const USES: [(&str, &[&str]); 34] = [
 ];
 
 /// The places of each direct dependency; it is unknown everywhere else.
-pub(crate) const CRATES: [(&str, &[&str]); 46] = [
+pub(crate) const CRATES: [(&str, &[&str]); 50] = [
     ("pingora", &["proxy/"]),
     ("async_trait", &["proxy/"]),
+    ("instant_acme", &["acme/"]),
+    ("listenfd", &["service/"]),
+    ("sd_notify", &["service/"]),
+    ("ppp", &["proxy/"]),
     (
         "http",
         &[
@@ -182,6 +224,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 46] = [
             "desk/",
             "api/",
             "console/",
+            "service/",
             "cli/",
         ],
     ),
@@ -295,6 +338,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 46] = [
             "desk/",
             "api/",
             "console/",
+            "service/",
             "cli/",
             "access_log/",
             "replay/",
@@ -340,10 +384,11 @@ pub(crate) const CRATES: [(&str, &[&str]); 46] = [
             "admin/",
             "desk/",
             "api/",
+            "service/",
             "cli/",
         ],
     ),
-    ("tracing_subscriber", &["cli/"]),
+    ("tracing_subscriber", &["console/"]),
     ("reqwest", &["fetch/"]),
     ("url", &["fetch/", "publication/origin_files/", "admin/", "desk/", "api/"]),
     ("governor", &["conduct/limiter.rs"]),
@@ -353,12 +398,12 @@ pub(crate) const CRATES: [(&str, &[&str]); 46] = [
 /// What reads a clock, and the rooms that may; the others get the time as an argument.
 pub(crate) const CLOCKS: [&str; 4] =
     ["Timestamp::now", "SystemTime::now", "Instant::now", "Zoned::now"];
-pub(crate) const CLOCK_ROOMS: [&str; 8] =
-    ["fetch", "lines", "violations", "evidence", "alerts", "publication", "proxy", "cli"];
+pub(crate) const CLOCK_ROOMS: [&str; 9] =
+    ["fetch", "lines", "violations", "evidence", "alerts", "publication", "proxy", "service", "cli"];
 
 /// Sockets, and the rooms that open them; the gate gets requests as data.
 pub(crate) const SOCKETS: [&str; 4] = ["TcpStream", "TcpListener", "UdpSocket", "UnixStream"];
-pub(crate) const SOCKET_ROOMS: [&str; 3] = ["proxy", "admin", "cli"];
+pub(crate) const SOCKET_ROOMS: [&str; 4] = ["proxy", "admin", "service", "cli"];
 
 /// What prints; only cli does.
 pub(crate) const PRINTING: [&str; 5] = ["println!", "eprintln!", "print!", "eprint!", "dbg!"];
@@ -374,7 +419,8 @@ pub(crate) const EFFECTS: [&str; 8] = [
     ".await",
     "async fn",
 ];
-pub(crate) const PURE_ROOMS: [&str; 19] = [
+pub(crate) const PURE_ROOMS: [&str; 20] = [
+    "framing",
     "access_log",
     "robots",
     "robots_tag",

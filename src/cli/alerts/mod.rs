@@ -1,11 +1,10 @@
-//! `beadle alerts`: a test of the webhooks, and what `serve` hands to them.
+//! `beadle alerts`: a test of the webhooks.
 
 use std::{io::Write, time::Instant};
 
 use jiff::Timestamp;
 use serde_json::json;
 
-pub(super) use self::offenders::known_offenders;
 use crate::{
     alerts::{Answer, Event, Webhook},
     console::{
@@ -15,8 +14,6 @@ use crate::{
         runtime::control_runtime,
     },
 };
-
-mod offenders; // the offenders of earlier runs
 
 /// Test the webhooks that get alerts.
 #[derive(Debug, clap::Args)]

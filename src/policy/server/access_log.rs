@@ -1,13 +1,12 @@
 //! The `server.access_log` key.
 
-use crate::{
-    keys,
-    policy::{
-        findings::Findings,
-        shape::Fields,
-        violations::{Log, destination},
-        yaml::Value,
-    },
+use crate::keys;
+
+use super::super::{
+    findings::Findings,
+    shape::Fields,
+    violations::{Log, destination},
+    yaml::Value,
 };
 
 /// The log of all requests.

@@ -18,14 +18,12 @@ use pingora::{
 };
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use crate::{gate::push_encoded, metrics::Metrics};
-
-use super::{
-    phase::Phase,
-    reader::Reader,
-    step::{Fault, Step},
-    wait::Timer,
+use crate::{
+    framing::{Fault, Reader, Step, push_encoded},
+    metrics::Metrics,
 };
+
+use super::{phase::Phase, wait::Timer};
 
 /// The octet that stands for the rest of a refused head. pingora answers it with 400, wherever in a
 /// head it is.
@@ -65,7 +63,7 @@ impl Connection {
         let digest = ProxyDigest::new(header, Some(Box::new(Arc::clone(&phase))));
         Self {
             stream,
-            reader: Reader::new(),
+            reader: Reader::default(),
             waiting: Vec::new(),
             ready: Vec::new(),
             given: 0,
@@ -163,7 +161,7 @@ impl AsyncRead for Connection {
                 }
                 None => {}
             }
-            this.reader.settle(&this.phase);
+            this.reader.settle(this.phase.has_switched(), this.phase.ended());
             let read = Pin::new(&mut this.stream).poll_read(context, buffer);
             if read.is_pending() && this.phase.wait().poll_late(&mut this.timer, context).is_ready()
             {

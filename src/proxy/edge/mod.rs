@@ -32,16 +32,9 @@ use super::Proxy;
 use self::connection::Connection;
 pub(super) use self::{connections::Connections, phase::Phase, target::admit};
 
-mod chunks; // sizes and data of a chunked body
 mod connection; // the stream between the socket and pingora
 mod connections; // all connections, and their end
-mod content_length; // the value of Content-Length, octet by octet
-mod field_lines; // header fields and trailers
-mod octets; // classes of octets
 mod phase; // from the hooks to the connection
-mod reader; // one message after another
-mod request_line; // method, target, version
-mod step; // the result of reading a piece
 mod target; // the target as the gate gets it
 mod wait; // the wait for the head of the origin's response
 

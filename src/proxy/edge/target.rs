@@ -24,7 +24,10 @@ mod tests {
     use http::Method;
 
     use super::*;
-    use crate::gate::{BadTarget, TargetOctet, push_encoded, received_target};
+    use crate::{
+        framing::{TargetOctet, push_encoded},
+        gate::{BadTarget, received_target},
+    };
 
     /// The target that the gate gets, by pingora's parser.
     fn parsed(sent: &[u8]) -> Option<Vec<u8>> {

@@ -171,14 +171,14 @@ fn octets_after_a_request_for_another_protocol_wait_for_its_answer() {
         (false, b"", Some(b"GET /%E9 HTTP/1.1\r\n\r\n")),
         (false, b"\x00early", None),
     ] {
-        let (phase, mut reader) = (Phase::default(), Reader::new());
+        let (phase, mut reader) = (Phase::default(), Reader::default());
         let (passed, step) = reader.step(&[upgrade, early].concat());
         assert_eq!((passed, step), (upgrade.len() + early.len(), Step::More));
         if has_switched {
             phase.switch();
         }
         phase.end_request();
-        reader.settle(&phase);
+        reader.settle(phase.has_switched(), phase.ended());
         let outcome = match reader.step(next) {
             (passed, Step::More) => Some(next[..passed].to_vec()),
             (5, Step::Encode) => Some(b"GET /%E9 HTTP/1.1\r\n\r\n".to_vec()),

@@ -2,7 +2,7 @@
 
 /// What comes after the octets that passed unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub enum Step {
     /// Nothing: all octets passed.
     More,
     /// The next part of the message.
@@ -17,7 +17,7 @@ pub(super) enum Step {
 
 /// The reason to refuse a message before it is parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fault {
+pub enum Fault {
     /// Occurs when a request line is not `method target HTTP/1.x` (RFC 9112 §3), or contains
     /// control octets.
     RequestLine,
@@ -31,7 +31,7 @@ pub(super) enum Fault {
 
 impl Fault {
     /// The stable name in logs and metrics.
-    pub(super) const fn code(self) -> &'static str {
+    pub const fn code(self) -> &'static str {
         match self {
             Self::RequestLine => "proxy.bad_request_line",
             Self::Field => "proxy.bad_field",

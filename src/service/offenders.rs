@@ -1,23 +1,35 @@
-//! What `serve` hands to the alerts: the offenders of earlier runs.
+//! What the server hands to the alerts: its state, and the offenders of earlier runs.
 
 use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 
 use crate::{
-    alerts::Offender,
+    alerts::{self, Offender},
     crawlers::Outcome,
     metrics,
     policy::Policy,
+    publication::Publisher,
     violations::{CountsInMemory, Dimension, Question, Store},
 };
 
+/// Sends alerts about the state of the server. `policy` is that of the start.
+pub(super) fn watch_for_alerts(
+    publisher: &Publisher,
+    policy: Policy,
+    counts: CountsInMemory,
+) -> impl Future<Output = ()> + Send + use<> {
+    let (webhooks, handles) = (publisher.webhooks(), publisher.handles());
+    async move {
+        let known = tokio::task::spawn_blocking(move || known_offenders(&policy, &counts)).await;
+        // A query that panicked has no answer.
+        alerts::run(webhooks, known.unwrap_or_default(), || handles.state()).await;
+    }
+}
+
 /// The crawlers that violated the rules within the retention of records. Without a readable
 /// database there are none: the sink names its failure.
-pub(in crate::cli) fn known_offenders(
-    policy: &Policy,
-    counts: &CountsInMemory,
-) -> BTreeSet<Offender> {
+fn known_offenders(policy: &Policy, counts: &CountsInMemory) -> BTreeSet<Offender> {
     let mut known = BTreeSet::new();
     let Some(database) = &policy.violations.database else { return known };
     let now = Timestamp::now();

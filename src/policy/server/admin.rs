@@ -1,54 +1,20 @@
-//! The `server` section.
+//! The admin listener.
 
 use std::{net::SocketAddr, path::PathBuf};
 
-use ipnet::IpNet;
-
 use crate::keys;
 
-use super::{
+use super::super::{
     findings::Findings,
     host::{self, Host},
-    scalar::{network, path, socket},
+    scalar::{path, socket},
     shape::{At, Fields},
-    timeouts::{self, Timeouts},
     yaml::Value,
 };
-
-mod access_log;
-
-pub use self::access_log::{AccessFormat, AccessLog};
-
-/// The default address of the proxy.
-pub const DEFAULT_LISTEN: &str = "0.0.0.0:8080";
-/// The default address of the admin listener.
-pub const DEFAULT_ADMIN: &str = "127.0.0.1:9090";
-
-/// The `server` section: listeners and their limits.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Server {
-    /// Sockets that take requests; at least one (default `0.0.0.0:8080`).
-    pub listen: Vec<Listener>,
-    /// Metrics and health; `None` is `off` (default `127.0.0.1:9090`).
-    pub admin: Option<Admin>,
-    /// Proxies in front whose `Forwarded` and `X-Forwarded-*` fields are trusted (default none).
-    pub trusted_proxies: Vec<IpNet>,
-    /// The log of all requests (default none).
-    pub access_log: Option<AccessLog>,
-    /// Time limits.
-    pub timeouts: Timeouts,
-    /// Number of worker threads of the proxy; `None` is one for each processor.
-    pub threads: Option<usize>,
-}
-
-/// A socket that takes requests.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listener {
-    /// Address and port.
-    pub address: SocketAddr,
-    /// Certificate and key of a TLS listener; `None` is plain HTTP.
-    pub tls: Option<Tls>,
-}
+use super::{
+    address::{DEFAULT_ADMIN, clash, known},
+    listener::Listener,
+};
 
 /// The admin listener.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,89 +29,17 @@ pub struct Admin {
 }
 
 impl Admin {
-    fn at(address: SocketAddr) -> Self {
+    pub(super) fn at(address: SocketAddr) -> Self {
         Self { address, hosts: Vec::new(), token_file: None }
     }
 }
 
-/// PEM files of a TLS listener.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tls {
-    /// The certificate chain.
-    pub certificate: PathBuf,
-    /// The private key.
-    pub key: PathBuf,
-}
-
-/// Reads the `server` section; without one, the defaults.
-pub(super) fn read(at: Option<&At<'_>>, findings: &mut Findings) -> Server {
-    let fields = at.and_then(|at| at.fields(&keys::SERVER, findings));
-    let Some(fields) = fields else {
-        return Server {
-            listen: vec![Listener { address: known(DEFAULT_LISTEN), tls: None }],
-            admin: Some(Admin::at(known(DEFAULT_ADMIN))),
-            trusted_proxies: Vec::new(),
-            access_log: None,
-            timeouts: Timeouts::default(),
-            threads: None,
-        };
-    };
-    let listen = listeners(&fields, findings);
-    let admin = admin(&fields, &listen, findings);
-    Server {
-        listen,
-        admin,
-        trusted_proxies: fields
-            .list("trusted_proxies", findings)
-            .iter()
-            .filter_map(|at| network(at, findings))
-            .collect(),
-        access_log: access_log::read(&fields, findings),
-        timeouts: timeouts::read(&fields, findings),
-        threads: fields
-            .take("threads")
-            .and_then(|at| at.integer(1..=1_024, findings))
-            .and_then(|n| usize::try_from(n).ok()),
-    }
-}
-
-fn listeners(fields: &Fields<'_>, findings: &mut Findings) -> Vec<Listener> {
-    let Some(at) = fields.take("listen") else {
-        return vec![Listener { address: known(DEFAULT_LISTEN), tls: None }];
-    };
-    let items = at.items(findings);
-    if items.is_empty() {
-        findings.refuse(&at, "no listener", format!("write '- address: {DEFAULT_LISTEN}'"));
-    }
-    let listeners: Vec<Listener> =
-        items.iter().filter_map(|item| listener(item, findings)).collect();
-    let sockets: Vec<SocketAddr> = listeners.iter().map(|listener| listener.address).collect();
-    if let Some(twice) = clash(&sockets) {
-        findings.refuse(&at, format!("{twice} stands here twice"), "keep one of the two");
-    }
-    listeners
-}
-
-/// `0.0.0.0:8080`, or a mapping with `address` and `tls`.
-fn listener(at: &At<'_>, findings: &mut Findings) -> Option<Listener> {
-    if !matches!(at.node.value, Value::Map(_)) {
-        return Some(Listener { address: socket(at, findings)?, tls: None });
-    }
-    let fields = at.fields(&keys::LISTENER, findings)?;
-    let address = fields.require("address", "write 'address: 0.0.0.0:8080'", findings);
-    let tls = fields.take("tls").map(|at| tls(&at, findings));
-    Some(Listener { address: socket(&address?, findings)?, tls: tls.flatten() })
-}
-
-fn tls(at: &At<'_>, findings: &mut Findings) -> Option<Tls> {
-    let fields = at.fields(&keys::TLS, findings)?;
-    let certificate = fields.require("certificate", "name the PEM file of the chain", findings);
-    let key = fields.require("key", "name the PEM file of the private key", findings);
-    Some(Tls { certificate: path(&certificate?, findings)?, key: path(&key?, findings)? })
-}
-
 /// `127.0.0.1:9090`, `off`, or a mapping with `address`, `hosts` and `token_file`.
-fn admin(fields: &Fields<'_>, listen: &[Listener], findings: &mut Findings) -> Option<Admin> {
+pub(super) fn admin(
+    fields: &Fields<'_>,
+    listen: &[Listener],
+    findings: &mut Findings,
+) -> Option<Admin> {
     let clashes = |address| {
         let listeners = listen.iter().map(|listener| listener.address);
         clash(&listeners.chain([address]).collect::<Vec<_>>()) == Some(address)
@@ -199,31 +93,6 @@ fn private(
         findings.refuse(at, message, help);
     }
     address
-}
-
-impl Server {
-    /// The addresses of all listeners.
-    pub fn addresses(&self) -> impl Iterator<Item = SocketAddr> + '_ {
-        let admin = self.admin.iter().map(|admin| admin.address);
-        self.listen.iter().map(|listener| listener.address).chain(admin)
-    }
-}
-
-/// The first socket that needs the port of an earlier one. An unspecified address needs it on all
-/// addresses.
-fn clash(sockets: &[SocketAddr]) -> Option<SocketAddr> {
-    let same = |a: &SocketAddr, b: &SocketAddr| {
-        let overlap = a.ip() == b.ip() || a.ip().is_unspecified() || b.ip().is_unspecified();
-        a.port() == b.port() && a.port() != 0 && overlap && a.is_ipv4() == b.is_ipv4()
-    };
-    let clashes =
-        |(at, one): &(usize, &SocketAddr)| sockets.iter().take(*at).any(|other| same(one, other));
-    sockets.iter().enumerate().find(clashes).map(|(_, socket)| *socket)
-}
-
-/// A default address.
-fn known(address: &str) -> SocketAddr {
-    address.parse().expect("the default addresses are well-formed")
 }
 
 #[cfg(test)]

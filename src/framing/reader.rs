@@ -3,14 +3,13 @@
 use super::{
     chunks::Chunks,
     field_lines::FieldLines,
-    phase::Phase,
     request_line::RequestLine,
     step::{Fault, Step},
 };
 
 /// The messages of a connection, read up to some place.
-#[derive(Debug)]
-pub(super) struct Reader {
+#[derive(Debug, Default)]
+pub struct Reader {
     part: Part,
     /// The number of heads so far.
     heads: u32,
@@ -39,21 +38,23 @@ enum Part {
     Tunnel,
 }
 
-impl Reader {
-    pub(super) fn new() -> Self {
-        Self { part: Part::Line(RequestLine::default()), heads: 0, may_switch: false }
+impl Default for Part {
+    fn default() -> Self {
+        Self::Line(RequestLine::default())
     }
+}
 
+impl Reader {
     /// Takes notice of the answer to a request for another protocol. To be called before octets are
-    /// read.
-    pub(super) fn settle(&mut self, phase: &Phase) {
+    /// read. `ended` is the number of requests that have ended.
+    pub fn settle(&mut self, has_switched: bool, ended: u32) {
         if !self.may_switch {
             return;
         }
-        if phase.has_switched() {
+        if has_switched {
             self.part = Part::Tunnel;
             self.may_switch = false;
-        } else if phase.ended() >= self.heads {
+        } else if ended >= self.heads {
             self.may_switch = false;
             if let Part::Early { came: false } = self.part {
                 self.part = Part::Line(RequestLine::default());
@@ -62,12 +63,12 @@ impl Reader {
     }
 
     /// Whether the octets to come belong to a head.
-    pub(super) const fn is_in_head(&self) -> bool {
+    pub const fn is_in_head(&self) -> bool {
         matches!(self.part, Part::Line(_) | Part::Fields { .. })
     }
 
     /// The number of octets that pass unchanged, and what comes after them.
-    pub(super) fn step(&mut self, bytes: &[u8]) -> (usize, Step) {
+    pub fn step(&mut self, bytes: &[u8]) -> (usize, Step) {
         let mut at = 0;
         loop {
             let rest = &bytes[at..];

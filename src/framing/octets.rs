@@ -1,6 +1,6 @@
 //! Classes of octets in a message head.
 
-use crate::gate::TargetOctet;
+use super::target_octet::TargetOctet;
 
 const TOKEN: u8 = 1;
 const VALUE: u8 = 1 << 1;

@@ -1,0 +1,25 @@
+//! The messages of an HTTP/1 connection (RFC 9112), strictly.
+//!
+//! ```text
+//! octets ─▶ Reader: line ─▶ fields ─▶ body (length or chunks) ─▶ trailers ─▶ line …
+//! ```
+//!
+//! A reader tells which octets pass unchanged, which pass percent-encoded, and which make a message
+//! invalid. It takes octets in pieces of any size, and copies nothing.
+//!
+//! May use: nothing. Must not know: connections, pingora.
+
+mod chunks; // sizes and data of a chunked body
+mod content_length; // the value of Content-Length, octet by octet
+mod field_lines; // header fields and trailers
+mod octets; // classes of octets
+mod reader; // one message after another
+mod request_line; // method, target, version
+mod step; // the result of reading a piece
+mod target_octet; // the octets of a target
+
+pub use self::{
+    reader::Reader,
+    step::{Fault, Step},
+    target_octet::{TargetOctet, push_encoded},
+};

@@ -1,0 +1,84 @@
+//! The `server` section.
+
+use std::net::SocketAddr;
+
+use ipnet::IpNet;
+
+use crate::keys;
+
+use super::{
+    findings::Findings,
+    scalar::network,
+    shape::At,
+    timeouts::{self, Timeouts},
+};
+
+use self::address::known;
+pub use self::{
+    access_log::{AccessFormat, AccessLog},
+    address::{DEFAULT_ADMIN, DEFAULT_LISTEN},
+    admin::Admin,
+    listener::{Listener, Tls},
+};
+
+mod access_log; // the log of all requests
+mod address; // addresses of sockets
+mod admin; // the admin listener
+mod listener; // sockets that take requests
+
+/// The `server` section: listeners and their limits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Server {
+    /// Sockets that take requests; at least one (default `0.0.0.0:8080`).
+    pub listen: Vec<Listener>,
+    /// Metrics and health; `None` is `off` (default `127.0.0.1:9090`).
+    pub admin: Option<Admin>,
+    /// Proxies in front whose `Forwarded` and `X-Forwarded-*` fields are trusted (default none).
+    pub trusted_proxies: Vec<IpNet>,
+    /// The log of all requests (default none).
+    pub access_log: Option<AccessLog>,
+    /// Time limits.
+    pub timeouts: Timeouts,
+    /// Number of worker threads of the proxy; `None` is one for each processor.
+    pub threads: Option<usize>,
+}
+
+/// Reads the `server` section; without one, the defaults.
+pub(super) fn read(at: Option<&At<'_>>, findings: &mut Findings) -> Server {
+    let fields = at.and_then(|at| at.fields(&keys::SERVER, findings));
+    let Some(fields) = fields else {
+        return Server {
+            listen: vec![Listener { address: known(DEFAULT_LISTEN), tls: None }],
+            admin: Some(Admin::at(known(DEFAULT_ADMIN))),
+            trusted_proxies: Vec::new(),
+            access_log: None,
+            timeouts: Timeouts::default(),
+            threads: None,
+        };
+    };
+    let listen = listener::listeners(&fields, findings);
+    let admin = admin::admin(&fields, &listen, findings);
+    Server {
+        listen,
+        admin,
+        trusted_proxies: fields
+            .list("trusted_proxies", findings)
+            .iter()
+            .filter_map(|at| network(at, findings))
+            .collect(),
+        access_log: access_log::read(&fields, findings),
+        timeouts: timeouts::read(&fields, findings),
+        threads: fields
+            .take("threads")
+            .and_then(|at| at.integer(1..=1_024, findings))
+            .and_then(|n| usize::try_from(n).ok()),
+    }
+}
+
+impl Server {
+    /// The addresses of all listeners.
+    pub fn addresses(&self) -> impl Iterator<Item = SocketAddr> + '_ {
+        let admin = self.admin.iter().map(|admin| admin.address);
+        self.listen.iter().map(|listener| listener.address).chain(admin)
+    }
+}

@@ -1,0 +1,46 @@
+//! The admin listener's access and hosts, and counts in memory for its pages.
+
+use std::path::Path;
+
+use crate::{
+    admin,
+    console::exit::Error,
+    policy,
+    violations::{CountsInMemory, PlaceKind, Question, Store},
+};
+
+/// Reads the counts of a database into memory. The pages name a failure.
+pub(super) fn read_counts(database: &Path, counts: &CountsInMemory) {
+    let Ok(store) = Store::open_read_only(database) else { return };
+    let (store, all) = (store.sharing(counts), Question::default());
+    let _ = store.counted(&all);
+    let _ = store.places(PlaceKind::Path, &all, 0);
+}
+
+/// The hosts that the admin listener answers for.
+pub(super) fn admin_hosts(admin: &policy::Admin) -> admin::Hosts {
+    let mut hosts = admin::Hosts::default();
+    for host in &admin.hosts {
+        match host {
+            policy::Host::Exact(host) => hosts.exact.push(host.clone()),
+            policy::Host::Below(suffix) => hosts.suffixes.push(suffix.clone()),
+        }
+    }
+    hosts
+}
+
+/// What opens the admin listener: the token of its file.
+pub(super) fn admin_access(admin: &policy::Admin) -> Result<admin::Access, Error> {
+    let Some(file) = &admin.token_file else { return Ok(admin::Access::open()) };
+    let refused =
+        |why: String| Error::Refused(format!("server.admin.token_file: {}: {why}", file.display()));
+    let token = std::fs::read_to_string(file).map_err(|error| refused(error.to_string()))?;
+    let token = token.trim();
+    if token.len() < admin::SHORTEST_TOKEN {
+        let fewest = admin::SHORTEST_TOKEN;
+        return Err(refused(format!(
+            "the token is shorter than {fewest} characters (make one with 'openssl rand -hex 24')"
+        )));
+    }
+    admin::Access::by_token(token).map_err(|error| refused(error.to_string()))
+}

@@ -1,0 +1,93 @@
+//! The logs and the sink of records, and what earlier runs left in the database.
+
+use std::{path::Path, sync::Arc};
+
+use jiff::Timestamp;
+
+use crate::{
+    console::exit::Error,
+    lines::{Log, LogTarget},
+    metrics::Metrics,
+    policy::{self, Policy},
+    publication::{self, Memory},
+    violations::{OnDamage, Settings, Sink},
+};
+
+/// Opens the database and the log of the policy.
+///
+/// # Errors
+/// A file can't be used.
+pub(super) fn open_store(
+    policy: &Policy,
+    policy_file: &Path,
+) -> Result<(Arc<Sink>, Memory), Error> {
+    let settings = &policy.violations;
+    let refused = |error: crate::violations::Error| Error::Refused(error.to_string());
+    let log = match &settings.log {
+        Some(policy::Log::File(file)) => Some(file),
+        Some(policy::Log::Stdout) | None => None,
+    };
+    for file in [settings.database.as_ref(), log].into_iter().flatten() {
+        create_folder(file, policy_file)?;
+    }
+    let sink = Sink::start(Settings {
+        database: settings.database.clone(),
+        on_damage: match settings.on_damage {
+            policy::OnDamage::Keep => OnDamage::Keep,
+            policy::OnDamage::Rotate => OnDamage::Rotate,
+        },
+        log: settings.log.as_ref().map(target),
+        queue: settings.queue,
+        detail: settings.detail,
+        retention: Some(settings.retention),
+        max_size: Some(settings.max_size),
+        editions: publication::KEPT,
+    })
+    .map_err(refused)?;
+    // The database is Beadle's, or the sink would have refused it. Without its memory, requests are
+    // judged without their grace; without the site, not at all.
+    let memory = Memory::read_latest(policy, Timestamp::now()).unwrap_or_else(|error| {
+        tracing::error!(
+            code = error.code(), %error,
+            "earlier editions and fetches of robots.txt can't be read: they start anew"
+        );
+        Memory::default()
+    });
+    Ok((Arc::new(sink), memory))
+}
+
+/// Opens the access log of the policy.
+///
+/// # Errors
+/// The file can't be used.
+pub(super) fn open_access_log(
+    policy: &Policy,
+    policy_file: &Path,
+    metrics: &Arc<Metrics>,
+) -> Result<Option<Arc<Log>>, Error> {
+    let Some(access_log) = &policy.server.access_log else { return Ok(None) };
+    if let policy::Log::File(file) = &access_log.log {
+        create_folder(file, policy_file)?;
+    }
+    let log = Log::start(&target(&access_log.log), Arc::clone(metrics));
+    let log = log.map_err(|error| Error::Refused(format!("server.access_log: {error}")))?;
+    Ok(Some(Arc::new(log)))
+}
+
+fn target(log: &policy::Log) -> LogTarget {
+    match log {
+        policy::Log::File(file) => LogTarget::File(file.clone()),
+        policy::Log::Stdout => LogTarget::Stdout,
+    }
+}
+
+/// Creates the folder of a file beside the policy, such as `data/`. Another missing folder may be a
+/// typing error.
+fn create_folder(file: &Path, policy_file: &Path) -> Result<(), Error> {
+    let beside = policy_file.parent().unwrap_or(policy_file);
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let is_ours = |folder: &&Path| folder.is_relative() || folder.starts_with(beside);
+    let Some(folder) = folder.filter(is_ours) else { return Ok(()) };
+    std::fs::create_dir_all(folder)
+        .map_err(|error| Error::Refused(format!("the folder of {}: {error}", file.display())))
+}
