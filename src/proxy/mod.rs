@@ -50,6 +50,7 @@ pub use self::server::{Running, bind_check, start};
 
 mod access; // the access log
 mod edge; // the connection before pingora's parser
+mod failure; // errors without the octets of messages
 mod fields; // header fields of one hop
 mod send; // answers and tags written to the client
 mod server; // listeners, start and drain
@@ -129,7 +130,7 @@ impl Proxy {
         let now = self.clock.moment().now.as_second();
         if self.warned_at.swap(now, Ordering::Relaxed) != now {
             let origin = exchange.passage.served().map(|site| site.origin.to_string());
-            let error = escape::bounded(error.to_string().as_bytes(), 300);
+            let error = escape::bounded(failure::text(error).as_bytes(), 300);
             let unlogged = self.unlogged.swap(0, Ordering::Relaxed);
             tracing::warn!(origin, status, error, unlogged, "{fault}");
         } else {
@@ -313,7 +314,8 @@ impl ProxyHttp for Proxy {
                 None => session.respond_error(status).await,
             };
             if let Err(error) = sent {
-                tracing::debug!(%error, "the answer to a failed request could not be sent");
+                let error = failure::text(&error);
+                tracing::debug!(error, "the answer to a failed request could not be sent");
             }
         }
         FailToProxy { error_code: status, can_reuse_downstream: false }

@@ -133,8 +133,9 @@ pub fn start(
     let mut pingora = Server::new_with_opt_and_conf(None, conf);
     pingora.bootstrap();
     let connections = Arc::clone(&proxy.connections);
+    let access_log = proxy.access_log.clone();
     let proxy = http_proxy(&pingora.configuration, proxy);
-    let edge = Edge::new(proxy, Arc::clone(&metrics), Arc::clone(&connections));
+    let edge = Edge::new(proxy, Arc::clone(&metrics), Arc::clone(&connections), access_log);
     let mut service = Service::new("proxy".to_owned(), edge);
     for listener in &server.listen {
         service.add_listener(endpoint(listener)?);

@@ -2,6 +2,7 @@
 
 use std::{
     io,
+    net::{IpAddr, Ipv4Addr},
     pin::Pin,
     sync::Arc,
     task::{Context, Poll, ready},
@@ -23,7 +24,7 @@ use crate::{
     metrics::Metrics,
 };
 
-use super::{phase::Phase, wait::Timer};
+use super::{super::access::AccessLog, phase::Phase, wait::Timer};
 
 /// The octet that stands for the rest of a refused head. pingora answers it with 400, wherever in a
 /// head it is.
@@ -44,6 +45,7 @@ pub(super) struct Connection {
     /// Leads the hooks to the phase.
     digest: Arc<ProxyDigest>,
     metrics: Arc<Metrics>,
+    access_log: Option<AccessLog>,
     timer: Timer,
 }
 
@@ -71,8 +73,14 @@ impl Connection {
             phase,
             digest: Arc::new(digest),
             metrics,
+            access_log: None,
             timer: Timer::default(),
         }
+    }
+
+    /// Logs heads that are refused.
+    pub(super) fn logged_to(self, access_log: Option<AccessLog>) -> Self {
+        Self { access_log, ..self }
     }
 
     /// Passes on the octets that were read into `buffer` behind `start`.
@@ -120,12 +128,22 @@ impl Connection {
     fn refuse(&mut self, fault: Fault) {
         self.metrics.refusal(fault.code());
         if self.reader.is_in_head() {
+            self.log_refusal(fault.code(), 400);
             self.ready.push(REFUSED);
             self.end = Some(End::Quiet);
         } else {
             self.phase.refuse();
             self.end = Some(End::Broken);
         }
+    }
+
+    /// Logs a head that never becomes a request. A refused body ends a request, which is logged.
+    fn log_refusal(&self, reason: &'static str, status: u16) {
+        let Some(log) = &self.access_log else { return };
+        let digest = self.stream.get_socket_digest();
+        let peer = digest.as_ref().and_then(|digest| digest.peer_addr()?.as_inet());
+        let peer = peer.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), std::net::SocketAddr::ip);
+        log.refused((peer, self.stream.get_ssl_digest().is_some()), reason, status);
     }
 
     /// Moves ready octets into the buffer, as many as there is room for.

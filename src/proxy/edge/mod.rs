@@ -27,7 +27,7 @@ use pingora::{
 
 use crate::metrics::Metrics;
 
-use super::Proxy;
+use super::{Proxy, access::AccessLog};
 
 use self::connection::Connection;
 pub(super) use self::{connections::Connections, phase::Phase, target::admit};
@@ -43,6 +43,7 @@ pub(super) struct Edge {
     proxy: Arc<HttpProxy<Proxy>>,
     metrics: Arc<Metrics>,
     connections: Arc<Connections>,
+    access_log: Option<AccessLog>,
 }
 
 impl Edge {
@@ -50,8 +51,9 @@ impl Edge {
         proxy: HttpProxy<Proxy>,
         metrics: Arc<Metrics>,
         connections: Arc<Connections>,
+        access_log: Option<AccessLog>,
     ) -> Self {
-        Self { proxy: Arc::new(proxy), metrics, connections }
+        Self { proxy: Arc::new(proxy), metrics, connections, access_log }
     }
 }
 
@@ -66,7 +68,10 @@ impl ServerApp for Edge {
         let stream: Stream = match stream.selected_alpn_proto() {
             // Frames of HTTP/2 are no lines.
             Some(ALPN::H2) => stream,
-            _ => Box::new(Connection::new(stream, Arc::clone(&self.metrics))),
+            _ => {
+                let connection = Connection::new(stream, Arc::clone(&self.metrics));
+                Box::new(connection.logged_to(self.access_log.clone()))
+            }
         };
         // It serves all requests of the connection.
         self.proxy.process_new(stream, shutdown).await
