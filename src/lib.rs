@@ -69,8 +69,8 @@ pub mod tally; // requests counted by hour, until they are written
 
 pub mod counts; // counts by hour as they were written, and the answers to questions
 
-pub mod record; // the records and what else is kept, as values
 pub mod lines; // lines on their way to a file or to standard output
+pub mod record; // the records and what else is kept, as values
 pub mod violations; // the records: queue, store, queries
 
 pub mod evidence; // the identity of clients: lists, names, keys

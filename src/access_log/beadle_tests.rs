@@ -81,7 +81,8 @@ fn its_lines_tell_the_format() {
         assert_eq!(found.name(), "beadle-access");
     }
     // The combined form of other servers, with other values behind it.
-    let other = br#"192.0.2.7 - - [22/Nov/2026:19:30:05 +0000] "GET / HTTP/1.1" 200 5 "-" "a" "b" "c d e""#;
+    let other =
+        br#"192.0.2.7 - - [22/Nov/2026:19:30:05 +0000] "GET / HTTP/1.1" 200 5 "-" "a" "b" "c d e""#;
     assert_eq!(detect([&other[..]]).expect("a format").name(), "combined");
 }
 
@@ -103,7 +104,10 @@ fn a_line_that_is_no_request_is_not_guessed() {
     let hashed = Line { client_ip: "0f1e2d3c4b5a6978", ..line() };
     assert_eq!(parse(&json(&hashed)), Err(Fault::Address));
     assert_eq!(parse(&combined(&hashed)), Err(Fault::Address));
-    assert_eq!(parse(b"{\"schema\":1,\"id\":\"a record of a violation\"}\n"), Err(Fault::NoRequest));
+    assert_eq!(
+        parse(b"{\"schema\":1,\"id\":\"a record of a violation\"}\n"),
+        Err(Fault::NoRequest)
+    );
     assert_eq!(parse(b"{\n"), Err(Fault::Json));
 }
 

@@ -51,6 +51,10 @@ mod target; // the octets of a target
 mod tests;
 mod visit; // one request at its site
 
+use self::{
+    access::Account, broken::Broken, client::Client, passage::ServedAt, record::Recorder,
+    visit::Examination,
+};
 pub use self::{
     access::{BrokenHead, Served},
     admission::{Admission, admit, one_length},
@@ -65,9 +69,6 @@ pub use self::{
     request::Request,
     target::{BadTarget, received_target},
     visit::Visit,
-};
-use self::{
-    access::Account, broken::Broken, client::Client, passage::ServedAt, record::Recorder, visit::Examination,
 };
 
 /// The decisions about requests, over the published state.
@@ -126,7 +127,10 @@ impl Gate {
             }
         };
         let refusal = None;
-        Reception { answer, passage: Passage { site, class, action, hop, record, refusal, account } }
+        Reception {
+            answer,
+            passage: Passage { site, class, action, hop, record, refusal, account },
+        }
     }
 
     /// A request at its site, before the decision.

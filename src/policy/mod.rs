@@ -34,7 +34,9 @@ pub use self::{
     restart::restart_findings,
     robots_txt::{DEFAULT_CACHE_WINDOW, DEFAULT_ROBOTS_MAX_AGE, MAX_CACHE_WINDOW, RobotsTxt},
     sections::Policy,
-    server::{AccessFormat, AccessLog, Admin, DEFAULT_ADMIN, DEFAULT_LISTEN, Listener, Server, Tls},
+    server::{
+        AccessFormat, AccessLog, Admin, DEFAULT_ADMIN, DEFAULT_LISTEN, Listener, Server, Tls,
+    },
     share::Share,
     sites::Site,
     size::text as size_text,

@@ -58,7 +58,12 @@ impl AccessLog {
     }
 
     /// Logs a head that never became a request, by the peer, the code and the status of its refusal.
-    pub(super) fn refused(&self, (peer, is_tls): (IpAddr, bool), reason: &'static str, status: u16) {
+    pub(super) fn refused(
+        &self,
+        (peer, is_tls): (IpAddr, bool),
+        reason: &'static str,
+        status: u16,
+    ) {
         let now = self.clock.moment().now;
         let head = BrokenHead { now, peer, is_tls, status, reason };
         let mut line = Vec::with_capacity(512);

@@ -42,16 +42,17 @@ use crate::{
     publication::{Clock, Handles},
 };
 
+pub use self::server::{Running, check, start};
 use self::{
     access::{AccessLog, Course},
     edge::Phase,
 };
-pub use self::server::{Running, bind_check, start};
 
 mod access; // the access log
 mod edge; // the connection before pingora's parser
 mod failure; // errors without the octets of messages
 mod fields; // header fields of one hop
+mod handover; // sockets of our own for pingora's listeners
 mod send; // answers and tags written to the client
 mod server; // listeners, start and drain
 mod upgrade; // connections that switch protocols
@@ -255,7 +256,7 @@ impl ProxyHttp for Proxy {
             if !fields::is_asked_switch(session.req_header(), response) {
                 return Err(unasked_switch());
             }
-            phase.into_iter().for_each(Phase::switch);
+            phase.into_iter().for_each(|phase| phase.switch(self.connections.draining()));
             return Ok(());
         }
         if response.status.is_informational() {

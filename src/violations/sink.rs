@@ -14,9 +14,9 @@ use jiff::Timestamp;
 use crate::{
     tally::Tally,
     violations::{
-        ClockLeap, Counts, Detail, Drops, Edition, Error, Fetch, Health, History, LogTarget, NoteCounts,
-        OnDamage, Overflow, People, Places, Quarantined, Record, Removed, SeriesKey, SiteHosts,
-        Text,
+        ClockLeap, Counts, Detail, Drops, Edition, Error, Fetch, Health, History, LogTarget,
+        NoteCounts, OnDamage, Overflow, People, Places, Quarantined, Record, Removed, SeriesKey,
+        SiteHosts, Text,
         fill::Fill,
         history::Recollection,
         lane::Lane,

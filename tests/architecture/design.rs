@@ -179,8 +179,8 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
     ("pingora", &["proxy/"]),
     ("async_trait", &["proxy/"]),
     ("instant_acme", &["acme/"]),
-    ("listenfd", &["service/"]),
-    ("sd_notify", &["service/"]),
+    ("listenfd", &["service/sockets.rs"]),
+    ("sd_notify", &["service/systemd.rs"]),
     ("ppp", &["proxy/"]),
     (
         "http",
@@ -239,6 +239,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
             "conduct/",
             "publication/",
             "gate/",
+            "proxy/handover.rs",
         ],
     ),
     ("arc_swap", &["evidence/", "publication/", "gate/"]),
@@ -398,8 +399,17 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
 /// What reads a clock, and the rooms that may; the others get the time as an argument.
 pub(crate) const CLOCKS: [&str; 4] =
     ["Timestamp::now", "SystemTime::now", "Instant::now", "Zoned::now"];
-pub(crate) const CLOCK_ROOMS: [&str; 9] =
-    ["fetch", "lines", "violations", "evidence", "alerts", "publication", "proxy", "service", "cli"];
+pub(crate) const CLOCK_ROOMS: [&str; 9] = [
+    "fetch",
+    "lines",
+    "violations",
+    "evidence",
+    "alerts",
+    "publication",
+    "proxy",
+    "service",
+    "cli",
+];
 
 /// Sockets, and the rooms that open them; the gate gets requests as data.
 pub(crate) const SOCKETS: [&str; 4] = ["TcpStream", "TcpListener", "UdpSocket", "UnixStream"];

@@ -28,6 +28,7 @@ fn probes() -> Vec<(&'static str, String)> {
         ("`server.listen[]`", top(&format!("server: {{ listen: [{{ {ODD} }}] }}"))),
         ("`server.admin`", top(&format!("server: {{ admin: {{ {ODD} }} }}"))),
         ("`server.listen[].tls`", top(&format!("server: {{ listen: [{{ tls: {{ {ODD} }} }}] }}"))),
+        ("`server.access_log`", top(&format!("server: {{ access_log: {{ {ODD} }} }}"))),
         ("`server.timeouts`", top(&format!("server: {{ timeouts: {{ {ODD} }} }}"))),
         ("`violations`", top(&format!("violations: {{ {ODD} }}"))),
         ("`evidence`", top(&format!("evidence: {{ {ODD} }}"))),
