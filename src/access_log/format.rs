@@ -5,9 +5,9 @@ use std::fmt;
 use crate::escape::shown;
 
 use super::{
-    alb, apache, beadle,
+    alb, apache,
     entry::{Entry, Fault},
-    haproxy, json, nginx,
+    haproxy, json, nginx, own,
     pattern::Pattern,
     w3c::Columns,
 };
@@ -78,7 +78,7 @@ impl Format {
             "vhost_combined" => Kind::Pattern(builtin(VHOST)?),
             "traefik" => Kind::Either(builtin(COMBINED)?),
             "json" | "caddy" | "cloudflare" | "beadle" => Kind::Json,
-            "beadle-access" => Kind::Beadle(builtin(beadle::COMBINED)?),
+            "beadle-access" => Kind::Beadle(builtin(own::COMBINED)?),
             "alb" => Kind::Alb,
             "haproxy" => Kind::Haproxy,
             "w3c" | "iis" | "cloudfront" => Kind::W3c,
@@ -106,7 +106,7 @@ impl Format {
 
     /// Whether a line is one of Beadle's own access log.
     pub(super) fn is_of_beadle(&self, line: &[u8]) -> bool {
-        matches!(&self.kind, Kind::Beadle(combined) if beadle::is_line(line, combined))
+        matches!(&self.kind, Kind::Beadle(combined) if own::is_line(line, combined))
     }
 
     /// The entry of a line without its end; `None` for a comment. `header` holds the columns that
@@ -123,7 +123,7 @@ impl Format {
             Kind::Pattern(pattern) => pattern.parse(line)?,
             Kind::Either(pattern) if !line.starts_with(b"{") => pattern.parse(line)?,
             Kind::Json | Kind::Either(_) => json::parse(line)?,
-            Kind::Beadle(_) if line.starts_with(b"{") => beadle::parse(line)?,
+            Kind::Beadle(_) if line.starts_with(b"{") => own::parse(line)?,
             Kind::Beadle(pattern) => pattern.parse(line)?,
             Kind::Alb => alb::parse(line)?,
             Kind::Haproxy => haproxy::parse(line)?,

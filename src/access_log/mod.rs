@@ -7,7 +7,7 @@
 //! json        Caddy, Traefik, Cloudflare Logpush, Beadle's records, other JSON lines
 //! w3c         W3C extended (IIS), CloudFront: the fields stand in the file
 //! haproxy, alb    fixed columns
-//! line, beadle    Beadle's own log, written and read
+//! line, own    Beadle's own log, written and read
 //! request_line, time, unescape   parts of a line
 //! ```
 //! A line that can't be read gives a [`Fault`] and is never guessed.
@@ -16,7 +16,6 @@
 
 mod alb;
 mod apache;
-mod beadle;
 mod detect;
 mod entry;
 mod format;
@@ -24,6 +23,7 @@ mod haproxy;
 mod json;
 mod line;
 mod nginx;
+mod own;
 mod pattern;
 mod request_line;
 mod time;
@@ -31,7 +31,7 @@ mod unescape;
 mod w3c;
 
 #[cfg(test)]
-mod beadle_tests;
+mod own_tests;
 #[cfg(test)]
 mod tests;
 

@@ -10,23 +10,10 @@ use jiff::Timestamp;
 
 use crate::{
     access_log::{Line, REFUSE},
-    conduct::Weighed,
-    crawlers::Name,
     policy::AccessFormat,
 };
 
-use super::{Gate, Request, client, passage::Passage, refusal::Refusal, visit::Visit};
-
-/// The part of a decision that is logged.
-#[derive(Debug)]
-pub(super) struct Account {
-    time: Timestamp,
-    client: IpAddr,
-    product_token: Option<Box<str>>,
-    standing: &'static str,
-    verdict: &'static str,
-    reason: &'static str,
-}
+use super::{Gate, Request, client, passage::Passage, refusal::Refusal};
 
 /// The response to a request, as the edge sent it.
 #[derive(Clone, Copy, Debug)]
@@ -58,22 +45,6 @@ pub struct BrokenHead {
     pub status: u16,
     /// The code of the reason.
     pub reason: &'static str,
-}
-
-impl Account {
-    pub(super) fn of(visit: &Visit<'_>, weighed: &Weighed<'_>) -> Self {
-        let decision = &weighed.decision;
-        let judged = decision.judgement.and_then(|judgement| judgement.name);
-        let name = judged.or_else(|| visit.claim.primary());
-        Self {
-            time: visit.now(),
-            client: visit.client.address,
-            product_token: name.map(Name::as_str).map(Box::from),
-            standing: decision.standing.outcome.as_str(),
-            verdict: decision.access.as_str(),
-            reason: decision.reason.as_str(),
-        }
-    }
 }
 
 impl Gate {

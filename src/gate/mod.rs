@@ -30,6 +30,7 @@ use crate::{
 };
 
 mod access; // a request in the access log
+mod account; // a decision for the access log
 mod admission; // the one form of a message
 mod answer; // an answer of Beadle's own
 mod broken; // the broken part of robots.txt
@@ -51,10 +52,6 @@ mod target; // the octets of a target
 mod tests;
 mod visit; // one request at its site
 
-use self::{
-    access::Account, broken::Broken, client::Client, passage::ServedAt, record::Recorder,
-    visit::Examination,
-};
 pub use self::{
     access::{BrokenHead, Served},
     admission::{Admission, admit, one_length},
@@ -69,6 +66,10 @@ pub use self::{
     request::Request,
     target::{BadTarget, received_target},
     visit::Visit,
+};
+use self::{
+    account::Account, broken::Broken, client::Client, passage::ServedAt, record::Recorder,
+    visit::Examination,
 };
 
 /// The decisions about requests, over the published state.

@@ -10,7 +10,7 @@ use crate::{
     violations::Record,
 };
 
-use super::{access::Account, answer::Answer, refusal::Refusal};
+use super::{account::Account, answer::Answer, refusal::Refusal};
 
 /// The outcome of a request at the gate.
 #[derive(Debug)]

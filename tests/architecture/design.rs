@@ -382,6 +382,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
             "publication/",
             "gate/",
             "proxy/",
+            "console/log_lines.rs",
             "admin/",
             "desk/",
             "api/",
