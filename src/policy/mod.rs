@@ -35,7 +35,8 @@ pub use self::{
     robots_txt::{DEFAULT_CACHE_WINDOW, DEFAULT_ROBOTS_MAX_AGE, MAX_CACHE_WINDOW, RobotsTxt},
     sections::Policy,
     server::{
-        AccessFormat, AccessLog, Admin, DEFAULT_ADMIN, DEFAULT_LISTEN, Listener, Server, Tls,
+        AccessFormat, AccessLog, Admin, DEFAULT_ADMIN, DEFAULT_LISTEN, Limits, Listener, Server,
+        Tls,
     },
     share::Share,
     sites::Site,

@@ -126,6 +126,29 @@ fn requests_that_are_not_judged_have_a_line_too() {
 }
 
 #[test]
+fn heads_that_are_too_large_or_too_slow_have_a_line_too() {
+    let origin = Origin::plain();
+    let limits = "  limits: { header_fields: 4, header_time: 1s }\n";
+    let beadle = Setup::site(origin.port, RULES).server(LOG).server(limits).start();
+    let fields: String = (0..9).map(|number| format!("X-{number}: 1\r\n")).collect();
+    let large = format!("GET /a HTTP/1.1\r\nHost: site.example\r\n{fields}\r\n");
+    for (number, (sent, status, reason)) in [
+        (large.as_str(), 431, "proxy.header_fields"),
+        ("GET /a HTTP/1.1\r\nHost: site.ex", 408, "proxy.header_time"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let mut client = Client::connect(beadle.port);
+        client.write(sent.as_bytes());
+        assert_eq!(client.response("GET").expect("an answer").status, status, "{reason}");
+        let line = lines(&beadle, number + 1).pop().expect("a line");
+        let found = [&line["status"], &line["reason"], &line["action"], &line["client_ip"]];
+        assert_eq!(found, [&json!(status), &json!(reason), &json!("refuse"), &json!("127.0.0.1")]);
+    }
+}
+
+#[test]
 fn a_tunnel_has_its_line_at_its_end() {
     let origin = Origin::playing(|exchange| {
         exchange.write(
