@@ -93,6 +93,8 @@ pub mod trial; // the tests of a policy and their outcomes
 
 pub mod replay; // access logs run through a policy
 
+mod edge; // connections of clients, before they are requests
+
 pub mod proxy; // the edge on pingora
 
 pub mod decide; // other servers ask and answer themselves

@@ -10,7 +10,7 @@
 //! logging              the access log; Gate::finish: counted and recorded with the final status
 //! ```
 //!
-//! May use: gate, publication, policy, enforce, framing, lines, metrics, diagnostic, escape. Must not know: admin,
+//! May use: edge, gate, publication, policy, enforce, lines, metrics, diagnostic, escape. Must not know: admin,
 //! cli.
 
 use std::{
@@ -34,6 +34,7 @@ use pingora::{
 };
 
 use crate::{
+    edge::{self, AccessLog, Course, Phase},
     escape,
     gate::{self, Answer, Gate, Reception},
     lines::Log,
@@ -42,25 +43,15 @@ use crate::{
     publication::{Clock, Fault, Handles},
 };
 
+use self::exchange::Exchange;
 pub use self::server::{Running, check, start};
-use self::{
-    access::{AccessLog, Course},
-    edge::Phase,
-    exchange::Exchange,
-};
 
-mod access; // the access log
-mod edge; // the connection before pingora's parser
 mod exchange; // a request on its way to an origin
 mod failure; // errors without the octets of messages
 mod fields; // header fields of one hop
-mod guests; // connections of each client network
-mod listen; // sockets
-mod opening; // PROXY protocol and TLS handshake
 mod send; // answers and tags written to the client
 mod server; // listeners, start and drain
 mod silence; // how long a tunnel or a stream may be silent
-mod socket; // a TCP connection
 mod upgrade; // connections that switch protocols
 
 /// The proxy, with everything that its requests share.

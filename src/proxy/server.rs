@@ -22,15 +22,14 @@ use pingora::{
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
 use tokio::{sync::watch, time::timeout};
 
-use crate::{diagnostic::Diagnostic, metrics::Metrics, policy};
-
-use super::{
-    Proxy,
-    edge::{ClientLimits, Connections, Edge},
-    guests::Guests,
-    listen::{Common, Listeners},
-    opening::Opening,
+use crate::{
+    diagnostic::Diagnostic,
+    edge::{ClientLimits, Common, Connections, Edge, Guests, Listeners, Opening},
+    metrics::Metrics,
+    policy,
 };
+
+use super::Proxy;
 
 /// The idle time after which a draining server without connections ends.
 const QUIET: Duration = Duration::from_millis(100);

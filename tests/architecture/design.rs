@@ -7,7 +7,7 @@ const FORMATS_AND_KEYS: [&str; 5] = ["robots", "robots_tag", "signature", "crawl
 
 /// The rooms that each room may use beside the base and itself. An arrow only ever points up this
 /// table.
-pub(crate) const USES: [(&str, &[&str]); 37] = [
+pub(crate) const USES: [(&str, &[&str]); 38] = [
     ("framing", &[]),
     ("access_log", &[]),
     ("robots", &[]),
@@ -81,7 +81,8 @@ pub(crate) const USES: [(&str, &[&str]); 37] = [
             "explanation",
         ],
     ),
-    ("proxy", &["framing", "policy", "enforce", "lines", "publication", "gate"]),
+    ("edge", &["framing", "policy", "lines", "publication", "gate"]),
+    ("proxy", &["policy", "enforce", "lines", "publication", "gate", "edge"]),
     ("decide", &["policy", "enforce", "publication", "gate"]),
     ("admin", &["violations", "report", "publication", "gate"]),
     (
@@ -178,12 +179,12 @@ pub(crate) const USES: [(&str, &[&str]); 37] = [
 
 /// The places of each direct dependency; it is unknown everywhere else.
 pub(crate) const CRATES: [(&str, &[&str]); 50] = [
-    ("pingora", &["proxy/"]),
-    ("async_trait", &["proxy/"]),
+    ("pingora", &["edge/", "proxy/"]),
+    ("async_trait", &["edge/", "proxy/"]),
     ("instant_acme", &["acme/"]),
     ("listenfd", &["service/sockets.rs"]),
     ("sd_notify", &["service/systemd.rs"]),
-    ("ppp", &["proxy/"]),
+    ("ppp", &["edge/"]),
     (
         "http",
         &[
@@ -191,6 +192,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
             "evidence/",
             "gate/",
             "explanation/",
+            "edge/",
             "proxy/",
             "decide/",
             "admin/",
@@ -211,6 +213,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
             "evidence/",
             "publication/",
             "gate/",
+            "edge/",
             "proxy/",
             "decide/",
             "replay/",
@@ -224,6 +227,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
             "evidence/",
             "alerts/",
             "publication/",
+            "edge/",
             "proxy/",
             "decide/",
             "admin/",
@@ -245,13 +249,22 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
             "conduct/",
             "publication/",
             "gate/",
-            "proxy/handover.rs",
+            "edge/guests.rs",
         ],
     ),
     ("arc_swap", &["evidence/", "publication/", "gate/"]),
     (
         "ipnet",
-        &["fetch/", "crawlers/ranges/", "policy/", "evidence/", "gate/", "proxy/", "decide/"],
+        &[
+            "fetch/",
+            "crawlers/ranges/",
+            "policy/",
+            "evidence/",
+            "gate/",
+            "edge/",
+            "proxy/",
+            "decide/",
+        ],
     ),
     ("rustls", &["fetch/", "publication/certificates.rs", "proxy/"]),
     ("regex_automata", &["crawlers/patterns.rs"]),
@@ -343,6 +356,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
             "gate/",
             "explanation/",
             "trial/",
+            "edge/",
             "proxy/",
             "admin/",
             "desk/",
@@ -391,6 +405,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
             "alerts/",
             "publication/",
             "gate/",
+            "edge/",
             "proxy/",
             "console/log_lines.rs",
             "admin/",
@@ -410,13 +425,14 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
 /// What reads a clock, and the rooms that may; the others get the time as an argument.
 pub(crate) const CLOCKS: [&str; 4] =
     ["Timestamp::now", "SystemTime::now", "Instant::now", "Zoned::now"];
-pub(crate) const CLOCK_ROOMS: [&str; 10] = [
+pub(crate) const CLOCK_ROOMS: [&str; 11] = [
     "fetch",
     "lines",
     "violations",
     "evidence",
     "alerts",
     "publication",
+    "edge",
     "proxy",
     "decide",
     "service",
@@ -425,8 +441,8 @@ pub(crate) const CLOCK_ROOMS: [&str; 10] = [
 
 /// Sockets, and the rooms that open them; the gate gets requests as data.
 pub(crate) const SOCKETS: [&str; 4] = ["TcpStream", "TcpListener", "UdpSocket", "UnixStream"];
-pub(crate) const SOCKET_ROOMS: [&str; 6] =
-    ["connections", "proxy", "decide", "admin", "service", "cli"];
+pub(crate) const SOCKET_ROOMS: [&str; 7] =
+    ["connections", "edge", "proxy", "decide", "admin", "service", "cli"];
 
 /// What prints; only cli does.
 pub(crate) const PRINTING: [&str; 5] = ["println!", "eprintln!", "print!", "eprint!", "dbg!"];
@@ -468,6 +484,7 @@ pub(crate) const PURE_ROOMS: [&str; 20] = [
 /// The most lines of a file, and of half of the files.
 pub(crate) const MOST_LINES: usize = 450;
 pub(crate) const MOST_LINES_OF_HALF: usize = 200;
-/// The most lines of a room, and of the proxy: what is not about pingora belongs into the gate.
+/// The most lines of a room, and of the proxy: what is not about pingora belongs into the gate, what is
+/// about connections into the edge.
 pub(crate) const MOST_LINES_OF_ROOM: usize = 6_500;
 pub(crate) const MOST_LINES_OF_PROXY: usize = 2_500;

@@ -13,7 +13,7 @@ use pingora::http::RequestHeader;
 use crate::gate::{self, Refusal};
 
 /// Brings a request into the form that the gate judges: the one of HTTP/1.1.
-pub(in crate::proxy) fn admit(header: &mut RequestHeader) -> Result<(), Refusal> {
+pub(crate) fn admit(header: &mut RequestHeader) -> Result<(), Refusal> {
     if header.version == Version::HTTP_2 {
         from_http_2(header)?;
     }
