@@ -34,7 +34,10 @@ pub use self::{
     restart::restart_findings,
     robots_txt::{DEFAULT_CACHE_WINDOW, DEFAULT_ROBOTS_MAX_AGE, MAX_CACHE_WINDOW, RobotsTxt},
     sections::Policy,
-    server::{Admin, DEFAULT_ADMIN, DEFAULT_LISTEN, Listener, Server, Tls},
+    server::{
+        Acme, Admin, CertificateFiles, DEFAULT_ACME_DIRECTORY, DEFAULT_ACME_FOLDER, DEFAULT_ADMIN,
+        DEFAULT_LISTEN, Listener, Server, Tls,
+    },
     share::Share,
     sites::Site,
     size::text as size_text,

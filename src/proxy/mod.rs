@@ -9,7 +9,7 @@
 //! logging              Gate::finish: counted and recorded with the final status
 //! ```
 //!
-//! May use: gate, publication, policy, enforce, framing, metrics, diagnostic, escape. Must not know: admin,
+//! May use: tls, gate, publication, policy, enforce, framing, metrics, diagnostic, escape. Must not know: admin,
 //! cli.
 
 use std::{
@@ -39,6 +39,7 @@ use crate::{
     metrics::{Gauge, Metrics},
     policy::{self, Policy},
     publication::{Clock, Handles},
+    tls::Challenges,
 };
 
 use self::edge::Phase;
@@ -58,6 +59,9 @@ pub struct Proxy {
     metrics: Arc<Metrics>,
     trusted: Vec<IpNet>,
     timeouts: policy::Timeouts,
+    challenges: Arc<Challenges>,
+    /// The listeners that only send requests to HTTPS.
+    redirects: Vec<policy::Listener>,
     connections: Arc<edge::Connections>,
     /// The time of the last warning about a failing origin, in seconds.
     warned_at: AtomicI64,
@@ -85,12 +89,15 @@ impl Drop for InFlight {
 impl Proxy {
     /// A proxy over the published state, with the settings of `policy` that need a restart.
     pub fn new(handles: &Handles, policy: &Policy) -> Self {
+        let listeners = policy.server.listen.iter();
         Self {
             gate: Gate::new(handles, policy),
             clock: Arc::clone(&handles.clock),
             metrics: Arc::clone(&handles.metrics),
             trusted: policy.server.trusted_proxies.clone(),
             timeouts: policy.server.timeouts,
+            challenges: handles.certificates.challenges(),
+            redirects: listeners.filter(|one| one.is_redirect).cloned().collect(),
             connections: Arc::default(),
             warned_at: AtomicI64::new(0),
             unlogged: AtomicU64::new(0),
@@ -114,12 +121,27 @@ impl Proxy {
             peer: peer(session),
             is_tls: is_tls(session),
         };
+        if let Some(answer) = self.challenges.answer(request.target) {
+            return Reception {
+                answer: Some(Answer::challenge(answer)),
+                passage: Passage::default(),
+            };
+        }
+        if !self.redirects.is_empty() && self.is_redirect(session) {
+            return self.gate.redirect(&request);
+        }
         let started = Instant::now();
         let reception = self.gate.receive(&request, self.clock.moment());
         if !request.is_about_server() && reception.passage.served().is_some() {
             self.metrics.decision_seconds.observe(started.elapsed().as_secs_f64());
         }
         reception
+    }
+
+    /// Whether the connection comes through a listener that only sends requests to HTTPS.
+    fn is_redirect(&self, session: &Session) -> bool {
+        let local = session.server_addr().and_then(|address| address.as_inet());
+        local.is_some_and(|local| self.redirects.iter().any(|one| one.takes(*local)))
     }
 
     /// Warns of a failing origin, at most once a second, and counts the failures in between.

@@ -18,10 +18,9 @@ use pingora::{
     server::{RunArgs, Server, ShutdownSignal, ShutdownSignalWatch, configuration::ServerConf},
     services::listening::Service,
 };
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
 use tokio::sync::watch;
 
-use crate::{diagnostic::Diagnostic, metrics::Metrics, policy};
+use crate::{diagnostic::Diagnostic, metrics::Metrics, policy, tls::Certificates};
 
 use super::{
     Proxy,
@@ -47,7 +46,7 @@ pub struct Running {
     connections: Arc<Connections>,
 }
 
-/// Checks every socket and certificate of the policy. The caller has bound the address `bound`.
+/// Checks every socket of the policy. The caller has bound the address `bound`.
 ///
 /// # Errors
 /// A finding for each unusable one.
@@ -58,12 +57,10 @@ pub fn bind_check(
     // All sockets stay open until the last check, so that two overlapping ones fail.
     let addresses = server.addresses().filter(|address| Some(*address) != bound);
     let tried: Vec<_> = addresses.map(|address| (address, TcpListener::bind(address))).collect();
-    let mut findings: Vec<Diagnostic> = tried
+    let findings: Vec<Diagnostic> = tried
         .iter()
         .filter_map(|(address, tried)| Some(socket_finding(*address, tried.as_ref().err()?)))
         .collect();
-    let certificates = server.listen.iter().filter_map(|listener| listener.tls.as_ref());
-    findings.extend(certificates.filter_map(|tls| certificate_finding(tls).err()));
     if findings.is_empty() { Ok(()) } else { Err(findings) }
 }
 
@@ -79,40 +76,14 @@ fn socket_finding(address: SocketAddr, error: &std::io::Error) -> Diagnostic {
     Diagnostic::error("server.listen", message).help(help)
 }
 
-/// The largest PEM file, in octets.
-const MAX_PEM: u64 = 4 << 20;
-
-fn certificate_finding(tls: &policy::Tls) -> Result<(), Diagnostic> {
-    let refused = |file: &std::path::Path, error: &dyn std::fmt::Display| {
-        Diagnostic::error("server.tls", format!("{}: {error}", file.display()))
-            .help("name PEM files of a certificate chain and its private key")
-    };
-    for file in [&tls.certificate, &tls.key] {
-        // A device may have no end, and a pipe no writer.
-        let found = std::fs::metadata(file).map_err(|error| refused(file, &error))?;
-        if !found.is_file() || found.len() > MAX_PEM {
-            return Err(refused(file, &"not a regular file of 4 MiB at most"));
-        }
-    }
-    let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_file_iter(&tls.certificate)
-        .and_then(Iterator::collect)
-        .map_err(|error| refused(&tls.certificate, &error))?;
-    let key = PrivateKeyDer::from_pem_file(&tls.key).map_err(|error| refused(&tls.key, &error))?;
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    rustls::ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .and_then(|config| config.with_no_client_auth().with_single_cert(chain, key))
-        .map(drop)
-        .map_err(|error| refused(&tls.certificate, &error))
-}
-
 /// Starts the proxy on the sockets of `server`, after [`bind_check`].
 ///
 /// # Errors
-/// A certificate is unusable after all.
+/// There is no thread for it.
 pub fn start(
     server: &policy::Server,
     proxy: Proxy,
+    certificates: &Certificates,
     metrics: Arc<Metrics>,
 ) -> Result<Running, Diagnostic> {
     // With several providers compiled in, rustls needs a default. A second installation fails
@@ -137,7 +108,7 @@ pub fn start(
     let edge = Edge::new(proxy, Arc::clone(&metrics), Arc::clone(&connections));
     let mut service = Service::new("proxy".to_owned(), edge);
     for listener in &server.listen {
-        service.add_listener(endpoint(listener)?);
+        service.add_listener(endpoint(listener, certificates)?);
     }
     pingora.add_service(service);
     let (stop, stopped) = watch::channel(false);
@@ -152,13 +123,17 @@ pub fn start(
 }
 
 /// A socket as pingora takes it.
-fn endpoint(listener: &policy::Listener) -> Result<ListenerConfig, Diagnostic> {
+fn endpoint(
+    listener: &policy::Listener,
+    certificates: &Certificates,
+) -> Result<ListenerConfig, Diagnostic> {
     let buffer = L4BufferSettings::default().read(READ_BUFFER);
     let endpoint = ListenerConfig::tcp(listener.address.to_string()).l4_buffer(buffer);
-    let Some(tls) = &listener.tls else { return Ok(endpoint) };
-    let (certificate, key) = (tls.certificate.to_string_lossy(), tls.key.to_string_lossy());
-    let settings = TlsSettings::intermediate(&certificate, &key)
+    let Some(resolver) = certificates.resolver(listener.address) else { return Ok(endpoint) };
+    // The resolver stands for the files.
+    let mut settings = TlsSettings::intermediate("", "")
         .map_err(|error| Diagnostic::error("server.tls", error.to_string()))?;
+    settings.set_cert_resolver(resolver);
     Ok(endpoint.tls(settings))
 }
 

@@ -20,7 +20,7 @@ use super::{
     sources,
 };
 
-/// How often to check the policy files. A check costs less than file system events in a folder with
+/// How often to check the policy files and the certificates. A check costs less than file system events in a folder with
 /// a database, and works across links, mounts and replaced folders.
 const FILES: Duration = Duration::from_millis(250);
 /// How often to check the database for an accepted file.
@@ -48,6 +48,7 @@ impl Publisher {
                         break;
                     }
                     self.file.mark_as_read();
+                    self.handles.certificates.read_again(&self.handles.metrics);
                     let outcome = self.reload().await;
                     if outcome == Outcome::Unchanged {
                         self.handles.metrics.reload("unchanged");
@@ -63,6 +64,7 @@ impl Publisher {
                     older.into_iter().for_each(|older| self.publish(Change::Recalled(older)));
                 }
                 _ = files.tick() => {
+                    self.handles.certificates.check(&self.handles.metrics);
                     if self.file.has_changed() {
                         self.reload().await;
                     }

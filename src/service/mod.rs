@@ -21,7 +21,7 @@ use jiff::Timestamp;
 use tokio::sync::mpsc;
 
 use crate::{
-    admin, api,
+    acme, admin, api,
     console::exit::{Error, Exit},
     desk,
     gate::Gate,
@@ -29,6 +29,7 @@ use crate::{
     policy::{self, Policy},
     proxy::{self, Proxy, Running},
     publication::{self, Publisher},
+    tls::Certificates,
     trial,
     violations::{CountsInMemory, Sink},
 };
@@ -77,6 +78,8 @@ impl Service {
         let address = bound.as_ref().map(TcpListener::local_addr).transpose()?;
         proxy::bind_check(&policy.server, address).map_err(Error::Findings)?;
         let metrics = Arc::new(Metrics::new());
+        let certificates = Certificates::read(&policy, &metrics).map_err(Error::Findings)?;
+        let certificates = Arc::new(certificates);
         let (sink, memory) = open_store(&policy, file)?;
         let server = policy.server.clone();
         announce(&policy);
@@ -113,8 +116,9 @@ impl Service {
         let at_start = policy.clone();
         let (policy_file, sink_of) = (file.to_owned(), Arc::clone(&sink));
         let file_and_trial = (policy_file.clone(), trial::findings as publication::Trial);
+        let (presented, counted) = (Arc::clone(&certificates), Arc::clone(&metrics));
         let started =
-            Publisher::start(policy, file_and_trial, memory, sink_of, Arc::clone(&metrics)).await;
+            Publisher::start(policy, file_and_trial, memory, sink_of, presented, counted).await;
         let refused = |finding| Error::Findings(vec![finding]);
         let publisher = started.map_err(refused)?;
         let handles = publisher.handles();
@@ -123,8 +127,11 @@ impl Service {
         let _ = live.set(admin::Live { policy_file, handles, gate });
         tokio::spawn(watch_for_alerts(&publisher, at_start.clone(), counts));
         let proxy = Proxy::new(&publisher.handles(), &at_start);
-        let running = proxy::start(&server, proxy, metrics).map_err(refused)?;
+        let running = proxy::start(&server, proxy, &certificates, Arc::clone(&metrics));
+        let running = running.map_err(refused)?;
         wait_until_listening(&server).await;
+        // An authority asks the listeners for its proof.
+        tokio::spawn(acme::run(certificates, metrics));
         ready.store(true, Ordering::Release);
         Ok(Self { running, publisher, sink, ready, drain: server.timeouts.drain })
     }

@@ -21,6 +21,7 @@ mod hosts; // each host is its own site
 mod origin_answers; // answers of an origin that break the protocol
 mod robots_tags; // the policy's tags, merged with the origin's
 mod serve_robots; // robots.txt, whatever else fails
+mod tls; // certificates by name, taken anew without a restart
 mod transparent; // everything else, byte for byte
 
 // === rules
@@ -42,6 +43,7 @@ mod smuggling; // one request stays one request
 mod standing; // addresses and names as evidence for a claim
 
 // === the program and its verbs
+mod acme; // certificates that the program orders itself
 mod admin;
 mod alerts; // events for the operator
 mod api; // JSON and exports for other programs

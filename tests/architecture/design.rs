@@ -1,13 +1,13 @@
 //! The design as tables: rooms, crates, clocks, effects, sizes.
 
 /// The rooms of the base; every room may use them.
-pub(crate) const BASE: [&str; 6] =
-    ["diagnostic", "escape", "fetch", "metrics", "product_token", "text"];
+pub(crate) const BASE: [&str; 7] =
+    ["diagnostic", "escape", "fetch", "metrics", "product_token", "stamp", "text"];
 const FORMATS_AND_KEYS: [&str; 5] = ["robots", "robots_tag", "signature", "crawlers", "keys"];
 
 /// The rooms that each room may use beside the base and itself. An arrow only ever points up this
 /// table.
-pub(crate) const USES: [(&str, &[&str]); 35] = [
+pub(crate) const USES: [(&str, &[&str]); 37] = [
     ("framing", &[]),
     ("access_log", &[]),
     ("robots", &[]),
@@ -30,9 +30,21 @@ pub(crate) const USES: [(&str, &[&str]); 35] = [
     ("report", &["robots", "crawlers", "policy", "enforce", "comparison", "violations"]),
     ("audit", &["robots", "robots_tag", "crawlers", "policy", "enforce", "report"]),
     ("alerts", &["policy"]),
+    ("tls", &["policy"]),
+    ("acme", &["policy", "tls"]),
     (
         "publication",
-        &["robots", "crawlers", "policy", "enforce", "violations", "evidence", "conduct", "alerts"],
+        &[
+            "robots",
+            "crawlers",
+            "policy",
+            "enforce",
+            "violations",
+            "evidence",
+            "conduct",
+            "alerts",
+            "tls",
+        ],
     ),
     (
         "gate",
@@ -79,7 +91,7 @@ pub(crate) const USES: [(&str, &[&str]); 35] = [
             "explanation",
         ],
     ),
-    ("proxy", &["framing", "policy", "enforce", "publication", "gate"]),
+    ("proxy", &["framing", "policy", "enforce", "tls", "publication", "gate"]),
     ("admin", &["violations", "report", "publication", "gate"]),
     (
         "desk",
@@ -104,6 +116,8 @@ pub(crate) const USES: [(&str, &[&str]); 35] = [
     (
         "service",
         &[
+            "tls",
+            "acme",
             "console",
             "robots",
             "robots_tag",
@@ -172,7 +186,7 @@ pub(crate) const USES: [(&str, &[&str]); 35] = [
 ];
 
 /// The places of each direct dependency; it is unknown everywhere else.
-pub(crate) const CRATES: [(&str, &[&str]); 50] = [
+pub(crate) const CRATES: [(&str, &[&str]); 51] = [
     ("pingora", &["proxy/"]),
     ("async_trait", &["proxy/"]),
     ("instant_acme", &["acme/"]),
@@ -212,6 +226,8 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
     (
         "tokio",
         &[
+            "tls/",
+            "acme/",
             "fetch/",
             "evidence/",
             "alerts/",
@@ -227,19 +243,30 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
     ),
     (
         "parking_lot",
-        &["tally/", "counts/", "violations/", "evidence/", "conduct/", "publication/", "gate/"],
+        &[
+            "tls/",
+            "tally/",
+            "counts/",
+            "violations/",
+            "evidence/",
+            "conduct/",
+            "publication/",
+            "gate/",
+        ],
     ),
-    ("arc_swap", &["evidence/", "publication/", "gate/"]),
+    ("arc_swap", &["tls/", "evidence/", "publication/", "gate/"]),
     ("ipnet", &["fetch/", "crawlers/ranges/", "policy/", "evidence/", "gate/", "proxy/"]),
-    ("rustls", &["fetch/", "publication/certificates.rs", "proxy/"]),
+    ("rustls", &["fetch/", "tls/", "proxy/"]),
+    ("rcgen", &["tls/stand_in.rs"]),
     ("regex_automata", &["crawlers/patterns.rs"]),
-    ("x509_parser", &["publication/certificates.rs"]),
+    ("x509_parser", &["tls/pair.rs"]),
     ("memchr", &["access_log/", "robots/", "record/path_pattern.rs", "replay/"]),
     ("sfv", &["robots_tag/", "robots/record.rs", "signature/"]),
     ("serde_yaml", &["policy/yaml.rs", "import/anubis.rs"]),
     (
         "serde",
         &[
+            "acme/",
             "diagnostic",
             "product_token",
             "text",
@@ -266,6 +293,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
     (
         "serde_json",
         &[
+            "acme/",
             "diagnostic",
             "signature/",
             "crawlers/",
@@ -306,6 +334,8 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
     (
         "jiff",
         &[
+            "tls/",
+            "acme/",
             "enforce/",
             "comparison/",
             "tally/",
@@ -358,6 +388,8 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
     (
         "tracing",
         &[
+            "tls/",
+            "acme/",
             "tally/",
             "record/",
             "violations/",
@@ -384,8 +416,8 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
 /// What reads a clock, and the rooms that may; the others get the time as an argument.
 pub(crate) const CLOCKS: [&str; 4] =
     ["Timestamp::now", "SystemTime::now", "Instant::now", "Zoned::now"];
-pub(crate) const CLOCK_ROOMS: [&str; 8] =
-    ["fetch", "violations", "evidence", "alerts", "publication", "proxy", "service", "cli"];
+pub(crate) const CLOCK_ROOMS: [&str; 9] =
+    ["fetch", "violations", "evidence", "alerts", "acme", "publication", "proxy", "service", "cli"];
 
 /// Sockets, and the rooms that open them; the gate gets requests as data.
 pub(crate) const SOCKETS: [&str; 4] = ["TcpStream", "TcpListener", "UdpSocket", "UnixStream"];

@@ -28,6 +28,14 @@ fn probes() -> Vec<(&'static str, String)> {
         ("`server.listen[]`", top(&format!("server: {{ listen: [{{ {ODD} }}] }}"))),
         ("`server.admin`", top(&format!("server: {{ admin: {{ {ODD} }} }}"))),
         ("`server.listen[].tls`", top(&format!("server: {{ listen: [{{ tls: {{ {ODD} }} }}] }}"))),
+        (
+            "`server.listen[].tls.certificates[]`",
+            top(&format!("server: {{ listen: [{{ tls: {{ certificates: [{{ {ODD} }}] }} }}] }}")),
+        ),
+        (
+            "`server.listen[].tls.acme`",
+            top(&format!("server: {{ listen: [{{ tls: {{ acme: {{ {ODD} }} }} }}] }}")),
+        ),
         ("`server.timeouts`", top(&format!("server: {{ timeouts: {{ {ODD} }} }}"))),
         ("`violations`", top(&format!("violations: {{ {ODD} }}"))),
         ("`evidence`", top(&format!("evidence: {{ {ODD} }}"))),

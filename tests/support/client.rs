@@ -116,12 +116,17 @@ impl Client {
 
     /// Connects to a program that may not listen yet.
     pub(crate) fn try_connect(port: u16) -> io::Result<Self> {
-        Ok(Self { stream: Stream::Plain(connected(port)?), read: Vec::new() })
+        Ok(Self { stream: Stream::Plain(try_connected(port)?), read: Vec::new() })
     }
 
     /// Connects to a TLS listener.
     pub(crate) fn connect_tls(port: u16) -> Self {
-        let stream = tls::over(connected(port).expect("the port is open"));
+        let stream = tls::over(connected(port));
+        Self { stream: Stream::Tls(Box::new(stream)), read: Vec::new() }
+    }
+
+    /// A client over this TLS connection.
+    pub(crate) fn over_tls(stream: TlsStream) -> Self {
         Self { stream: Stream::Tls(Box::new(stream)), read: Vec::new() }
     }
 
@@ -245,7 +250,12 @@ impl Client {
     }
 }
 
-fn connected(port: u16) -> io::Result<TcpStream> {
+/// A connected socket with deadlines.
+pub(crate) fn connected(port: u16) -> TcpStream {
+    try_connected(port).expect("the port is open")
+}
+
+fn try_connected(port: u16) -> io::Result<TcpStream> {
     let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;

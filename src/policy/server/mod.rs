@@ -17,12 +17,14 @@ use self::address::known;
 pub use self::{
     address::{DEFAULT_ADMIN, DEFAULT_LISTEN},
     admin::Admin,
-    listener::{Listener, Tls},
+    listener::Listener,
+    tls::{Acme, CertificateFiles, DEFAULT_ACME_DIRECTORY, DEFAULT_ACME_FOLDER, Tls},
 };
 
 mod address; // addresses of sockets
 mod admin; // the admin listener
 mod listener; // sockets that take requests
+mod tls; // certificates of a listener
 
 /// The `server` section: listeners and their limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +46,7 @@ pub(super) fn read(at: Option<&At<'_>>, findings: &mut Findings) -> Server {
     let fields = at.and_then(|at| at.fields(&keys::SERVER, findings));
     let Some(fields) = fields else {
         return Server {
-            listen: vec![Listener { address: known(DEFAULT_LISTEN), tls: None }],
+            listen: vec![Listener::plain(known(DEFAULT_LISTEN))],
             admin: Some(Admin::at(known(DEFAULT_ADMIN))),
             trusted_proxies: Vec::new(),
             timeouts: Timeouts::default(),
