@@ -7,6 +7,7 @@
 //! hosts      421 for a host that is not the listener's
 //! login      401 or a form without the token, where there is one; 403 for forms of other sites
 //! pages      /metrics, /healthz, /readyz
+//! reload     the policy, read again on request
 //! html       an answer with a page       problem    a refusal for programs
 //! view       the data that pages show
 //! ```
@@ -22,6 +23,7 @@ pub use self::{
     hosts::Hosts,
     html::html,
     listener::Ending,
+    paths::RELOAD,
     view::{Live, View},
 };
 
@@ -34,9 +36,10 @@ mod pages; // metrics and health
 mod paths; // paths that need no token, and those of programs
 pub mod problem; // what is wrong with a request of a program
 mod progress; // bytes that reach the reader
+mod reload; // the policy, read again on request
 mod view; // the data that the pages show
 
-/// Serves `pages`, `/metrics`, `/healthz` and `/readyz` until the runtime ends. `hosts` are the hosts that it answers
+/// Serves `pages`, `/metrics`, `/healthz`, `/readyz` and [`RELOAD`] until the runtime ends. `hosts` are the hosts that it answers
 /// for, beside `localhost` and its own addresses.
 ///
 /// # Errors

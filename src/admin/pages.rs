@@ -18,7 +18,8 @@ use crate::{
 
 use super::{
     login,
-    paths::{CHECKS, LOGIN},
+    paths::{CHECKS, LOGIN, RELOAD},
+    reload,
     view::View,
 };
 
@@ -31,6 +32,7 @@ pub(super) fn router(view: View, others: Router<View>) -> Router {
         .route(readyz, get(ready))
         .route(LOGIN, get(login::form).post(login::enter))
         .route("/logout", post(login::leave))
+        .route(RELOAD, post(reload::reload))
         .layer(middleware::from_fn_with_state(view.clone(), login::check))
         .with_state(view)
 }

@@ -6,6 +6,9 @@ pub(super) const CHECKS: [&str; 2] = ["/healthz", "/readyz"];
 /// The form in which a person enters the token.
 pub(super) const LOGIN: &str = "/login";
 
+/// The path to which a POST request reloads the policy.
+pub const RELOAD: &str = "/reload";
+
 /// The beginning of style sheets.
 pub(super) const ASSETS: &str = "/assets/";
 

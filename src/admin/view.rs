@@ -12,7 +12,7 @@ use super::access::Access;
 use crate::{
     gate::Gate,
     metrics::Metrics,
-    publication::Handles,
+    publication::{Handles, Reloads},
     violations::{CountsInMemory, Sink},
 };
 
@@ -48,4 +48,6 @@ pub struct Live {
     pub handles: Handles,
     /// The decisions about requests.
     pub gate: Gate,
+    /// Where reloads are requested.
+    pub reloads: Reloads,
 }

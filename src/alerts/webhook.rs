@@ -120,7 +120,8 @@ impl Webhook {
             ("webhook-signature", &signature),
         ];
         let url = self.alert.url.reveal();
-        let response = self.client.post(Post { url, fields: &fields, body: &message.body }).await;
+        let post = Post { url, fields: &fields, body: &message.body, deadline: None };
+        let response = self.client.post(post).await;
         match response.map(|response| response.status()) {
             Ok(status @ 200..=299) => Answer::Accepted(status),
             Ok(status) => Answer::Refused(status),

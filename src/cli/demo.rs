@@ -1,7 +1,6 @@
 //! `beadle demo`: an origin, the proxy and some crawlers on loopback.
 
 use std::{
-    fs::File,
     io::Write,
     net::{Ipv4Addr, SocketAddr, TcpListener},
     path::{Path, PathBuf},
@@ -21,7 +20,7 @@ use crate::{
         exit::{Error, Exit},
     },
     escape,
-    service::{Control, Service},
+    service::{Control, Inheritance, Service},
 };
 
 /// The policy of the demo, with its usual addresses.
@@ -46,9 +45,8 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, control: Option<Control>) -> Result<Exit, Error> {
-    let Control { runtime: control, signals } = control.map_or_else(Control::start, Ok)?;
+    let Control { runtime: control, signals, .. } = control.map_or_else(Control::start, Ok)?;
     log_to_stderr(LogFormat::Text, "warn");
-    let turn = Turn::take();
     let (ports, sockets) = Ports::choose(args.port)?;
     let folder = Folder::create()?;
     let file = folder.0.join("demo.yaml");
@@ -58,10 +56,8 @@ pub(super) fn run(args: &Args, control: Option<Control>) -> Result<Exit, Error> 
         sockets.origin.set_nonblocking(true)?;
         let origin = tokio::net::TcpListener::from_std(sockets.origin)?;
         tokio::spawn(async move { axum::serve(origin, Router::new().fallback(page)).await });
-        // pingora binds the proxy's socket itself.
-        drop(sockets.proxy);
-        let service = Service::start(policy, &file, Some(sockets.admin)).await?;
-        drop(turn);
+        let bound = Inheritance::of(vec![sockets.proxy, sockets.admin]);
+        let service = Service::start(policy, &file, bound).await?;
         let mut out = std::io::stdout();
         writeln!(
             out,
@@ -75,21 +71,6 @@ pub(super) fn run(args: &Args, control: Option<Control>) -> Result<Exit, Error> 
         guide(&ports, &file, &mut out)?;
         service.run(signals).await
     })
-}
-
-/// The turn of a demo to choose its ports. The proxy's port is free for a moment before pingora binds
-/// it, and another demo would take it then. The turn ends with the process, at the latest.
-struct Turn {
-    _lock: Option<File>,
-}
-
-impl Turn {
-    /// Waits for the turn. Without a file to lock, it is everybody's.
-    fn take() -> Self {
-        let file = std::env::temp_dir().join("beadle-demo.lock");
-        let file = File::options().create(true).append(true).open(file).ok();
-        Self { _lock: file.filter(|file| file.lock().is_ok()) }
-    }
 }
 
 /// A page of the built-in origin; `/old/` sends its own tag, with invalid upper-case letters.

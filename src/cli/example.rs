@@ -6,8 +6,9 @@
 use clap::Command;
 
 /// Examples of verbs without any in their long help.
-const EXAMPLES: [(&str, &[&str]); 15] = [
+const EXAMPLES: [(&str, &[&str]); 16] = [
     ("serve", &["beadle serve --config beadle.yaml", "beadle serve --log-format json"]),
+    ("reload", &["beadle reload --config beadle.yaml", "beadle reload --format json"]),
     ("demo", &["beadle demo", "beadle demo --port 8088 --no-traffic"]),
     ("robots accept", &["beadle robots accept --site www.example.com"]),
     ("crawlers", &["beadle crawlers list --purpose ai-training", "beadle crawlers show GPTBot"]),

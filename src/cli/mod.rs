@@ -26,6 +26,7 @@ mod explain;
 mod import;
 mod init;
 mod memory; // what the server stored
+mod reload;
 mod replay;
 mod report;
 mod robots;
@@ -50,6 +51,7 @@ struct Args {
 #[derive(Debug, Subcommand)]
 enum Verb {
     Serve(serve::Args),
+    Reload(reload::Args),
     Demo(demo::Args),
     Init(init::Args),
     Check(check::Args),
@@ -107,6 +109,7 @@ pub fn run() -> ExitCode {
             drop(out);
             demo::run(&args, control)
         }
+        Verb::Reload(args) => reload::run(&args, &mut out),
         Verb::Init(args) => init::run(&args, &mut out),
         Verb::Check(args) => check::run(&args, &mut out),
         Verb::Diff(args) => diff::run(&args, &mut out),

@@ -25,7 +25,8 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, control: Option<Control>) -> Result<Exit, Error> {
-    let Control { runtime: control, signals } = control.map_or_else(Control::start, Ok)?;
+    let Control { runtime: control, signals, inheritance } =
+        control.map_or_else(Control::start, Ok)?;
     log_to_stderr(args.log_format, "info");
     let file = &args.config.config;
     let (policy, findings) = load_after_trial(file)?;
@@ -33,8 +34,8 @@ pub(super) fn run(args: &Args, control: Option<Control>) -> Result<Exit, Error> 
         let finding = format!("{finding:#}");
         tracing::warn!(finding, "policy");
     }
-    let ended =
-        control.block_on(async { Service::start(policy, file, None).await?.run(signals).await });
+    let serving = async { Service::start(policy, file, inheritance).await?.run(signals).await };
+    let ended = control.block_on(serving);
     // The system's resolver can't be cancelled. Without an answer from a name server, the end would
     // wait for it.
     control.shutdown_background();

@@ -65,6 +65,8 @@ pub struct Post<'a> {
     pub fields: &'a [(&'static str, &'a str)],
     /// The content.
     pub body: &'a str,
+    /// The most time for the answer; `None` is [`DEADLINE`].
+    pub deadline: Option<Duration>,
 }
 
 /// A client that fetches within its limits. Copies share the settings.
@@ -148,6 +150,9 @@ impl Client {
         let url = Url::parse(request.url).map_err(|_| Failure::Address)?;
         self.reach.check(&url)?;
         let mut builder = self.client.post(url).body(request.body.to_owned());
+        if let Some(deadline) = request.deadline {
+            builder = builder.timeout(deadline);
+        }
         for (name, value) in request.fields {
             builder = builder.header(*name, *value);
         }

@@ -43,10 +43,11 @@ use crate::{
 };
 
 use self::edge::Phase;
-pub use self::server::{Running, bind_check, start};
+pub use self::server::{Running, check, start};
 
 mod edge; // the connection before pingora's parser
 mod fields; // header fields of one hop
+mod handover; // sockets of our own for pingora's listeners
 mod send; // answers and tags written to the client
 mod server; // listeners, start and drain
 mod upgrade; // connections that switch protocols
@@ -271,7 +272,7 @@ impl ProxyHttp for Proxy {
             if !fields::is_asked_switch(session.req_header(), response) {
                 return Err(unasked_switch());
             }
-            phase.into_iter().for_each(Phase::switch);
+            phase.into_iter().for_each(|phase| phase.switch(self.connections.draining()));
             return Ok(());
         }
         if response.status.is_informational() {

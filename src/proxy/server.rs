@@ -1,11 +1,11 @@
 //! The server: listeners, start and drain.
 //!
 //! pingora retries a port in use for half a minute, then panics in a task, and the process stays
-//! alive without service. At SIGTERM it sleeps for its whole grace period. So Beadle checks the
-//! sockets before, runs pingora in its own thread, and ends when no request is in progress.
+//! alive without service. At SIGTERM it sleeps for its whole grace period. So Beadle gives it sockets
+//! that listen already, runs it in its own thread, and ends when no request is in progress.
 
 use std::{
-    net::{SocketAddr, TcpListener},
+    net::TcpListener,
     sync::Arc,
     thread::JoinHandle,
     time::{Duration, Instant},
@@ -16,15 +16,16 @@ use pingora::{
     listeners::{L4BufferSettings, ListenerConfig, tls::TlsSettings},
     proxy::http_proxy,
     server::{RunArgs, Server, ShutdownSignal, ShutdownSignalWatch, configuration::ServerConf},
-    services::listening::Service,
+    services::listening,
 };
-use tokio::sync::watch;
+use tokio::{sync::watch, time::timeout};
 
 use crate::{diagnostic::Diagnostic, metrics::Metrics, policy, tls::Certificates};
 
 use super::{
     Proxy,
     edge::{Connections, Edge},
+    handover::{Handover, Socket},
 };
 
 /// The idle time after which a draining server without connections ends.
@@ -42,46 +43,20 @@ const READ_BUFFER: usize = 8 << 10;
 pub struct Running {
     thread: JoinHandle<()>,
     stop: watch::Sender<bool>,
+    /// Whether all sockets are closed.
+    closed: watch::Receiver<bool>,
     metrics: Arc<Metrics>,
     connections: Arc<Connections>,
 }
 
-/// Checks every socket of the policy. The caller has bound the address `bound`.
+/// Starts the proxy. `sockets` are those of the policy's listeners, in their order. They listen
+/// already: a connection that comes before the proxy accepts it waits in the kernel.
 ///
 /// # Errors
-/// A finding for each unusable one.
-pub fn bind_check(
-    server: &policy::Server,
-    bound: Option<SocketAddr>,
-) -> Result<(), Vec<Diagnostic>> {
-    // All sockets stay open until the last check, so that two overlapping ones fail.
-    let addresses = server.addresses().filter(|address| Some(*address) != bound);
-    let tried: Vec<_> = addresses.map(|address| (address, TcpListener::bind(address))).collect();
-    let findings: Vec<Diagnostic> = tried
-        .iter()
-        .filter_map(|(address, tried)| Some(socket_finding(*address, tried.as_ref().err()?)))
-        .collect();
-    if findings.is_empty() { Ok(()) } else { Err(findings) }
-}
-
-fn socket_finding(address: SocketAddr, error: &std::io::Error) -> Diagnostic {
-    let message = format!("can't listen on {address}: {error}");
-    let help = match error.kind() {
-        std::io::ErrorKind::AddrInUse => "stop the program that uses it, or choose another port",
-        std::io::ErrorKind::PermissionDenied => {
-            "choose a port from 1024 on, or give the program CAP_NET_BIND_SERVICE"
-        }
-        _ => "choose an address of this machine",
-    };
-    Diagnostic::error("server.listen", message).help(help)
-}
-
-/// Starts the proxy on the sockets of `server`, after [`bind_check`].
-///
-/// # Errors
-/// There is no thread for it.
+/// There is no thread for it, or a socket is unusable.
 pub fn start(
     server: &policy::Server,
+    sockets: Vec<TcpListener>,
     proxy: Proxy,
     certificates: &Certificates,
     metrics: Arc<Metrics>,
@@ -106,11 +81,13 @@ pub fn start(
     let connections = Arc::clone(&proxy.connections);
     let proxy = http_proxy(&pingora.configuration, proxy);
     let edge = Edge::new(proxy, Arc::clone(&metrics), Arc::clone(&connections));
-    let mut service = Service::new("proxy".to_owned(), edge);
-    for listener in &server.listen {
-        service.add_listener(endpoint(listener, certificates)?);
+    let mut listeners = listening::Service::new("proxy".to_owned(), edge);
+    let sockets = sockets.into_iter().map(Socket::new).collect::<Result<Vec<_>, _>>()?;
+    for (listener, socket) in server.listen.iter().zip(&sockets) {
+        listeners.add_listener(endpoint(listener, &socket.key, certificates)?);
     }
-    pingora.add_service(service);
+    let (handover, closed) = Handover::new(listeners, sockets);
+    pingora.add_service(handover);
     let (stop, stopped) = watch::channel(false);
     let run = move || {
         pingora.run(RunArgs { shutdown_signal: Box::new(StopSignal(stopped)) });
@@ -119,16 +96,17 @@ pub fn start(
         std::thread::Builder::new().name("proxy".to_owned()).spawn(run).map_err(|error| {
             Diagnostic::error("server.thread", error.to_string()).help("raise the limit of threads")
         })?;
-    Ok(Running { thread, stop, metrics, connections })
+    Ok(Running { thread, stop, closed, metrics, connections })
 }
 
-/// A socket as pingora takes it.
+/// A listener as pingora takes it. `key` is the text by which pingora finds its socket.
 fn endpoint(
     listener: &policy::Listener,
+    key: &str,
     certificates: &Certificates,
 ) -> Result<ListenerConfig, Diagnostic> {
     let buffer = L4BufferSettings::default().read(READ_BUFFER);
-    let endpoint = ListenerConfig::tcp(listener.address.to_string()).l4_buffer(buffer);
+    let endpoint = ListenerConfig::tcp(key).l4_buffer(buffer);
     let Some(resolver) = certificates.resolver(listener.address) else { return Ok(endpoint) };
     // The resolver stands for the files.
     let mut settings = TlsSettings::intermediate("", "")
@@ -141,11 +119,14 @@ impl Running {
     /// Accepts no more connections, ends the others with their next answer, and waits until no
     /// request is in progress, for at most `limit`. Returns the number of requests still in
     /// progress.
-    pub async fn drain(self, limit: Duration) -> i64 {
+    pub async fn drain(mut self, limit: Duration) -> i64 {
         self.connections.drain();
         // The thread may have ended already; then there is no receiver.
         let _ = self.stop.send(true);
         let deadline = Instant::now() + limit;
+        // Until the sockets are closed, connections still come. An error means that nothing serves
+        // them any more.
+        let _ = timeout(limit, self.closed.wait_for(|is_closed| *is_closed)).await;
         let (mut quiet_since, mut requests) = (Instant::now(), 0);
         loop {
             let in_flight = self.metrics.in_flight.get();

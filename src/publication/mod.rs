@@ -6,7 +6,7 @@
 //! that owns the state ([`InForce`]).
 //!
 //! ```text
-//! policy_file: poll, SIGHUP ─▶ files: read ─▶ publisher: evidence, names, fetches ─┐ Policy
+//! policy_file: poll, reload ─▶ files: read ─▶ publisher: evidence, names, fetches ─┐ Policy
 //! sources ─▶ origin_files: fetch, quarantine ─▶ News ──────────────────────────────┤ Origin
 //! memory: accepted in the database ────────────────────────────────────────────────┤ Accepted
 //! clock: set back ─────────────────────────────────────────────────────────────────┤ ClockSetBack
@@ -48,6 +48,7 @@ mod memory; // editions and fetches of earlier runs
 mod origin_files; // the origins' robots.txt
 mod policy_file; // changes of the policy file
 mod publisher; // the owner of the state in force
+mod reload; // requests to reload, and their outcome
 mod snapshot; // the published state for requests
 mod sources; // the sites with fetches from their origins
 mod task; // the loop that publishes each change
@@ -63,5 +64,6 @@ pub use self::{
     handles::Handles,
     memory::{KEPT, Memory},
     publisher::{Outcome, Publisher, Trial},
+    reload::{Notice, ReloadRequests, Reloads, Stage},
     snapshot::{PolicyInForce, ServedSite, Snapshot},
 };

@@ -3,7 +3,7 @@
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use tokio::{
-    sync::{mpsc, oneshot},
+    sync::oneshot,
     time::{interval, sleep},
 };
 
@@ -17,6 +17,7 @@ use super::{
     memory,
     origin_files::News,
     publisher::{Outcome, Publisher},
+    reload::{Notice, ReloadRequests, Stage},
     sources,
 };
 
@@ -31,9 +32,9 @@ const CONDUCT: Duration = Duration::from_secs(10);
 const STORE: Duration = Duration::from_secs(3_600);
 
 impl Publisher {
-    /// Publishes each change until `hangups` ends. Each message in it requests a reload, and the
-    /// files of the origins.
-    pub async fn run(mut self, mut hangups: mpsc::Receiver<()>) {
+    /// Publishes each change until `requests` ends. Each of them asks for a reload, and for the files
+    /// of the origins. `notice` hears of every reload.
+    pub async fn run(mut self, mut requests: ReloadRequests, notice: Notice) {
         let names = tokio::spawn(look_up(&self)).abort_handle();
         let (mut files, mut acceptance) = (interval(FILES), interval(ACCEPTANCE));
         let (mut conduct, mut store) = (interval(CONDUCT), interval(STORE));
@@ -43,13 +44,11 @@ impl Publisher {
         let mut is_recalled = false;
         loop {
             tokio::select! {
-                hangup = hangups.recv() => {
-                    if hangup.is_none() {
-                        break;
-                    }
+                request = requests.next() => {
+                    let Some(request) = request else { break };
                     self.file.mark_as_read();
                     self.handles.certificates.read_again(&self.handles.metrics);
-                    let outcome = self.reload().await;
+                    let outcome = self.reload_with(notice).await;
                     if outcome == Outcome::Unchanged {
                         self.handles.metrics.reload("unchanged");
                         tracing::info!("policy unchanged");
@@ -57,6 +56,7 @@ impl Publisher {
                     // An applied policy has fetched them already.
                     let origins = self.origins.as_mut().filter(|_| outcome != Outcome::Applied);
                     origins.into_iter().for_each(|origins| origins.fetch_now());
+                    request.answer(outcome);
                 }
                 Some(news) = self.news.recv() => self.take(news),
                 older = &mut recalled, if !is_recalled => {
@@ -66,7 +66,7 @@ impl Publisher {
                 _ = files.tick() => {
                     self.handles.certificates.check(&self.handles.metrics);
                     if self.file.has_changed() {
-                        self.reload().await;
+                        self.reload_with(notice).await;
                     }
                 }
                 _ = acceptance.tick() => {
@@ -86,6 +86,13 @@ impl Publisher {
             }
         }
         names.abort();
+    }
+
+    async fn reload_with(&mut self, notice: Notice) -> Outcome {
+        notice(Stage::Begin);
+        let outcome = self.reload().await;
+        notice(Stage::End(&outcome));
+        outcome
     }
 
     /// Reads the editions that the start left out, in the background.

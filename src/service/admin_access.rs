@@ -31,16 +31,29 @@ pub(super) fn admin_hosts(admin: &policy::Admin) -> admin::Hosts {
 
 /// What opens the admin listener: the token of its file.
 pub(super) fn admin_access(admin: &policy::Admin) -> Result<admin::Access, Error> {
-    let Some(file) = &admin.token_file else { return Ok(admin::Access::open()) };
-    let refused =
-        |why: String| Error::Refused(format!("server.admin.token_file: {}: {why}", file.display()));
-    let token = std::fs::read_to_string(file).map_err(|error| refused(error.to_string()))?;
-    let token = token.trim();
+    let Some(token) = admin_token(admin)? else { return Ok(admin::Access::open()) };
+    admin::Access::by_token(&token).map_err(|error| refused(admin, &error.to_string()))
+}
+
+/// The token of the admin listener, if the policy names its file.
+///
+/// # Errors
+/// The file can't be read, or has no such token.
+pub(crate) fn admin_token(admin: &policy::Admin) -> Result<Option<String>, Error> {
+    let Some(file) = &admin.token_file else { return Ok(None) };
+    let text = std::fs::read_to_string(file).map_err(|error| refused(admin, &error.to_string()))?;
+    let token = text.trim();
     if token.len() < admin::SHORTEST_TOKEN {
         let fewest = admin::SHORTEST_TOKEN;
-        return Err(refused(format!(
+        let why = format!(
             "the token is shorter than {fewest} characters (make one with 'openssl rand -hex 24')"
-        )));
+        );
+        return Err(refused(admin, &why));
     }
-    admin::Access::by_token(token).map_err(|error| refused(error.to_string()))
+    Ok(Some(token.to_owned()))
+}
+
+fn refused(admin: &policy::Admin, why: &str) -> Error {
+    let file = admin.token_file.iter().map(|file| file.display().to_string()).collect::<String>();
+    Error::Refused(format!("server.admin.token_file: {file}: {why}"))
 }

@@ -1,14 +1,13 @@
 //! The server as a whole: put together from a policy, started, reloaded, drained.
 //!
 //! ```text
-//! start   sockets checked ─▶ store ─▶ admin listener ─▶ publisher ─▶ proxy ─▶ ready
+//! start   sockets bound ─▶ store ─▶ admin listener ─▶ publisher ─▶ proxy ─▶ ready
 //! run     signals ─▶ drain ─▶ last records
 //! ```
 //!
 //! May use: everything. Must not know: cli.
 
 use std::{
-    net::TcpListener,
     path::Path,
     sync::{
         Arc, OnceLock,
@@ -18,7 +17,6 @@ use std::{
 };
 
 use jiff::Timestamp;
-use tokio::sync::mpsc;
 
 use crate::{
     acme, admin, api,
@@ -26,20 +24,21 @@ use crate::{
     desk,
     gate::Gate,
     metrics::Metrics,
-    policy::{self, Policy},
+    policy::Policy,
     proxy::{self, Proxy, Running},
-    publication::{self, Publisher},
+    publication::{self, Publisher, ReloadRequests, Reloads},
     tls::Certificates,
     trial,
     violations::{CountsInMemory, Sink},
 };
 
-pub(crate) use self::signals::Control;
 use self::signals::Signals;
+pub(crate) use self::{admin_access::admin_token, signals::Control, sockets::Inheritance};
 use self::{
     admin_access::{admin_access, admin_hosts, read_counts},
     announce::announce,
     offenders::watch_for_alerts,
+    sockets::Sockets,
     store::open_store,
 };
 
@@ -47,7 +46,9 @@ mod admin_access; // who may use the admin listener
 mod announce; // the first log lines
 mod offenders; // what alerts know
 mod signals; // SIGHUP and the end
+mod sockets; // bound once, or inherited from systemd
 mod store; // records and the memory of earlier runs
+mod systemd; // what systemd hears
 
 /// Signals within this time count as one.
 const SIGNAL_BURST: Duration = Duration::from_secs(1);
@@ -59,27 +60,33 @@ const FLUSH: Duration = Duration::from_secs(5);
 pub(crate) struct Service {
     running: Running,
     publisher: Publisher,
+    reloads: Reloads,
+    requests: ReloadRequests,
     sink: Arc<Sink>,
     ready: Arc<AtomicBool>,
     drain: Duration,
 }
 
 impl Service {
-    /// Opens the store, binds the sockets and starts serving. `bound` is the admin listener's socket,
-    /// if the caller has bound it.
+    /// Opens the store, binds the sockets that are not inherited, and starts serving.
     ///
     /// # Errors
     /// The policy can't take effect.
     pub(crate) async fn start(
         policy: Policy,
         file: &Path,
-        bound: Option<TcpListener>,
+        inheritance: Inheritance,
     ) -> Result<Self, Error> {
-        let address = bound.as_ref().map(TcpListener::local_addr).transpose()?;
-        proxy::bind_check(&policy.server, address).map_err(Error::Findings)?;
+        let addresses: Vec<_> = policy.server.addresses().collect();
         let metrics = Arc::new(Metrics::new());
-        let certificates = Certificates::read(&policy, &metrics).map_err(Error::Findings)?;
-        let certificates = Arc::new(certificates);
+        let sockets = Sockets::bind(&addresses, inheritance);
+        let (mut sockets, certificates) = match (sockets, Certificates::read(&policy, &metrics)) {
+            (Ok(sockets), Ok(certificates)) => (sockets, Arc::new(certificates)),
+            (sockets, certificates) => {
+                let findings = sockets.err().into_iter().chain(certificates.err()).flatten();
+                return Err(Error::Findings(findings.collect()));
+            }
+        };
         let (sink, memory) = open_store(&policy, file)?;
         let server = policy.server.clone();
         announce(&policy);
@@ -88,7 +95,7 @@ impl Service {
         let counts = CountsInMemory::default();
         if let Some(admin) = &server.admin {
             let access = Arc::new(admin_access(admin)?);
-            let listener = bound.map_or_else(|| TcpListener::bind(admin.address), Ok)?;
+            let listener = sockets.take(admin.address)?;
             let hosts = admin_hosts(admin);
             if let Some(database) = policy.violations.database.clone() {
                 let counts = counts.clone();
@@ -123,31 +130,37 @@ impl Service {
         let publisher = started.map_err(refused)?;
         let handles = publisher.handles();
         let gate = Gate::new(&handles, &at_start);
+        let (reloads, requests) = Reloads::channel();
         // Set once: nobody else has it.
-        let _ = live.set(admin::Live { policy_file, handles, gate });
+        let _ = live.set(admin::Live { policy_file, handles, gate, reloads: reloads.clone() });
         tokio::spawn(watch_for_alerts(&publisher, at_start.clone(), counts));
         let proxy = Proxy::new(&publisher.handles(), &at_start);
-        let running = proxy::start(&server, proxy, &certificates, Arc::clone(&metrics));
+        let listening = server.listen.iter().map(|listener| sockets.take(listener.address));
+        let listening = listening.collect::<Result<_, _>>()?;
+        let counted = Arc::clone(&metrics);
+        let running = proxy::start(&server, listening, proxy, &certificates, counted);
         let running = running.map_err(refused)?;
-        wait_until_listening(&server).await;
         // An authority asks the listeners for its proof.
         tokio::spawn(acme::run(certificates, metrics));
         ready.store(true, Ordering::Release);
-        Ok(Self { running, publisher, sink, ready, drain: server.timeouts.drain })
+        let drain = server.timeouts.drain;
+        Ok(Self { running, publisher, reloads, requests, sink, ready, drain })
     }
 
     /// Serves until a signal ends it, then completes the requests in progress.
     pub(crate) async fn run(self, mut signals: Signals) -> Result<Exit, Error> {
-        let (hangups, hangup) = mpsc::channel(1);
-        tokio::spawn(self.publisher.run(hangup));
-        let ended_by = signals.end(&hangups).await;
+        let reloads = self.reloads;
+        tokio::spawn(self.publisher.run(self.requests, systemd::on_reload));
+        systemd::ready();
+        let ended_by = signals.end(&reloads).await;
         self.ready.store(false, Ordering::Release);
+        systemd::stopping();
         tracing::info!(signal = ended_by, "no new connections; completing requests in progress");
         let first_signal_at = Instant::now();
         let second_signal = async {
             // A shell may send one signal to the process and to its group.
             while first_signal_at.elapsed() < SIGNAL_BURST {
-                signals.end(&hangups).await;
+                signals.end(&reloads).await;
             }
         };
         let drained = tokio::select! {
@@ -162,27 +175,5 @@ impl Service {
         let counts = self.sink.close(FLUSH);
         tracing::info!(records = counts.stored, dropped = counts.dropped, "stopped");
         Ok(Exit::Fine)
-    }
-}
-
-/// Waits until every listener accepts connections. Another thread binds the sockets.
-async fn wait_until_listening(server: &policy::Server) {
-    // pingora would log an empty connection to a TLS listener as a failed handshake.
-    for listener in server.listen.iter().filter(|listener| listener.tls.is_none()) {
-        let mut address = listener.address;
-        if address.ip().is_unspecified() {
-            let local: std::net::IpAddr = if address.is_ipv4() {
-                [127, 0, 0, 1].into()
-            } else {
-                std::net::Ipv6Addr::LOCALHOST.into()
-            };
-            address.set_ip(local);
-        }
-        for _ in 0..200 {
-            if tokio::net::TcpStream::connect(address).await.is_ok() {
-                break;
-            }
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
     }
 }

@@ -1,16 +1,20 @@
 //! Signals that the server handles, from its first moment on.
 
-use tokio::{
-    signal::unix::{Signal, SignalKind, signal},
-    sync::mpsc,
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use crate::{
+    console::{exit::Error, runtime::control_runtime},
+    publication::Reloads,
 };
 
-use crate::console::{exit::Error, runtime::control_runtime};
+use super::sockets::Inheritance;
 
-/// The runtime for everything except requests, with handlers of signals.
+/// The runtime for everything except requests, with handlers of signals, and the sockets that the
+/// program inherits.
 pub(crate) struct Control {
     pub(crate) runtime: tokio::runtime::Runtime,
     pub(crate) signals: Signals,
+    pub(crate) inheritance: Inheritance,
 }
 
 impl Control {
@@ -20,9 +24,10 @@ impl Control {
         // thread, which takes its time on a busy machine.
         let first = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
         drop(first.block_on(async { signal(SignalKind::hangup()) })?);
+        let inheritance = Inheritance::of_environment()?;
         let runtime = control_runtime()?;
         let signals = runtime.block_on(async { Signals::install() })?;
-        Ok(Self { runtime, signals })
+        Ok(Self { runtime, signals, inheritance })
     }
 }
 
@@ -45,17 +50,14 @@ impl Signals {
         })
     }
 
-    /// Waits for a signal that ends the server. Passes every SIGHUP to `hangups`.
-    pub(super) async fn end(&mut self, hangups: &mpsc::Sender<()>) -> &'static str {
+    /// Waits for a signal that ends the server. Every SIGHUP is a request in `reloads`.
+    pub(super) async fn end(&mut self, reloads: &Reloads) -> &'static str {
         loop {
             tokio::select! {
                 _ = self.terminate.recv() => return "SIGTERM",
                 _ = self.interrupt.recv() => return "SIGINT",
                 _ = self.quit.recv() => return "SIGQUIT",
-                _ = self.hangup.recv() => {
-                    // A full channel already has a reload waiting.
-                    let _ = hangups.try_send(());
-                }
+                _ = self.hangup.recv() => reloads.request(),
             }
         }
     }

@@ -57,6 +57,7 @@ mod cli_explain;
 mod cli_import; // rules of other programs as a policy
 mod cli_init; // a first policy, and the presets
 mod cli_input;
+mod cli_reload; // the policy read again, with the outcome
 mod cli_replay; // access logs through a policy
 mod cli_report; // the evidence of violations
 mod cli_review; // reports over a span of time, and scorecards
@@ -75,7 +76,9 @@ mod desk_try; // decisions about requests that nobody sends
 mod monitoring; // the examples for Prometheus and Grafana
 mod record_store;
 mod reload;
+mod restart; // the program ends and starts again, and no client notices
 mod shutdown;
+mod systemd; // sockets from systemd, and what it is told
 mod units; // the unit files for systemd
 
 // === the library under stress

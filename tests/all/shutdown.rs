@@ -139,6 +139,90 @@ fn a_request_longer_than_the_drain_is_cut_and_logged() {
     beadle.wait_for_stderr("requests aborted");
 }
 
+/// An origin that switches to another protocol, and then echoes.
+fn echo_origin() -> Origin {
+    Origin::playing(|exchange| {
+        exchange.write(
+            b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+        );
+        exchange.echo();
+        After::Close
+    })
+}
+
+/// A connection that has switched to another protocol.
+fn tunnel(port: u16) -> Client {
+    let mut client = Client::connect(port);
+    let upgrade = [("Connection", "Upgrade"), ("Upgrade", "websocket")];
+    let request =
+        upgrade.iter().fold(Request::get("/"), |one, (name, value)| one.field(name, value));
+    assert_eq!(request.send_over(&mut client).status, 101);
+    client.write(b"ping");
+    assert_eq!(client.take(4).expect("an echo"), b"ping");
+    client
+}
+
+#[test]
+fn a_drain_ends_idle_tunnels_at_once() {
+    let origin = echo_origin();
+    let mut beadle = Setup::site(origin.port, "").start();
+    let mut idle: Vec<Client> = (0..20).map(|_| tunnel(beadle.port)).collect();
+    beadle.signal("TERM");
+    for client in &mut idle {
+        assert!(client.rest().is_empty());
+    }
+    let (status, took) = beadle.wait();
+    assert_eq!(status.code(), Some(0));
+    assert!(took < 2 * SOON, "{took:?}");
+    assert!(!beadle.stderr().contains("requests aborted"), "the drain has no more to wait for");
+}
+
+#[test]
+fn a_drain_leaves_busy_tunnels_their_time_and_the_port_free() {
+    let origin = echo_origin();
+    let mut beadle = Setup::site(origin.port, "").server("  timeouts: { drain: 5s }\n").start();
+    let (mut busy, mut idle) = (tunnel(beadle.port), tunnel(beadle.port));
+    beadle.signal("TERM");
+    let started = Instant::now();
+    let mut echoed = 0;
+    let mut next = None;
+    // Its messages come in both directions, and closer together than a tunnel may be idle.
+    while busy.try_write(b"ping").is_ok() && busy.take(4).is_ok_and(|echo| echo == b"ping") {
+        echoed += 1;
+        if next.is_none() {
+            // The next process gets the port while the last one still serves.
+            next = TcpListener::bind(("127.0.0.1", beadle.port)).ok();
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert!(started.elapsed() >= Duration::from_secs(4), "{:?}, {echoed}", started.elapsed());
+    assert!(next.is_some(), "nothing keeps the port");
+    assert!(idle.rest().is_empty());
+    assert_eq!(beadle.wait().0.code(), Some(0));
+    beadle.wait_for_stderr("requests aborted");
+}
+
+#[test]
+fn a_stream_of_events_ends_at_the_drains_deadline() {
+    let origin = Origin::playing(|exchange| {
+        exchange.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n");
+        for _ in 0..400 {
+            exchange.write(b"data: x\n\n");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        After::Close
+    });
+    let mut beadle = Setup::site(origin.port, "").server("  timeouts: { drain: 2s }\n").start();
+    let mut client = Client::connect(beadle.port);
+    client.write(&Request::get("/events").bytes());
+    assert_eq!(client.head().expect("an answer").status, 200);
+    beadle.signal("TERM");
+    let (status, took) = beadle.wait();
+    assert_eq!(status.code(), Some(0));
+    assert!(took >= Duration::from_millis(1_500) && took < 4 * SOON, "{took:?}");
+    assert!(!client.rest().is_empty(), "events came until then");
+}
+
 #[test]
 fn a_second_signal_ends_the_program_at_once() {
     let origin = Origin::playing(|exchange| {

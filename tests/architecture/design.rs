@@ -34,17 +34,7 @@ pub(crate) const USES: [(&str, &[&str]); 37] = [
     ("acme", &["policy", "tls"]),
     (
         "publication",
-        &[
-            "robots",
-            "crawlers",
-            "policy",
-            "enforce",
-            "violations",
-            "evidence",
-            "conduct",
-            "alerts",
-            "tls",
-        ],
+        &["robots", "crawlers", "policy", "enforce", "violations", "evidence", "conduct", "alerts", "tls"],
     ),
     (
         "gate",
@@ -190,8 +180,8 @@ pub(crate) const CRATES: [(&str, &[&str]); 51] = [
     ("pingora", &["proxy/"]),
     ("async_trait", &["proxy/"]),
     ("instant_acme", &["acme/"]),
-    ("listenfd", &["service/"]),
-    ("sd_notify", &["service/"]),
+    ("listenfd", &["service/sockets.rs"]),
+    ("sd_notify", &["service/systemd.rs"]),
     ("ppp", &["proxy/"]),
     (
         "http",
@@ -225,9 +215,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 51] = [
     ),
     (
         "tokio",
-        &[
-            "tls/",
-            "acme/",
+        &["tls/", "acme/", 
             "fetch/",
             "evidence/",
             "alerts/",
@@ -243,8 +231,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 51] = [
     ),
     (
         "parking_lot",
-        &[
-            "tls/",
+        &["tls/", 
             "tally/",
             "counts/",
             "violations/",
@@ -252,6 +239,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 51] = [
             "conduct/",
             "publication/",
             "gate/",
+            "proxy/handover.rs",
         ],
     ),
     ("arc_swap", &["tls/", "evidence/", "publication/", "gate/"]),
@@ -265,8 +253,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 51] = [
     ("serde_yaml", &["policy/yaml.rs", "import/anubis.rs"]),
     (
         "serde",
-        &[
-            "acme/",
+        &["acme/", 
             "diagnostic",
             "product_token",
             "text",
@@ -292,8 +279,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 51] = [
     ),
     (
         "serde_json",
-        &[
-            "acme/",
+        &["acme/", 
             "diagnostic",
             "signature/",
             "crawlers/",
@@ -333,9 +319,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 51] = [
     ("base64", &["signature/", "alerts/", "api/"]),
     (
         "jiff",
-        &[
-            "tls/",
-            "acme/",
+        &["tls/", "acme/", 
             "enforce/",
             "comparison/",
             "tally/",
@@ -387,9 +371,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 51] = [
     ("clap_complete", &["console/", "cli/"]),
     (
         "tracing",
-        &[
-            "tls/",
-            "acme/",
+        &["tls/", "acme/", 
             "tally/",
             "record/",
             "violations/",

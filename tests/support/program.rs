@@ -2,6 +2,8 @@
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
+    net::TcpListener,
+    os::fd::OwnedFd,
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Output, Stdio},
     sync::Arc,
@@ -32,6 +34,8 @@ pub(crate) struct Setup {
     violations: String,
     sites: String,
     environment: Vec<(&'static str, PathBuf)>,
+    /// Listening sockets that the program inherits, as from systemd; two at most.
+    sockets: Vec<Arc<TcpListener>>,
     /// The folder of a disk of its own, and the size of the disk.
     disk: Option<(&'static str, &'static str)>,
     /// The date of the policy file, if not the time at which it is written.
@@ -62,6 +66,7 @@ impl Setup {
             violations: "  database: $DIR/beadle.db\n  log: $DIR/violations.jsonl\n".to_owned(),
             sites: sites.to_owned(),
             environment: Vec::new(),
+            sockets: Vec::new(),
             disk: None,
             modified: None,
         }
@@ -83,6 +88,12 @@ impl Setup {
     /// Sets a variable of the program's environment to a path.
     pub(crate) fn environment(mut self, name: &'static str, path: PathBuf) -> Self {
         self.environment.push((name, path));
+        self
+    }
+
+    /// Passes a listening socket to the program, as systemd does.
+    pub(crate) fn socket(mut self, socket: &Arc<TcpListener>) -> Self {
+        self.sockets.push(Arc::clone(socket));
         self
     }
 
@@ -184,20 +195,39 @@ impl Setup {
                 command
             }
         };
+        let mut sockets = self.sockets.iter().map(inherited);
+        let (first, second) = (sockets.next(), sockets.next());
+        if first.is_some() {
+            // The first descriptors are 3 and 4, and the process is that of the program.
+            let mut activation = Command::new("sh");
+            let descriptors = match second {
+                None => "exec 3<&0 </dev/null; LISTEN_FDS=1",
+                Some(_) => "exec 3<&0 4<&1 </dev/null >/dev/null; LISTEN_FDS=2",
+            };
+            let script = format!("{descriptors}; export LISTEN_FDS LISTEN_PID=$$; exec \"$@\"");
+            activation.args(["-c", &script, "sh"]).arg(command.get_program());
+            activation.args(command.get_args());
+            command = activation;
+        }
         let mut child = command
             .args(["serve", "--config"])
             .arg(folder.path().join("beadle.yaml"))
             .env_remove("BEADLE_LOG")
             .envs(self.environment.iter().map(|(name, path)| (name, path)))
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
+            .stdin(first.unwrap_or_else(Stdio::null))
+            .stdout(second.unwrap_or_else(Stdio::piped))
             .stderr(Stdio::piped())
             .spawn()
             .expect("the program can be started");
         let stderr = collect(child.stderr.take().expect("it is piped"));
-        let stdout = collect(child.stdout.take().expect("it is piped"));
+        let stdout = child.stdout.take().map_or_else(Arc::default, collect);
         Beadle { child, port, admin, setup: self, folder, stderr, stdout }
     }
+}
+
+/// A socket as a descriptor of a child.
+fn inherited(socket: &Arc<TcpListener>) -> Stdio {
+    Stdio::from(OwnedFd::from(socket.try_clone().expect("a descriptor is free")))
 }
 
 fn collect(stream: impl Read + Send + 'static) -> Arc<Mutex<String>> {
@@ -417,8 +447,8 @@ impl Beadle {
     }
 }
 
-/// The status of an answer, if there is one. A starting program tries its ports before it serves
-/// them, so even an accepted connection may get no answer.
+/// The status of an answer, if there is one. A program may end with connections that it never
+/// accepted.
 pub(crate) fn try_status(port: u16, path: &str) -> Option<u16> {
     let mut client = Client::try_connect(port).ok()?;
     client.try_write(&Request::get(path).host("localhost").bytes()).ok()?;

@@ -23,7 +23,7 @@ use crate::{
     metrics::Metrics,
 };
 
-use super::{phase::Phase, wait::Timer};
+use super::{phase::Phase, tunnel::Tunnel, wait::Timer};
 
 /// The octet that stands for the rest of a refused head. pingora answers it with 400, wherever in a
 /// head it is.
@@ -45,6 +45,7 @@ pub(super) struct Connection {
     digest: Arc<ProxyDigest>,
     metrics: Arc<Metrics>,
     timer: Timer,
+    tunnel: Option<Tunnel>,
 }
 
 /// The end of reading after a refusal.
@@ -72,6 +73,7 @@ impl Connection {
             digest: Arc::new(digest),
             metrics,
             timer: Timer::default(),
+            tunnel: None,
         }
     }
 
@@ -128,6 +130,21 @@ impl Connection {
         }
     }
 
+    /// The tunnel, if the connection has switched to another protocol.
+    fn tunnel(&mut self) -> Option<&mut Tunnel> {
+        if self.tunnel.is_none() {
+            let draining = self.phase.draining()?.clone();
+            self.tunnel = Some(Tunnel::new(draining.begins()));
+        }
+        self.tunnel.as_mut()
+    }
+
+    fn note_write(&mut self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        let tunnel = self.tunnel.as_mut().filter(|_| written.is_ready());
+        tunnel.into_iter().for_each(Tunnel::note);
+        written
+    }
+
     /// Moves ready octets into the buffer, as many as there is room for.
     fn give(&mut self, buffer: &mut ReadBuf<'_>) {
         let rest = &self.ready[self.given..];
@@ -168,6 +185,17 @@ impl AsyncRead for Connection {
                 let error = "the head of the origin's response took too long";
                 return Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, error)));
             }
+            if let Some(tunnel) = this.tunnel() {
+                if read.is_ready() {
+                    tunnel.note();
+                } else if tunnel.poll_end(context).is_ready() {
+                    let error = "an idle tunnel of a proxy that drains";
+                    return Poll::Ready(Err(io::Error::new(
+                        io::ErrorKind::ConnectionAborted,
+                        error,
+                    )));
+                }
+            }
             ready!(read)?;
             if buffer.filled().len() == start {
                 return Poll::Ready(Ok(()));
@@ -187,7 +215,8 @@ impl AsyncWrite for Connection {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(context, bytes)
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.note_write(written)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -203,7 +232,8 @@ impl AsyncWrite for Connection {
         context: &mut Context<'_>,
         pieces: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(context, pieces)
+        let written = Pin::new(&mut self.stream).poll_write_vectored(context, pieces);
+        self.note_write(written)
     }
 
     fn is_write_vectored(&self) -> bool {

@@ -2,14 +2,22 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use tokio::sync::watch;
+
 /// The number of connections, and whether they drain.
 #[derive(Debug, Default)]
 pub(in crate::proxy) struct Connections {
     open: AtomicUsize,
     is_draining: AtomicBool,
+    /// The same, for connections that wait for it.
+    draining: watch::Sender<bool>,
     /// The requests since the drain began.
     late_requests: AtomicUsize,
 }
+
+/// The beginning of a drain.
+#[derive(Clone, Debug)]
+pub(in crate::proxy) struct Draining(watch::Receiver<bool>);
 
 /// The count of one open connection; ends on drop.
 #[derive(Debug)]
@@ -30,6 +38,12 @@ impl Connections {
     /// From now on, each connection ends with its next answer.
     pub(in crate::proxy) fn drain(&self) {
         self.is_draining.store(true, Ordering::Release);
+        self.draining.send_replace(true);
+    }
+
+    /// The beginning of the drain, to wait for.
+    pub(in crate::proxy) fn draining(&self) -> Draining {
+        Draining(self.draining.subscribe())
     }
 
     pub(in crate::proxy) fn is_draining(&self) -> bool {
@@ -46,6 +60,14 @@ impl Connections {
     /// The requests since the drain began.
     pub(in crate::proxy) fn late_requests(&self) -> usize {
         self.late_requests.load(Ordering::Acquire)
+    }
+}
+
+impl Draining {
+    /// Waits until the proxy drains.
+    pub(super) async fn begins(mut self) {
+        // An error means that the proxy is gone.
+        let _ = self.0.wait_for(|is_draining| *is_draining).await;
     }
 }
 

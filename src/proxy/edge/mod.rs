@@ -36,6 +36,7 @@ mod connection; // the stream between the socket and pingora
 mod connections; // all connections, and their end
 mod phase; // from the hooks to the connection
 mod target; // the target as the gate gets it
+mod tunnel; // a connection that has switched to another protocol
 mod wait; // the wait for the head of the origin's response
 
 /// The application that pingora's listeners hand their connections to.

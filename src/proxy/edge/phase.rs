@@ -1,17 +1,21 @@
 //! What the hooks of a request and the connection tell each other.
 
 use std::{
-    sync::atomic::{AtomicBool, AtomicU32, Ordering},
+    sync::{
+        OnceLock,
+        atomic::{AtomicBool, AtomicU32, Ordering},
+    },
     time::Duration,
 };
 
-use super::wait::Wait;
+use super::{connections::Draining, wait::Wait};
 
 /// The state of a connection, shared with the hooks of its requests.
 #[derive(Debug, Default)]
 pub(in crate::proxy) struct Phase {
     ended: AtomicU32,
-    has_switched: AtomicBool,
+    /// Of a connection that has switched to another protocol.
+    draining: OnceLock<Draining>,
     is_refused: AtomicBool,
     wait: Wait,
 }
@@ -44,10 +48,12 @@ impl Phase {
         self.wait.is_late()
     }
 
-    /// Notes that the connection switches to another protocol with the answer in progress.
-    pub(in crate::proxy) fn switch(&self) {
+    /// Notes that the connection switches to another protocol with the answer in progress. It lasts
+    /// until it ends, or is idle while the proxy drains.
+    pub(in crate::proxy) fn switch(&self, draining: Draining) {
         self.end_wait();
-        self.has_switched.store(true, Ordering::Release);
+        // It switches once.
+        let _ = self.draining.set(draining);
     }
 
     /// Whether the body in progress was refused.
@@ -72,6 +78,11 @@ impl Phase {
 
     /// Whether the connection has switched to another protocol.
     pub(super) fn has_switched(&self) -> bool {
-        self.has_switched.load(Ordering::Acquire)
+        self.draining.get().is_some()
+    }
+
+    /// The drain to come, for a connection that has switched to another protocol.
+    pub(super) fn draining(&self) -> Option<&Draining> {
+        self.draining.get()
     }
 }

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::proxy::edge::connections::Connections;
 
 /// What pingora reads when the pieces come one by one, into a buffer with this much room.
 fn screened(pieces: &[&[u8]], room: usize) -> (Vec<u8>, bool) {
@@ -175,7 +176,7 @@ fn octets_after_a_request_for_another_protocol_wait_for_its_answer() {
         let (passed, step) = reader.step(&[upgrade, early].concat());
         assert_eq!((passed, step), (upgrade.len() + early.len(), Step::More));
         if has_switched {
-            phase.switch();
+            phase.switch(Connections::default().draining());
         }
         phase.end_request();
         reader.settle(phase.has_switched(), phase.ended());

@@ -1,0 +1,65 @@
+//! ReloadRequests to reload the policy, from signals and from the operator, and their outcome.
+
+use tokio::sync::{mpsc, oneshot};
+
+use super::publisher::Outcome;
+
+/// Where reloads are requested. Copies lead to the same publisher.
+#[derive(Clone, Debug)]
+pub struct Reloads(mpsc::Sender<Request>);
+
+/// The publisher's end of [`Reloads`].
+#[derive(Debug)]
+pub struct ReloadRequests(mpsc::Receiver<Request>);
+
+/// One request; the sender takes the outcome if somebody waits for it.
+#[derive(Debug)]
+pub(super) struct Request(Option<oneshot::Sender<Outcome>>);
+
+/// A stage of a reload, for whoever watches the program.
+#[derive(Debug)]
+pub enum Stage<'o> {
+    /// The policy file is about to be read.
+    Begin,
+    /// The reload is over.
+    End(&'o Outcome),
+}
+
+/// Takes notice of each reload, whatever requested it.
+pub type Notice = fn(Stage<'_>);
+
+impl Reloads {
+    /// Both ends.
+    pub fn channel() -> (Self, ReloadRequests) {
+        let (sender, receiver) = mpsc::channel(1);
+        (Self(sender), ReloadRequests(receiver))
+    }
+
+    /// ReloadRequests a reload, without an answer.
+    pub fn request(&self) {
+        // A full channel already has a reload waiting.
+        let _ = self.0.try_send(Request(None));
+    }
+
+    /// ReloadRequests a reload and waits for its outcome; `None` if the publisher has ended.
+    pub async fn outcome(&self) -> Option<Outcome> {
+        let (sender, outcome) = oneshot::channel();
+        self.0.send(Request(Some(sender))).await.ok()?;
+        outcome.await.ok()
+    }
+}
+
+impl ReloadRequests {
+    /// The next request; `None` after the last [`Reloads`].
+    pub(super) async fn next(&mut self) -> Option<Request> {
+        self.0.recv().await
+    }
+}
+
+impl Request {
+    /// Tells the outcome to whoever waits for it.
+    pub(super) fn answer(self, outcome: Outcome) {
+        // The operator may have gone.
+        let _ = self.0.map(|sender| sender.send(outcome));
+    }
+}

@@ -1,0 +1,145 @@
+//! The listening sockets: bound once, held from the check of the policy to the serving.
+//!
+//! Some come from systemd, which keeps them open between two runs of the program. So connections
+//! that arrive in between wait in the kernel, and none is refused. All others are bound here.
+
+use std::{
+    io,
+    net::{SocketAddr, TcpListener},
+};
+
+use listenfd::ListenFd;
+
+use crate::{console::exit::Error, diagnostic::Diagnostic};
+
+/// Sockets that listen already, before the policy is read.
+#[derive(Debug, Default)]
+pub(crate) struct Inheritance(Vec<TcpListener>);
+
+/// The sockets of a policy, by their addresses.
+#[derive(Debug)]
+pub(super) struct Sockets(Vec<(SocketAddr, TcpListener)>);
+
+impl Inheritance {
+    /// The sockets that systemd passes by `LISTEN_FDS`, or any program that does the same. To be
+    /// called before the first thread, because it removes these variables.
+    ///
+    /// # Errors
+    /// A descriptor is no TCP socket.
+    pub(crate) fn of_environment() -> Result<Self, Error> {
+        let mut passed = ListenFd::from_env();
+        let sockets = (0..passed.len()).filter_map(|at| passed.take_tcp_listener(at).transpose());
+        let sockets = sockets.collect::<io::Result<_>>().map_err(|error| {
+            let hint = "the socket unit may have TCP sockets alone, with Accept=no";
+            Error::Refused(format!("socket activation: {error} ({hint})"))
+        })?;
+        Ok(Self(sockets))
+    }
+
+    /// Sockets that the caller has bound.
+    pub(crate) const fn of(sockets: Vec<TcpListener>) -> Self {
+        Self(sockets)
+    }
+}
+
+impl Sockets {
+    /// Takes the inherited socket of each address, and binds the others.
+    ///
+    /// # Errors
+    /// A finding for each address that can't be bound, and for each inherited socket without an
+    /// address in the policy.
+    pub(super) fn bind(
+        addresses: &[SocketAddr],
+        inheritance: Inheritance,
+    ) -> Result<Self, Vec<Diagnostic>> {
+        let (mut sockets, mut findings) = (Vec::new(), Vec::new());
+        let mut inherited = Vec::new();
+        for socket in inheritance.0 {
+            match socket.local_addr() {
+                Ok(address) => inherited.push((address, socket)),
+                Err(error) => findings.push(Diagnostic::error("server.listen", error.to_string())),
+            }
+        }
+        for &address in addresses {
+            let at = inherited.iter().position(|(inherited, _)| *inherited == address);
+            match at.map_or_else(|| TcpListener::bind(address), |at| Ok(inherited.remove(at).1)) {
+                Ok(socket) => sockets.push((address, socket)),
+                Err(error) => findings.push(unusable(address, &error)),
+            }
+        }
+        // Nothing would ever accept their connections.
+        findings.extend(inherited.iter().map(|(address, _)| unclaimed(*address)));
+        if findings.is_empty() { Ok(Self(sockets)) } else { Err(findings) }
+    }
+
+    /// Takes the socket of an address of the policy.
+    ///
+    /// # Errors
+    /// It was taken before.
+    pub(super) fn take(&mut self, address: SocketAddr) -> Result<TcpListener, Error> {
+        let at = self.0.iter().position(|(own, _)| *own == address);
+        at.map(|at| self.0.remove(at).1)
+            .ok_or_else(|| Error::Refused(format!("{address}: the socket is in use already")))
+    }
+}
+
+fn unusable(address: SocketAddr, error: &io::Error) -> Diagnostic {
+    let message = format!("can't listen on {address}: {error}");
+    let help = match error.kind() {
+        io::ErrorKind::AddrInUse => "stop the program that uses it, or choose another port",
+        io::ErrorKind::PermissionDenied => {
+            "choose a port from 1024 on, or give the program CAP_NET_BIND_SERVICE"
+        }
+        _ => "choose an address of this machine",
+    };
+    Diagnostic::error("server.listen", message).help(help)
+}
+
+fn unclaimed(address: SocketAddr) -> Diagnostic {
+    let message =
+        format!("systemd passes a socket at {address}, and the policy has no such address");
+    let help = "write the same addresses as ListenStream= of the socket unit and in server.listen \
+                (ListenStream=80 alone is [::]:80)";
+    Diagnostic::error("server.listen", message).help(help)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bound() -> (SocketAddr, TcpListener) {
+        let socket = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        (socket.local_addr().expect("it is bound"), socket)
+    }
+
+    #[test]
+    fn an_inherited_socket_serves_its_address_and_the_others_are_bound() {
+        let ((inherited, socket), (free, other)) = (bound(), bound());
+        drop(other);
+        let mut sockets = Sockets::bind(&[free, inherited], Inheritance::of(vec![socket]))
+            .expect("both can be used");
+        for address in [inherited, free] {
+            let socket = sockets.take(address).expect("it is there");
+            assert_eq!(socket.local_addr().ok(), Some(address));
+            assert!(sockets.take(address).is_err(), "once");
+        }
+    }
+
+    #[test]
+    fn each_unusable_address_is_a_finding() {
+        let ((taken, _socket), (unclaimed, inherited)) = (bound(), bound());
+        let findings = Sockets::bind(&[taken], Inheritance::of(vec![inherited]));
+        let messages: Vec<_> =
+            findings.expect_err("neither can be used").into_iter().map(|one| one.message).collect();
+        assert!(messages[0].starts_with(&format!("can't listen on {taken}: ")), "{messages:?}");
+        assert!(messages[1].contains(&unclaimed.to_string()), "{messages:?}");
+    }
+
+    #[test]
+    fn a_socket_is_held_from_the_check_on() {
+        let (address, socket) = bound();
+        drop(socket);
+        let _sockets = Sockets::bind(&[address], Inheritance::default()).expect("it is free");
+        assert!(TcpListener::bind(address).is_err());
+    }
+}
