@@ -43,7 +43,7 @@ use crate::{
 };
 
 use self::edge::Phase;
-pub use self::server::{Running, check, start};
+pub use self::server::{Running, start};
 
 mod edge; // the connection before pingora's parser
 mod fields; // header fields of one hop

@@ -34,7 +34,17 @@ pub(crate) const USES: [(&str, &[&str]); 37] = [
     ("acme", &["policy", "tls"]),
     (
         "publication",
-        &["robots", "crawlers", "policy", "enforce", "violations", "evidence", "conduct", "alerts", "tls"],
+        &[
+            "robots",
+            "crawlers",
+            "policy",
+            "enforce",
+            "violations",
+            "evidence",
+            "conduct",
+            "alerts",
+            "tls",
+        ],
     ),
     (
         "gate",
@@ -215,7 +225,9 @@ pub(crate) const CRATES: [(&str, &[&str]); 51] = [
     ),
     (
         "tokio",
-        &["tls/", "acme/", 
+        &[
+            "tls/",
+            "acme/",
             "fetch/",
             "evidence/",
             "alerts/",
@@ -231,7 +243,8 @@ pub(crate) const CRATES: [(&str, &[&str]); 51] = [
     ),
     (
         "parking_lot",
-        &["tls/", 
+        &[
+            "tls/",
             "tally/",
             "counts/",
             "violations/",
@@ -253,7 +266,8 @@ pub(crate) const CRATES: [(&str, &[&str]); 51] = [
     ("serde_yaml", &["policy/yaml.rs", "import/anubis.rs"]),
     (
         "serde",
-        &["acme/", 
+        &[
+            "acme/",
             "diagnostic",
             "product_token",
             "text",
@@ -279,7 +293,8 @@ pub(crate) const CRATES: [(&str, &[&str]); 51] = [
     ),
     (
         "serde_json",
-        &["acme/", 
+        &[
+            "acme/",
             "diagnostic",
             "signature/",
             "crawlers/",
@@ -319,7 +334,9 @@ pub(crate) const CRATES: [(&str, &[&str]); 51] = [
     ("base64", &["signature/", "alerts/", "api/"]),
     (
         "jiff",
-        &["tls/", "acme/", 
+        &[
+            "tls/",
+            "acme/",
             "enforce/",
             "comparison/",
             "tally/",
@@ -371,7 +388,9 @@ pub(crate) const CRATES: [(&str, &[&str]); 51] = [
     ("clap_complete", &["console/", "cli/"]),
     (
         "tracing",
-        &["tls/", "acme/", 
+        &[
+            "tls/",
+            "acme/",
             "tally/",
             "record/",
             "violations/",
