@@ -130,15 +130,16 @@ impl Clerk {
         match outcome {
             Ok(pair) => {
                 tracing::info!(host, ends = %pair.ends, "certificate issued");
-                self.metrics.acme_order("issued");
                 let order_at = later(now, schedule::rest(pair.begins, pair.ends));
                 *attempts = Attempts { order_at, ..Attempts::default() };
                 certificates.take(&wanted.file, &self.metrics);
+                self.metrics.acme_order("issued");
             }
             Err(reason) => {
                 attempts.failures += 1;
                 let pause = schedule::pause(attempts.failures);
                 attempts.order_at = later(now, SignedDuration::try_from(pause).unwrap_or(LOOK));
+                certificates.note_failure(&wanted.file, &reason);
                 self.metrics.acme_order("failed");
                 let kept = match present {
                     Some(_) => "the present one stays",
@@ -151,7 +152,6 @@ impl Clerk {
                     retry_in = ?pause,
                     "certificate not issued: {kept}"
                 );
-                certificates.note_failure(&wanted.file, &reason);
             }
         }
         attempts.order_at

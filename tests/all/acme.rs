@@ -196,6 +196,7 @@ fn an_old_certificate_is_renewed_and_stays_until_then() {
     assert!(now_presented(port) != old.as_ref());
 }
 
+/// The authority asks a listener that redirects everything else.
 #[test]
 fn a_new_host_of_the_sites_gets_a_certificate_without_a_restart() {
     let (origin, port, plain) = (Origin::plain(), free_port(), free_port());
@@ -206,10 +207,12 @@ fn a_new_host_of_the_sites_gets_a_certificate_without_a_restart() {
         pebble.root().display(),
         folder.path().display()
     );
-    let setup = ordering(&origin, port, &settings);
-    let beadle = setup.clone().spawn_on(plain, free_port());
-    beadle.wait_until_ready();
+    let setup = ordering(&origin, port, &settings)
+        .listener(&format!("{{ address: \"127.0.0.1:{plain}\", redirect: https }}"));
+    let beadle = setup.clone().start();
     beadle.wait_for_metric(ISSUED, 1.0);
+    let unknown = Request::get("/.well-known/acme-challenge/unknown").send(plain);
+    assert_eq!(unknown.status, 301);
     beadle.reload(&setup.replaced("[site.example]", "[site.example, new.example]"));
     beadle.wait_for_metric(ISSUED, 2.0);
     let file = state_file(folder.path(), &directory).with_file_name("new.example.pem");
