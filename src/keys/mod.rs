@@ -12,7 +12,7 @@ pub use self::{
     records::{ALERT, EVIDENCE, VIOLATIONS},
     schema::{Json, schema},
     section::{Absent, Form, Key, Section, Shape},
-    server::{ACME, ADMIN, CERTIFICATE, LISTENER, SERVER, TIMEOUTS, TLS},
+    server::{ACME, ADMIN, CERTIFICATE, LIMITS, LISTENER, SERVER, TIMEOUTS, TLS},
     site::{GROUP, ORIGIN, ROBOTS_TXT, SITE, TAG_RULE},
     top::{POLICY, TEST},
     values::{ACTIONS, REASONS},

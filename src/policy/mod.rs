@@ -36,7 +36,7 @@ pub use self::{
     sections::Policy,
     server::{
         Acme, Admin, CertificateFiles, DEFAULT_ACME_DIRECTORY, DEFAULT_ACME_FOLDER, DEFAULT_ADMIN,
-        DEFAULT_LISTEN, Listener, Server, Tls,
+        DEFAULT_LISTEN, Limits, Listener, Server, Tls,
     },
     share::Share,
     sites::Site,

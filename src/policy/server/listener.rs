@@ -24,12 +24,14 @@ pub struct Listener {
     pub tls: Option<Tls>,
     /// Whether it only sends requests to HTTPS (default no).
     pub is_redirect: bool,
+    /// Whether each connection begins with a PROXY protocol header (default false).
+    pub proxy_protocol: bool,
 }
 
 impl Listener {
     /// A listener for plain HTTP.
     pub(super) fn plain(address: SocketAddr) -> Self {
-        Self { address, tls: None, is_redirect: false }
+        Self { address, tls: None, is_redirect: false, proxy_protocol: false }
     }
 
     /// Whether a connection to this local address comes through it.
@@ -69,6 +71,9 @@ fn listener(at: &At<'_>, findings: &mut Findings) -> Option<Listener> {
     if let (Some(at), true) = (&redirect, fields.take("tls").is_some()) {
         findings.refuse(at, "a redirect to HTTPS where HTTPS is", "remove one of the two");
     }
+    let is_redirect = is_redirect.unwrap_or_default();
+    let proxy_protocol = fields.take("proxy_protocol").and_then(|at| at.boolean(findings));
+    let proxy_protocol = proxy_protocol.unwrap_or_default();
     let address = socket(&address?, findings)?;
-    Some(Listener { address, tls, is_redirect: is_redirect.unwrap_or_default() })
+    Some(Listener { address, tls, is_redirect, proxy_protocol })
 }

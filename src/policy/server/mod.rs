@@ -17,12 +17,14 @@ use self::address::known;
 pub use self::{
     address::{DEFAULT_ADMIN, DEFAULT_LISTEN},
     admin::Admin,
+    limits::Limits,
     listener::Listener,
     tls::{Acme, CertificateFiles, DEFAULT_ACME_DIRECTORY, DEFAULT_ACME_FOLDER, Tls},
 };
 
 mod address; // addresses of sockets
 mod admin; // the admin listener
+mod limits; // what one client may take
 mod listener; // sockets that take requests
 mod tls; // certificates of a listener
 
@@ -37,6 +39,8 @@ pub struct Server {
     pub trusted_proxies: Vec<IpNet>,
     /// Time limits.
     pub timeouts: Timeouts,
+    /// Limits for clients and their connections.
+    pub limits: Limits,
     /// Number of worker threads of the proxy; `None` is one for each processor.
     pub threads: Option<usize>,
 }
@@ -50,20 +54,28 @@ pub(super) fn read(at: Option<&At<'_>>, findings: &mut Findings) -> Server {
             admin: Some(Admin::at(known(DEFAULT_ADMIN))),
             trusted_proxies: Vec::new(),
             timeouts: Timeouts::default(),
+            limits: Limits::default(),
             threads: None,
         };
     };
     let listen = listener::listeners(&fields, findings);
     let admin = admin::admin(&fields, &listen, findings);
+    let trusted_proxies: Vec<IpNet> = fields
+        .list("trusted_proxies", findings)
+        .iter()
+        .filter_map(|at| network(at, findings))
+        .collect();
+    if trusted_proxies.is_empty() && listen.iter().any(|one| one.proxy_protocol) {
+        let help = "add 'trusted_proxies' with the addresses of the proxies in front";
+        let message = "'proxy_protocol' needs proxies that are trusted";
+        findings.refuse(&fields.at().child("listen"), message, help);
+    }
     Server {
         listen,
         admin,
-        trusted_proxies: fields
-            .list("trusted_proxies", findings)
-            .iter()
-            .filter_map(|at| network(at, findings))
-            .collect(),
+        trusted_proxies,
         timeouts: timeouts::read(&fields, findings),
+        limits: limits::read(&fields, findings),
         threads: fields
             .take("threads")
             .and_then(|at| at.integer(1..=1_024, findings))
