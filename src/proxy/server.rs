@@ -93,7 +93,11 @@ pub fn start(
         metrics: Arc::clone(&metrics),
         handshake_time: server.limits.handshake_time,
     };
-    let openings = server.listen.iter().map(|one| opening(one, certificates)).collect::<Result<Vec<_>, _>>()?;
+    let openings = server
+        .listen
+        .iter()
+        .map(|one| opening(one, certificates))
+        .collect::<Result<Vec<_>, _>>()?;
     let (listeners, closed) = Listeners::new(common, sockets.into_iter().zip(openings).collect())?;
     pingora.add_service(listeners);
     let (stop, stopped) = watch::channel(false);
