@@ -10,7 +10,8 @@
 //! logging              the access log; Gate::finish: counted and recorded with the final status
 //! ```
 //!
-//! May use: edge, gate, publication, policy, enforce, lines, metrics, diagnostic, escape. Must not know: admin,
+//! May use: edge, tls, gate, publication, policy, enforce, lines, metrics, diagnostic, escape. Must not
+//! know: admin,
 //! cli.
 
 use std::{
@@ -36,15 +37,16 @@ use pingora::{
 use crate::{
     edge::{self, AccessLog, Course, Phase},
     escape,
-    gate::{self, Answer, Gate, Reception},
+    gate::{self, Answer, Gate, Passage, Reception},
     lines::Log,
     metrics::Metrics,
     policy::{self, Policy},
     publication::{Clock, Fault, Handles},
+    tls::Challenges,
 };
 
 use self::exchange::Exchange;
-pub use self::server::{Running, check, start};
+pub use self::server::{Running, start};
 
 mod exchange; // a request on its way to an origin
 mod failure; // errors without the octets of messages
@@ -63,6 +65,9 @@ pub struct Proxy {
     metrics: Arc<Metrics>,
     trusted: Vec<IpNet>,
     timeouts: policy::Timeouts,
+    challenges: Arc<Challenges>,
+    /// The listeners that only send requests to HTTPS.
+    redirects: Vec<policy::Listener>,
     connections: Arc<edge::Connections>,
     /// The time of the last warning about a failing origin, in seconds.
     warned_at: AtomicI64,
@@ -76,6 +81,7 @@ impl Proxy {
     pub fn new(gate: Arc<Gate>, handles: &Handles, policy: &Policy, log: Option<Arc<Log>>) -> Self {
         let access_log =
             log.map(|log| AccessLog::new(log, Arc::clone(&gate), Arc::clone(&handles.clock)));
+        let listeners = policy.server.listen.iter();
         Self {
             gate,
             access_log,
@@ -83,6 +89,8 @@ impl Proxy {
             metrics: Arc::clone(&handles.metrics),
             trusted: policy.server.trusted_proxies.clone(),
             timeouts: policy.server.timeouts,
+            challenges: handles.certificates.challenges(),
+            redirects: listeners.filter(|one| one.is_redirect).cloned().collect(),
             connections: Arc::default(),
             warned_at: AtomicI64::new(0),
             unlogged: AtomicU64::new(0),
@@ -95,12 +103,27 @@ impl Proxy {
             return self.gate.refuse(refusal);
         }
         let request = request(session);
+        if let Some(answer) = self.challenges.answer(request.target) {
+            return Reception {
+                answer: Some(Answer::challenge(answer)),
+                passage: Passage::default(),
+            };
+        }
+        if !self.redirects.is_empty() && self.is_redirect(session) {
+            return self.gate.redirect(&request);
+        }
         let started = Instant::now();
         let reception = self.gate.receive(&request, self.clock.moment());
         if !request.is_about_server() && reception.passage.served().is_some() {
             self.metrics.decision_seconds.observe(started.elapsed().as_secs_f64());
         }
         reception
+    }
+
+    /// Whether the connection comes through a listener that only sends requests to HTTPS.
+    fn is_redirect(&self, session: &Session) -> bool {
+        let local = session.server_addr().and_then(|address| address.as_inet());
+        local.is_some_and(|local| self.redirects.iter().any(|one| one.takes(*local)))
     }
 
     /// Warns of a failing origin, at most once a second, and counts the failures in between.

@@ -1,13 +1,13 @@
 //! The design as tables: rooms, crates, clocks, effects, sizes.
 
 /// The rooms of the base; every room may use them.
-pub(crate) const BASE: [&str; 7] =
-    ["connections", "diagnostic", "escape", "fetch", "metrics", "product_token", "text"];
+pub(crate) const BASE: [&str; 8] =
+    ["connections", "diagnostic", "escape", "fetch", "metrics", "product_token", "stamp", "text"];
 const FORMATS_AND_KEYS: [&str; 5] = ["robots", "robots_tag", "signature", "crawlers", "keys"];
 
 /// The rooms that each room may use beside the base and itself. An arrow only ever points up this
 /// table.
-pub(crate) const USES: [(&str, &[&str]); 38] = [
+pub(crate) const USES: [(&str, &[&str]); 40] = [
     ("framing", &[]),
     ("access_log", &[]),
     ("robots", &[]),
@@ -31,9 +31,21 @@ pub(crate) const USES: [(&str, &[&str]); 38] = [
     ("report", &["robots", "crawlers", "policy", "enforce", "comparison", "violations"]),
     ("audit", &["robots", "robots_tag", "crawlers", "policy", "enforce", "report"]),
     ("alerts", &["policy"]),
+    ("tls", &["policy"]),
+    ("acme", &["policy", "tls"]),
     (
         "publication",
-        &["robots", "crawlers", "policy", "enforce", "violations", "evidence", "conduct", "alerts"],
+        &[
+            "robots",
+            "crawlers",
+            "policy",
+            "enforce",
+            "violations",
+            "evidence",
+            "conduct",
+            "alerts",
+            "tls",
+        ],
     ),
     (
         "gate",
@@ -82,7 +94,7 @@ pub(crate) const USES: [(&str, &[&str]); 38] = [
         ],
     ),
     ("edge", &["framing", "policy", "lines", "publication", "gate"]),
-    ("proxy", &["policy", "enforce", "lines", "publication", "gate", "edge"]),
+    ("proxy", &["policy", "enforce", "lines", "tls", "publication", "gate", "edge"]),
     ("decide", &["policy", "enforce", "publication", "gate"]),
     ("admin", &["violations", "report", "publication", "gate"]),
     (
@@ -108,6 +120,8 @@ pub(crate) const USES: [(&str, &[&str]); 38] = [
     (
         "service",
         &[
+            "tls",
+            "acme",
             "console",
             "robots",
             "robots_tag",
@@ -178,7 +192,7 @@ pub(crate) const USES: [(&str, &[&str]); 38] = [
 ];
 
 /// The places of each direct dependency; it is unknown everywhere else.
-pub(crate) const CRATES: [(&str, &[&str]); 50] = [
+pub(crate) const CRATES: [(&str, &[&str]); 51] = [
     ("pingora", &["edge/", "proxy/"]),
     ("async_trait", &["edge/", "proxy/"]),
     ("instant_acme", &["acme/"]),
@@ -223,6 +237,8 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
         "tokio",
         &[
             "connections/",
+            "tls/",
+            "acme/",
             "fetch/",
             "evidence/",
             "alerts/",
@@ -241,6 +257,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
     (
         "parking_lot",
         &[
+            "tls/",
             "tally/",
             "counts/",
             "lines/",
@@ -252,7 +269,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
             "edge/guests.rs",
         ],
     ),
-    ("arc_swap", &["evidence/", "publication/", "gate/"]),
+    ("arc_swap", &["tls/", "evidence/", "publication/", "gate/"]),
     (
         "ipnet",
         &[
@@ -266,9 +283,10 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
             "decide/",
         ],
     ),
-    ("rustls", &["fetch/", "publication/certificates.rs", "proxy/"]),
+    ("rustls", &["fetch/", "tls/", "proxy/"]),
+    ("rcgen", &["tls/stand_in.rs"]),
     ("regex_automata", &["crawlers/patterns.rs"]),
-    ("x509_parser", &["publication/certificates.rs"]),
+    ("x509_parser", &["tls/pair.rs"]),
     ("memchr", &["access_log/", "robots/", "record/path_pattern.rs", "replay/"]),
     ("sfv", &["robots_tag/", "robots/record.rs", "signature/"]),
     ("serde_yaml", &["policy/yaml.rs", "import/anubis.rs"]),
@@ -276,6 +294,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
         "serde",
         &[
             "access_log/",
+            "acme/",
             "diagnostic",
             "product_token",
             "text",
@@ -302,6 +321,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
     (
         "serde_json",
         &[
+            "acme/",
             "diagnostic",
             "signature/",
             "crawlers/",
@@ -342,6 +362,8 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
     (
         "jiff",
         &[
+            "tls/",
+            "acme/",
             "enforce/",
             "comparison/",
             "tally/",
@@ -396,6 +418,8 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
         "tracing",
         &[
             "connections/",
+            "tls/",
+            "acme/",
             "tally/",
             "record/",
             "lines/",
@@ -425,7 +449,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
 /// What reads a clock, and the rooms that may; the others get the time as an argument.
 pub(crate) const CLOCKS: [&str; 4] =
     ["Timestamp::now", "SystemTime::now", "Instant::now", "Zoned::now"];
-pub(crate) const CLOCK_ROOMS: [&str; 11] = [
+pub(crate) const CLOCK_ROOMS: [&str; 12] = [
     "fetch",
     "lines",
     "violations",
@@ -437,6 +461,7 @@ pub(crate) const CLOCK_ROOMS: [&str; 11] = [
     "decide",
     "service",
     "cli",
+    "acme",
 ];
 
 /// Sockets, and the rooms that open them; the gate gets requests as data.
