@@ -93,7 +93,12 @@ pub static ORIGIN: Section = Section {
     path: "sites[].origin",
     one_of: &["url", "urls"],
     keys: &[
-        Key { name: "url", shape: URL, absent: Absent::Words("this or `urls`"), meaning: "the origin" },
+        Key {
+            name: "url",
+            shape: URL,
+            absent: Absent::Words("this or `urls`"),
+            meaning: "the origin",
+        },
         Key {
             name: "urls",
             shape: Shape::Some(&URL),
