@@ -16,6 +16,8 @@ pub(super) struct FieldLines {
     length: ContentLength,
     is_chunked: bool,
     switches: bool,
+    /// The lines so far.
+    count: u32,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -63,6 +65,11 @@ impl FieldLines {
         self.switches
     }
 
+    /// The number of lines so far.
+    pub(super) const fn count(&self) -> u32 {
+        self.count
+    }
+
     /// The number of octets that pass unchanged, and what comes after them.
     pub(super) fn step(&mut self, bytes: &[u8]) -> (usize, Step) {
         let mut at = 0;
@@ -103,6 +110,7 @@ impl FieldLines {
                         return (at, Step::Refuse(Fault::Length));
                     }
                     self.place = Place::LineStart;
+                    self.count = self.count.saturating_add(1);
                     at += 1;
                 }
                 _ => return (at, Step::Refuse(Fault::Field)),

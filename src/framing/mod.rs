@@ -1,4 +1,4 @@
-//! The messages of an HTTP/1 connection (RFC 9112), strictly.
+//! The messages of an HTTP/1 connection (RFC 9112), strictly, and the frames of an HTTP/2 connection.
 //!
 //! ```text
 //! octets ─▶ Reader: line ─▶ fields ─▶ body (length or chunks) ─▶ trailers ─▶ line …
@@ -12,6 +12,7 @@
 mod chunks; // sizes and data of a chunked body
 mod content_length; // the value of Content-Length, octet by octet
 mod field_lines; // header fields and trailers
+mod frames; // where a client of HTTP/2 is
 mod octets; // classes of octets
 mod reader; // one message after another
 mod request_line; // method, target, version
@@ -19,7 +20,8 @@ mod step; // the result of reading a piece
 mod target_octet; // the octets of a target
 
 pub use self::{
-    reader::Reader,
+    frames::Multiplex,
+    reader::{Bounds, Reader},
     step::{Fault, Step},
     target_octet::{TargetOctet, push_encoded},
 };

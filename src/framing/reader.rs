@@ -7,10 +7,22 @@ use super::{
     step::{Fault, Step},
 };
 
+/// The most that a head or a trailer section may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// Octets, with the request line and line ends.
+    pub octets: usize,
+    /// Field lines.
+    pub fields: u32,
+}
+
 /// The messages of a connection, read up to some place.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Reader {
+    bounds: Bounds,
     part: Part,
+    /// The octets of the head or the trailer section so far.
+    head_octets: usize,
     /// The number of heads so far.
     heads: u32,
     /// Whether the last head asks for another protocol, and has no answer yet.
@@ -38,13 +50,28 @@ enum Part {
     Tunnel,
 }
 
-impl Default for Part {
-    fn default() -> Self {
-        Self::Line(RequestLine::default())
-    }
-}
-
 impl Reader {
+    /// A reader at the begin of a connection.
+    pub const fn new(bounds: Bounds) -> Self {
+        let part = Part::Line(RequestLine::new());
+        Self { bounds, part, head_octets: 0, heads: 0, may_switch: false }
+    }
+
+    /// The number of heads so far.
+    pub const fn heads(&self) -> u32 {
+        self.heads
+    }
+
+    /// Whether a head has begun and not ended.
+    pub const fn is_inside_head(&self) -> bool {
+        self.is_in_head() && self.head_octets > 0
+    }
+
+    /// Whether octets of a body are to come.
+    pub const fn is_in_body(&self) -> bool {
+        matches!(self.part, Part::Content { .. } | Part::Chunks(_) | Part::Trailers(_))
+    }
+
     /// Takes notice of the answer to a request for another protocol. To be called before octets are
     /// read. `ended` is the number of requests that have ended.
     pub fn settle(&mut self, has_switched: bool, ended: u32) {
@@ -57,7 +84,7 @@ impl Reader {
         } else if ended >= self.heads {
             self.may_switch = false;
             if let Part::Early { came: false } = self.part {
-                self.part = Part::Line(RequestLine::default());
+                self.part = Part::Line(RequestLine::new());
             }
         }
     }
@@ -86,15 +113,43 @@ impl Reader {
                 Part::Tunnel => (rest.len(), Step::More),
             };
             at += passed;
+            if let Some(fault) = self.excess(passed) {
+                return (at, Step::Refuse(fault));
+            }
             match step {
                 Step::Done => self.advance(),
+                // Three octets stand for this one.
+                Step::Encode => {
+                    self.head_octets += 3;
+                    return (at, step);
+                }
                 step => return (at, step),
             }
         }
     }
 
+    /// What is too much, after another `passed` octets.
+    fn excess(&mut self, passed: usize) -> Option<Fault> {
+        let (fields, fault) = match &self.part {
+            Part::Line(_) => (0, Fault::LongLine),
+            Part::Fields { lines, .. } | Part::Trailers(lines) => {
+                (lines.count(), Fault::LongFields)
+            }
+            _ => return None,
+        };
+        self.head_octets += passed;
+        if self.head_octets > self.bounds.octets {
+            Some(fault)
+        } else {
+            (fields > self.bounds.fields).then_some(Fault::ManyFields)
+        }
+    }
+
     /// Goes on to the next part.
     fn advance(&mut self) {
+        if !matches!(self.part, Part::Line(_)) {
+            self.head_octets = 0;
+        }
         self.part = match &self.part {
             Part::Line(line) => {
                 let is_http_1_0 = line.is_http_1_0();
@@ -117,11 +172,7 @@ impl Reader {
     }
 
     fn next_message(&self) -> Part {
-        if self.may_switch {
-            Part::Early { came: false }
-        } else {
-            Part::Line(RequestLine::default())
-        }
+        if self.may_switch { Part::Early { came: false } } else { Part::Line(RequestLine::new()) }
     }
 }
 

@@ -12,15 +12,14 @@ use super::{
 const ENDS: [&[u8]; 2] = [b" HTTP/1.1\r\n", b" HTTP/1.0\r\n"];
 
 /// A request line, read up to some place.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct RequestLine {
     place: Place,
     is_http_1_0: bool,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 enum Place {
-    #[default]
     Start,
     EmptyLine,
     Method,
@@ -28,6 +27,10 @@ enum Place {
 }
 
 impl RequestLine {
+    pub(super) const fn new() -> Self {
+        Self { place: Place::Start, is_http_1_0: false }
+    }
+
     /// Whether the client speaks HTTP/1.0; known at the end of the line.
     pub(super) const fn is_http_1_0(&self) -> bool {
         self.is_http_1_0

@@ -27,6 +27,12 @@ pub enum Fault {
     Length,
     /// Occurs when a chunk has no plain size, or not that size (RFC 9112 §7.1).
     Chunk,
+    /// Occurs when a request line is longer than a head may be (RFC 9110 §15.5.15).
+    LongLine,
+    /// Occurs when the fields are larger than a head may be (RFC 6585 §5).
+    LongFields,
+    /// Occurs when there are more field lines than a head may have (RFC 6585 §5).
+    ManyFields,
 }
 
 impl Fault {
@@ -37,6 +43,17 @@ impl Fault {
             Self::Field => "proxy.bad_field",
             Self::Length => "proxy.bad_length",
             Self::Chunk => "proxy.bad_chunk",
+            Self::LongLine | Self::LongFields => "proxy.header_size",
+            Self::ManyFields => "proxy.header_fields",
+        }
+    }
+
+    /// The status of the answer.
+    pub const fn status(self) -> u16 {
+        match self {
+            Self::RequestLine | Self::Field | Self::Length | Self::Chunk => 400,
+            Self::LongLine => 414,
+            Self::LongFields | Self::ManyFields => 431,
         }
     }
 }

@@ -12,7 +12,7 @@ pub use self::{
     records::{ALERT, EVIDENCE, VIOLATIONS},
     schema::{Json, schema},
     section::{Absent, Form, Key, Section, Shape},
-    server::{ADMIN, LISTENER, SERVER, TIMEOUTS, TLS},
+    server::{ADMIN, LIMITS, LISTENER, SERVER, TIMEOUTS, TLS},
     site::{GROUP, ORIGIN, ROBOTS_TXT, SITE, TAG_RULE},
     top::{POLICY, TEST},
     values::{ACTIONS, REASONS},

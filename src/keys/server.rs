@@ -2,7 +2,7 @@
 
 use super::{
     section::{Absent, Key, Section, Shape},
-    values::{FILE, HOST, NETWORK, SOCKET, TIME},
+    values::{COUNT, FILE, HOST, NETWORK, SIZE, SOCKET, TIME},
 };
 
 /// `server`.
@@ -36,6 +36,12 @@ pub static SERVER: Section = Section {
             meaning: "time limits",
         },
         Key {
+            name: "limits",
+            shape: Shape::Section(&LIMITS),
+            absent: Absent::Words("see there"),
+            meaning: "what one client may take",
+        },
+        Key {
             name: "threads",
             shape: Shape::Integer(1, 1_024),
             absent: Absent::Words("one for each processor"),
@@ -60,6 +66,13 @@ pub static LISTENER: Section = Section {
             shape: Shape::Section(&TLS),
             absent: Absent::Words("none: plain HTTP"),
             meaning: "certificate and key",
+        },
+        Key {
+            name: "proxy_protocol",
+            shape: Shape::Boolean,
+            absent: Absent::Value("false"),
+            meaning: "each connection begins with a PROXY protocol header, version 1 or 2, of one \
+                      of `trusted_proxies`",
         },
     ],
 };
@@ -101,6 +114,59 @@ pub static ADMIN: Section = Section {
             shape: FILE,
             absent: Absent::Words("none"),
             meaning: "the secret that opens it; an address that is not on loopback needs one",
+        },
+    ],
+};
+
+/// `server.limits`.
+pub static LIMITS: Section = Section {
+    path: "server.limits",
+    one_of: &[],
+    keys: &[
+        Key {
+            name: "header_time",
+            shape: TIME,
+            absent: Absent::Value("15s"),
+            meaning: "time for a whole request header, from its first octet on; then 408",
+        },
+        Key {
+            name: "header_size",
+            shape: SIZE,
+            absent: Absent::Value("32KiB"),
+            meaning: "largest request header; beyond it 431, or 414 for the request line",
+        },
+        Key {
+            name: "header_fields",
+            shape: Shape::Integer(1, 250),
+            absent: Absent::Value("100"),
+            meaning: "most field lines of a request header; beyond it 431",
+        },
+        Key {
+            name: "body_rate",
+            shape: Shape::Integer(1, 1_000_000),
+            absent: Absent::Value("500"),
+            meaning: "least octets per second of a request body that Beadle waits for, after ten \
+                      seconds; then 408",
+        },
+        Key {
+            name: "connections",
+            shape: COUNT,
+            absent: Absent::Value("20000"),
+            meaning: "most connections of all clients; further ones wait",
+        },
+        Key {
+            name: "connections_per_network",
+            shape: COUNT,
+            absent: Absent::Value("1000"),
+            meaning: "most connections of an IPv4 address or a /64 of IPv6; further ones are \
+                      closed. `trusted_proxies` are exempt",
+        },
+        Key {
+            name: "handshake_time",
+            shape: TIME,
+            absent: Absent::Value("10s"),
+            meaning: "time for a TLS handshake, a PROXY protocol header, and the first frame of \
+                      HTTP/2",
         },
     ],
 };

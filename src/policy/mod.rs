@@ -34,7 +34,7 @@ pub use self::{
     restart::restart_findings,
     robots_txt::{DEFAULT_CACHE_WINDOW, DEFAULT_ROBOTS_MAX_AGE, MAX_CACHE_WINDOW, RobotsTxt},
     sections::Policy,
-    server::{Admin, DEFAULT_ADMIN, DEFAULT_LISTEN, Listener, Server, Tls},
+    server::{Admin, DEFAULT_ADMIN, DEFAULT_LISTEN, Limits, Listener, Server, Tls},
     share::Share,
     sites::Site,
     size::text as size_text,

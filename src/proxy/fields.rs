@@ -68,9 +68,12 @@ fn set_fields(parts: &mut Parts, client: &ClientSide) -> pingora::Result<()> {
             None => drop(fields.remove(X_FORWARDED_HOST)),
         }
     }
-    let is_http_1_0 = parts.version == Version::HTTP_10;
-    let via = HeaderValue::from_static(if is_http_1_0 { "1.0 beadle" } else { "1.1 beadle" });
-    fields.append(header::VIA, via);
+    let via = match parts.version {
+        Version::HTTP_10 => "1.0 beadle",
+        Version::HTTP_2 => "2.0 beadle",
+        _ => "1.1 beadle",
+    };
+    fields.append(header::VIA, HeaderValue::from_static(via));
     Ok(())
 }
 

@@ -46,9 +46,12 @@ pub use self::server::{Running, check, start};
 
 mod edge; // the connection before pingora's parser
 mod fields; // header fields of one hop
-mod handover; // sockets of our own for pingora's listeners
+mod guests; // connections of each client network
+mod listen; // sockets
+mod opening; // PROXY protocol and TLS handshake
 mod send; // answers and tags written to the client
 mod server; // listeners, start and drain
+mod socket; // a TCP connection
 mod upgrade; // connections that switch protocols
 
 /// The proxy, with everything that its requests share.
@@ -161,6 +164,11 @@ impl Proxy {
         if session.get_keepalive().is_some() {
             session.set_keepalive(Some(self.timeouts.client_keepalive.as_secs()));
         }
+        // Octets behind a request for another protocol are not of HTTP, or come too early.
+        let is_plain = !upgrade::is_requested(session.req_header());
+        session.set_pipelining_enabled(is_plain);
+        // A client that has sent all it wants may close its side, and still read.
+        session.set_abort_on_close(false);
         session.set_read_timeout(Some(self.timeouts.client_read));
         session.set_write_timeout(Some(self.timeouts.client_write));
         self.close_if_draining(session);
@@ -281,7 +289,7 @@ impl ProxyHttp for Proxy {
         let phase = edge::phase(session);
         phase.into_iter().for_each(Phase::end_wait);
         let status = match phase {
-            Some(phase) if phase.is_refused() => 400,
+            Some(phase) if phase.refusal().is_some() => phase.refusal().unwrap_or(400),
             Some(phase) if phase.is_late() => 504,
             _ => send::failure_status(error),
         };

@@ -13,10 +13,11 @@ use std::{
 
 use async_trait::async_trait;
 use pingora::{
-    listeners::{L4BufferSettings, ListenerConfig, tls::TlsSettings},
+    apps::HttpServerOptions,
+    listeners::tls::TlsSettings,
+    protocols::http::v2::server::default_h2_options,
     proxy::http_proxy,
     server::{RunArgs, Server, ShutdownSignal, ShutdownSignalWatch, configuration::ServerConf},
-    services::listening,
 };
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
 use tokio::{sync::watch, time::timeout};
@@ -25,8 +26,10 @@ use crate::{diagnostic::Diagnostic, metrics::Metrics, policy};
 
 use super::{
     Proxy,
-    edge::{Connections, Edge},
-    handover::{Handover, Socket},
+    edge::{ClientLimits, Connections, Edge},
+    guests::Guests,
+    listen::{Common, Listeners},
+    opening::Opening,
 };
 
 /// The idle time after which a draining server without connections ends.
@@ -34,10 +37,6 @@ const QUIET: Duration = Duration::from_millis(100);
 /// The idle time after which a draining server with kept-alive connections ends. In this time, a
 /// client that is busy sends its next request, and learns from the answer to connect anew.
 const LAST_REQUESTS: Duration = Duration::from_secs(1);
-
-/// The read buffer of each client connection. pingora's default of 64 KiB costs up to that much for
-/// each idle connection, depending on the allocator.
-const READ_BUFFER: usize = 8 << 10;
 
 /// A started proxy.
 #[derive(Debug)]
@@ -116,15 +115,24 @@ pub fn start(
     let mut pingora = Server::new_with_opt_and_conf(None, conf);
     pingora.bootstrap();
     let connections = Arc::clone(&proxy.connections);
-    let proxy = http_proxy(&pingora.configuration, proxy);
-    let edge = Edge::new(proxy, Arc::clone(&metrics), Arc::clone(&connections));
-    let mut listeners = listening::Service::new("proxy".to_owned(), edge);
-    let sockets = sockets.into_iter().map(Socket::new).collect::<Result<Vec<_>, _>>()?;
-    for (listener, socket) in server.listen.iter().zip(&sockets) {
-        listeners.add_listener(endpoint(listener, &socket.key)?);
-    }
-    let (handover, closed) = Handover::new(listeners, sockets);
-    pingora.add_service(handover);
+    let mut proxy = http_proxy(&pingora.configuration, proxy);
+    let mut h2 = default_h2_options();
+    h2.max_header_list_size(u32::try_from(server.limits.header_size).unwrap_or(u32::MAX));
+    proxy.h2_options = Some(h2);
+    let mut options = HttpServerOptions::default();
+    options.h2_idle_timeout = Some(server.timeouts.client_keepalive);
+    proxy.server_options = Some(options);
+    let limits = ClientLimits::of(server);
+    let edge = Edge::new(proxy, Arc::clone(&metrics), Arc::clone(&connections), limits);
+    let common = Common {
+        edge: Arc::new(edge),
+        guests: Guests::new(&server.limits, server.trusted_proxies.clone()),
+        metrics: Arc::clone(&metrics),
+        handshake_time: server.limits.handshake_time,
+    };
+    let openings = server.listen.iter().map(opening).collect::<Result<Vec<_>, _>>()?;
+    let (listeners, closed) = Listeners::new(common, sockets.into_iter().zip(openings).collect())?;
+    pingora.add_service(listeners);
     let (stop, stopped) = watch::channel(false);
     let run = move || {
         pingora.run(RunArgs { shutdown_signal: Box::new(StopSignal(stopped)) });
@@ -136,15 +144,16 @@ pub fn start(
     Ok(Running { thread, stop, closed, metrics, connections })
 }
 
-/// A listener as pingora takes it. `key` is the text by which pingora finds its socket.
-fn endpoint(listener: &policy::Listener, key: &str) -> Result<ListenerConfig, Diagnostic> {
-    let buffer = L4BufferSettings::default().read(READ_BUFFER);
-    let endpoint = ListenerConfig::tcp(key).l4_buffer(buffer);
-    let Some(tls) = &listener.tls else { return Ok(endpoint) };
-    let (certificate, key) = (tls.certificate.to_string_lossy(), tls.key.to_string_lossy());
-    let settings = TlsSettings::intermediate(&certificate, &key)
-        .map_err(|error| Diagnostic::error("server.tls", error.to_string()))?;
-    Ok(endpoint.tls(settings))
+/// The way in which connections of a listener open.
+fn opening(listener: &policy::Listener) -> Result<Opening, Diagnostic> {
+    let tls = listener.tls.as_ref().map(|tls| {
+        let (certificate, key) = (tls.certificate.to_string_lossy(), tls.key.to_string_lossy());
+        let mut settings = TlsSettings::intermediate(&certificate, &key)
+            .map_err(|error| Diagnostic::error("server.tls", error.to_string()))?;
+        settings.enable_h2();
+        Ok(Arc::new(settings.build()))
+    });
+    Ok(Opening { tls: tls.transpose()?, proxy_protocol: listener.proxy_protocol })
 }
 
 impl Running {

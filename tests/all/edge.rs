@@ -3,10 +3,9 @@
 
 use crate::support::{
     client::{Client, Request},
-    free_port,
     origin::{After, Exchange, Origin},
     program::{Beadle, Setup},
-    shown, tls,
+    shown,
 };
 
 const RULES: &str = "
@@ -260,14 +259,9 @@ fn h106_a_broken_body_is_answered_with_400_and_closed() {
 
 #[test]
 fn a_tls_listener_reads_alike() {
-    let port = free_port();
-    let (certificate, key) = (tls::file("certificate.pem"), tls::file("key.pem"));
-    let (certificate, key) = (certificate.display(), key.display());
-    let listener = format!(
-        "{{ address: \"127.0.0.1:{port}\", tls: {{ certificate: {certificate}, key: {key} }} }}"
-    );
     let origin = Origin::playing(echo);
-    let beadle = Setup::site(origin.port, RULES).listener(&listener).start();
+    let (setup, port) = Setup::site(origin.port, RULES).tls_listener();
+    let beadle = setup.start();
     assert_eq!(beadle.get("/", "GoodBot/1.0").status, 200);
     let mut client = Client::connect_tls(port);
     for (bytes, target, body) in mixed(30) {

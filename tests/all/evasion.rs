@@ -18,7 +18,10 @@ const RULES: &str = "
 ";
 
 fn start(origin: &Origin) -> Beadle {
-    Setup::site(origin.port, RULES).start()
+    // Large headers are judged, too, where the operator lets them in.
+    Setup::site(origin.port, RULES)
+        .server("  limits: { header_size: 1000KiB, header_fields: 250 }\n")
+        .start()
 }
 
 /// The fate of a target.

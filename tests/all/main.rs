@@ -18,6 +18,7 @@ mod traffic;
 // === answers
 mod edge; // the octets of a connection before they are parsed
 mod hosts; // each host is its own site
+mod limits; // what one client may take
 mod origin_answers; // answers of an origin that break the protocol
 mod robots_tags; // the policy's tags, merged with the origin's
 mod serve_robots; // robots.txt, whatever else fails

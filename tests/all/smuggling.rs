@@ -139,13 +139,14 @@ fn h100_to_h102_lengths() {
 #[test]
 fn h103_h104_transfer_encodings() {
     use Outcome::{Either, Refused, Served};
-    let chunked = &format!("5\r\nhello\r\n0\r\n\r\n{SMUGGLED}");
+    let plain = "5\r\nhello\r\n0\r\n\r\n";
+    let chunked = &format!("{plain}{SMUGGLED}");
     assert_posts(&[
-        ("Transfer-Encoding: chunked", chunked, Served),
-        ("Transfer-Encoding: Chunked", chunked, Served),
-        ("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked", chunked, Either),
-        ("Transfer-Encoding: chunked, chunked", chunked, Either),
-        ("Transfer-Encoding: ,chunked", chunked, Either),
+        ("Transfer-Encoding: chunked", plain, Served),
+        ("Transfer-Encoding: Chunked", plain, Served),
+        ("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked", plain, Either),
+        ("Transfer-Encoding: chunked, chunked", plain, Either),
+        ("Transfer-Encoding: ,chunked", plain, Either),
         ("Transfer-Encoding: identity", chunked, Refused),
         ("Transfer-Encoding: xchunked", chunked, Refused),
         ("Transfer-Encoding: chunked;q=1", chunked, Refused),
@@ -263,7 +264,7 @@ fn h111_h112_field_lines() {
         let lines: Vec<String> = (0..count).map(|n| format!("X-{n}: y")).collect();
         lines.join("\r\n")
     };
-    let (some, many) = (fields(200), fields(300));
+    let (some, many) = (fields(90), fields(110));
     let large = format!("X-Large: {}", "x".repeat(1 << 20));
     assert_posts(&[
         ("X: y", "", Served),

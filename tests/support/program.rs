@@ -79,6 +79,14 @@ impl Setup {
         ))
     }
 
+    /// Adds a TLS listener on a free port.
+    pub(crate) fn tls_listener(self) -> (Self, u16) {
+        let (certificate, key) = (super::tls::file("certificate.pem"), super::tls::file("key.pem"));
+        let (certificate, key, port) = (certificate.display(), key.display(), free_port());
+        let tls = format!("{{ certificate: {certificate}, key: {key} }}");
+        (self.listener(&format!("{{ address: \"127.0.0.1:{port}\", tls: {tls} }}")), port)
+    }
+
     /// Adds sections.
     pub(crate) fn sections(mut self, text: &str) -> Self {
         self.sections.push_str(text);

@@ -19,6 +19,8 @@ pub struct Listener {
     pub address: SocketAddr,
     /// Certificate and key of a TLS listener; `None` is plain HTTP.
     pub tls: Option<Tls>,
+    /// Whether each connection begins with a PROXY protocol header (default false).
+    pub proxy_protocol: bool,
 }
 
 /// PEM files of a TLS listener.
@@ -32,7 +34,7 @@ pub struct Tls {
 
 pub(super) fn listeners(fields: &Fields<'_>, findings: &mut Findings) -> Vec<Listener> {
     let Some(at) = fields.take("listen") else {
-        return vec![Listener { address: known(DEFAULT_LISTEN), tls: None }];
+        return vec![Listener { address: known(DEFAULT_LISTEN), tls: None, proxy_protocol: false }];
     };
     let items = at.items(findings);
     if items.is_empty() {
@@ -50,12 +52,14 @@ pub(super) fn listeners(fields: &Fields<'_>, findings: &mut Findings) -> Vec<Lis
 /// `0.0.0.0:8080`, or a mapping with `address` and `tls`.
 fn listener(at: &At<'_>, findings: &mut Findings) -> Option<Listener> {
     if !matches!(at.node.value, Value::Map(_)) {
-        return Some(Listener { address: socket(at, findings)?, tls: None });
+        return Some(Listener { address: socket(at, findings)?, tls: None, proxy_protocol: false });
     }
     let fields = at.fields(&keys::LISTENER, findings)?;
     let address = fields.require("address", "write 'address: 0.0.0.0:8080'", findings);
     let tls = fields.take("tls").map(|at| tls(&at, findings));
-    Some(Listener { address: socket(&address?, findings)?, tls: tls.flatten() })
+    let proxy_protocol = fields.take("proxy_protocol").and_then(|at| at.boolean(findings));
+    let proxy_protocol = proxy_protocol.unwrap_or_default();
+    Some(Listener { address: socket(&address?, findings)?, tls: tls.flatten(), proxy_protocol })
 }
 
 fn tls(at: &At<'_>, findings: &mut Findings) -> Option<Tls> {

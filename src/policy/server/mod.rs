@@ -17,11 +17,13 @@ use self::address::known;
 pub use self::{
     address::{DEFAULT_ADMIN, DEFAULT_LISTEN},
     admin::Admin,
+    limits::Limits,
     listener::{Listener, Tls},
 };
 
 mod address; // addresses of sockets
 mod admin; // the admin listener
+mod limits; // what one client may take
 mod listener; // sockets that take requests
 
 /// The `server` section: listeners and their limits.
@@ -35,6 +37,8 @@ pub struct Server {
     pub trusted_proxies: Vec<IpNet>,
     /// Time limits.
     pub timeouts: Timeouts,
+    /// Limits for clients and their connections.
+    pub limits: Limits,
     /// Number of worker threads of the proxy; `None` is one for each processor.
     pub threads: Option<usize>,
 }
@@ -44,24 +48,36 @@ pub(super) fn read(at: Option<&At<'_>>, findings: &mut Findings) -> Server {
     let fields = at.and_then(|at| at.fields(&keys::SERVER, findings));
     let Some(fields) = fields else {
         return Server {
-            listen: vec![Listener { address: known(DEFAULT_LISTEN), tls: None }],
+            listen: vec![Listener {
+                address: known(DEFAULT_LISTEN),
+                tls: None,
+                proxy_protocol: false,
+            }],
             admin: Some(Admin::at(known(DEFAULT_ADMIN))),
             trusted_proxies: Vec::new(),
             timeouts: Timeouts::default(),
+            limits: Limits::default(),
             threads: None,
         };
     };
     let listen = listener::listeners(&fields, findings);
     let admin = admin::admin(&fields, &listen, findings);
+    let trusted_proxies: Vec<IpNet> = fields
+        .list("trusted_proxies", findings)
+        .iter()
+        .filter_map(|at| network(at, findings))
+        .collect();
+    if trusted_proxies.is_empty() && listen.iter().any(|one| one.proxy_protocol) {
+        let help = "add 'trusted_proxies' with the addresses of the proxies in front";
+        let message = "'proxy_protocol' needs proxies that are trusted";
+        findings.refuse(&fields.at().child("listen"), message, help);
+    }
     Server {
         listen,
         admin,
-        trusted_proxies: fields
-            .list("trusted_proxies", findings)
-            .iter()
-            .filter_map(|at| network(at, findings))
-            .collect(),
+        trusted_proxies,
         timeouts: timeouts::read(&fields, findings),
+        limits: limits::read(&fields, findings),
         threads: fields
             .take("threads")
             .and_then(|at| at.integer(1..=1_024, findings))

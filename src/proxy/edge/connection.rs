@@ -5,7 +5,7 @@ use std::{
     pin::Pin,
     sync::Arc,
     task::{Context, Poll, ready},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use async_trait::async_trait;
@@ -18,116 +18,173 @@ use pingora::{
 };
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use crate::{
-    framing::{Fault, Reader, Step, push_encoded},
-    metrics::Metrics,
+use crate::{framing::Multiplex, metrics::Metrics};
+
+use super::{
+    client_limits::{Budget, ClientLimits, FIRST_WINDOW, Pace},
+    lines::Lines,
+    phase::Phase,
+    refused::Answer,
+    tunnel::Tunnel,
+    wait::Timer,
 };
 
-use super::{phase::Phase, tunnel::Tunnel, wait::Timer};
-
-/// The octet that stands for the rest of a refused head. pingora answers it with 400, wherever in a
-/// head it is.
-const REFUSED: u8 = 0;
-
-/// A client's connection. Reads pass through a [`Reader`], writes pass as they are.
+/// A client's connection. Reads pass through a reader, writes pass as they are.
 #[derive(Debug)]
 pub(super) struct Connection {
     stream: Stream,
-    reader: Reader,
-    /// Octets that were read and mean one thing or another.
-    waiting: Vec<u8>,
-    /// Octets that are ready; the first `given` of them have been read.
-    ready: Vec<u8>,
-    given: usize,
-    end: Option<End>,
+    protocol: Protocol,
+    limits: ClientLimits,
+    pace: Pace,
+    /// The begin of what the client has not completed.
+    since: Option<Instant>,
     phase: Arc<Phase>,
     /// Leads the hooks to the phase.
-    digest: Arc<ProxyDigest>,
+    digest: Option<Arc<ProxyDigest>>,
     metrics: Arc<Metrics>,
     timer: Timer,
+    /// The answer to a refused head, in place of pingora's.
+    answer: Option<Answer>,
     tunnel: Option<Tunnel>,
 }
 
-/// The end of reading after a refusal.
+#[derive(Debug)]
+enum Protocol {
+    Http1(Box<Lines>),
+    Http2 { read: Multiplex, idle_frames: Budget },
+}
+
+/// What took too long.
 #[derive(Clone, Copy, Debug)]
-enum End {
-    /// The client sends nothing more.
-    Quiet,
-    /// The body is broken.
-    Broken,
+enum Late {
+    /// The head of the origin's response.
+    Origin,
+    Head,
+    Body,
+    /// The first frame of HTTP/2.
+    Start,
 }
 
 impl Connection {
-    pub(super) fn new(stream: Stream, metrics: Arc<Metrics>) -> Self {
+    pub(super) fn new(stream: Stream, limits: ClientLimits, metrics: Arc<Metrics>) -> Self {
         let phase = Arc::new(Phase::default());
-        let header = Box::new(ResponseHeader::from(http::Response::new(()).into_parts().0));
-        let digest = ProxyDigest::new(header, Some(Box::new(Arc::clone(&phase))));
+        let is_http_2 = stream.selected_alpn_proto() == Some(ALPN::H2);
+        let (protocol, digest) = if is_http_2 {
+            // Requests of one connection share no phase.
+            let protocol =
+                Protocol::Http2 { read: Multiplex::default(), idle_frames: Budget::default() };
+            (protocol, stream.get_proxy_digest())
+        } else {
+            let header = Box::new(ResponseHeader::from(http::Response::new(()).into_parts().0));
+            let digest = ProxyDigest::new(header, Some(Box::new(Arc::clone(&phase))));
+            (Protocol::Http1(Box::new(Lines::new(limits.bounds))), Some(Arc::new(digest)))
+        };
         Self {
+            since: is_http_2.then(Instant::now),
             stream,
-            reader: Reader::default(),
-            waiting: Vec::new(),
-            ready: Vec::new(),
-            given: 0,
-            end: None,
+            protocol,
+            limits,
+            pace: Pace::default(),
             phase,
-            digest: Arc::new(digest),
+            digest,
             metrics,
             timer: Timer::default(),
+            answer: None,
             tunnel: None,
         }
     }
 
-    /// Passes on the octets that were read into `buffer` behind `start`.
-    fn screen(&mut self, buffer: &mut ReadBuf<'_>, start: usize) {
-        let read = &buffer.filled()[start..];
-        let mut pieces = Vec::new();
-        let (mut passed, mut step) = (0, Step::More);
-        if self.waiting.is_empty() {
-            (passed, step) = self.reader.step(read);
-            // The usual case: nothing to change, nothing to copy.
-            if step == Step::More {
-                return;
+    /// When the wait for the client or for the origin ends, and what is late then.
+    fn end_of_wait(&mut self, now: Instant) -> Option<(Instant, Late)> {
+        let limits = &self.limits;
+        match &self.protocol {
+            Protocol::Http1(lines) => {
+                let origin = self.phase.wait().end().map(|end| (end, Late::Origin));
+                let client = if lines.reader.is_inside_head() {
+                    let since = *self.since.get_or_insert(now);
+                    Some((since + limits.header_time, Late::Head))
+                } else if lines.reader.is_in_body() {
+                    Some((self.pace.end(now, limits.body_rate), Late::Body))
+                } else {
+                    None
+                };
+                origin.into_iter().chain(client).min_by_key(|(end, _)| *end)
             }
-            pieces.extend_from_slice(&read[passed..]);
-        } else {
-            pieces.append(&mut self.waiting);
-            pieces.extend_from_slice(read);
-        }
-        buffer.set_filled(start + passed);
-        self.rewrite(&pieces, step);
-        self.give(buffer);
-    }
-
-    /// Reads `bytes`, which `first` is about, and makes them ready.
-    fn rewrite(&mut self, bytes: &[u8], first: Step) {
-        let (mut rest, mut step) = (bytes, first);
-        self.ready.reserve(bytes.len() + 32);
-        loop {
-            match (step, rest) {
-                (Step::Encode, [octet, after @ ..]) => {
-                    push_encoded(&mut self.ready, *octet);
-                    rest = after;
+            Protocol::Http2 { read, .. } if !read.is_settled() => {
+                Some((*self.since.get_or_insert(now) + limits.handshake_time, Late::Start))
+            }
+            Protocol::Http2 { read, .. } if read.is_in_section() => {
+                Some((*self.since.get_or_insert(now) + limits.header_time, Late::Head))
+            }
+            Protocol::Http2 { read, .. } => {
+                // A client that has sent this much may wait for the origin, too.
+                let octets = read.body_octets()?;
+                if octets < FIRST_WINDOW {
+                    Some((self.pace.end(now, limits.body_rate), Late::Body))
+                } else {
+                    Some((self.pace.last(now) + limits.body_pause, Late::Body))
                 }
-                (Step::Wait, _) => return self.waiting.extend_from_slice(rest),
-                (Step::Refuse(fault), _) => return self.refuse(fault),
-                (Step::More | Step::Done | Step::Encode, []) => return,
-                (Step::More | Step::Done, _) => {}
             }
-            let (passed, next) = self.reader.step(rest);
-            self.ready.extend_from_slice(&rest[..passed]);
-            (rest, step) = (&rest[passed..], next);
         }
     }
 
-    fn refuse(&mut self, fault: Fault) {
-        self.metrics.refusal(fault.code());
-        if self.reader.is_in_head() {
-            self.ready.push(REFUSED);
-            self.end = Some(End::Quiet);
-        } else {
-            self.phase.refuse();
-            self.end = Some(End::Broken);
+    /// Ends the wait for something that took too long.
+    fn end_late(&mut self, late: Late) -> io::Result<()> {
+        let (code, status) = match late {
+            Late::Origin => {
+                self.phase.wait().note_late();
+                return Err(timed_out("the head of the origin's response took too long"));
+            }
+            Late::Head => ("proxy.header_time", 408),
+            Late::Body => ("proxy.body_rate", 408),
+            Late::Start => ("proxy.handshake_time", 408),
+        };
+        match &mut self.protocol {
+            Protocol::Http1(_) => {
+                self.refuse(code, status);
+                Ok(())
+            }
+            Protocol::Http2 { .. } => {
+                self.metrics.refusal(code);
+                Err(timed_out("the client took too long"))
+            }
         }
+    }
+
+    /// Refuses the message in progress.
+    fn refuse(&mut self, code: &'static str, status: u16) {
+        let Protocol::Http1(lines) = &mut self.protocol else { return };
+        self.metrics.refusal(code);
+        if lines.reader.is_in_head() {
+            lines.end_quietly();
+            self.answer = Some(Answer::new(status));
+        } else {
+            self.phase.refuse(status);
+            lines.end_broken();
+        }
+    }
+
+    /// Takes notice of octets that the client has sent; they are in `buffer` behind `start`.
+    fn take(&mut self, buffer: &mut ReadBuf<'_>, start: usize) -> io::Result<()> {
+        match &mut self.protocol {
+            Protocol::Http1(lines) => {
+                if let Some(fault) = lines.screen(buffer, start) {
+                    self.refuse(fault.code(), fault.status());
+                    if let Protocol::Http1(lines) = &mut self.protocol {
+                        lines.give(buffer);
+                    }
+                }
+            }
+            Protocol::Http2 { read, idle_frames } => {
+                read.receive(&buffer.filled()[start..]);
+                let frames = read.take_idle_frames();
+                if frames > 0 && !idle_frames.take(frames, Instant::now()) {
+                    self.metrics.refusal("proxy.idle_frames");
+                    return Err(io::Error::new(io::ErrorKind::InvalidData, "a flood of frames"));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The tunnel, if the connection has switched to another protocol.
@@ -139,22 +196,37 @@ impl Connection {
         self.tunnel.as_mut()
     }
 
-    fn note_write(&mut self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
-        let tunnel = self.tunnel.as_mut().filter(|_| written.is_ready());
-        tunnel.into_iter().for_each(Tunnel::note);
-        written
+    /// Takes notice of octets that the client gets.
+    fn note_write(&mut self) {
+        self.tunnel.iter_mut().for_each(Tunnel::note);
     }
 
-    /// Moves ready octets into the buffer, as many as there is room for.
-    fn give(&mut self, buffer: &mut ReadBuf<'_>) {
-        let rest = &self.ready[self.given..];
-        let length = rest.len().min(buffer.remaining());
-        buffer.put_slice(&rest[..length]);
-        self.given += length;
-        if self.given == self.ready.len() {
-            (self.ready, self.given) = (Vec::new(), 0);
+    /// Begins to measure anew where the client has completed what it began.
+    fn start_anew(&mut self) {
+        let (is_in_section, is_in_body) = match &self.protocol {
+            Protocol::Http1(lines) => (lines.reader.is_inside_head(), lines.reader.is_in_body()),
+            Protocol::Http2 { read, .. } => {
+                (!read.is_settled() || read.is_in_section(), read.body_octets().is_some())
+            }
+        };
+        if !is_in_section {
+            self.since = None;
+        }
+        if !is_in_body {
+            self.pace = Pace::default();
         }
     }
+
+    /// Whether the next octets that pingora writes are its answer to a refused head.
+    fn answer(&mut self) -> Option<&mut Answer> {
+        let Protocol::Http1(lines) = &self.protocol else { return None };
+        let is_next = self.phase.ended() >= lines.reader.heads();
+        self.answer.as_mut().filter(|_| is_next)
+    }
+}
+
+fn timed_out(what: &'static str) -> io::Error {
+    io::Error::new(io::ErrorKind::TimedOut, what)
 }
 
 impl AsyncRead for Connection {
@@ -166,25 +238,13 @@ impl AsyncRead for Connection {
         let this = self.get_mut();
         let start = buffer.filled().len();
         loop {
-            if !this.ready.is_empty() {
-                this.give(buffer);
-                return Poll::Ready(Ok(()));
-            }
-            match this.end {
-                Some(End::Quiet) => return Poll::Ready(Ok(())),
-                Some(End::Broken) => {
-                    let error = io::Error::new(io::ErrorKind::InvalidData, "a broken body");
-                    return Poll::Ready(Err(error));
+            if let Protocol::Http1(lines) = &mut this.protocol {
+                if let Some(kept) = lines.kept(buffer, this.phase.ended()) {
+                    return kept;
                 }
-                None => {}
+                lines.reader.settle(this.phase.has_switched(), this.phase.ended());
             }
-            this.reader.settle(this.phase.has_switched(), this.phase.ended());
-            let read = Pin::new(&mut this.stream).poll_read(context, buffer);
-            if read.is_pending() && this.phase.wait().poll_late(&mut this.timer, context).is_ready()
-            {
-                let error = "the head of the origin's response took too long";
-                return Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, error)));
-            }
+            let read = Pin::new(&mut this.stream).poll_read(context, buffer)?;
             if let Some(tunnel) = this.tunnel() {
                 if read.is_ready() {
                     tunnel.note();
@@ -196,11 +256,20 @@ impl AsyncRead for Connection {
                     )));
                 }
             }
-            ready!(read)?;
-            if buffer.filled().len() == start {
+            if read.is_pending() {
+                let now = Instant::now();
+                let Some((end, late)) = this.end_of_wait(now) else { return Poll::Pending };
+                ready!(this.timer.poll(end, now, context));
+                this.end_late(late)?;
+                continue;
+            }
+            let octets = buffer.filled().len() - start;
+            if octets == 0 {
                 return Poll::Ready(Ok(()));
             }
-            this.screen(buffer, start);
+            this.pace.note(octets);
+            this.take(buffer, start)?;
+            this.start_anew();
             // Without an octet in it, pingora would take the connection for closed.
             if buffer.filled().len() > start {
                 return Poll::Ready(Ok(()));
@@ -211,12 +280,20 @@ impl AsyncRead for Connection {
 
 impl AsyncWrite for Connection {
     fn poll_write(
-        mut self: Pin<&mut Self>,
+        self: Pin<&mut Self>,
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.note_write(written)
+        let this = self.get_mut();
+        if this.answer.is_some() && this.answer().is_some() {
+            return this.poll_answer(context, bytes.len());
+        }
+        let written = ready!(Pin::new(&mut this.stream).poll_write(context, bytes))?;
+        this.note_write();
+        if let Protocol::Http2 { read, .. } = &mut this.protocol {
+            read.send(&bytes[..written]);
+        }
+        Poll::Ready(Ok(written))
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -228,16 +305,43 @@ impl AsyncWrite for Connection {
     }
 
     fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
+        self: Pin<&mut Self>,
         context: &mut Context<'_>,
         pieces: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.stream).poll_write_vectored(context, pieces);
-        self.note_write(written)
+        let this = self.get_mut();
+        if this.answer.is_some() && this.answer().is_some() {
+            let octets = pieces.iter().map(|piece| piece.len()).sum();
+            return this.poll_answer(context, octets);
+        }
+        let written = ready!(Pin::new(&mut this.stream).poll_write_vectored(context, pieces))?;
+        this.note_write();
+        if let Protocol::Http2 { read, .. } = &mut this.protocol {
+            let mut left = written;
+            for piece in pieces {
+                let sent = left.min(piece.len());
+                read.send(&piece[..sent]);
+                left -= sent;
+            }
+        }
+        Poll::Ready(Ok(written))
     }
 
     fn is_write_vectored(&self) -> bool {
         self.stream.is_write_vectored()
+    }
+}
+
+impl Connection {
+    /// Writes the answer to a refused head, in place of `octets` of pingora's.
+    fn poll_answer(&mut self, context: &mut Context<'_>, octets: usize) -> Poll<io::Result<usize>> {
+        if let Some(answer) = &mut self.answer {
+            while let Some(rest) = answer.rest() {
+                let written = ready!(Pin::new(&mut self.stream).poll_write(context, rest))?;
+                answer.advance(written);
+            }
+        }
+        Poll::Ready(Ok(octets))
     }
 }
 
@@ -284,7 +388,7 @@ impl GetTimingDigest for Connection {
 
 impl GetProxyDigest for Connection {
     fn get_proxy_digest(&self) -> Option<Arc<ProxyDigest>> {
-        Some(Arc::clone(&self.digest))
+        self.digest.clone()
     }
 }
 
@@ -300,6 +404,3 @@ impl GetSocketDigest for Connection {
 
 /// Octets that are read before they are read would escape the [`Reader`].
 impl Peek for Connection {}
-
-#[cfg(test)]
-mod tests;

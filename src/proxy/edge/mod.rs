@@ -12,15 +12,15 @@
 //! follows the framing itself, and thus knows where a head begins. It percent-encodes in a target
 //! what the parser does not take. All other octets pass unchanged, and without a copy.
 //!
-//! Limits and deadlines of a connection belong here, too: the wait for the head of the origin's
-//! response, and the drain.
+//! Frames of HTTP/2 pass unchanged. Limits and deadlines of a connection belong here, too: those of
+//! the client, the wait for the head of the origin's response, and the drain.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use pingora::{
     apps::ServerApp,
-    protocols::{ALPN, Stream},
+    protocols::Stream,
     proxy::{HttpProxy, Session},
     server::ShutdownWatch,
 };
@@ -30,11 +30,16 @@ use crate::metrics::Metrics;
 use super::Proxy;
 
 use self::connection::Connection;
-pub(super) use self::{connections::Connections, phase::Phase, target::admit};
+pub(super) use self::{
+    client_limits::ClientLimits, connections::Connections, phase::Phase, target::admit,
+};
 
+mod client_limits; // what one client may take
 mod connection; // the stream between the socket and pingora
 mod connections; // all connections, and their end
+mod lines; // messages of HTTP/1 on their way to pingora
 mod phase; // from the hooks to the connection
+mod refused; // answers to heads that are refused
 mod target; // the target as the gate gets it
 mod tunnel; // a connection that has switched to another protocol
 mod wait; // the wait for the head of the origin's response
@@ -44,6 +49,7 @@ pub(super) struct Edge {
     proxy: Arc<HttpProxy<Proxy>>,
     metrics: Arc<Metrics>,
     connections: Arc<Connections>,
+    limits: ClientLimits,
 }
 
 impl Edge {
@@ -51,8 +57,9 @@ impl Edge {
         proxy: HttpProxy<Proxy>,
         metrics: Arc<Metrics>,
         connections: Arc<Connections>,
+        limits: ClientLimits,
     ) -> Self {
-        Self { proxy: Arc::new(proxy), metrics, connections }
+        Self { proxy: Arc::new(proxy), metrics, connections, limits }
     }
 }
 
@@ -64,11 +71,8 @@ impl ServerApp for Edge {
         shutdown: &ShutdownWatch,
     ) -> Option<Stream> {
         let _open = self.connections.open();
-        let stream: Stream = match stream.selected_alpn_proto() {
-            // Frames of HTTP/2 are no lines.
-            Some(ALPN::H2) => stream,
-            _ => Box::new(Connection::new(stream, Arc::clone(&self.metrics))),
-        };
+        let connection = Connection::new(stream, self.limits, Arc::clone(&self.metrics));
+        let stream: Stream = Box::new(connection);
         // It serves all requests of the connection.
         self.proxy.process_new(stream, shutdown).await
     }

@@ -3,7 +3,7 @@
 use std::{
     sync::{
         OnceLock,
-        atomic::{AtomicBool, AtomicU32, Ordering},
+        atomic::{AtomicU16, AtomicU32, Ordering},
     },
     time::Duration,
 };
@@ -16,7 +16,8 @@ pub(in crate::proxy) struct Phase {
     ended: AtomicU32,
     /// Of a connection that has switched to another protocol.
     draining: OnceLock<Draining>,
-    is_refused: AtomicBool,
+    /// The status for a refused body; 0 without one.
+    refused: AtomicU16,
     wait: Wait,
 }
 
@@ -56,9 +57,9 @@ impl Phase {
         let _ = self.draining.set(draining);
     }
 
-    /// Whether the body in progress was refused.
-    pub(in crate::proxy) fn is_refused(&self) -> bool {
-        self.is_refused.load(Ordering::Acquire)
+    /// The status for the body in progress, if it was refused.
+    pub(in crate::proxy) fn refusal(&self) -> Option<u16> {
+        Some(self.refused.load(Ordering::Acquire)).filter(|status| *status > 0)
     }
 
     /// The wait for the head of the origin's response.
@@ -66,9 +67,9 @@ impl Phase {
         &self.wait
     }
 
-    /// Notes that the message in progress is refused.
-    pub(super) fn refuse(&self) {
-        self.is_refused.store(true, Ordering::Release);
+    /// Notes that the body in progress is refused.
+    pub(super) fn refuse(&self, status: u16) {
+        self.refused.store(status, Ordering::Release);
     }
 
     /// The number of requests that have ended.

@@ -4,12 +4,19 @@
 //! The edge encodes some octets, pingora's parser cuts a fragment and limits the length, and the gate
 //! admits one form.
 
+use http::{
+    Version,
+    header::{COOKIE, HOST},
+};
 use pingora::http::RequestHeader;
 
 use crate::gate::{self, Refusal};
 
-/// Brings a request into the form that the gate judges.
+/// Brings a request into the form that the gate judges: the one of HTTP/1.1.
 pub(in crate::proxy) fn admit(header: &mut RequestHeader) -> Result<(), Refusal> {
+    if header.version == Version::HTTP_2 {
+        from_http_2(header)?;
+    }
     let admission = gate::admit(&header.method, header.raw_path(), &header.headers)?;
     if let Some(length) = admission.content_length {
         header.insert_header("Content-Length", length).map_err(|_| Refusal::BadLength)?;
@@ -17,6 +24,25 @@ pub(in crate::proxy) fn admit(header: &mut RequestHeader) -> Result<(), Refusal>
     let Some(target) = admission.target else { return Ok(()) };
     header.set_raw_path(&target).map_err(|_| Refusal::AmbiguousTarget)?;
     if header.raw_path() == target { Ok(()) } else { Err(Refusal::AmbiguousTarget) }
+}
+
+/// Gives a request of HTTP/2 the fields of HTTP/1.1: `Host`, and one `Cookie` (RFC 9113 §8.2.3, §8.3.1).
+fn from_http_2(header: &mut RequestHeader) -> Result<(), Refusal> {
+    let host = header.uri.authority().map(|authority| authority.as_str().to_owned());
+    // pingora has refused a `Host` that differs.
+    if let Some(host) = host.filter(|_| !header.headers.contains_key(HOST)) {
+        header.insert_header(HOST, host).map_err(|_| Refusal::BadHost)?;
+    }
+    let mut crumbs = header.headers.get_all(COOKIE).iter();
+    if let (Some(first), Some(second)) = (crumbs.next(), crumbs.next()) {
+        let mut all = first.as_bytes().to_vec();
+        for crumb in std::iter::once(second).chain(crumbs) {
+            all.extend_from_slice(b"; ");
+            all.extend_from_slice(crumb.as_bytes());
+        }
+        header.insert_header(COOKIE, all).map_err(|_| Refusal::BadHost)?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -58,19 +58,33 @@ impl Wait {
         self.is_late.load(Ordering::Acquire)
     }
 
-    /// Ready when the wait has reached its end; pending without a wait.
-    pub(super) fn poll_late(&self, timer: &mut Timer, context: &mut Context<'_>) -> Poll<()> {
-        loop {
-            let Some(end) = self.end() else { return Poll::Pending };
-            if end <= Instant::now() {
-                self.is_late.store(true, Ordering::Release);
+    /// Notes that the wait has reached its end.
+    pub(super) fn note_late(&self) {
+        self.is_late.store(true, Ordering::Release);
+    }
+}
+
+impl Timer {
+    /// Ready at `end`.
+    pub(super) fn poll(
+        &mut self,
+        end: Instant,
+        now: Instant,
+        context: &mut Context<'_>,
+    ) -> Poll<()> {
+        if end <= now {
+            return Poll::Ready(());
+        }
+        let timer = self.0.get_or_insert_with(|| Box::pin(sleep_until(end.into())));
+        if timer.deadline() > end.into() {
+            timer.as_mut().reset(end.into());
+        }
+        while timer.as_mut().poll(context).is_ready() {
+            if Instant::now() >= end {
                 return Poll::Ready(());
-            }
-            let timer = timer.0.get_or_insert_with(|| Box::pin(sleep_until(end.into())));
-            if timer.as_mut().poll(context).is_pending() {
-                return Poll::Pending;
             }
             timer.as_mut().reset(end.into());
         }
+        Poll::Pending
     }
 }

@@ -3,25 +3,32 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::proxy::edge::connections::Connections;
+use crate::proxy::edge::{connections::Connections, phase::Phase};
+
+const BOUNDS: Bounds = Bounds { octets: 1 << 20, fields: 100 };
 
 /// What pingora reads when the pieces come one by one, into a buffer with this much room.
 fn screened(pieces: &[&[u8]], room: usize) -> (Vec<u8>, bool) {
-    let stream: Stream = Box::new(tokio::io::duplex(1).0);
-    let mut connection = Connection::new(stream, Arc::new(Metrics::new()));
+    let mut lines = Lines::new(BOUNDS);
     let mut passed = Vec::new();
     for piece in pieces.iter().flat_map(|piece| piece.chunks(room)) {
         let mut space = vec![0; room];
         let mut buffer = ReadBuf::new(&mut space);
         buffer.put_slice(piece);
-        connection.screen(&mut buffer, 0);
+        let fault = lines.screen(&mut buffer, 0);
+        if fault.is_some() {
+            match lines.reader.is_in_head() {
+                true => lines.end_quietly(),
+                false => lines.end_broken(),
+            }
+        }
         passed.extend_from_slice(buffer.filled());
-        while !connection.ready.is_empty() {
+        while !lines.ready.is_empty() {
             let mut buffer = ReadBuf::new(&mut space);
-            connection.give(&mut buffer);
+            lines.give(&mut buffer);
             passed.extend_from_slice(buffer.filled());
         }
-        if connection.end.is_some() {
+        if fault.is_some() {
             return (passed, true);
         }
     }
@@ -172,7 +179,7 @@ fn octets_after_a_request_for_another_protocol_wait_for_its_answer() {
         (false, b"", Some(b"GET /%E9 HTTP/1.1\r\n\r\n")),
         (false, b"\x00early", None),
     ] {
-        let (phase, mut reader) = (Phase::default(), Reader::default());
+        let (phase, mut reader) = (Phase::default(), Reader::new(BOUNDS));
         let (passed, step) = reader.step(&[upgrade, early].concat());
         assert_eq!((passed, step), (upgrade.len() + early.len(), Step::More));
         if has_switched {
@@ -272,5 +279,46 @@ proptest! {
     ) {
         let bytes = bytes.concat();
         prop_assert_eq!(screened(&[&bytes], room), screened(&[&bytes], bytes.len().max(1)));
+    }
+}
+
+#[test]
+fn rfc6585_5_a_head_has_bounds() {
+    let long = |line: usize, value: usize| {
+        let (line, value) = ("a".repeat(line), "b".repeat(value));
+        format!("GET /{line} HTTP/1.1\r\nHost: x\r\nA: {value}\r\n\r\n").into_bytes()
+    };
+    let many =
+        |count| ["GET / HTTP/1.1\r\n", &"A: b\r\n".repeat(count), "\r\n"].concat().into_bytes();
+    let trailers = |count| {
+        let head = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n";
+        [head, &"A: b\r\n".repeat(count), "\r\n"].concat().into_bytes()
+    };
+    let bounds = Bounds { octets: 4_096, fields: 10 };
+    for (message, fault) in [
+        (long(4_000, 1), None),
+        (long(4_096, 1), Some(Fault::LongLine)),
+        (long(1, 4_000), None),
+        (long(1, 4_096), Some(Fault::LongFields)),
+        (long(2_048, 2_048), Some(Fault::LongFields)),
+        (["\r\n".repeat(2_100).as_bytes(), b"GET / HTTP/1.1\r\n"].concat(), Some(Fault::LongLine)),
+        (many(10), None),
+        (many(11), Some(Fault::ManyFields)),
+        (trailers(10), None),
+        (trailers(11), Some(Fault::ManyFields)),
+        // Each message has its own.
+        ([many(10), many(10), long(4_000, 1), long(1, 4_000)].concat(), None),
+    ] {
+        for room in [1, 1_000, 100_000] {
+            let mut lines = Lines::new(bounds);
+            let found = message.chunks(room).find_map(|piece| {
+                let mut space = vec![0; room];
+                let mut buffer = ReadBuf::new(&mut space);
+                buffer.put_slice(piece);
+                lines.screen(&mut buffer, 0)
+            });
+            let start = String::from_utf8_lossy(&message[..40]).into_owned();
+            assert_eq!(found, fault, "{start:?} of {} in pieces of {room}", message.len());
+        }
     }
 }

@@ -1,0 +1,173 @@
+//! The sockets: connections are accepted, bounded, opened, and handed to the edge.
+//!
+//! pingora has an accept loop of its own. It waits a minute for a TLS handshake, knows no limit of
+//! connections, and reads far ahead.
+
+use std::{io, net::TcpListener, sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use pingora::{
+    apps::ServerApp,
+    server::{ListenFds, ShutdownWatch},
+    services,
+};
+use tokio::{net, sync::watch, task::JoinSet, time::timeout};
+
+use crate::{diagnostic::Diagnostic, metrics::Metrics};
+
+use super::{
+    edge::Edge,
+    guests::{Guest, Guests},
+    opening::Opening,
+};
+
+/// The pause when the system has no room for another connection.
+const NO_ROOM: Duration = Duration::from_millis(500);
+
+/// Listening sockets that belong together.
+pub(super) struct Listeners {
+    common: Arc<Common>,
+    endpoints: Vec<(TcpListener, Arc<Opening>)>,
+    closed: watch::Sender<bool>,
+}
+
+/// What all connections share.
+pub(super) struct Common {
+    pub(super) edge: Arc<Edge>,
+    pub(super) guests: Arc<Guests>,
+    pub(super) metrics: Arc<Metrics>,
+    pub(super) handshake_time: Duration,
+}
+
+impl Listeners {
+    /// The service on these sockets, and whether it has closed them all.
+    ///
+    /// # Errors
+    /// The system refuses to make a socket non-blocking.
+    pub(super) fn new(
+        common: Common,
+        endpoints: Vec<(TcpListener, Opening)>,
+    ) -> Result<(Self, watch::Receiver<bool>), Diagnostic> {
+        for (socket, _) in &endpoints {
+            socket.set_nonblocking(true).map_err(|error| {
+                let message = format!("a listening socket can't be used: {error}");
+                Diagnostic::error("server.listen", message).help("start the program again")
+            })?;
+        }
+        let endpoints =
+            endpoints.into_iter().map(|(socket, opening)| (socket, Arc::new(opening))).collect();
+        let (closed, is_closed) = watch::channel(false);
+        Ok((Self { common: Arc::new(common), endpoints, closed }, is_closed))
+    }
+}
+
+#[async_trait]
+impl services::Service for Listeners {
+    async fn start_service(&mut self, _: Option<ListenFds>, stop: ShutdownWatch, _: usize) {
+        let mut loops = JoinSet::new();
+        for (socket, opening) in self.endpoints.drain(..) {
+            match net::TcpListener::from_std(socket) {
+                Ok(socket) => {
+                    loops.spawn(accept(Arc::clone(&self.common), socket, opening, stop.clone()));
+                }
+                Err(error) => tracing::error!(%error, "a listening socket can't be used"),
+            }
+        }
+        while loops.join_next().await.is_some() {}
+        self.closed.send_replace(true);
+    }
+
+    fn name(&self) -> &str {
+        "proxy"
+    }
+}
+
+/// Accepts connections until the server stops.
+async fn accept(
+    common: Arc<Common>,
+    socket: net::TcpListener,
+    opening: Arc<Opening>,
+    mut stop: ShutdownWatch,
+) {
+    let stopped = {
+        let mut stop = stop.clone();
+        async move {
+            // An error means that the server is gone.
+            let _ = stop.wait_for(|stop| *stop).await;
+        }
+    };
+    tokio::pin!(stopped);
+    stop.mark_unchanged();
+    loop {
+        // Without a place, further connections wait in the kernel.
+        let place = match common.guests.place_now() {
+            Some(place) => place,
+            None => {
+                common.metrics.refusal("proxy.connections");
+                let place = tokio::select! {
+                    place = common.guests.place() => place,
+                    () = &mut stopped => return,
+                };
+                let Some(place) = place else { return };
+                place
+            }
+        };
+        let accepted = tokio::select! {
+            accepted = socket.accept() => accepted,
+            () = &mut stopped => return,
+        };
+        match accepted {
+            Ok((stream, peer)) => match common.guests.admit(peer.ip(), place) {
+                Some(guest) => {
+                    let serving = serve(
+                        Arc::clone(&common),
+                        Arc::clone(&opening),
+                        (stream, peer),
+                        guest,
+                        stop.clone(),
+                    );
+                    tokio::spawn(serving);
+                }
+                None => common.metrics.refusal("proxy.connections_per_network"),
+            },
+            Err(error) => {
+                tracing::error!(%error, "no connection could be accepted");
+                if is_lasting(&error) {
+                    tokio::time::sleep(NO_ROOM).await;
+                }
+            }
+        }
+    }
+}
+
+/// Whether the next attempt would fail, too. Other errors belong to the one connection.
+fn is_lasting(error: &io::Error) -> bool {
+    !matches!(
+        error.kind(),
+        io::ErrorKind::ConnectionAborted
+            | io::ErrorKind::ConnectionReset
+            | io::ErrorKind::Interrupted
+    )
+}
+
+/// Serves all requests of one connection.
+async fn serve(
+    common: Arc<Common>,
+    opening: Arc<Opening>,
+    (stream, peer): (net::TcpStream, std::net::SocketAddr),
+    _guest: Guest,
+    stop: ShutdownWatch,
+) {
+    // A connection that is gone already fails at its first read.
+    let _ = stream.set_nodelay(true);
+    let is_trusted = common.guests.is_trusted(peer.ip());
+    let opened = opening.open(stream, peer, is_trusted);
+    let mut stream = match timeout(common.handshake_time, opened).await {
+        Ok(Ok(stream)) => stream,
+        Ok(Err(fault)) => return common.metrics.refusal(fault),
+        Err(_) => return common.metrics.refusal("proxy.handshake_time"),
+    };
+    while let Some(next) = common.edge.process_new(stream, &stop).await {
+        stream = next;
+    }
+}
