@@ -31,7 +31,10 @@ use super::Proxy;
 
 use self::connection::Connection;
 pub(super) use self::{
-    client_limits::ClientLimits, connections::Connections, phase::Phase, target::admit,
+    client_limits::ClientLimits,
+    connections::{Connections, Open},
+    phase::Phase,
+    target::admit,
 };
 
 mod client_limits; // what one client may take
@@ -61,6 +64,11 @@ impl Edge {
     ) -> Self {
         Self { proxy: Arc::new(proxy), metrics, connections, limits }
     }
+
+    /// Counts a connection, from the moment at which it is accepted.
+    pub(super) fn open(&self) -> Open {
+        self.connections.open()
+    }
 }
 
 #[async_trait]
@@ -70,7 +78,6 @@ impl ServerApp for Edge {
         stream: Stream,
         shutdown: &ShutdownWatch,
     ) -> Option<Stream> {
-        let _open = self.connections.open();
         let connection = Connection::new(stream, self.limits, Arc::clone(&self.metrics));
         let stream: Stream = Box::new(connection);
         // It serves all requests of the connection.
