@@ -35,6 +35,8 @@ mod broken; // the broken part of robots.txt
 mod claims; // the claim of a request, cached
 mod client; // the client of a request
 mod fields; // the fields that go on to the origin
+mod handover; // refusals that a server in front fetches
+mod location; // fields that name an origin by its address
 mod page; // texts for refused clients
 mod passage; // a request from the gate to its response
 mod past; // requests of the past
@@ -56,16 +58,19 @@ pub use self::{
     claims::keep_claims,
     client::is_trusted,
     fields::Forwarding,
+    handover::REFUSAL_MARK,
+    location::renamed,
     passage::{Passage, Reception},
     past::{Counted, Past},
     record::robots_read,
     refusal::Refusal,
     request::Request,
-    target::{BadTarget, received_target},
+    target::{BadTarget, encoded_target, received_target},
     visit::Visit,
 };
 use self::{
-    broken::Broken, client::Client, passage::ServedAt, record::Recorder, visit::Examination,
+    broken::Broken, client::Client, handover::Handovers, passage::ServedAt, record::Recorder,
+    visit::Examination,
 };
 
 /// The decisions about requests, over the published state.
@@ -77,6 +82,17 @@ pub struct Gate {
     metrics: Arc<Metrics>,
     trusted: Vec<IpNet>,
     recorder: Recorder,
+    /// `None` where no server fetches refusals.
+    handovers: Option<Handovers>,
+}
+
+/// The server that answers an allowed request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Answering {
+    /// Beadle, with robots.txt and with the answers of the origin.
+    Beadle,
+    /// The server that asks.
+    Asker,
 }
 
 impl Gate {
@@ -89,11 +105,47 @@ impl Gate {
             metrics: Arc::clone(&handles.metrics),
             trusted: policy.server.trusted_proxies.clone(),
             recorder: Recorder::new(&policy.violations),
+            handovers: policy
+                .server
+                .decide
+                .and_then(|decide| decide.refuse_status)
+                .map(|_| Handovers::default()),
         }
     }
 
     /// The path of a request: its site, the decision, its weight, and the action.
     pub fn receive(&self, request: &Request<'_>, moment: Moment) -> Reception {
+        match self.handed_over(request, moment) {
+            Some(answer) => Reception { answer: Some(answer), passage: Passage::default() },
+            None => self.judge(request, moment, Answering::Beadle),
+        }
+    }
+
+    /// The decision about a request that another server answers. robots.txt passes as well, and this
+    /// is no fetch of it: Beadle does not know the bytes that the client gets.
+    pub fn authorize(&self, request: &Request<'_>, moment: Moment) -> Reception {
+        self.judge(request, moment, Answering::Asker)
+    }
+
+    /// Keeps a refusal for the server that asked, which may fetch it with this mark.
+    pub fn hand_over(
+        &self,
+        answer: &Answer,
+        target: &[u8],
+        moment: Moment,
+    ) -> Option<http::HeaderValue> {
+        self.handovers.as_ref()?.keep(answer, target, moment.steady)
+    }
+
+    /// The refusal that a trusted proxy fetches.
+    fn handed_over(&self, request: &Request<'_>, moment: Moment) -> Option<Answer> {
+        let handovers = self.handovers.as_ref()?;
+        let mark = request.fields.get(REFUSAL_MARK)?;
+        let is_trusted = is_trusted(request.peer, &self.trusted);
+        is_trusted.then(|| handovers.take(mark.as_bytes(), request.target, moment.steady)).flatten()
+    }
+
+    fn judge(&self, request: &Request<'_>, moment: Moment, answering: Answering) -> Reception {
         let published = self.published();
         let visit = match self.visit(&published, request, (moment, Examination::Whole)) {
             Ok(visit) => visit,
@@ -115,7 +167,8 @@ impl Gate {
             }
             _ => {
                 self.count_passed(&visit, &weighed.decision);
-                let is_ours = weighed.decision.reason == Reason::RobotsTxt;
+                let is_ours =
+                    weighed.decision.reason == Reason::RobotsTxt && answering == Answering::Beadle;
                 (is_ours.then(|| self.robots_txt(&visit)), None)
             }
         };

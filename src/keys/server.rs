@@ -23,6 +23,12 @@ pub static SERVER: Section = Section {
             meaning: "address for the desk, metrics and health",
         },
         Key {
+            name: "decide",
+            shape: Shape::Either(&[SOCKET, Shape::Section(&DECIDE)]),
+            absent: Absent::Words("none"),
+            meaning: "address where other servers ask whether a request passes",
+        },
+        Key {
             name: "trusted_proxies",
             shape: Shape::List(&NETWORK),
             absent: Absent::Words("none"),
@@ -114,6 +120,26 @@ pub static ADMIN: Section = Section {
             shape: FILE,
             absent: Absent::Words("none"),
             meaning: "the secret that opens it; an address that is not on loopback needs one",
+        },
+    ],
+};
+
+/// `server.decide`.
+pub static DECIDE: Section = Section {
+    path: "server.decide",
+    one_of: &[],
+    keys: &[
+        Key {
+            name: "address",
+            shape: SOCKET,
+            absent: Absent::Required,
+            meaning: "address for questions; only `trusted_proxies` may ask",
+        },
+        Key {
+            name: "refuse_status",
+            shape: Shape::Integer(400, 499),
+            absent: Absent::Words("each refusal has its own"),
+            meaning: "status of all refusals, for a server that knows no other",
         },
     ],
 };
@@ -224,6 +250,12 @@ pub static TIMEOUTS: Section = Section {
             shape: TIME,
             absent: Absent::Value("30s"),
             meaning: "how often to look up the name of an origin",
+        },
+        Key {
+            name: "tunnel_idle",
+            shape: TIME,
+            absent: Absent::Value("1h"),
+            meaning: "how long a WebSocket or an event stream may be silent",
         },
         Key {
             name: "drain",

@@ -20,6 +20,8 @@ pub(super) struct Families {
     pub(super) origin_robots_fetches: IntCounterVec,
     pub(super) origin_robots_held: IntGaugeVec,
     pub(super) origin_failures: IntCounterVec,
+    pub(super) origin_faults: IntCounterVec,
+    pub(super) origin_up: IntGaugeVec,
     pub(super) crawl_delay_requests: IntCounterVec,
     pub(super) ladder_steps: IntCounterVec,
     pub(super) ladder_rung: IntGaugeVec,
@@ -125,6 +127,16 @@ impl Families {
                 "beadle_origin_failures_total",
                 "Requests that the origin failed to answer, answered with 502, 503 or 504, by site.",
                 &["site"],
+            )?,
+            origin_faults: counters(
+                "beadle_origin_faults_total",
+                "Failures of one origin of a site, by reason: connection, response or check.",
+                &["site", "origin", "reason"],
+            )?,
+            origin_up: gauges(
+                "beadle_origin_up",
+                "1 while an origin of a site gets requests, 0 while it is down.",
+                &["site", "origin"],
             )?,
             crawl_delay_requests: counters(
                 "beadle_crawl_delay_requests_total",

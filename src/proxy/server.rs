@@ -108,8 +108,8 @@ pub fn start(
         // Longer than Beadle's own limit, so that `Running::drain` counts the aborted requests.
         grace_period_seconds: Some(server.timeouts.drain.as_secs() + 5),
         graceful_shutdown_timeout_seconds: Some(1),
-        // Enough to replace one stale pooled connection.
-        max_retries: 2,
+        // `Attempts` knows how many a request may have.
+        max_retries: 64,
         ..ServerConf::default()
     };
     let mut pingora = Server::new_with_opt_and_conf(None, conf);

@@ -1,13 +1,13 @@
 //! The design as tables: rooms, crates, clocks, effects, sizes.
 
 /// The rooms of the base; every room may use them.
-pub(crate) const BASE: [&str; 6] =
-    ["diagnostic", "escape", "fetch", "metrics", "product_token", "text"];
+pub(crate) const BASE: [&str; 7] =
+    ["connections", "diagnostic", "escape", "fetch", "metrics", "product_token", "text"];
 const FORMATS_AND_KEYS: [&str; 5] = ["robots", "robots_tag", "signature", "crawlers", "keys"];
 
 /// The rooms that each room may use beside the base and itself. An arrow only ever points up this
 /// table.
-pub(crate) const USES: [(&str, &[&str]); 35] = [
+pub(crate) const USES: [(&str, &[&str]); 36] = [
     ("framing", &[]),
     ("access_log", &[]),
     ("robots", &[]),
@@ -80,6 +80,7 @@ pub(crate) const USES: [(&str, &[&str]); 35] = [
         ],
     ),
     ("proxy", &["framing", "policy", "enforce", "publication", "gate"]),
+    ("decide", &["policy", "enforce", "publication", "gate"]),
     ("admin", &["violations", "report", "publication", "gate"]),
     (
         "desk",
@@ -129,6 +130,7 @@ pub(crate) const USES: [(&str, &[&str]); 35] = [
             "replay",
             "trial",
             "proxy",
+            "decide",
             "admin",
             "desk",
             "api",
@@ -187,6 +189,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
             "gate/",
             "explanation/",
             "proxy/",
+            "decide/",
             "admin/",
             "desk/",
             "api/",
@@ -206,17 +209,20 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
             "publication/",
             "gate/",
             "proxy/",
+            "decide/",
             "replay/",
         ],
     ),
     (
         "tokio",
         &[
+            "connections/",
             "fetch/",
             "evidence/",
             "alerts/",
             "publication/",
             "proxy/",
+            "decide/",
             "admin/",
             "desk/",
             "api/",
@@ -239,7 +245,10 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
         ],
     ),
     ("arc_swap", &["evidence/", "publication/", "gate/"]),
-    ("ipnet", &["fetch/", "crawlers/ranges/", "policy/", "evidence/", "gate/", "proxy/"]),
+    (
+        "ipnet",
+        &["fetch/", "crawlers/ranges/", "policy/", "evidence/", "gate/", "proxy/", "decide/"],
+    ),
     ("rustls", &["fetch/", "publication/certificates.rs", "proxy/"]),
     ("regex_automata", &["crawlers/patterns.rs"]),
     ("x509_parser", &["publication/certificates.rs"]),
@@ -295,7 +304,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
     ("askama", &["report/html.rs", "admin/", "desk/"]),
     ("plotters", &["desk/"]),
     ("html5gum", &["robots_tag/head.rs"]),
-    ("getrandom", &["gate/privacy.rs", "admin/"]),
+    ("getrandom", &["gate/privacy.rs", "gate/handover.rs", "admin/"]),
     (
         "sha2",
         &[
@@ -360,13 +369,14 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
     ("rustix", &["cli/store/disk.rs"]),
     ("prometheus", &["metrics/"]),
     ("axum", &["admin/", "desk/", "api/", "cli/demo.rs"]),
-    ("hyper", &["admin/", "desk/", "api/"]),
-    ("hyper_util", &["admin/"]),
+    ("hyper", &["decide/", "admin/", "desk/", "api/"]),
+    ("hyper_util", &["decide/", "admin/"]),
     ("clap", &["console/", "cli/"]),
     ("clap_complete", &["console/", "cli/"]),
     (
         "tracing",
         &[
+            "connections/",
             "tally/",
             "record/",
             "violations/",
@@ -393,12 +403,22 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
 /// What reads a clock, and the rooms that may; the others get the time as an argument.
 pub(crate) const CLOCKS: [&str; 4] =
     ["Timestamp::now", "SystemTime::now", "Instant::now", "Zoned::now"];
-pub(crate) const CLOCK_ROOMS: [&str; 8] =
-    ["fetch", "violations", "evidence", "alerts", "publication", "proxy", "service", "cli"];
+pub(crate) const CLOCK_ROOMS: [&str; 9] = [
+    "fetch",
+    "violations",
+    "evidence",
+    "alerts",
+    "publication",
+    "proxy",
+    "decide",
+    "service",
+    "cli",
+];
 
 /// Sockets, and the rooms that open them; the gate gets requests as data.
 pub(crate) const SOCKETS: [&str; 4] = ["TcpStream", "TcpListener", "UdpSocket", "UnixStream"];
-pub(crate) const SOCKET_ROOMS: [&str; 4] = ["proxy", "admin", "service", "cli"];
+pub(crate) const SOCKET_ROOMS: [&str; 6] =
+    ["connections", "proxy", "decide", "admin", "service", "cli"];
 
 /// What prints; only cli does.
 pub(crate) const PRINTING: [&str; 5] = ["println!", "eprintln!", "print!", "eprint!", "dbg!"];

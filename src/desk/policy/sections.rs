@@ -39,6 +39,13 @@ pub(super) fn server(server: &Server) -> Group {
             }
         },
     };
+    let decide = match &server.decide {
+        None => "off".to_owned(),
+        Some(decide) => match decide.refuse_status {
+            None => decide.address.to_string(),
+            Some(status) => format!("{}, refusals with {status}", decide.address),
+        },
+    };
     let timeouts = &server.timeouts;
     let times = [
         ("client_keepalive", timeouts.client_keepalive),
@@ -60,6 +67,7 @@ pub(super) fn server(server: &Server) -> Group {
         facts: vec![
             list("listens on", listen, ""),
             fact("admin listener", admin),
+            fact("other servers ask at", decide),
             list("trusted proxies", server.trusted_proxies.iter().map(ToString::to_string), "none"),
             fact("threads", threads),
             fact("timeouts", times.join(", ")),
