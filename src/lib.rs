@@ -12,7 +12,7 @@
 //! formats    robots   robots_tag   signature   crawlers   access_log    pure: bytes in, values out
 //! meaning    keys   policy   enforce                   pure: enforce -> policy -> keys -> formats
 //!            lint   comparison                         pure, by enforce
-//! effects    tally -> record -> violations   evidence   conduct   alerts  do not know each other
+//! effects    tally -> record -> lines -> violations   evidence   conduct   alerts  do not know each other
 //! documents  report                                    stored facts in, documents out
 //! in force   publication   gate                        the published state; the path of a request
 //! reasons    explanation                               a decision as data and as text
@@ -70,6 +70,7 @@ pub mod tally; // requests counted by hour, until they are written
 
 pub mod counts; // counts by hour as they were written, and the answers to questions
 
+pub mod lines; // lines on their way to a file or to standard output
 pub mod record; // the records and what else is kept, as values
 pub mod violations; // the records: queue, store, queries
 

@@ -11,7 +11,7 @@
 //! Nothing here waits for the disk, for DNS or for another request.
 //!
 //! May use: publication, conduct, evidence, violations, enforce, policy, crawlers, signature, framing,
-//! robots, metrics, escape. Must not know: proxy, admin, cli, pingora, sockets, any clock.
+//! robots, access_log, metrics, escape. Must not know: proxy, admin, cli, pingora, sockets, any clock.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -24,11 +24,13 @@ use crate::{
     crawlers::{Class, Outcome},
     enforce::{Action, Decision, Judgement, Moment, Reason, TagFields},
     metrics::Metrics,
-    policy::Policy,
+    policy::{AccessFormat, Policy},
     publication::{Handles, Snapshot},
     violations::{Detail, Record, Sink},
 };
 
+mod access; // a request in the access log
+mod account; // a decision for the access log
 mod admission; // the one form of a message
 mod answer; // an answer of Beadle's own
 mod broken; // the broken part of robots.txt
@@ -53,6 +55,7 @@ mod tests;
 mod visit; // one request at its site
 
 pub use self::{
+    access::{BrokenHead, Served},
     admission::{Admission, admit, one_length},
     answer::Answer,
     claims::keep_claims,
@@ -69,8 +72,8 @@ pub use self::{
     visit::Visit,
 };
 use self::{
-    broken::Broken, client::Client, handover::Handovers, passage::ServedAt, record::Recorder,
-    visit::Examination,
+    account::Account, broken::Broken, client::Client, handover::Handovers, passage::ServedAt,
+    record::Recorder, visit::Examination,
 };
 
 /// The decisions about requests, over the published state.
@@ -84,6 +87,8 @@ pub struct Gate {
     recorder: Recorder,
     /// `None` where no server fetches refusals.
     handovers: Option<Handovers>,
+    /// The format of the access log; `None` without one.
+    access_log: Option<AccessFormat>,
 }
 
 /// The server that answers an allowed request.
@@ -110,6 +115,7 @@ impl Gate {
                 .decide
                 .and_then(|decide| decide.refuse_status)
                 .map(|_| Handovers::default()),
+            access_log: policy.server.access_log.as_ref().map(|log| log.format),
         }
     }
 
@@ -160,6 +166,7 @@ impl Gate {
         self.count(&visit, &decision);
         let mut weighed = self.conduct.weigh(visit.sighting(), decision, &visit, &self.metrics);
         self.count_crawler(&visit, &weighed.decision);
+        let account = self.access_log.map(|_| Box::new(Account::of(&visit, &weighed)));
         let (hop, action) = (weighed.hop.take(), weighed.decision.action);
         let (answer, record) = match (&weighed.decision.judgement, action) {
             (Some(judgement), Action::Log | Action::Throttle | Action::Block) => {
@@ -172,7 +179,11 @@ impl Gate {
                 (is_ours.then(|| self.robots_txt(&visit)), None)
             }
         };
-        Reception { answer, passage: Passage { site, class, action, hop, record } }
+        let refusal = None;
+        Reception {
+            answer,
+            passage: Passage { site, class, action, hop, record, refusal, account },
+        }
     }
 
     /// A request at its site, before the decision.
@@ -230,7 +241,8 @@ impl Gate {
     /// The reception of a request that Beadle does not judge.
     pub fn refuse(&self, refusal: Refusal) -> Reception {
         self.metrics.refusal(refusal.code());
-        Reception { answer: Some(Answer::refusal(refusal)), passage: Passage::default() }
+        let passage = Passage { refusal: Some(refusal), ..Passage::default() };
+        Reception { answer: Some(Answer::refusal(refusal)), passage }
     }
 
     /// The tags for the origin's final response to a request for `target`; `None` leaves its own

@@ -48,6 +48,13 @@ pub static SERVER: Section = Section {
             meaning: "what one client may take",
         },
         Key {
+            name: "access_log",
+            shape: Shape::Either(&[FILE, Shape::Section(&ACCESS_LOG)]),
+            absent: Absent::Words("none"),
+            meaning: "a line for each request: a file, appended, or `stdout`. Reopened after log \
+                      rotation",
+        },
+        Key {
             name: "threads",
             shape: Shape::Integer(1, 1_024),
             absent: Absent::Words("one for each processor"),
@@ -120,6 +127,26 @@ pub static ADMIN: Section = Section {
             shape: FILE,
             absent: Absent::Words("none"),
             meaning: "the secret that opens it; an address that is not on loopback needs one",
+        },
+    ],
+};
+
+/// `server.access_log`.
+pub static ACCESS_LOG: Section = Section {
+    path: "server.access_log",
+    one_of: &[],
+    keys: &[
+        Key {
+            name: "file",
+            shape: FILE,
+            absent: Absent::Required,
+            meaning: "a file, appended, or `stdout`. Reopened after log rotation",
+        },
+        Key {
+            name: "format",
+            shape: Shape::Choice(&["json", "combined"]),
+            absent: Absent::Value("json"),
+            meaning: "JSON lines, or NCSA's combined form with the host and the decision behind it",
         },
     ],
 };

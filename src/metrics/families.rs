@@ -1,6 +1,8 @@
 //! The registered families of metrics: the name, the labels and the help text of each.
 
-use prometheus::{Histogram, HistogramOpts, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry};
+use prometheus::{
+    Histogram, HistogramOpts, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry,
+};
 
 /// The registered families.
 #[derive(Debug)]
@@ -27,6 +29,9 @@ pub(super) struct Families {
     pub(super) ladder_rung: IntGaugeVec,
     pub(super) breaker_openings: IntCounterVec,
     pub(super) breaker_open: IntGaugeVec,
+    pub(super) access_log_lines: IntCounter,
+    pub(super) access_log_drops: IntCounterVec,
+    pub(super) access_log_degraded: IntGauge,
     pub(super) policy: IntGaugeVec,
     pub(super) last_reload_successful: IntGauge,
     pub(super) last_reload_success: IntGauge,
@@ -162,6 +167,23 @@ impl Families {
                 "beadle_breaker_open",
                 "1 while the breaker is open and Beadle refuses nothing.",
                 &["site"],
+            )?,
+            access_log_lines: {
+                let lines = IntCounter::new(
+                    "beadle_access_log_lines_total",
+                    "Lines of the access log that were written.",
+                )?;
+                registry.register(Box::new(lines.clone()))?;
+                lines
+            },
+            access_log_drops: counters(
+                "beadle_access_log_drops_total",
+                "Lines of the access log that were not written, by cause.",
+                &["cause"],
+            )?,
+            access_log_degraded: gauge(
+                "beadle_access_log_degraded",
+                "1 while the access log can't be written.",
             )?,
             policy: gauges(
                 "beadle_policy_info",

@@ -218,6 +218,21 @@ impl Metrics {
         self.families.breaker_open.with_label_values(&[site])
     }
 
+    /// Counts lines of the access log that were written.
+    pub fn access_log_written(&self, lines: u64) {
+        self.families.access_log_lines.inc_by(lines);
+    }
+
+    /// Counts lines of the access log that were not written, by the code of the cause.
+    pub fn access_log_dropped(&self, cause: &str, lines: u64) {
+        self.families.access_log_drops.with_label_values(&[cause]).inc_by(lines);
+    }
+
+    /// Shows whether the access log can't be written.
+    pub fn access_log_degraded(&self, is_degraded: bool) {
+        self.families.access_log_degraded.set(i64::from(is_degraded));
+    }
+
     /// Removes the rungs of a site that has no ladder any more.
     pub fn forget_ladder(&self, site: &str) {
         forget(&self.families.ladder_rung, site, |labels| self.families.ladder_rung.remove(labels));

@@ -35,7 +35,10 @@ pub use self::{
     restart::restart_findings,
     robots_txt::{DEFAULT_CACHE_WINDOW, DEFAULT_ROBOTS_MAX_AGE, MAX_CACHE_WINDOW, RobotsTxt},
     sections::Policy,
-    server::{Admin, DEFAULT_ADMIN, DEFAULT_LISTEN, Decide, Limits, Listener, Server, Tls},
+    server::{
+        AccessFormat, AccessLog, Admin, DEFAULT_ADMIN, DEFAULT_LISTEN, Decide, Limits, Listener,
+        Server, Tls,
+    },
     share::Share,
     sites::Site,
     size::text as size_text,

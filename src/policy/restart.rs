@@ -32,12 +32,14 @@ pub fn restart_findings(in_force: &Policy, next: &Policy, text: &[u8]) -> Vec<Di
 // The parts are named one by one: a new one can't be forgotten.
 
 fn server(old: &Server, new: &Server) -> Vec<&'static str> {
-    let Server { listen, admin, decide, trusted_proxies, timeouts, limits, threads } = old;
+    let Server { listen, admin, decide, trusted_proxies, access_log, timeouts, limits, threads } =
+        old;
     let mut keys = changed(&[
         ("server.listen", *listen == new.listen),
         ("server.admin", *admin == new.admin),
         ("server.decide", *decide == new.decide),
         ("server.trusted_proxies", *trusted_proxies == new.trusted_proxies),
+        ("server.access_log", *access_log == new.access_log),
         ("server.limits", *limits == new.limits),
         ("server.threads", *threads == new.threads),
     ]);

@@ -18,13 +18,15 @@ use crate::{
     publication::{Attempts, Fault},
 };
 
-use super::{silence::Silence, upgrade};
+use super::{access::Course, silence::Silence, upgrade};
 
 /// The state of one request through the phases.
 #[derive(Debug)]
 pub struct Exchange {
     _in_flight: InFlight,
     pub(super) passage: Passage,
+    /// Kept for the access log.
+    pub(super) course: Option<Course>,
     attempts: Attempts,
     /// The limit of silence, on a connection that has one.
     silence: Option<Arc<Silence>>,
@@ -42,11 +44,12 @@ impl Drop for InFlight {
 
 impl Exchange {
     /// Begins a request, and counts it.
-    pub(super) fn begin(metrics: &Metrics) -> Self {
+    pub(super) fn begin(metrics: &Metrics, course: Option<Course>) -> Self {
         metrics.in_flight.inc();
         Self {
             _in_flight: InFlight(metrics.in_flight.clone()),
             passage: Passage::default(),
+            course,
             attempts: Attempts::default(),
             silence: None,
         }
@@ -67,7 +70,7 @@ impl Exchange {
         request: &RequestHeader,
         now: impl FnOnce() -> Duration,
     ) -> pingora::Result<HttpPeer> {
-        let Self { passage, attempts, silence, .. } = self;
+        let Self { passage, attempts, silence, course, .. } = self;
         let site = passage
             .served()
             .ok_or_else(|| Error::explain(InternalError, "a request without a site"))?;
@@ -76,6 +79,7 @@ impl Exchange {
         let server = server.ok_or_else(|| unavailable("no origin is up"))?;
         let address = server.addresses.pick();
         let address = address.ok_or_else(|| unavailable("the origin's name is not resolved"))?;
+        course.iter_mut().for_each(|course| course.origin = Some(address));
         let (origin, limits) = (&server.origin, &site.backend.timeouts);
         let mut peer = HttpPeer::new(address, origin.tls, origin.host.clone());
         let options = &mut peer.options;

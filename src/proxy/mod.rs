@@ -7,10 +7,10 @@
 //! fail_to_connect, error_while_proxy   the origin's health; another attempt, or none
 //! request_body_filter  after the last part: how long the origin may take for the head
 //! response_filter      one framing, hop-by-hop fields out, tags in
-//! logging              Gate::finish: counted and recorded with the final status
+//! logging              the access log; Gate::finish: counted and recorded with the final status
 //! ```
 //!
-//! May use: gate, publication, policy, enforce, framing, metrics, diagnostic, escape. Must not know: admin,
+//! May use: gate, publication, policy, enforce, framing, lines, metrics, diagnostic, escape. Must not know: admin,
 //! cli.
 
 use std::{
@@ -36,16 +36,23 @@ use pingora::{
 use crate::{
     escape,
     gate::{self, Answer, Gate, Reception},
+    lines::Log,
     metrics::Metrics,
     policy::{self, Policy},
     publication::{Clock, Fault, Handles},
 };
 
 pub use self::server::{Running, check, start};
-use self::{edge::Phase, exchange::Exchange};
+use self::{
+    access::{AccessLog, Course},
+    edge::Phase,
+    exchange::Exchange,
+};
 
+mod access; // the access log
 mod edge; // the connection before pingora's parser
 mod exchange; // a request on its way to an origin
+mod failure; // errors without the octets of messages
 mod fields; // header fields of one hop
 mod guests; // connections of each client network
 mod listen; // sockets
@@ -60,6 +67,7 @@ mod upgrade; // connections that switch protocols
 #[derive(Debug)]
 pub struct Proxy {
     gate: Arc<Gate>,
+    access_log: Option<AccessLog>,
     clock: Arc<Clock>,
     metrics: Arc<Metrics>,
     trusted: Vec<IpNet>,
@@ -72,10 +80,14 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// A proxy over the published state, with the settings of `policy` that need a restart.
-    pub fn new(gate: Arc<Gate>, handles: &Handles, policy: &Policy) -> Self {
+    /// A proxy over the published state, with the settings of `policy` that need a restart. `log`
+    /// takes the lines of the access log.
+    pub fn new(gate: Arc<Gate>, handles: &Handles, policy: &Policy, log: Option<Arc<Log>>) -> Self {
+        let access_log =
+            log.map(|log| AccessLog::new(log, Arc::clone(&gate), Arc::clone(&handles.clock)));
         Self {
             gate,
+            access_log,
             clock: Arc::clone(&handles.clock),
             metrics: Arc::clone(&handles.metrics),
             trusted: policy.server.trusted_proxies.clone(),
@@ -91,18 +103,7 @@ impl Proxy {
         if let Err(refusal) = edge::admit(session.req_header_mut()) {
             return self.gate.refuse(refusal);
         }
-        let header = session.req_header();
-        let authority = header.headers.get(header::HOST).map(|value| value.as_bytes());
-        let of_uri = || header.uri.authority().map(|authority| authority.as_str().as_bytes());
-        let request = gate::Request {
-            method: &header.method,
-            target: header.raw_path(),
-            authority: authority.or_else(of_uri),
-            is_http_1_0: header.version == Version::HTTP_10,
-            fields: &header.headers,
-            peer: peer(session),
-            is_tls: is_tls(session),
-        };
+        let request = request(session);
         let started = Instant::now();
         let reception = self.gate.receive(&request, self.clock.moment());
         if !request.is_about_server() && reception.passage.served().is_some() {
@@ -116,7 +117,7 @@ impl Proxy {
         let now = self.clock.moment().now.as_second();
         if self.warned_at.swap(now, Ordering::Relaxed) != now {
             let origin = exchange.passage.served().map(|site| site.backend.urls());
-            let error = escape::bounded(error.to_string().as_bytes(), 300);
+            let error = escape::bounded(failure::text(error).as_bytes(), 300);
             let unlogged = self.unlogged.swap(0, Ordering::Relaxed);
             tracing::warn!(origin, status, error, unlogged, "{fault}");
         } else {
@@ -168,7 +169,9 @@ impl ProxyHttp for Proxy {
 
     fn new_ctx(&self) -> Exchange {
         self.connections.note_request();
-        Exchange::begin(&self.metrics)
+        let started = || Course { started: Instant::now(), origin: None };
+        let course = self.access_log.as_ref().map(|_| started());
+        Exchange::begin(&self.metrics, course)
     }
 
     async fn request_filter(
@@ -345,7 +348,8 @@ impl ProxyHttp for Proxy {
                 None => session.respond_error(status).await,
             };
             if let Err(error) = sent {
-                tracing::debug!(%error, "the answer to a failed request could not be sent");
+                let error = failure::text(&error);
+                tracing::debug!(error, "the answer to a failed request could not be sent");
             }
         }
         FailToProxy { error_code: status, can_reuse_downstream: false }
@@ -358,10 +362,29 @@ impl ProxyHttp for Proxy {
         exchange: &mut Exchange,
     ) {
         let status = status_of(session).map_or(0, |status| status.as_u16());
+        if let (Some(log), Some(course)) = (&self.access_log, exchange.course) {
+            log.served(session, &exchange.passage, &request(session), (status, course));
+        }
         self.gate.finish(std::mem::take(&mut exchange.passage), status);
         if let Some(phase) = edge::phase(session) {
             phase.end_request();
         }
+    }
+}
+
+/// The request of a session as data.
+fn request(session: &Session) -> gate::Request<'_> {
+    let header = session.req_header();
+    let authority = header.headers.get(header::HOST).map(|value| value.as_bytes());
+    let of_uri = || header.uri.authority().map(|authority| authority.as_str().as_bytes());
+    gate::Request {
+        method: &header.method,
+        target: header.raw_path(),
+        authority: authority.or_else(of_uri),
+        is_http_1_0: header.version == Version::HTTP_10,
+        fields: &header.headers,
+        peer: peer(session),
+        is_tls: is_tls(session),
     }
 }
 

@@ -23,6 +23,7 @@ use crate::{
     console::exit::{Error, Exit},
     decide, desk,
     gate::Gate,
+    lines::Log,
     metrics::Metrics,
     policy::Policy,
     proxy::{self, Proxy, Running},
@@ -38,7 +39,7 @@ use self::{
     announce::announce,
     offenders::watch_for_alerts,
     sockets::Sockets,
-    store::open_store,
+    store::{open_access_log, open_store},
 };
 
 mod admin_access; // who may use the admin listener
@@ -64,6 +65,7 @@ pub(crate) struct Service {
     reloads: Reloads,
     requests: ReloadRequests,
     sink: Arc<Sink>,
+    access_log: Option<Arc<Log>>,
     ready: Arc<AtomicBool>,
     drain: Duration,
 }
@@ -90,6 +92,7 @@ impl Service {
         };
         let metrics = Arc::new(Metrics::new());
         let (sink, memory) = open_store(&policy, file)?;
+        let access_log = open_access_log(&policy, file, &metrics)?;
         let server = policy.server.clone();
         announce(&policy);
         let ready = Arc::new(AtomicBool::new(false));
@@ -143,13 +146,13 @@ impl Service {
             Ok::<_, Error>(decide::start(socket, Arc::clone(&gate), &handles, &server, settings)?)
         });
         let deciding = deciding.transpose()?;
-        let proxy = Proxy::new(gate, &handles, &at_start);
+        let proxy = Proxy::new(gate, &handles, &at_start, access_log.clone());
         let listening = server.listen.iter().map(|listener| sockets.take(listener.address));
         let listening = listening.collect::<Result<_, _>>()?;
         let running = proxy::start(&server, listening, proxy, metrics).map_err(refused)?;
         ready.store(true, Ordering::Release);
         let drain = server.timeouts.drain;
-        Ok(Self { running, deciding, publisher, reloads, requests, sink, ready, drain })
+        Ok(Self { running, deciding, publisher, reloads, requests, sink, access_log, ready, drain })
     }
 
     /// Serves until a signal ends it, then completes the requests in progress.
@@ -177,7 +180,11 @@ impl Service {
             Some(requests) => tracing::warn!(requests, "drain timeout reached: requests aborted"),
             None => tracing::warn!("a second signal: requests in progress aborted"),
         }
-        let counts = self.sink.close(FLUSH);
+        // Both at once: a reader that has stopped must not cost the other its time.
+        let counts = std::thread::scope(|scope| {
+            scope.spawn(|| self.access_log.iter().for_each(|log| log.close(FLUSH)));
+            self.sink.close(FLUSH)
+        });
         tracing::info!(records = counts.stored, dropped = counts.dropped, "stopped");
         Ok(Exit::Fine)
     }

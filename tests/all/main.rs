@@ -48,6 +48,7 @@ mod smuggling; // one request stays one request
 mod standing; // addresses and names as evidence for a claim
 
 // === the program and its verbs
+mod access_log; // a line for each request; no secrets in the log
 mod admin;
 mod alerts; // events for the operator
 mod api; // JSON and exports for other programs

@@ -7,7 +7,7 @@ const FORMATS_AND_KEYS: [&str; 5] = ["robots", "robots_tag", "signature", "crawl
 
 /// The rooms that each room may use beside the base and itself. An arrow only ever points up this
 /// table.
-pub(crate) const USES: [(&str, &[&str]); 36] = [
+pub(crate) const USES: [(&str, &[&str]); 37] = [
     ("framing", &[]),
     ("access_log", &[]),
     ("robots", &[]),
@@ -24,7 +24,8 @@ pub(crate) const USES: [(&str, &[&str]); 36] = [
     ("tally", &[]),
     ("counts", &["tally"]),
     ("record", &["robots", "tally"]),
-    ("violations", &["robots", "tally", "counts", "record"]),
+    ("lines", &["record"]),
+    ("violations", &["robots", "tally", "counts", "record", "lines"]),
     ("evidence", &["signature", "crawlers", "policy"]),
     ("conduct", &["robots", "crawlers", "policy", "enforce"]),
     ("report", &["robots", "crawlers", "policy", "enforce", "comparison", "violations"]),
@@ -40,6 +41,7 @@ pub(crate) const USES: [(&str, &[&str]); 36] = [
             "framing",
             "robots",
             "signature",
+            "access_log",
             "crawlers",
             "policy",
             "enforce",
@@ -79,7 +81,7 @@ pub(crate) const USES: [(&str, &[&str]); 36] = [
             "explanation",
         ],
     ),
-    ("proxy", &["framing", "policy", "enforce", "publication", "gate"]),
+    ("proxy", &["framing", "policy", "enforce", "lines", "publication", "gate"]),
     ("decide", &["policy", "enforce", "publication", "gate"]),
     ("admin", &["violations", "report", "publication", "gate"]),
     (
@@ -118,6 +120,7 @@ pub(crate) const USES: [(&str, &[&str]); 36] = [
             "import",
             "starter",
             "audit",
+            "lines",
             "violations",
             "evidence",
             "conduct",
@@ -236,6 +239,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
         &[
             "tally/",
             "counts/",
+            "lines/",
             "violations/",
             "evidence/",
             "conduct/",
@@ -258,6 +262,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
     (
         "serde",
         &[
+            "access_log/",
             "diagnostic",
             "product_token",
             "text",
@@ -379,6 +384,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
             "connections/",
             "tally/",
             "record/",
+            "lines/",
             "violations/",
             "evidence/",
             "conduct/",
@@ -386,6 +392,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
             "publication/",
             "gate/",
             "proxy/",
+            "console/log_lines.rs",
             "admin/",
             "desk/",
             "api/",
@@ -403,8 +410,9 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
 /// What reads a clock, and the rooms that may; the others get the time as an argument.
 pub(crate) const CLOCKS: [&str; 4] =
     ["Timestamp::now", "SystemTime::now", "Instant::now", "Zoned::now"];
-pub(crate) const CLOCK_ROOMS: [&str; 9] = [
+pub(crate) const CLOCK_ROOMS: [&str; 10] = [
     "fetch",
+    "lines",
     "violations",
     "evidence",
     "alerts",

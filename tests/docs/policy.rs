@@ -29,6 +29,7 @@ fn probes() -> Vec<(&'static str, String)> {
         ("`server.admin`", top(&format!("server: {{ admin: {{ {ODD} }} }}"))),
         ("`server.decide`", top(&format!("server: {{ decide: {{ {ODD} }} }}"))),
         ("`server.listen[].tls`", top(&format!("server: {{ listen: [{{ tls: {{ {ODD} }} }}] }}"))),
+        ("`server.access_log`", top(&format!("server: {{ access_log: {{ {ODD} }} }}"))),
         ("`server.timeouts`", top(&format!("server: {{ timeouts: {{ {ODD} }} }}"))),
         ("`violations`", top(&format!("violations: {{ {ODD} }}"))),
         ("`evidence`", top(&format!("evidence: {{ {ODD} }}"))),

@@ -15,6 +15,7 @@ use super::{
 
 use self::address::{clash, known};
 pub use self::{
+    access_log::{AccessFormat, AccessLog},
     address::{DEFAULT_ADMIN, DEFAULT_LISTEN},
     admin::Admin,
     decide::Decide,
@@ -22,6 +23,7 @@ pub use self::{
     listener::{Listener, Tls},
 };
 
+mod access_log; // the log of all requests
 mod address; // addresses of sockets
 mod admin; // the admin listener
 mod decide; // the listener for other servers that ask
@@ -39,6 +41,8 @@ pub struct Server {
     pub decide: Option<Decide>,
     /// Proxies in front whose `Forwarded` and `X-Forwarded-*` fields are trusted (default none).
     pub trusted_proxies: Vec<IpNet>,
+    /// The log of all requests (default none).
+    pub access_log: Option<AccessLog>,
     /// Time limits.
     pub timeouts: Timeouts,
     /// Limits for clients and their connections.
@@ -60,6 +64,7 @@ pub(super) fn read(at: Option<&At<'_>>, findings: &mut Findings) -> Server {
             admin: Some(Admin::at(known(DEFAULT_ADMIN))),
             decide: None,
             trusted_proxies: Vec::new(),
+            access_log: None,
             timeouts: Timeouts::default(),
             limits: Limits::default(),
             threads: None,
@@ -88,6 +93,7 @@ pub(super) fn read(at: Option<&At<'_>>, findings: &mut Findings) -> Server {
         admin,
         decide,
         trusted_proxies,
+        access_log: access_log::read(&fields, findings),
         timeouts: timeouts::read(&fields, findings),
         limits: limits::read(&fields, findings),
         threads: fields
