@@ -1,6 +1,9 @@
 //! All connections of clients, and their end in a drain.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicUsize, Ordering},
+};
 
 use tokio::sync::watch;
 
@@ -21,13 +24,13 @@ pub(crate) struct Draining(watch::Receiver<bool>);
 
 /// The count of one open connection; ends on drop.
 #[derive(Debug)]
-pub(super) struct Open<'c>(&'c AtomicUsize);
+pub(super) struct Open(Arc<Connections>);
 
 impl Connections {
     /// Counts a connection.
-    pub(super) fn open(&self) -> Open<'_> {
+    pub(super) fn open(self: &Arc<Self>) -> Open {
         self.open.fetch_add(1, Ordering::AcqRel);
-        Open(&self.open)
+        Open(Arc::clone(self))
     }
 
     /// Whether no connection is open.
@@ -71,8 +74,8 @@ impl Draining {
     }
 }
 
-impl Drop for Open<'_> {
+impl Drop for Open {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::AcqRel);
+        self.0.open.fetch_sub(1, Ordering::AcqRel);
     }
 }

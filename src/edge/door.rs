@@ -8,8 +8,10 @@ use pingora::{apps::ServerApp, protocols::Stream, server::ShutdownWatch};
 use crate::metrics::Metrics;
 
 use super::{
-    access::AccessLog, client_limits::ClientLimits, connection::Connection,
-    connections::Connections,
+    access::AccessLog,
+    client_limits::ClientLimits,
+    connection::Connection,
+    connections::{Connections, Open},
 };
 
 /// The application `A`, behind screened connections.
@@ -31,6 +33,11 @@ impl<A> Edge<A> {
     ) -> Self {
         Self { application: Arc::new(application), metrics, connections, limits, access_log }
     }
+
+    /// Counts a connection, from the moment at which it is accepted.
+    pub(super) fn open(&self) -> Open {
+        self.connections.open()
+    }
 }
 
 #[async_trait]
@@ -40,7 +47,6 @@ impl<A: ServerApp + Send + Sync + 'static> ServerApp for Edge<A> {
         stream: Stream,
         shutdown: &ShutdownWatch,
     ) -> Option<Stream> {
-        let _open = self.connections.open();
         let connection = Connection::new(stream, self.limits, Arc::clone(&self.metrics));
         let stream: Stream = Box::new(connection.logged_to(self.access_log.clone()));
         // It serves all requests of the connection.

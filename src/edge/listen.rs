@@ -3,7 +3,12 @@
 //! pingora has an accept loop of its own. It waits a minute for a TLS handshake, knows no limit of
 //! connections, and reads far ahead.
 
-use std::{io, net::TcpListener, sync::Arc, time::Duration};
+use std::{
+    io,
+    net::{SocketAddr, TcpListener},
+    sync::Arc,
+    time::Duration,
+};
 
 use async_trait::async_trait;
 use pingora::{
@@ -11,11 +16,17 @@ use pingora::{
     server::{ListenFds, ShutdownWatch},
     services,
 };
-use tokio::{net, sync::watch, task::JoinSet, time::timeout};
+use tokio::{
+    net,
+    sync::{OwnedSemaphorePermit, watch},
+    task::JoinSet,
+    time::timeout,
+};
 
 use crate::{diagnostic::Diagnostic, metrics::Metrics};
 
 use super::{
+    connections::Open,
     door::Edge,
     guests::{Guest, Guests},
     opening::Opening,
@@ -106,7 +117,7 @@ async fn accept<A: ServerApp + Send + Sync + 'static>(
                 common.metrics.refusal("proxy.connections");
                 let place = tokio::select! {
                     place = common.guests.place() => place,
-                    () = &mut stopped => return,
+                    () = &mut stopped => break,
                 };
                 let Some(place) = place else { return };
                 place
@@ -114,22 +125,10 @@ async fn accept<A: ServerApp + Send + Sync + 'static>(
         };
         let accepted = tokio::select! {
             accepted = socket.accept() => accepted,
-            () = &mut stopped => return,
+            () = &mut stopped => break,
         };
         match accepted {
-            Ok((stream, peer)) => match common.guests.admit(peer.ip(), place) {
-                Some(guest) => {
-                    let serving = serve(
-                        Arc::clone(&common),
-                        Arc::clone(&opening),
-                        (stream, peer),
-                        guest,
-                        stop.clone(),
-                    );
-                    tokio::spawn(serving);
-                }
-                None => common.metrics.refusal("proxy.connections_per_network"),
-            },
+            Ok((stream, peer)) => common.take(&opening, stream, peer, place, &stop),
             Err(error) => {
                 tracing::error!(%error, "no connection could be accepted");
                 if is_lasting(&error) {
@@ -137,6 +136,34 @@ async fn accept<A: ServerApp + Send + Sync + 'static>(
                 }
             }
         }
+    }
+    // The close of the socket would reset the connections that wait in the kernel.
+    let Ok(socket) = socket.into_std() else { return };
+    while let Some(place) = common.guests.place_now() {
+        let Ok((stream, peer)) = socket.accept() else { return };
+        let stream = stream.set_nonblocking(true).and_then(|()| net::TcpStream::from_std(stream));
+        let Ok(stream) = stream else { continue };
+        common.take(&opening, stream, peer, place, &stop);
+    }
+}
+
+impl<A: ServerApp + Send + Sync + 'static> Common<A> {
+    /// Serves a connection in a task of its own, unless its network has too many.
+    fn take(
+        self: &Arc<Self>,
+        opening: &Arc<Opening>,
+        stream: net::TcpStream,
+        peer: SocketAddr,
+        place: OwnedSemaphorePermit,
+        stop: &ShutdownWatch,
+    ) {
+        let Some(guest) = self.guests.admit(peer.ip(), place) else {
+            return self.metrics.refusal("proxy.connections_per_network");
+        };
+        // A handshake in progress is a connection, too: a drain waits for its request.
+        let visit = (guest, self.edge.open());
+        let (common, opening) = (Arc::clone(self), Arc::clone(opening));
+        tokio::spawn(serve(common, opening, (stream, peer), visit, stop.clone()));
     }
 }
 
@@ -154,8 +181,8 @@ fn is_lasting(error: &io::Error) -> bool {
 async fn serve<A: ServerApp + Send + Sync + 'static>(
     common: Arc<Common<A>>,
     opening: Arc<Opening>,
-    (stream, peer): (net::TcpStream, std::net::SocketAddr),
-    _guest: Guest,
+    (stream, peer): (net::TcpStream, SocketAddr),
+    _visit: (Guest, Open),
     stop: ShutdownWatch,
 ) {
     // A connection that is gone already fails at its first read.

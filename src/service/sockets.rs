@@ -6,11 +6,17 @@
 use std::{
     io,
     net::{SocketAddr, TcpListener},
+    os::fd::OwnedFd,
 };
 
 use listenfd::ListenFd;
+use tokio::net::TcpSocket;
 
 use crate::{console::exit::Error, diagnostic::Diagnostic};
+
+/// The most connections that wait until they are accepted. The kernel's own limit is
+/// `net.core.somaxconn`.
+const BACKLOG: u32 = 4_096;
 
 /// Sockets that listen already, before the policy is read.
 #[derive(Debug, Default)]
@@ -43,7 +49,7 @@ impl Inheritance {
 }
 
 impl Sockets {
-    /// Takes the inherited socket of each address, and binds the others.
+    /// Takes the inherited socket of each address, and binds the others. Inside a runtime.
     ///
     /// # Errors
     /// A finding for each address that can't be bound, and for each inherited socket without an
@@ -62,7 +68,7 @@ impl Sockets {
         }
         for &address in addresses {
             let at = inherited.iter().position(|(inherited, _)| *inherited == address);
-            match at.map_or_else(|| TcpListener::bind(address), |at| Ok(inherited.remove(at).1)) {
+            match at.map_or_else(|| bound(address), |at| again(inherited.remove(at).1)) {
                 Ok(socket) => sockets.push((address, socket)),
                 Err(error) => findings.push(unusable(address, &error)),
             }
@@ -81,6 +87,22 @@ impl Sockets {
         at.map(|at| self.0.remove(at).1)
             .ok_or_else(|| Error::Refused(format!("{address}: the socket is in use already")))
     }
+}
+
+/// A socket that listens at an address.
+fn bound(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    // Connections of the last run may still close.
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)?.into_std()
+}
+
+/// A socket that listens already, with room for as many waiting connections as every other.
+fn again(socket: TcpListener) -> io::Result<TcpListener> {
+    socket.set_nonblocking(true)?;
+    let socket = std::net::TcpStream::from(OwnedFd::from(socket));
+    TcpSocket::from_std_stream(socket).listen(BACKLOG)?.into_std()
 }
 
 fn unusable(address: SocketAddr, error: &io::Error) -> Diagnostic {
@@ -107,14 +129,14 @@ fn unclaimed(address: SocketAddr) -> Diagnostic {
 mod tests {
     use super::*;
 
-    fn bound() -> (SocketAddr, TcpListener) {
+    fn free() -> (SocketAddr, TcpListener) {
         let socket = TcpListener::bind("127.0.0.1:0").expect("a free port");
         (socket.local_addr().expect("it is bound"), socket)
     }
 
-    #[test]
-    fn an_inherited_socket_serves_its_address_and_the_others_are_bound() {
-        let ((inherited, socket), (free, other)) = (bound(), bound());
+    #[tokio::test]
+    async fn an_inherited_socket_serves_its_address_and_the_others_are_bound() {
+        let ((inherited, socket), (free, other)) = (free(), free());
         drop(other);
         let mut sockets = Sockets::bind(&[free, inherited], Inheritance::of(vec![socket]))
             .expect("both can be used");
@@ -125,9 +147,9 @@ mod tests {
         }
     }
 
-    #[test]
-    fn each_unusable_address_is_a_finding() {
-        let ((taken, _socket), (unclaimed, inherited)) = (bound(), bound());
+    #[tokio::test]
+    async fn each_unusable_address_is_a_finding() {
+        let ((taken, _socket), (unclaimed, inherited)) = (free(), free());
         let findings = Sockets::bind(&[taken], Inheritance::of(vec![inherited]));
         let messages: Vec<_> =
             findings.expect_err("neither can be used").into_iter().map(|one| one.message).collect();
@@ -135,9 +157,9 @@ mod tests {
         assert!(messages[1].contains(&unclaimed.to_string()), "{messages:?}");
     }
 
-    #[test]
-    fn a_socket_is_held_from_the_check_on() {
-        let (address, socket) = bound();
+    #[tokio::test]
+    async fn a_socket_is_held_from_the_check_on() {
+        let (address, socket) = free();
         drop(socket);
         let _sockets = Sockets::bind(&[address], Inheritance::default()).expect("it is free");
         assert!(TcpListener::bind(address).is_err());

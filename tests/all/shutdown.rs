@@ -15,7 +15,7 @@ use crate::support::{
     free_port,
     origin::{After, Origin},
     program::{PROGRAM, Setup},
-    wait_for,
+    tls, wait_for,
 };
 
 const SOON: Duration = Duration::from_secs(2);
@@ -103,6 +103,34 @@ fn a_drain_without_requests_waits_for_the_next_one_of_kept_alive_connections() {
     for (number, client) in idle.iter_mut().enumerate() {
         let answer = Request::get("/next").send_over(client);
         assert_eq!((answer.status, answer.keeps_alive()), (200, false), "connection {number}");
+    }
+}
+
+#[test]
+fn connections_of_the_last_moment_are_served_before_the_end() {
+    // A handshake takes time, and a connection may still wait in the kernel.
+    let origin = Origin::plain();
+    let port = free_port();
+    let [certificate, key] =
+        ["certificate.pem", "key.pem"].map(|name| tls::file(name).display().to_string());
+    let listener = format!(
+        "{{ address: \"127.0.0.1:{port}\", tls: {{ certificate: {certificate}, key: {key} }} }}"
+    );
+    for (is_tls, count) in [(true, 10), (false, 100)] {
+        let beadle = Setup::site(origin.port, "").listener(&listener).start();
+        let connect = || match is_tls {
+            true => Client::connect_tls(port),
+            false => Client::connect(beadle.port),
+        };
+        let late: Vec<Client> = (0..count).map(|_| connect()).collect();
+        beadle.signal("TERM");
+        beadle.wait_for_stderr("completing requests in progress");
+        // Longer than a server without connections waits.
+        std::thread::sleep(Duration::from_millis(300));
+        for mut client in late {
+            let answer = Request::get("/").send_over(&mut client);
+            assert_eq!((answer.status, answer.keeps_alive()), (200, false), "TLS: {is_tls}");
+        }
     }
 }
 
