@@ -61,23 +61,25 @@ fn wait_for_issued(port: u16, file: &Path) {
 /// A certificate of an authority for the host, with its key as one PEM text. It began so many days
 /// ago and ends in so many.
 fn aged(folder: &Path, began: i64, ends: i64) -> (String, CertificateDer<'static>) {
-    let authority_key = KeyPair::generate().unwrap();
-    let mut authority = CertificateParams::new(Vec::new()).unwrap();
+    let authority_key = KeyPair::generate().expect("it is valid");
+    let mut authority = CertificateParams::new(Vec::new()).expect("it is valid");
     authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     let authority = Issuer::new(authority, authority_key);
-    let key = KeyPair::generate().unwrap();
-    let mut parameters = CertificateParams::new(vec![HOST.to_owned()]).unwrap();
+    let key = KeyPair::generate().expect("it is valid");
+    let mut parameters = CertificateParams::new(vec![HOST.to_owned()]).expect("it is valid");
     let day = |days: i64| {
         let at = jiff::Timestamp::now().as_second() + days * 86_400;
-        let date = jiff::Timestamp::from_second(at).unwrap().to_zoned(jiff::tz::TimeZone::UTC);
+        let date = jiff::Timestamp::from_second(at)
+            .expect("it is valid")
+            .to_zoned(jiff::tz::TimeZone::UTC);
         let (month, day) = (date.month().unsigned_abs(), date.day().unsigned_abs());
         rcgen::date_time_ymd(i32::from(date.year()), month, day)
     };
     (parameters.not_before, parameters.not_after) = (day(-began), day(ends));
     parameters.serial_number = Some(vec![0x7A, 0x01, 0x02].into());
     parameters.use_authority_key_identifier_extension = true;
-    let certificate = parameters.signed_by(&key, &authority).unwrap();
-    std::fs::create_dir_all(folder).unwrap();
+    let certificate = parameters.signed_by(&key, &authority).expect("it is valid");
+    std::fs::create_dir_all(folder).expect("it is valid");
     (format!("{}{}", key.serialize_pem(), certificate.pem()), certificate.der().clone())
 }
 
@@ -85,7 +87,7 @@ fn aged(folder: &Path, began: i64, ends: i64) -> (String, CertificateDer<'static
 fn a_certificate_is_ordered_presented_and_kept_for_the_next_start() {
     let (origin, port, plain) = (Origin::plain(), free_port(), free_port());
     let Some(pebble) = Pebble::start(plain) else { return };
-    let (folder, directory) = (tempfile::tempdir().unwrap(), pebble.directory());
+    let (folder, directory) = (tempfile::tempdir().expect("it is valid"), pebble.directory());
     let state = folder.path().join("state");
     let root = folder.path().join("root.pem");
     pebble.copy_root(&root);
@@ -105,8 +107,8 @@ fn a_certificate_is_ordered_presented_and_kept_for_the_next_start() {
     wait_for_issued(port, &file);
     beadle.wait_for_metric(ISSUED, 1.0);
     assert!(origin.received().is_empty());
-    let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
-    let below = file.parent().unwrap();
+    let mode = |path: &Path| path.metadata().expect("it is valid").permissions().mode() & 0o777;
+    let below = file.parent().expect("it is valid");
     assert_eq!((mode(&state), mode(below)), (0o700, 0o700));
     assert_eq!((mode(&file), mode(&below.join("account.json"))), (0o600, 0o600));
     let series = format!("beadle_certificate_end_timestamp_seconds{{file=\"{}\"}}", file.display());
@@ -126,12 +128,12 @@ fn a_certificate_is_ordered_presented_and_kept_for_the_next_start() {
 #[test]
 fn a_failed_order_takes_no_listener_down_and_is_tried_again() {
     let (origin, port, plain) = (Origin::plain(), free_port(), free_port());
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("it is valid");
     let (state, authority) = (folder.path().join("state"), free_port());
     let directory = format!("https://127.0.0.1:{authority}/dir");
     // Once pebble is there, its certificate is in this file.
     let root = folder.path().join("root.pem");
-    std::fs::write(&root, issue(&["127.0.0.1"]).certificate).unwrap();
+    std::fs::write(&root, issue(&["127.0.0.1"]).certificate).expect("it is valid");
     let beadle = ordering(
         &origin,
         port,
@@ -164,15 +166,15 @@ fn a_failed_order_takes_no_listener_down_and_is_tried_again() {
 #[test]
 fn an_old_certificate_is_renewed_and_stays_until_then() {
     let (origin, port, plain) = (Origin::plain(), free_port(), free_port());
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("it is valid");
     let (state, authority) = (folder.path().join("state"), free_port());
     let directory = format!("https://127.0.0.1:{authority}/dir");
     let root = folder.path().join("root.pem");
-    std::fs::write(&root, issue(&["127.0.0.1"]).certificate).unwrap();
+    std::fs::write(&root, issue(&["127.0.0.1"]).certificate).expect("it is valid");
     let file = state_file(&state, &directory);
     // More than two thirds of its lifetime are over.
-    let (text, old) = aged(file.parent().unwrap(), 70, 20);
-    std::fs::write(&file, text).unwrap();
+    let (text, old) = aged(file.parent().expect("it is valid"), 70, 20);
+    std::fs::write(&file, text).expect("it is valid");
     let beadle = ordering(
         &origin,
         port,
@@ -201,7 +203,7 @@ fn an_old_certificate_is_renewed_and_stays_until_then() {
 fn a_new_host_of_the_sites_gets_a_certificate_without_a_restart() {
     let (origin, port, plain) = (Origin::plain(), free_port(), free_port());
     let Some(pebble) = Pebble::start(plain) else { return };
-    let (folder, directory) = (tempfile::tempdir().unwrap(), pebble.directory());
+    let (folder, directory) = (tempfile::tempdir().expect("it is valid"), pebble.directory());
     let settings = format!(
         "directory: \"{directory}\", root: {}, folder: {}",
         pebble.root().display(),
@@ -229,26 +231,28 @@ struct Authority {
 impl Authority {
     fn start(root: &Path) -> Self {
         let own = issue(&["127.0.0.1"]);
-        std::fs::write(root, &own.certificate).unwrap();
+        std::fs::write(root, &own.certificate).expect("it is valid");
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
-            .unwrap()
+            .expect("it is valid")
             .with_no_client_auth()
             .with_single_cert(
                 vec![CertificateDer::from(own.der)],
-                PrivateKeyDer::from_pem_slice(own.key.as_bytes()).unwrap(),
+                PrivateKeyDer::from_pem_slice(own.key.as_bytes()).expect("it is valid"),
             );
-        let config = Arc::new(config.unwrap());
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, free_port())).unwrap();
-        let port = listener.local_addr().unwrap().port();
+        let config = Arc::new(config.expect("it is valid"));
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, free_port())).expect("it is valid");
+        let port = listener.local_addr().expect("it is valid").port();
         let seen: Arc<Mutex<Vec<(String, Value)>>> = Arc::default();
         let noted = Arc::clone(&seen);
         std::thread::spawn(move || {
             for stream in listener.incoming() {
-                let connection = ServerConnection::new(Arc::clone(&config)).unwrap();
-                let (stream, noted) =
-                    (StreamOwned::new(connection, stream.unwrap()), Arc::clone(&noted));
+                let connection = ServerConnection::new(Arc::clone(&config)).expect("it is valid");
+                let (stream, noted) = (
+                    StreamOwned::new(connection, stream.expect("it is valid")),
+                    Arc::clone(&noted),
+                );
                 // A client may leave in the middle.
                 std::thread::spawn(move || drop(answer(stream, port, &noted)));
             }
@@ -335,13 +339,13 @@ fn answer(
 #[test]
 fn rfc9773_a_young_certificate_is_renewed_when_its_authority_says() {
     let (origin, port) = (Origin::plain(), free_port());
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("it is valid");
     let (state, root) = (folder.path().join("state"), folder.path().join("root.pem"));
     let authority = Authority::start(&root);
     let directory = format!("https://127.0.0.1:{}/dir", authority.port);
     let file = state_file(&state, &directory);
-    let (text, young) = aged(file.parent().unwrap(), 2, 88);
-    std::fs::write(&file, text).unwrap();
+    let (text, young) = aged(file.parent().expect("it is valid"), 2, 88);
+    std::fs::write(&file, text).expect("it is valid");
     let beadle = ordering(
         &origin,
         port,

@@ -138,7 +138,11 @@ fn each_rule_is_found_where_it_is_broken() {
             "main may know the base and cli, but uses proxy",
         ),
         ("util/mod.rs", "use crate::robots;", "'util' is no room of the design"),
-        ("enforce/mod.rs", "use pingora::Error;", "the crate 'pingora' is known in proxy/ only"),
+        (
+            "enforce/mod.rs",
+            "use pingora::Error;",
+            "the crate 'pingora' is known in edge/ and proxy/ only",
+        ),
         ("violations/sink.rs", "use rusqlite::Connection;", "known in violations/store/ only"),
         (
             "policy/server.rs",
