@@ -38,6 +38,7 @@ fn probes() -> Vec<(&'static str, String)> {
             "`server.listen[].tls.acme`",
             top(&format!("server: {{ listen: [{{ tls: {{ acme: {{ {ODD} }} }} }}] }}")),
         ),
+        ("`server.limits`", top(&format!("server: {{ limits: {{ {ODD} }} }}"))),
         ("`server.timeouts`", top(&format!("server: {{ timeouts: {{ {ODD} }} }}"))),
         ("`violations`", top(&format!("violations: {{ {ODD} }}"))),
         ("`evidence`", top(&format!("evidence: {{ {ODD} }}"))),

@@ -129,6 +129,8 @@ type Wrap = fn(Value) -> Value;
 fn good(section: &Section, key: &Key) -> Vec<Value> {
     let special = match (section.path, key.name) {
         ("tests[]", "url") => Some(json!("/x")),
+        ("server.limits", "header_time" | "handshake_time") => Some(json!("5s")),
+        ("server.limits", "header_size") => Some(json!("64KiB")),
         ("tests[]", "site") => Some(json!("www.example.com")),
         ("tests[]", "client_ip") => Some(json!("192.0.2.7")),
         ("crawlers[]", "product_token") => Some(json!("AcmeBot")),
@@ -302,9 +304,13 @@ fn each_value_is_accepted_by_the_schema_and_the_reader_or_by_neither() {
         {
             object.insert("sites".to_owned(), json!([minimum(&keys::SITE)]));
         }
-        // Only trusted peers may ask.
+        // Only trusted peers may ask, or speak for others.
         let server = policy.get_mut("server").and_then(Value::as_object_mut);
-        if let Some(server) = server.filter(|server| server.contains_key("decide")) {
+        let speaks = |listen: &Value| listen.to_string().contains("proxy_protocol");
+        let is_trusting = |server: &Map<String, Value>| {
+            server.contains_key("decide") || server.get("listen").is_some_and(speaks)
+        };
+        if let Some(server) = server.filter(|server| is_trusting(server)) {
             server.entry("trusted_proxies").or_insert_with(|| json!(["127.0.0.1"]));
         }
         policy
