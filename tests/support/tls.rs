@@ -23,12 +23,18 @@ pub(crate) fn file(name: &str) -> PathBuf {
 
 /// A TLS connection over a connected socket.
 pub(crate) fn over(stream: TcpStream) -> TlsStream {
-    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+    over_with(stream, &[])
+}
+
+/// The same, with these protocols to choose from (ALPN).
+pub(crate) fn over_with(stream: TcpStream, protocols: &[&[u8]]) -> TlsStream {
+    let mut config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
         .expect("the provider has these")
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(AnyCertificate))
         .with_no_client_auth();
+    config.alpn_protocols = protocols.iter().map(|protocol| protocol.to_vec()).collect();
     let name = ServerName::try_from("site.example").expect("a name");
     let connection = ClientConnection::new(Arc::new(config), name).expect("a configuration");
     StreamOwned::new(connection, stream)
