@@ -8,16 +8,16 @@
 //! it, never modules of the rows below.
 //!
 //! ```text
-//! base       diagnostic  escape  text  metrics  product_token  fetch
+//! base       diagnostic  escape  text  metrics  product_token  fetch  connections
 //! formats    robots   robots_tag   signature   crawlers   access_log    pure: bytes in, values out
 //! meaning    keys   policy   enforce                   pure: enforce -> policy -> keys -> formats
 //!            lint   comparison                         pure, by enforce
-//! effects    tally -> record -> violations   evidence   conduct   alerts  do not know each other
+//! effects    tally -> record -> lines -> violations   evidence   conduct   alerts  do not know each other
 //! documents  report                                    stored facts in, documents out
 //! in force   publication   gate                        the published state; the path of a request
 //! reasons    explanation                               a decision as data and as text
 //! trials     replay   trial                            past requests, and the policy's tests, through the gate
-//! edges      proxy    admin -> desk   api              proxy and admin, desk and api do not know each other
+//! edges      proxy    decide   admin -> desk   api     proxy, decide and admin, desk and api do not know each other
 //! top        console -> cli                                       everything
 //! ```
 //!
@@ -34,6 +34,7 @@
 //! - *verdict*: allow or disallow, with the rule; *decision*: verdict, action and reason.
 //! - *violation*: the record of a decision against a request that the rules disallow.
 
+pub mod connections; // connections accepted beside the proxy's
 pub mod diagnostic; // one finding that an operator can act on
 pub mod escape; // foreign bytes made safe to show
 pub mod fetch; // the one HTTP client
@@ -69,6 +70,7 @@ pub mod tally; // requests counted by hour, until they are written
 
 pub mod counts; // counts by hour as they were written, and the answers to questions
 
+pub mod lines; // lines on their way to a file or to standard output
 pub mod record; // the records and what else is kept, as values
 pub mod violations; // the records: queue, store, queries
 
@@ -92,6 +94,8 @@ pub mod trial; // the tests of a policy and their outcomes
 pub mod replay; // access logs run through a policy
 
 pub mod proxy; // the edge on pingora
+
+pub mod decide; // other servers ask and answer themselves
 
 pub mod admin; // the admin listener: login, metrics and health
 

@@ -8,6 +8,9 @@ pub fn detect<'l>(lines: impl IntoIterator<Item = &'l [u8]>) -> Option<Format> {
 }
 
 fn of_line(line: &[u8]) -> Option<Format> {
+    if let Some(own) = Format::of("beadle-access").ok().filter(|own| own.is_of_beadle(line)) {
+        return Some(own);
+    }
     let name = match line.first()? {
         b'{' => json::is_entry(line).then_some("json")?,
         b'#' => match Columns::of(line) {

@@ -7,13 +7,13 @@ use crate::escape::shown;
 use super::{
     alb, apache,
     entry::{Entry, Fault},
-    haproxy, json, nginx,
+    haproxy, json, nginx, own,
     pattern::Pattern,
     w3c::Columns,
 };
 
 /// The names of formats, with what they are.
-pub const NAMES: [(&str, &str); 13] = [
+pub const NAMES: [(&str, &str); 14] = [
     ("combined", "nginx and Apache: combined"),
     ("common", "the common log format"),
     ("vhost_combined", "Apache: combined with the virtual host before it"),
@@ -27,6 +27,7 @@ pub const NAMES: [(&str, &str); 13] = [
     ("w3c", "W3C extended"),
     ("iis", "IIS, W3C extended"),
     ("beadle", "Beadle's own violation records"),
+    ("beadle-access", "Beadle's own access log, in both of its forms"),
 ];
 
 const COMBINED: &str = r#"%h %l %u [%{common}t] "%r" %>s %b "%{Referer}i" "%{User-Agent}i""#;
@@ -46,6 +47,8 @@ enum Kind {
     Json,
     /// JSON, or lines of this pattern.
     Either(Box<Pattern>),
+    /// Beadle's own JSON, or lines of this pattern.
+    Beadle(Box<Pattern>),
     Alb,
     Haproxy,
     /// The columns come with the file.
@@ -75,6 +78,7 @@ impl Format {
             "vhost_combined" => Kind::Pattern(builtin(VHOST)?),
             "traefik" => Kind::Either(builtin(COMBINED)?),
             "json" | "caddy" | "cloudflare" | "beadle" => Kind::Json,
+            "beadle-access" => Kind::Beadle(builtin(own::COMBINED)?),
             "alb" => Kind::Alb,
             "haproxy" => Kind::Haproxy,
             "w3c" | "iis" | "cloudfront" => Kind::W3c,
@@ -100,6 +104,11 @@ impl Format {
         matches!(self.kind, Kind::W3c)
     }
 
+    /// Whether a line is one of Beadle's own access log.
+    pub(super) fn is_of_beadle(&self, line: &[u8]) -> bool {
+        matches!(&self.kind, Kind::Beadle(combined) if own::is_line(line, combined))
+    }
+
     /// The entry of a line without its end; `None` for a comment. `header` holds the columns that
     /// the file itself names.
     ///
@@ -114,6 +123,8 @@ impl Format {
             Kind::Pattern(pattern) => pattern.parse(line)?,
             Kind::Either(pattern) if !line.starts_with(b"{") => pattern.parse(line)?,
             Kind::Json | Kind::Either(_) => json::parse(line)?,
+            Kind::Beadle(_) if line.starts_with(b"{") => own::parse(line)?,
+            Kind::Beadle(pattern) => pattern.parse(line)?,
             Kind::Alb => alb::parse(line)?,
             Kind::Haproxy => haproxy::parse(line)?,
             Kind::W3c => {

@@ -1,4 +1,4 @@
-//! Access logs of web servers: one line in, one [`Entry`] out.
+//! Access logs: one line of a web server in, one [`Entry`] out; and the [`Line`] that Beadle writes.
 //!
 //! ```text
 //! detect      the first lines -> the format
@@ -7,6 +7,7 @@
 //! json        Caddy, Traefik, Cloudflare Logpush, Beadle's records, other JSON lines
 //! w3c         W3C extended (IIS), CloudFront: the fields stand in the file
 //! haproxy, alb    fixed columns
+//! line, own    Beadle's own log, written and read
 //! request_line, time, unescape   parts of a line
 //! ```
 //! A line that can't be read gives a [`Fault`] and is never guessed.
@@ -20,7 +21,9 @@ mod entry;
 mod format;
 mod haproxy;
 mod json;
+mod line;
 mod nginx;
+mod own;
 mod pattern;
 mod request_line;
 mod time;
@@ -28,11 +31,14 @@ mod unescape;
 mod w3c;
 
 #[cfg(test)]
+mod own_tests;
+#[cfg(test)]
 mod tests;
 
 pub use self::{
     detect::detect,
     entry::{Entry, Fault},
     format::{Format, NAMES, Unknown},
+    line::{Line, REFUSE},
     w3c::Columns,
 };

@@ -23,9 +23,11 @@ use hyper_util::{
 };
 use tokio::{
     net::{TcpListener, TcpStream},
-    sync::{OwnedSemaphorePermit, Semaphore, watch},
+    sync::watch,
     time::{sleep, timeout},
 };
+
+use crate::connections::{self, Place};
 
 use super::{hosts::Hosts, paths::CHECKS, progress::Progress};
 
@@ -45,9 +47,6 @@ const STALL: Duration = Duration::from_secs(30);
 /// The largest request header.
 const HEAD_SIZE: usize = 16 << 10;
 
-/// The pause after a failed `accept`, most often for want of a file descriptor.
-const PAUSE: Duration = Duration::from_secs(1);
-
 /// Tells a response that its connection ends.
 #[derive(Clone)]
 pub struct Ending(watch::Receiver<()>);
@@ -62,28 +61,13 @@ impl Ending {
 
 /// Accepts connections for ever.
 pub(super) async fn run(listener: &TcpListener, hosts: &Arc<Hosts>, pages: &Router) {
-    let slots = Arc::new(Semaphore::new(MOST_CONNECTIONS));
-    loop {
-        // The semaphore is never closed.
-        let Ok(slot) = Arc::clone(&slots).acquire_owned().await else { return };
-        match listener.accept().await {
-            Ok((stream, _)) => {
-                tokio::spawn(connection(stream, Arc::clone(hosts), pages.clone(), slot));
-            }
-            Err(error) => {
-                tracing::warn!(%error, "admin connection not accepted");
-                sleep(PAUSE).await;
-            }
-        }
-    }
+    connections::accept(listener, "admin", MOST_CONNECTIONS, |stream, _, place| {
+        tokio::spawn(connection(stream, Arc::clone(hosts), pages.clone(), place));
+    })
+    .await;
 }
 
-async fn connection(
-    stream: TcpStream,
-    hosts: Arc<Hosts>,
-    pages: Router,
-    _slot: OwnedSemaphorePermit,
-) {
+async fn connection(stream: TcpStream, hosts: Arc<Hosts>, pages: Router, _place: Place) {
     // An error means that the client is gone.
     let Ok(local) = stream.local_addr() else { return };
     let door = Door { hosts, local: local.ip() };

@@ -12,7 +12,7 @@
 //! view       the data that pages show
 //! ```
 //!
-//! May use: violations, report, publication, gate, metrics, escape. Must not know: desk, api, proxy, cli.
+//! May use: connections, violations, report, publication, gate, metrics, escape, diagnostic. Must not know: desk, api, proxy, cli.
 
 use std::{net::TcpListener, sync::Arc};
 

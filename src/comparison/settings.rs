@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use crate::{
-    policy::{Breaker, Ladder, Mode, Site},
+    policy::{Breaker, Health, HealthCheck, Ladder, Mode, Site},
     robots::Reading,
 };
 
@@ -21,14 +21,23 @@ pub(super) fn compare(name: &Arc<str>, before: &Site, after: &Site, comparison: 
 /// The settings with their values as text; an empty text is none.
 fn settings(site: &Site) -> Vec<(&'static str, String)> {
     let (robots_txt, enforcement) = (&site.robots_txt, &site.enforcement);
+    let (backend, limits) = (&site.backend, &site.backend.timeouts);
     let Reading { case_insensitive, decode_depth } = site.reading;
     let classes: Vec<&str> = enforcement.star_binds.iter().map(|class| class.as_str()).collect();
     vec![
-        ("origin", site.origin.to_string()),
+        ("origin", backend.urls()),
+        ("origin.balance", backend.balance.as_str().to_owned()),
+        ("origin.health", health(&backend.health)),
         ("origin.case_insensitive", case_insensitive.to_string()),
         ("origin.decode_depth", decode_depth.to_string()),
         ("default", site.default.to_string()),
-        ("underscore_fields", site.underscore_fields.to_string()),
+        ("underscore_fields", backend.underscore_fields.to_string()),
+        ("via", backend.via.to_string()),
+        ("rewrite_location", backend.rewrite_location.to_string()),
+        ("timeouts.origin_connect", time(limits.connect)),
+        ("timeouts.origin_read", time(limits.read)),
+        ("timeouts.origin_write", time(limits.write)),
+        ("timeouts.tunnel_idle", time(limits.tunnel)),
         ("robots_txt.source", robots_txt.source.as_str().to_owned()),
         ("robots_txt.max_age", time(robots_txt.max_age)),
         ("robots_txt.cache_window", time(robots_txt.cache_window)),
@@ -41,6 +50,17 @@ fn settings(site: &Site) -> Vec<(&'static str, String)> {
         ("enforcement.breaker", enforcement.breaker.as_ref().map(breaker).unwrap_or_default()),
         ("enforcement.block", block(site)),
     ]
+}
+
+fn health(health: &Health) -> String {
+    let Health { failures, pause, check } = health;
+    let passive = format!("{failures} failures, pause {}", time(*pause));
+    match check {
+        None => passive,
+        Some(HealthCheck { path, interval, timeout }) => {
+            format!("{passive}, {path} every {} within {}", time(*interval), time(*timeout))
+        }
+    }
 }
 
 fn ladder(ladder: &Ladder) -> String {

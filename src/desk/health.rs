@@ -153,27 +153,40 @@ fn of_origin(
     state: &State,
     now: Timestamp,
 ) -> Vec<Trouble> {
-    let (name, origin) = (&site.name, &served.origin);
+    let (name, origin) = (&site.name, served.backend.urls());
     let mut troubles = Vec::new();
     let mut add = |sentence, link| troubles.push(Trouble { sentence, link });
-    let (addresses, failures) = (served.addresses.known(), served.addresses.failures());
-    if addresses.is_empty() {
-        let sentence = format!(
-            "{name}: the name {} has no address, so requests get 502. Correct its DNS entry, or the \
-             site's 'origin'.",
-            origin.host
-        );
-        add(sentence, Some(("/policy".to_owned(), "Policy")));
-    } else if failures > 0 {
-        let sentence = format!(
-            "{name}: the name {} could not be looked up {} in a row, so Beadle goes by its last \
-             addresses. See to the name servers of this machine.",
-            origin.host,
-            count(failures as u64, "time")
-        );
-        add(sentence, None);
+    let mut has_address = false;
+    for server in served.servers.all() {
+        let (host, addresses) = (&server.origin.host, &server.addresses);
+        let failures = addresses.failures();
+        if addresses.known().is_empty() {
+            let sentence = format!(
+                "{name}: the name {host} has no address, so requests get 503. Correct its DNS \
+                 entry, or the site's 'origin'."
+            );
+            add(sentence, Some(("/policy".to_owned(), "Policy")));
+            continue;
+        }
+        has_address = true;
+        if failures > 0 {
+            let sentence = format!(
+                "{name}: the name {host} could not be looked up {} in a row, so Beadle goes by its \
+                 last addresses. See to the name servers of this machine.",
+                count(failures as u64, "time")
+            );
+            add(sentence, None);
+        }
+        if server.is_down() && served.servers.are_several() {
+            let origin = &server.origin;
+            let sentence = format!(
+                "{name}: {origin} is down, so the other origins get its requests. See whether the \
+                 server runs there."
+            );
+            add(sentence, Some(("/#origins".to_owned(), "Origins")));
+        }
     }
-    let is_recent = |last: &Timestamp| !addresses.is_empty() && now.duration_since(*last) < LATELY;
+    let is_recent = |last: &Timestamp| has_address && now.duration_since(*last) < LATELY;
     if let Some(last) = served.last_origin_failure().filter(is_recent) {
         let sentence = format!(
             "{name}: {origin} did not answer a request at {}. See whether the server runs there.",
@@ -301,11 +314,20 @@ fn evidence(verifier: &Verifier, handles: &Handles) -> Vec<Fact> {
 }
 
 fn origin(site: &enforce::Site, served: &ServedSite, handles: &Handles, state: &State) -> Origin {
-    let addresses = served.addresses.known();
+    let servers = served.servers.all();
+    let down = servers.iter().filter(|server| server.is_down()).count();
+    let addresses: Vec<_> =
+        servers.iter().flat_map(|server| server.addresses.known().to_vec()).collect();
     let address = match addresses.as_slice() {
         [] => "none".to_owned(),
         [only] => only.to_string(),
         [first, more @ ..] => format!("{first} and {} more", more.len()),
+    };
+    let origin = match servers {
+        several @ [_, _, ..] => {
+            format!("{}; {} of {} up", served.backend.urls(), several.len() - down, several.len())
+        }
+        _ => served.backend.urls(),
     };
     let robots_txt = match (site.source, &site.origin_file) {
         (Source::Policy, _) => "of the policy",
@@ -321,7 +343,7 @@ fn origin(site: &enforce::Site, served: &ServedSite, handles: &Handles, state: &
     };
     Origin {
         site: site.name.clone(),
-        origin: served.origin.to_string(),
+        origin,
         address,
         failures: grouped(handles.metrics.origin_failures(&site.name).get()),
         last_failure: served.last_origin_failure().map_or_else(|| "-".to_owned(), time::second),

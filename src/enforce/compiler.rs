@@ -1,5 +1,7 @@
 //! Policy and history to rulebook.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 
 use crate::{
@@ -33,9 +35,8 @@ fn site(site: &policy::Site, policy: &Policy, history: &mut History<'_>) -> Site
     let overridden = overrides.flat_map(|one| one.tokens.iter().map(ProductToken::as_str));
     Site {
         name: site.name().to_owned(),
-        origin: site.origin.clone(),
+        backend: Arc::clone(&site.backend),
         reading: site.reading,
-        underscore_fields: site.underscore_fields,
         names: SiteNames::new(
             &policy.catalogue,
             names.filter(|name| *name != "*").chain(overridden),

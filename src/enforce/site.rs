@@ -1,6 +1,6 @@
 //! A site compiled for serving.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use crate::{crawlers::SiteNames, policy, robots};
 
@@ -11,12 +11,10 @@ use super::{edition::Edition, tags::Tags, timeline::Timeline};
 pub struct Site {
     /// The name in records and metrics.
     pub name: String,
-    /// The server that gets its requests.
-    pub origin: policy::Origin,
-    /// How that server reads a path.
+    /// The servers that get its requests, and how they get them.
+    pub backend: Arc<policy::Backend>,
+    /// How these servers read a path.
     pub reading: robots::Reading,
-    /// Whether fields whose names have an underscore go on to it.
-    pub underscore_fields: bool,
     /// The source of its rules.
     pub source: policy::Source,
     /// The origin's robots.txt that is merged into the rules. Unknown where none is merged, or none

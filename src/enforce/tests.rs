@@ -311,7 +311,7 @@ fn hosts_find_their_site() {
 ";
     let policy = text.parse::<Policy>().unwrap();
     let rulebook = Rulebook::compile(&policy, Timestamp::UNIX_EPOCH, None);
-    let port = |host| rulebook.site(host).map(|(_, site)| site.origin.port);
+    let port = |host| rulebook.site(host).map(|(_, site)| site.backend.first().port);
     for (host, expected) in [
         (Some("a.example"), 1),
         (Some("x.a.example"), 1),

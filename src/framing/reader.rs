@@ -112,10 +112,11 @@ impl Reader {
                 Part::Early { .. } => (0, Step::Refuse(Fault::RequestLine)),
                 Part::Tunnel => (rest.len(), Step::More),
             };
-            at += passed;
             if let Some(fault) = self.excess(passed) {
+                // The end of a head that is refused must not pass.
                 return (at, Step::Refuse(fault));
             }
+            at += passed;
             match step {
                 Step::Done => self.advance(),
                 // Three octets stand for this one.

@@ -86,6 +86,15 @@ impl Answer {
         )
     }
 
+    /// The page of a site none of whose origins is up. The first one may be up after `retry_after`
+    /// seconds.
+    pub fn no_origin(retry_after: u64) -> Self {
+        let body = "None of the servers behind this site can be reached.\n";
+        let mut answer = Self::plain(StatusCode::SERVICE_UNAVAILABLE, body);
+        answer.fields.push((header::RETRY_AFTER, retry_after.into()));
+        answer
+    }
+
     /// robots.txt (RFC 9309 §2.3): for every client, with validators (RFC 9110 §8.8, §13).
     pub(super) fn robots_txt(request: &Request<'_>, site: &Site, now: Timestamp) -> Self {
         if request.method == Method::OPTIONS {

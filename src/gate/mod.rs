@@ -11,7 +11,7 @@
 //! Nothing here waits for the disk, for DNS or for another request.
 //!
 //! May use: publication, conduct, evidence, violations, enforce, policy, crawlers, signature, framing,
-//! robots, metrics, escape. Must not know: proxy, admin, cli, pingora, sockets, any clock.
+//! robots, access_log, metrics, escape. Must not know: proxy, admin, cli, pingora, sockets, any clock.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -24,17 +24,21 @@ use crate::{
     crawlers::{Class, Outcome},
     enforce::{Action, Decision, Judgement, Moment, Reason, TagFields},
     metrics::Metrics,
-    policy::Policy,
+    policy::{AccessFormat, Policy},
     publication::{Handles, Snapshot},
     violations::{Detail, Record, Sink},
 };
 
+mod access; // a request in the access log
+mod account; // a decision for the access log
 mod admission; // the one form of a message
 mod answer; // an answer of Beadle's own
 mod broken; // the broken part of robots.txt
 mod claims; // the claim of a request, cached
 mod client; // the client of a request
 mod fields; // the fields that go on to the origin
+mod handover; // refusals that a server in front fetches
+mod location; // fields that name an origin by its address
 mod page; // texts for refused clients
 mod passage; // a request from the gate to its response
 mod past; // requests of the past
@@ -51,21 +55,25 @@ mod tests;
 mod visit; // one request at its site
 
 pub use self::{
+    access::{BrokenHead, Served},
     admission::{Admission, admit, one_length},
     answer::Answer,
     claims::keep_claims,
     client::is_trusted,
     fields::Forwarding,
+    handover::REFUSAL_MARK,
+    location::renamed,
     passage::{Passage, Reception},
     past::{Counted, Past},
     record::robots_read,
     refusal::Refusal,
     request::Request,
-    target::{BadTarget, received_target},
+    target::{BadTarget, encoded_target, received_target},
     visit::Visit,
 };
 use self::{
-    broken::Broken, client::Client, passage::ServedAt, record::Recorder, visit::Examination,
+    account::Account, broken::Broken, client::Client, handover::Handovers, passage::ServedAt,
+    record::Recorder, visit::Examination,
 };
 
 /// The decisions about requests, over the published state.
@@ -77,6 +85,19 @@ pub struct Gate {
     metrics: Arc<Metrics>,
     trusted: Vec<IpNet>,
     recorder: Recorder,
+    /// `None` where no server fetches refusals.
+    handovers: Option<Handovers>,
+    /// The format of the access log; `None` without one.
+    access_log: Option<AccessFormat>,
+}
+
+/// The server that answers an allowed request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Answering {
+    /// Beadle, with robots.txt and with the answers of the origin.
+    Beadle,
+    /// The server that asks.
+    Asker,
 }
 
 impl Gate {
@@ -89,11 +110,48 @@ impl Gate {
             metrics: Arc::clone(&handles.metrics),
             trusted: policy.server.trusted_proxies.clone(),
             recorder: Recorder::new(&policy.violations),
+            handovers: policy
+                .server
+                .decide
+                .and_then(|decide| decide.refuse_status)
+                .map(|_| Handovers::default()),
+            access_log: policy.server.access_log.as_ref().map(|log| log.format),
         }
     }
 
     /// The path of a request: its site, the decision, its weight, and the action.
     pub fn receive(&self, request: &Request<'_>, moment: Moment) -> Reception {
+        match self.handed_over(request, moment) {
+            Some(answer) => Reception { answer: Some(answer), passage: Passage::default() },
+            None => self.judge(request, moment, Answering::Beadle),
+        }
+    }
+
+    /// The decision about a request that another server answers. robots.txt passes as well, and this
+    /// is no fetch of it: Beadle does not know the bytes that the client gets.
+    pub fn authorize(&self, request: &Request<'_>, moment: Moment) -> Reception {
+        self.judge(request, moment, Answering::Asker)
+    }
+
+    /// Keeps a refusal for the server that asked, which may fetch it with this mark.
+    pub fn hand_over(
+        &self,
+        answer: &Answer,
+        target: &[u8],
+        moment: Moment,
+    ) -> Option<http::HeaderValue> {
+        self.handovers.as_ref()?.keep(answer, target, moment.steady)
+    }
+
+    /// The refusal that a trusted proxy fetches.
+    fn handed_over(&self, request: &Request<'_>, moment: Moment) -> Option<Answer> {
+        let handovers = self.handovers.as_ref()?;
+        let mark = request.fields.get(REFUSAL_MARK)?;
+        let is_trusted = is_trusted(request.peer, &self.trusted);
+        is_trusted.then(|| handovers.take(mark.as_bytes(), request.target, moment.steady)).flatten()
+    }
+
+    fn judge(&self, request: &Request<'_>, moment: Moment, answering: Answering) -> Reception {
         let published = self.published();
         let visit = match self.visit(&published, request, (moment, Examination::Whole)) {
             Ok(visit) => visit,
@@ -108,6 +166,7 @@ impl Gate {
         self.count(&visit, &decision);
         let mut weighed = self.conduct.weigh(visit.sighting(), decision, &visit, &self.metrics);
         self.count_crawler(&visit, &weighed.decision);
+        let account = self.access_log.map(|_| Box::new(Account::of(&visit, &weighed)));
         let (hop, action) = (weighed.hop.take(), weighed.decision.action);
         let (answer, record) = match (&weighed.decision.judgement, action) {
             (Some(judgement), Action::Log | Action::Throttle | Action::Block) => {
@@ -115,11 +174,16 @@ impl Gate {
             }
             _ => {
                 self.count_passed(&visit, &weighed.decision);
-                let is_ours = weighed.decision.reason == Reason::RobotsTxt;
+                let is_ours =
+                    weighed.decision.reason == Reason::RobotsTxt && answering == Answering::Beadle;
                 (is_ours.then(|| self.robots_txt(&visit)), None)
             }
         };
-        Reception { answer, passage: Passage { site, class, action, hop, record } }
+        let refusal = None;
+        Reception {
+            answer,
+            passage: Passage { site, class, action, hop, record, refusal, account },
+        }
     }
 
     /// A request at its site, before the decision.
@@ -177,7 +241,8 @@ impl Gate {
     /// The reception of a request that Beadle does not judge.
     pub fn refuse(&self, refusal: Refusal) -> Reception {
         self.metrics.refusal(refusal.code());
-        Reception { answer: Some(Answer::refusal(refusal)), passage: Passage::default() }
+        let passage = Passage { refusal: Some(refusal), ..Passage::default() };
+        Reception { answer: Some(Answer::refusal(refusal)), passage }
     }
 
     /// The tags for the origin's final response to a request for `target`; `None` leaves its own

@@ -10,7 +10,7 @@ use crate::{
     violations::Record,
 };
 
-use super::answer::Answer;
+use super::{account::Account, answer::Answer, refusal::Refusal};
 
 /// The outcome of a request at the gate.
 #[derive(Debug)]
@@ -32,6 +32,10 @@ pub struct Passage {
     pub(super) hop: Option<Hop>,
     /// The record of a violation, without its status.
     pub(super) record: Option<Box<Record>>,
+    /// The reason why it was not judged.
+    pub(super) refusal: Option<Refusal>,
+    /// The decision, if requests are logged.
+    pub(super) account: Option<Box<Account>>,
 }
 
 /// A site of the published state that serves a request.
@@ -45,7 +49,7 @@ pub(super) struct ServedAt {
 impl Default for Passage {
     fn default() -> Self {
         let (class, action) = (Class::None, Action::Pass);
-        Self { site: None, class, action, hop: None, record: None }
+        Self { site: None, class, action, hop: None, record: None, refusal: None, account: None }
     }
 }
 

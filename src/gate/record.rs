@@ -1,5 +1,7 @@
 //! Records for the store: violations and fetches of robots.txt.
 
+use std::{borrow::Cow, net::IpAddr};
+
 use jiff::Timestamp;
 use parking_lot::Mutex;
 use uuid::{ContextV7, Uuid};
@@ -42,7 +44,7 @@ impl Recorder {
     ) -> Violation {
         let (decision, site) = (&weighed.decision, visit.site);
         let known = judgement.name.and_then(Name::known);
-        let path = violations::redact_query(visit.request.target, &self.redact_query);
+        let path = self.redact(visit.request.target);
         let user_agent: Vec<&[u8]> = visit.request.user_agents().collect();
         let readings = judgement.name.map(|name| visit.readings(name, decision.standing.outcome));
         Violation {
@@ -50,7 +52,7 @@ impl Recorder {
             id,
             time: visit.now(),
             site: site.name.as_str().into(),
-            client_ip: self.privacy.shown(visit.client.address, visit.now()),
+            client_ip: self.client_ip(visit.client.address, visit.now()),
             method: visit.request.method.as_str().into(),
             host: visit.host().into(),
             path: Text::path(&path),
@@ -68,6 +70,16 @@ impl Recorder {
             robots: robots(site, judgement, broken),
             robots_read: robots_read(site, readings.and_then(|readings| readings.last())),
         }
+    }
+
+    /// An address as the policy wants it recorded.
+    pub(super) fn client_ip(&self, address: IpAddr, now: Timestamp) -> Text {
+        self.privacy.shown(address, now)
+    }
+
+    /// A target or a URL without the values that the policy wants hidden.
+    pub(super) fn redact<'t>(&self, target: &'t [u8]) -> Cow<'t, [u8]> {
+        violations::redact_query(target, &self.redact_query)
     }
 
     /// The places of a violation in the counts by hour.

@@ -4,7 +4,7 @@
 //! characters, cuts a fragment and limits the length. [`received_target`] does the same to a target
 //! that an operator writes.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use http::{HeaderMap, Method};
 
@@ -46,6 +46,18 @@ impl fmt::Display for BadTarget {
 /// # Errors
 /// The reason why it gets none.
 pub fn received_target(sent: &[u8]) -> Result<Vec<u8>, BadTarget> {
+    encoded_target(sent).map(Cow::into_owned)
+}
+
+/// The target that the gate gets of a GET with the target `sent`; most often `sent` itself.
+///
+/// # Errors
+/// The reason why it gets none.
+pub fn encoded_target(sent: &[u8]) -> Result<Cow<'_, [u8]>, BadTarget> {
+    let is_plain = |&octet: &u8| octet != b'#' && TargetOctet::of(octet) == TargetOctet::Unchanged;
+    if sent.first() == Some(&b'/') && sent.len() <= MOST_OCTETS && sent.iter().all(is_plain) {
+        return Ok(Cow::Borrowed(sent));
+    }
     if sent.is_empty() {
         return Err(BadTarget::NoPath);
     }
@@ -58,7 +70,10 @@ pub fn received_target(sent: &[u8]) -> Result<Vec<u8>, BadTarget> {
     }
     let admission = admit(&Method::GET, &received, &HeaderMap::new());
     let received = admission.map_err(|_| BadTarget::NoPath)?.target.unwrap_or(received);
-    if received.len() > MOST_OCTETS { Err(BadTarget::TooLong) } else { Ok(received) }
+    if received.len() > MOST_OCTETS {
+        return Err(BadTarget::TooLong);
+    }
+    Ok(Cow::Owned(received))
 }
 
 /// The target `sent`, as it passes. `Err` is an octet that no request line has.

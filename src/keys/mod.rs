@@ -12,8 +12,8 @@ pub use self::{
     records::{ALERT, EVIDENCE, VIOLATIONS},
     schema::{Json, schema},
     section::{Absent, Form, Key, Section, Shape},
-    server::{ADMIN, LIMITS, LISTENER, SERVER, TIMEOUTS, TLS},
-    site::{GROUP, ORIGIN, ROBOTS_TXT, SITE, TAG_RULE},
+    server::{ACCESS_LOG, ADMIN, DECIDE, LIMITS, LISTENER, SERVER, TIMEOUTS, TLS},
+    site::{GROUP, HEALTH, ORIGIN, ROBOTS_TXT, SITE, SITE_TIMEOUTS, TAG_RULE},
     top::{POLICY, TEST},
     values::{ACTIONS, REASONS},
 };

@@ -23,6 +23,12 @@ pub static SERVER: Section = Section {
             meaning: "address for the desk, metrics and health",
         },
         Key {
+            name: "decide",
+            shape: Shape::Either(&[SOCKET, Shape::Section(&DECIDE)]),
+            absent: Absent::Words("none"),
+            meaning: "address where other servers ask whether a request passes",
+        },
+        Key {
             name: "trusted_proxies",
             shape: Shape::List(&NETWORK),
             absent: Absent::Words("none"),
@@ -40,6 +46,13 @@ pub static SERVER: Section = Section {
             shape: Shape::Section(&LIMITS),
             absent: Absent::Words("see there"),
             meaning: "what one client may take",
+        },
+        Key {
+            name: "access_log",
+            shape: Shape::Either(&[FILE, Shape::Section(&ACCESS_LOG)]),
+            absent: Absent::Words("none"),
+            meaning: "a line for each request: a file, appended, or `stdout`. Reopened after log \
+                      rotation",
         },
         Key {
             name: "threads",
@@ -114,6 +127,46 @@ pub static ADMIN: Section = Section {
             shape: FILE,
             absent: Absent::Words("none"),
             meaning: "the secret that opens it; an address that is not on loopback needs one",
+        },
+    ],
+};
+
+/// `server.access_log`.
+pub static ACCESS_LOG: Section = Section {
+    path: "server.access_log",
+    one_of: &[],
+    keys: &[
+        Key {
+            name: "file",
+            shape: FILE,
+            absent: Absent::Required,
+            meaning: "a file, appended, or `stdout`. Reopened after log rotation",
+        },
+        Key {
+            name: "format",
+            shape: Shape::Choice(&["json", "combined"]),
+            absent: Absent::Value("json"),
+            meaning: "JSON lines, or NCSA's combined form with the host and the decision behind it",
+        },
+    ],
+};
+
+/// `server.decide`.
+pub static DECIDE: Section = Section {
+    path: "server.decide",
+    one_of: &[],
+    keys: &[
+        Key {
+            name: "address",
+            shape: SOCKET,
+            absent: Absent::Required,
+            meaning: "address for questions; only `trusted_proxies` may ask",
+        },
+        Key {
+            name: "refuse_status",
+            shape: Shape::Integer(400, 499),
+            absent: Absent::Words("each refusal has its own"),
+            meaning: "status of all refusals, for a server that knows no other",
         },
     ],
 };
@@ -224,6 +277,12 @@ pub static TIMEOUTS: Section = Section {
             shape: TIME,
             absent: Absent::Value("30s"),
             meaning: "how often to look up the name of an origin",
+        },
+        Key {
+            name: "tunnel_idle",
+            shape: TIME,
+            absent: Absent::Value("1h"),
+            meaning: "how long a WebSocket or an event stream may be silent",
         },
         Key {
             name: "drain",

@@ -3,7 +3,7 @@
 use super::{
     enforcement::ENFORCEMENT,
     section::{Absent, Key, Section, Shape},
-    values::{CRAWLER_NAME, HOST, MEDIA_TYPE, PATTERN, RECORDS, STATUS, TIME, URL},
+    values::{CRAWLER_NAME, HOST, MEDIA_TYPE, PATTERN, RECORDS, STATUS, TARGET, TIME, URL},
 };
 
 /// `sites[]`.
@@ -28,11 +28,11 @@ pub static SITE: Section = Section {
         },
         Key {
             name: "origin",
-            shape: Shape::Either(&[URL, Shape::Section(&ORIGIN)]),
+            shape: Shape::Either(&[Shape::Some(&URL), Shape::Section(&ORIGIN)]),
             absent: Absent::Required,
-            meaning: "server for the requests: `http://host:port` or `https://host:port`. The \
-                      default ports are 80 and 443. Beadle verifies the certificate of an `https` \
-                      origin with the system's authorities",
+            meaning: "server for the requests: `http://host:port` or `https://host:port`; several \
+                      as a list. The default ports are 80 and 443. Beadle verifies the \
+                      certificate of an `https` origin with the system's authorities",
         },
         Key {
             name: "underscore_fields",
@@ -40,6 +40,26 @@ pub static SITE: Section = Section {
             absent: Absent::Value("false"),
             meaning: "send request fields with an underscore in their name to the origin, with \
                       exceptions",
+        },
+        Key {
+            name: "via",
+            shape: Shape::Boolean,
+            absent: Absent::Value("true"),
+            meaning: "add `Via` to requests. nginx as the origin compresses nothing for such \
+                      requests, unless it has `gzip_proxied any`",
+        },
+        Key {
+            name: "rewrite_location",
+            shape: Shape::Boolean,
+            absent: Absent::Value("true"),
+            meaning: "name the site in a `Location` or `Content-Location` of the origin that \
+                      names the address of the origin",
+        },
+        Key {
+            name: "timeouts",
+            shape: Shape::Section(&SITE_TIMEOUTS),
+            absent: Absent::Words("those of `server.timeouts`"),
+            meaning: "time limits of the site's origin",
         },
         Key {
             name: "robots_txt",
@@ -71,9 +91,28 @@ pub static SITE: Section = Section {
 /// `sites[].origin`.
 pub static ORIGIN: Section = Section {
     path: "sites[].origin",
-    one_of: &[],
+    one_of: &["url", "urls"],
     keys: &[
-        Key { name: "url", shape: URL, absent: Absent::Required, meaning: "the origin" },
+        Key { name: "url", shape: URL, absent: Absent::Words("`urls`"), meaning: "the origin" },
+        Key {
+            name: "urls",
+            shape: Shape::Some(&URL),
+            absent: Absent::Words("`url`"),
+            meaning: "several origins, at most 32, all with `https` or all without",
+        },
+        Key {
+            name: "balance",
+            shape: Shape::Choice(&["round-robin", "least-connections"]),
+            absent: Absent::Value("round-robin"),
+            meaning: "how requests are spread over several origins: one after another, or to the \
+                      one with the fewest requests in progress",
+        },
+        Key {
+            name: "health",
+            shape: Shape::Section(&HEALTH),
+            absent: Absent::Words("see there"),
+            meaning: "when an origin gets no requests for a while",
+        },
         Key {
             name: "case_insensitive",
             shape: Shape::Boolean,
@@ -90,6 +129,81 @@ pub static ORIGIN: Section = Section {
         },
     ],
 };
+
+/// `sites[].origin.health`.
+pub static HEALTH: Section = Section {
+    path: "sites[].origin.health",
+    one_of: &[],
+    keys: &[
+        Key {
+            name: "failures",
+            shape: Shape::Integer(1, 100),
+            absent: Absent::Value("3"),
+            meaning: "failures in a row after which an origin is down. A refused connection is \
+                      enough",
+        },
+        Key {
+            name: "pause",
+            shape: TIME,
+            absent: Absent::Value("10s"),
+            meaning: "how long an origin that is down gets no request",
+        },
+        Key {
+            name: "path",
+            shape: TARGET,
+            absent: Absent::Words("no checks"),
+            meaning: "path that Beadle requests regularly from each origin. A status from 200 to \
+                      399 is good",
+        },
+        Key {
+            name: "interval",
+            shape: TIME,
+            absent: Absent::Value("5s"),
+            meaning: "time between two such requests, with `path`",
+        },
+        Key {
+            name: "timeout",
+            shape: TIME,
+            absent: Absent::Value("2s"),
+            meaning: "most time for one of them, with `path`",
+        },
+    ],
+};
+
+/// `sites[].timeouts`.
+pub static SITE_TIMEOUTS: Section = Section {
+    path: "sites[].timeouts",
+    one_of: &[],
+    keys: &[
+        Key {
+            name: "origin_connect",
+            shape: TIME,
+            absent: OF_SERVER,
+            meaning: "time to connect to the origin, TLS included",
+        },
+        Key {
+            name: "origin_read",
+            shape: TIME,
+            absent: OF_SERVER,
+            meaning: "longest pause between two reads from the origin, and the most time for the \
+                      whole head of a response",
+        },
+        Key {
+            name: "origin_write",
+            shape: TIME,
+            absent: OF_SERVER,
+            meaning: "longest pause between two writes to the origin",
+        },
+        Key {
+            name: "tunnel_idle",
+            shape: TIME,
+            absent: OF_SERVER,
+            meaning: "how long a WebSocket or an event stream may be silent",
+        },
+    ],
+};
+
+const OF_SERVER: Absent = Absent::Words("that of `server.timeouts`");
 
 /// `sites[].robots_txt`.
 pub static ROBOTS_TXT: Section = Section {

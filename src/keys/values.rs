@@ -57,6 +57,8 @@ pub(super) const SHARE: Shape = form("^[0-9]{1,3}(\\.[0-9])?\\s*%$", "10%");
 pub(super) const PACE: Shape = form("^[0-9]+/[0-9]+[smhdSMHD]?$", "1/10s");
 /// A path pattern of robots.txt.
 pub(super) const PATTERN: Shape = form("^[/*]", "/private/");
+/// A path with or without a query.
+pub(super) const TARGET: Shape = form("^/[!-\"$-~]*$", "/healthz");
 /// A media type, or all with the same beginning.
 pub(super) const MEDIA_TYPE: Shape = form("^[^\\s/]+/[^\\s/]+$", "application/pdf");
 /// A status code, or all with the same first digit.

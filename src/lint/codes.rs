@@ -132,6 +132,7 @@ pub const RULES: &[Rule] = &[
     rule("policy.unknown_set", "a set of crawlers that is not defined"),
     rule("policy.unknown_tag_rule", "no crawler documents this rule of a robots tag"),
     rule("policy.unverified_claims", "the policy blocks by User-Agent, which any client can fake"),
+    rule("policy.via", "nginx as the origin compresses nothing for requests with Via"),
     rule("policy.wrong_type", "a value of another type belongs here"),
     rule("robots.byte_order_mark", "a byte order mark in the file"),
     rule("robots.control_character", "a line with control characters"),

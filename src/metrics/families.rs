@@ -1,6 +1,8 @@
 //! The registered families of metrics: the name, the labels and the help text of each.
 
-use prometheus::{Histogram, HistogramOpts, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry};
+use prometheus::{
+    Histogram, HistogramOpts, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry,
+};
 
 /// The registered families.
 #[derive(Debug)]
@@ -20,11 +22,16 @@ pub(super) struct Families {
     pub(super) origin_robots_fetches: IntCounterVec,
     pub(super) origin_robots_held: IntGaugeVec,
     pub(super) origin_failures: IntCounterVec,
+    pub(super) origin_faults: IntCounterVec,
+    pub(super) origin_up: IntGaugeVec,
     pub(super) crawl_delay_requests: IntCounterVec,
     pub(super) ladder_steps: IntCounterVec,
     pub(super) ladder_rung: IntGaugeVec,
     pub(super) breaker_openings: IntCounterVec,
     pub(super) breaker_open: IntGaugeVec,
+    pub(super) access_log_lines: IntCounter,
+    pub(super) access_log_drops: IntCounterVec,
+    pub(super) access_log_degraded: IntGauge,
     pub(super) policy: IntGaugeVec,
     pub(super) last_reload_successful: IntGauge,
     pub(super) last_reload_success: IntGauge,
@@ -126,6 +133,16 @@ impl Families {
                 "Requests that the origin failed to answer, answered with 502, 503 or 504, by site.",
                 &["site"],
             )?,
+            origin_faults: counters(
+                "beadle_origin_faults_total",
+                "Failures of one origin of a site, by reason: connection, response or check.",
+                &["site", "origin", "reason"],
+            )?,
+            origin_up: gauges(
+                "beadle_origin_up",
+                "1 while an origin of a site gets requests, 0 while it is down.",
+                &["site", "origin"],
+            )?,
             crawl_delay_requests: counters(
                 "beadle_crawl_delay_requests_total",
                 "Requests of crawlers with a Crawl-delay or Request-rate, by outcome: kept or broken.",
@@ -150,6 +167,23 @@ impl Families {
                 "beadle_breaker_open",
                 "1 while the breaker is open and Beadle refuses nothing.",
                 &["site"],
+            )?,
+            access_log_lines: {
+                let lines = IntCounter::new(
+                    "beadle_access_log_lines_total",
+                    "Lines of the access log that were written.",
+                )?;
+                registry.register(Box::new(lines.clone()))?;
+                lines
+            },
+            access_log_drops: counters(
+                "beadle_access_log_drops_total",
+                "Lines of the access log that were not written, by cause.",
+                &["cause"],
+            )?,
+            access_log_degraded: gauge(
+                "beadle_access_log_degraded",
+                "1 while the access log can't be written.",
             )?,
             policy: gauges(
                 "beadle_policy_info",

@@ -78,6 +78,25 @@ impl Metrics {
         self.families.origin_failures.with_label_values(&[site])
     }
 
+    /// Counts a failure of one origin of a site: `connection`, `response` or `check`.
+    pub fn origin_fault(&self, site: &str, origin: &str, reason: &str) {
+        self.families.origin_faults.with_label_values(&[site, origin, reason]).inc();
+    }
+
+    /// Shows whether an origin of a site is up.
+    pub fn origin_up(&self, site: &str, origin: &str, is_up: bool) {
+        self.families.origin_up.with_label_values(&[site, origin]).set(i64::from(is_up));
+    }
+
+    /// Removes an origin that a site has no more.
+    pub fn forget_origin(&self, site: &str, origin: &str) {
+        // A missing series needs no removal.
+        let _ = self.families.origin_up.remove_label_values(&[site, origin]);
+        for reason in ["connection", "response", "check"] {
+            let _ = self.families.origin_faults.remove_label_values(&[site, origin, reason]);
+        }
+    }
+
     /// Counts a violation. `product_token` is a known one, [`OTHER_TOKEN`] or [`NO_TOKEN`].
     pub fn violation(&self, site: &str, product_token: &str, reason: &str, action: &str) {
         self.families.violations.with_label_values(&[site, product_token, reason, action]).inc();
@@ -199,6 +218,21 @@ impl Metrics {
         self.families.breaker_open.with_label_values(&[site])
     }
 
+    /// Counts lines of the access log that were written.
+    pub fn access_log_written(&self, lines: u64) {
+        self.families.access_log_lines.inc_by(lines);
+    }
+
+    /// Counts lines of the access log that were not written, by the code of the cause.
+    pub fn access_log_dropped(&self, cause: &str, lines: u64) {
+        self.families.access_log_drops.with_label_values(&[cause]).inc_by(lines);
+    }
+
+    /// Shows whether the access log can't be written.
+    pub fn access_log_degraded(&self, is_degraded: bool) {
+        self.families.access_log_degraded.set(i64::from(is_degraded));
+    }
+
     /// Removes the rungs of a site that has no ladder any more.
     pub fn forget_ladder(&self, site: &str) {
         forget(&self.families.ladder_rung, site, |labels| self.families.ladder_rung.remove(labels));
@@ -221,6 +255,7 @@ impl Metrics {
             &self.families.invalid_tag_lines,
             &self.families.claims,
             &self.families.origin_failures,
+            &self.families.origin_faults,
             &self.families.origin_robots_fetches,
             &self.families.crawl_delay_requests,
             &self.families.ladder_steps,
@@ -228,6 +263,8 @@ impl Metrics {
         ] {
             forget(counters, site, |labels| counters.remove(labels));
         }
+        let origin_up = &self.families.origin_up;
+        forget(origin_up, site, |labels| origin_up.remove(labels));
         self.forget_ladder(site);
         self.forget_breaker(site);
     }

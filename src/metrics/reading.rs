@@ -37,6 +37,14 @@ impl Metrics {
         self.families.last_reload_success.get()
     }
 
+    /// The lines of the access log that were written, and those that were not.
+    pub fn access_log_lines(&self) -> (u64, u64) {
+        let dropped = series(&self.families.access_log_drops, |_, metric| {
+            metric.get_counter().get_value() as u64
+        });
+        (self.families.access_log_lines.get(), dropped.iter().sum())
+    }
+
     /// The lookups of addresses by outcome.
     pub fn lookups(&self) -> Vec<(String, u64)> {
         let read = |labels: &HashMap<&str, &str>, metric: &Metric| {

@@ -15,17 +15,19 @@ use super::{findings::Findings, mode::Mode, server::Server, shape::At, sites::Si
 
 /// Refuses an origin that is one of Beadle's own listeners: every request would run in a circle.
 pub(super) fn refuse_loop(site: &Site, server: &Server, at: &At<'_>, findings: &mut Findings) {
-    let origin = if site.origin.host == "localhost" {
-        Some(IpAddr::from([127, 0, 0, 1]))
-    } else {
-        site.origin.host.parse::<IpAddr>().ok()
+    let is_ours = |listener: &SocketAddr| {
+        site.backend.origins.iter().any(|origin| {
+            let ip = match origin.host.as_str() {
+                "localhost" => Some(IpAddr::from([127, 0, 0, 1])),
+                host => host.parse::<IpAddr>().ok(),
+            };
+            let is_same = |ip: IpAddr| {
+                listener.ip() == ip || (listener.ip().is_unspecified() && ip.is_loopback())
+            };
+            listener.port() == origin.port && ip.is_some_and(is_same)
+        })
     };
-    let Some(origin) = origin else { return };
-    let is_ours = |listener: SocketAddr| {
-        listener.port() == site.origin.port
-            && (listener.ip() == origin || (listener.ip().is_unspecified() && origin.is_loopback()))
-    };
-    if let Some(listener) = server.addresses().find(|address| is_ours(*address)) {
+    if let Some(listener) = server.addresses().find(is_ours) {
         findings.refuse_as(
             "policy.loop",
             at,
@@ -68,6 +70,23 @@ pub(super) fn hint_at_case(site: &Site, at: &At<'_>, findings: &mut Findings) {
         &at,
         Diagnostic::note("policy.case", message).help(
             "if the origin serves both alike, write 'origin: { url: …, case_insensitive: true }'",
+        ),
+    );
+}
+
+/// Hints at `Via` where a setting speaks of nginx as the origin. nginx compresses nothing for requests
+/// with that field, unless it is told to.
+pub(super) fn hint_at_via(site: &Site, at: &At<'_>, findings: &mut Findings) {
+    let Value::Map(entries) = &at.node.value else { return };
+    let is_chosen = entries.iter().any(|(key, _)| key.text == "via");
+    if is_chosen || site.reading.decode_depth < 2 {
+        return;
+    }
+    let message = "nginx as the origin compresses nothing for requests with 'Via', which are sent";
+    findings.add(
+        at,
+        Diagnostic::note("policy.via", message).help(
+            "if it should, write 'via: false', or 'gzip_proxied any;' in nginx and 'via: true'",
         ),
     );
 }

@@ -14,6 +14,7 @@ pub use self::{
     alerts::{
         Alert, AlertKind, DEFAULT_IMPOSTORS_PER_MINUTE, DEFAULT_VIOLATIONS_PER_MINUTE, WebhookUrl,
     },
+    backend::{Backend, Balance, Health, HealthCheck},
     block::{Block, Piece, Slot, Template},
     breaker::Breaker,
     catalogue::{
@@ -34,7 +35,10 @@ pub use self::{
     restart::restart_findings,
     robots_txt::{DEFAULT_CACHE_WINDOW, DEFAULT_ROBOTS_MAX_AGE, MAX_CACHE_WINDOW, RobotsTxt},
     sections::Policy,
-    server::{Admin, DEFAULT_ADMIN, DEFAULT_LISTEN, Limits, Listener, Server, Tls},
+    server::{
+        AccessFormat, AccessLog, Admin, DEFAULT_ADMIN, DEFAULT_LISTEN, Decide, Limits, Listener,
+        Server, Tls,
+    },
     share::Share,
     sites::Site,
     size::text as size_text,
@@ -42,7 +46,7 @@ pub use self::{
     spelling::{closest, suggestion},
     tag_rules::{MediaRange, StatusRange, TagRule},
     test::{Client, Expectation, Test, TestFailures},
-    timeouts::Timeouts,
+    timeouts::{OriginTimeouts, Timeouts},
     violations::{ClientIp, DEFAULT_MAX_SIZE, DEFAULT_RETENTION, Log, OnDamage, Violations},
     yaml::MAX_BYTES,
 };
@@ -68,13 +72,14 @@ mod crawler_entries; // the section `crawlers`
 mod evidence; // the section `evidence`
 mod names; // names of crawlers, sets (the section `crawler_sets`) and purposes
 mod server; // the section `server`
-mod timeouts; // server.timeouts
+mod timeouts; // server.timeouts, and those of a site
 mod violations; // the section `violations`
 
 // A site: where its requests go, and what it publishes.
+mod backend; // the origins of a site, and how requests go to them
 mod groups; // the groups of robots.txt
 mod host; // a host of a site
-mod origin; // the origin of a site
+mod origin; // the URL of an origin
 mod records; // lines of robots.txt that are no rules
 mod robots_txt; // the section `robots_txt`
 mod source; // the source of a site's rules

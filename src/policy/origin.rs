@@ -1,12 +1,12 @@
-//! The origin of a site.
+//! The URL of an origin.
 
 use std::{fmt, net::IpAddr};
 
-use crate::{escape::shown, keys, robots::Reading};
+use crate::escape::shown;
 
-use super::{findings::Findings, shape::At, yaml::Value};
+use super::{findings::Findings, shape::At};
 
-/// The server that gets the requests of a site.
+/// A server that gets requests of a site.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Origin {
     /// Whether Beadle connects to it with TLS.
@@ -29,30 +29,8 @@ impl fmt::Display for Origin {
     }
 }
 
-/// The most times that an origin may be said to decode a path.
-const MAX_DEPTH: u8 = 3;
-
-/// Reads a URL, or a mapping with the URL and how the origin reads paths.
-pub(super) fn read(at: &At<'_>, findings: &mut Findings) -> Option<(Origin, Reading)> {
-    let mut reading = Reading::default();
-    if !matches!(at.node.value, Value::Map(_)) {
-        return url(at, findings).map(|origin| (origin, reading));
-    }
-    let fields = at.fields(&keys::ORIGIN, findings)?;
-    if let Some(at) = fields.take("case_insensitive") {
-        reading.case_insensitive = at.boolean(findings).unwrap_or(reading.case_insensitive);
-    }
-    if let Some(at) = fields.take("decode_depth") {
-        let depth = at.integer(1..=i64::from(MAX_DEPTH), findings);
-        reading.decode_depth =
-            depth.and_then(|depth| u8::try_from(depth).ok()).unwrap_or(reading.decode_depth);
-    }
-    let at = fields.require("url", "write 'url: http://127.0.0.1:3000'", findings)?;
-    url(&at, findings).map(|origin| (origin, reading))
-}
-
 /// Reads `http://host:port`. A path is refused, because it would change the forwarded request.
-fn url(at: &At<'_>, findings: &mut Findings) -> Option<Origin> {
+pub(super) fn read(at: &At<'_>, findings: &mut Findings) -> Option<Origin> {
     let text = at.text(findings)?;
     let parsed = parse(text);
     if let Err(help) = &parsed {
@@ -100,21 +78,6 @@ fn parse(text: &str) -> Result<Origin, &'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::Policy;
-
-    #[test]
-    fn an_origin_is_a_url_or_a_mapping_with_its_reading() {
-        let read = |origin: &str| {
-            let policy = format!("sites:\n  - hosts: [a.example]\n    origin: {origin}\n");
-            let policy: Policy = policy.parse().expect("a policy");
-            (policy.sites[0].origin.to_string(), policy.sites[0].reading)
-        };
-        let url = "http://127.0.0.1:3000";
-        assert_eq!(read(url), (url.to_owned(), Reading::default()));
-        assert_eq!(read(&format!("{{ url: '{url}' }}")), read(url));
-        let found = read(&format!("{{ url: '{url}', case_insensitive: true, decode_depth: 2 }}"));
-        assert_eq!(found.1, Reading { case_insensitive: true, decode_depth: 2 });
-    }
 
     #[test]
     fn an_origin_is_scheme_host_and_port() {

@@ -112,10 +112,11 @@ fn sections(
     let evidence = evidence::read(fields.take("evidence").as_ref(), &names, findings);
     let help = "write 'sites:' with at least one site";
     let sites_at = fields.require("sites", help, findings)?;
-    let sites = sites::read(&sites_at, &names, findings);
+    let sites = sites::read(&sites_at, &names, &server.timeouts, findings);
     for (at, site) in &sites {
         checks::refuse_loop(site, &server, at, findings);
         checks::hint_at_case(site, at, findings);
+        checks::hint_at_via(site, at, findings);
         if !evidence.as_ref().is_some_and(Evidence::is_collected) {
             checks::warn_of_unproven_names(site, at, findings);
         }

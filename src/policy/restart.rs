@@ -32,11 +32,14 @@ pub fn restart_findings(in_force: &Policy, next: &Policy, text: &[u8]) -> Vec<Di
 // The parts are named one by one: a new one can't be forgotten.
 
 fn server(old: &Server, new: &Server) -> Vec<&'static str> {
-    let Server { listen, admin, trusted_proxies, timeouts, limits, threads } = old;
+    let Server { listen, admin, decide, trusted_proxies, access_log, timeouts, limits, threads } =
+        old;
     let mut keys = changed(&[
         ("server.listen", *listen == new.listen),
         ("server.admin", *admin == new.admin),
+        ("server.decide", *decide == new.decide),
         ("server.trusted_proxies", *trusted_proxies == new.trusted_proxies),
+        ("server.access_log", *access_log == new.access_log),
         ("server.limits", *limits == new.limits),
         ("server.threads", *threads == new.threads),
     ]);
@@ -49,9 +52,11 @@ fn timeout_keys(old: &Timeouts, new: &Timeouts) -> Vec<&'static str> {
         client_keepalive,
         client_read,
         client_write,
-        origin_connect,
-        origin_read,
-        origin_write,
+        // Part of each site.
+        origin_connect: _,
+        origin_read: _,
+        origin_write: _,
+        tunnel_idle: _,
         origin_keepalive,
         origin_lookup,
         drain,
@@ -60,9 +65,6 @@ fn timeout_keys(old: &Timeouts, new: &Timeouts) -> Vec<&'static str> {
         ("server.timeouts.client_keepalive", *client_keepalive == new.client_keepalive),
         ("server.timeouts.client_read", *client_read == new.client_read),
         ("server.timeouts.client_write", *client_write == new.client_write),
-        ("server.timeouts.origin_connect", *origin_connect == new.origin_connect),
-        ("server.timeouts.origin_read", *origin_read == new.origin_read),
-        ("server.timeouts.origin_write", *origin_write == new.origin_write),
         ("server.timeouts.origin_keepalive", *origin_keepalive == new.origin_keepalive),
         ("server.timeouts.origin_lookup", *origin_lookup == new.origin_lookup),
         ("server.timeouts.drain", *drain == new.drain),

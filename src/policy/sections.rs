@@ -7,7 +7,7 @@ use crate::crawlers::Catalogue;
 use super::{
     alerts::Alert,
     evidence::Evidence,
-    server::{Admin, Listener, Server, Tls},
+    server::{AccessLog, Admin, Listener, Server, Tls},
     sites::Site,
     test::{Test, TestFailures},
     violations::{Log, Violations},
@@ -52,6 +52,9 @@ impl Policy {
                 files.push(("server.listen.tls.certificate", certificate));
                 files.push(("server.listen.tls.key", key));
             }
+        }
+        if let Some(AccessLog { log: Log::File(file), .. }) = &mut server.access_log {
+            files.push(("server.access_log", file));
         }
         if let Some(Admin { token_file: Some(file), .. }) = &mut server.admin {
             files.push(("server.admin.token_file", file));

@@ -1,20 +1,23 @@
 //! The `sites` section.
 
+use std::sync::Arc;
+
 use crate::{keys, robots::Reading};
 
 use super::{
+    backend::{self, Backend},
     enforcement::{self, Enforcement},
     findings::Findings,
     host::{self, Host},
     names::Names,
-    origin::{self, Origin},
     places::Spot,
     robots_txt::{self, RobotsTxt},
     shape::{At, Fields, duplicate},
     tag_rules::{self, TagRule},
+    timeouts::Timeouts,
 };
 
-/// Hosts that share an origin, robots rules, tag rules and enforcement.
+/// Hosts that share origins, robots rules, tag rules and enforcement.
 #[derive(Clone, Debug)]
 pub struct Site {
     /// Its place in the policy.
@@ -23,12 +26,10 @@ pub struct Site {
     pub hosts: Vec<Host>,
     /// Whether the site takes requests for hosts that no site has (default false).
     pub default: bool,
-    /// The server that gets its requests.
-    pub origin: Origin,
-    /// How that server reads a path.
+    /// The servers that get its requests, and how they get them.
+    pub backend: Arc<Backend>,
+    /// How these servers read a path.
     pub reading: Reading,
-    /// Whether request fields whose names have an underscore go on to it (default false).
-    pub underscore_fields: bool,
     /// The robots.txt to publish.
     pub robots_txt: RobotsTxt,
     /// The tags to set, in the policy's order.
@@ -50,6 +51,7 @@ impl Site {
 pub(super) fn read<'n>(
     at: &At<'n>,
     names: &Names<'_>,
+    timeouts: &Timeouts,
     findings: &mut Findings,
 ) -> Vec<(At<'n>, Site)> {
     let items = at.items(findings);
@@ -58,21 +60,22 @@ pub(super) fn read<'n>(
     }
     let sites: Vec<(At<'n>, Site)> = items
         .into_iter()
-        .filter_map(|item| site(&item, names, findings).map(|site| (item, site)))
+        .filter_map(|item| site(&item, names, timeouts, findings).map(|site| (item, site)))
         .collect();
     refuse_duplicate_hosts(&sites, findings);
     sites
 }
 
-fn site(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> Option<Site> {
+fn site(
+    at: &At<'_>,
+    names: &Names<'_>,
+    timeouts: &Timeouts,
+    findings: &mut Findings,
+) -> Option<Site> {
     let fields = at.fields(&keys::SITE, findings)?;
     let hosts = hosts(&fields, findings);
     let default = fields.take("default").and_then(|at| at.boolean(findings)).unwrap_or(false);
-    let origin = fields
-        .require("origin", "write 'origin: http://127.0.0.1:3000'", findings)
-        .and_then(|at| origin::read(&at, findings));
-    let underscore_fields =
-        fields.take("underscore_fields").and_then(|at| at.boolean(findings)).unwrap_or(false);
+    let backend = backend::read(&fields, timeouts, findings);
     let robots_txt = match fields.take("robots_txt") {
         Some(at) => robots_txt::read(&at, names, findings),
         None => {
@@ -85,14 +88,15 @@ fn site(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> Option<Site>
         fields.take("robots_tag_legacy").and_then(|at| at.boolean(findings)).unwrap_or(true);
     let enforcement =
         enforcement::read(fields.take("enforcement").as_ref(), &robots_txt, names, findings);
-    let (origin, reading) = origin?;
+    let ((mut backend, reading), hosts) = (backend?, hosts?);
+    let exact = hosts.iter().find(|host| matches!(host, Host::Exact(_)));
+    backend.host = exact.or(hosts.first()).map(|host| host.as_str().to_owned()).unwrap_or_default();
     Some(Site {
         at: Spot::from(at),
-        hosts: hosts?,
+        hosts,
         default,
-        origin,
+        backend: Arc::new(backend),
         reading,
-        underscore_fields,
         robots_txt,
         robots_tag,
         robots_tag_legacy,

@@ -1,4 +1,4 @@
-//! The `timeouts` of the `server` section.
+//! The `timeouts` of the `server` section, and those of a site.
 
 use std::time::Duration;
 
@@ -28,8 +28,41 @@ pub struct Timeouts {
     pub origin_keepalive: Duration,
     /// Interval between two lookups of an origin's name (default 30 s).
     pub origin_lookup: Duration,
+    /// How long a WebSocket or an event stream may be silent (default 1 h).
+    pub tunnel_idle: Duration,
     /// How long running requests may go on after SIGTERM (default 30 s).
     pub drain: Duration,
+}
+
+/// Time limits of a request at an origin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OriginTimeouts {
+    /// Time limit to connect, TLS included.
+    pub connect: Duration,
+    /// Longest pause between two reads, and the most time for the whole head of a response.
+    pub read: Duration,
+    /// Longest pause between two writes.
+    pub write: Duration,
+    /// How long a WebSocket or an event stream may be silent.
+    pub tunnel: Duration,
+}
+
+impl Timeouts {
+    /// The limits of a request at an origin.
+    pub(super) const fn of_origin(&self) -> OriginTimeouts {
+        OriginTimeouts {
+            connect: self.origin_connect,
+            read: self.origin_read,
+            write: self.origin_write,
+            tunnel: self.tunnel_idle,
+        }
+    }
+}
+
+impl Default for OriginTimeouts {
+    fn default() -> Self {
+        Timeouts::default().of_origin()
+    }
 }
 
 impl Default for Timeouts {
@@ -44,6 +77,7 @@ impl Default for Timeouts {
             origin_write: seconds(60),
             origin_keepalive: seconds(60),
             origin_lookup: seconds(30),
+            tunnel_idle: seconds(3_600),
             drain: seconds(30),
         }
     }
@@ -65,13 +99,35 @@ pub(super) fn read(fields: &Fields<'_>, findings: &mut Findings) -> Timeouts {
         &mut timeouts.origin_write,
         &mut timeouts.origin_keepalive,
         &mut timeouts.origin_lookup,
+        &mut timeouts.tunnel_idle,
         &mut timeouts.drain,
     ];
-    for (key, slot) in keys::TIMEOUTS.names().into_iter().zip(slots) {
-        let least = Duration::from_secs(1);
-        if let Some(duration) = fields.take(key).and_then(|at| at.duration(least..=DAY, findings)) {
-            *slot = duration;
+    fill(&fields, keys::TIMEOUTS.names(), slots, findings);
+    timeouts
+}
+
+/// Reads the time limits of a site; one that it leaves out stays as it is.
+pub(super) fn read_of_site(
+    site: &Fields<'_>,
+    timeouts: &mut OriginTimeouts,
+    findings: &mut Findings,
+) {
+    let at = site.take("timeouts");
+    let Some(fields) = at.and_then(|at| at.fields(&keys::SITE_TIMEOUTS, findings)) else { return };
+    let OriginTimeouts { connect, read, write, tunnel } = timeouts;
+    fill(&fields, keys::SITE_TIMEOUTS.names(), [connect, read, write, tunnel], findings);
+}
+
+/// Reads the limits under `keys`, in the order of the slots.
+fn fill<'s>(
+    fields: &Fields<'_>,
+    keys: Vec<&'static str>,
+    slots: impl IntoIterator<Item = &'s mut Duration>,
+    findings: &mut Findings,
+) {
+    for (key, slot) in keys.into_iter().zip(slots) {
+        if let Some(limit) = fields.duration(key, Duration::from_secs(1)..=DAY, findings) {
+            *slot = limit;
         }
     }
-    timeouts
 }

@@ -61,7 +61,7 @@ pub enum OnDamage {
     Rotate,
 }
 
-/// The destination of JSON lines.
+/// The destination of lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Log {
     /// Appended to a file.
@@ -95,10 +95,7 @@ pub(super) fn read(at: Option<&At<'_>>, findings: &mut Findings) -> Violations {
     if let Some(at) = fields.take("on_damage") {
         violations.on_damage = at.choice(&ON_DAMAGE, findings).unwrap_or(OnDamage::Keep);
     }
-    violations.log = fields
-        .take("log")
-        .and_then(|at| path(&at, findings))
-        .map(|path| if path.as_os_str() == "stdout" { Log::Stdout } else { Log::File(path) });
+    violations.log = fields.take("log").and_then(|at| destination(&at, findings));
     if let Some(at) = fields.take("retention") {
         let range = Duration::from_secs(3_600)..=3_650 * DAY;
         violations.retention = at.duration(range, findings).unwrap_or(DEFAULT_RETENTION);
@@ -119,6 +116,12 @@ pub(super) fn read(at: Option<&At<'_>>, findings: &mut Findings) -> Violations {
         violations.client_ip = at.choice(&CLIENT_IPS, findings).unwrap_or(ClientIp::Full);
     }
     violations
+}
+
+/// A file, or `stdout`.
+pub(super) fn destination(at: &At<'_>, findings: &mut Findings) -> Option<Log> {
+    let path = path(at, findings)?;
+    Some(if path.as_os_str() == "stdout" { Log::Stdout } else { Log::File(path) })
 }
 
 fn database(at: &At<'_>, findings: &mut Findings) -> Option<PathBuf> {

@@ -22,6 +22,8 @@ pub(super) struct ClientSide {
     pub(super) is_tls: bool,
     /// The rules for its fields.
     pub(super) forwarding: gate::Forwarding,
+    /// Whether the origin gets `Via`.
+    pub(super) via: bool,
 }
 
 /// Prepares the request for the origin: sets `X-Forwarded-For`, `-Host`, `-Proto` and `Via`, and
@@ -68,12 +70,16 @@ fn set_fields(parts: &mut Parts, client: &ClientSide) -> pingora::Result<()> {
             None => drop(fields.remove(X_FORWARDED_HOST)),
         }
     }
-    let via = match parts.version {
-        Version::HTTP_10 => "1.0 beadle",
-        Version::HTTP_2 => "2.0 beadle",
-        _ => "1.1 beadle",
-    };
-    fields.append(header::VIA, HeaderValue::from_static(via));
+    if client.via {
+        let via = match parts.version {
+            Version::HTTP_10 => "1.0 beadle",
+            Version::HTTP_2 => "2.0 beadle",
+            _ => "1.1 beadle",
+        };
+        fields.append(header::VIA, HeaderValue::from_static(via));
+    }
+    // pingora sends no trailers on, so none are announced (RFC 9110 §6.5.1).
+    fields.remove(header::TRAILER);
     Ok(())
 }
 
@@ -131,6 +137,8 @@ pub(super) fn remove_hop_by_hop(response: &mut ResponseHeader) {
 fn is_hop_by_hop(name: &HeaderName) -> bool {
     *name == header::UPGRADE
         || *name == header::TE
+        // pingora sends no trailers on, so none are announced (RFC 9110 §6.5.1).
+        || *name == header::TRAILER
         || *name == header::PROXY_AUTHENTICATE
         || matches!(name.as_str(), "keep-alive" | "proxy-connection")
 }
@@ -149,7 +157,7 @@ mod tests {
 
     fn client(is_trusted: bool) -> ClientSide {
         let forwarding = gate::Forwarding { is_trusted, underscore_fields: false };
-        ClientSide { peer: "10.1.1.1".parse().unwrap(), is_tls: true, forwarding }
+        ClientSide { peer: "10.1.1.1".parse().unwrap(), is_tls: true, forwarding, via: true }
     }
 
     fn request() -> RequestHeader {
@@ -165,6 +173,7 @@ mod tests {
             ("x_rewrite_url", "/elsewhere"),
             ("x-real-ip", "192.0.2.7"),
             ("via", "1.0 outer"),
+            ("trailer", "x-checksum"),
         ] {
             request.append_header(name, value).unwrap();
         }
@@ -205,6 +214,20 @@ mod tests {
         for name in ["x-original-url", "x_forwarded_for", "x-real-ip"] {
             assert!(values(&request, name).is_empty(), "{name}");
         }
+    }
+
+    #[test]
+    fn via_is_the_sites_choice() {
+        let mut request = request();
+        forward(&mut request, &ClientSide { via: false, ..client(false) }).unwrap();
+        assert_eq!(values(&request, "via"), ["1.0 outer"]);
+    }
+
+    #[test]
+    fn rfc9110_6_6_2_trailers_that_end_here_are_not_announced() {
+        let mut request = request();
+        forward(&mut request, &client(false)).unwrap();
+        assert!(values(&request, "trailer").is_empty());
     }
 
     #[test]
@@ -272,6 +295,9 @@ mod tests {
         let mut response = ResponseHeader::build(200, None).unwrap();
         for (name, value) in [
             ("Connection", "keep-alive, X-Private, Robots-Tag"),
+            ("Connection", "X-Second"),
+            ("X-Second", "1"),
+            ("Trailer", "X-Checksum"),
             ("Keep-Alive", "timeout=5"),
             ("Upgrade", "h2c"),
             ("X-Private", "1"),

@@ -3,13 +3,14 @@
 //! ```text
 //! Edge                 heads and chunks are screened before pingora parses them
 //! request_filter       limits, admission ─▶ gate::Request ─▶ Gate::receive ─▶ answer, or forward
-//! upstream_peer        an address of the site's origin, every timeout set
+//! upstream_peer        an address of one of the site's origins, every timeout set
+//! fail_to_connect, error_while_proxy   the origin's health; another attempt, or none
 //! request_body_filter  after the last part: how long the origin may take for the head
 //! response_filter      one framing, hop-by-hop fields out, tags in
-//! logging              Gate::finish: counted and recorded with the final status
+//! logging              the access log; Gate::finish: counted and recorded with the final status
 //! ```
 //!
-//! May use: gate, publication, policy, enforce, framing, metrics, diagnostic, escape. Must not know: admin,
+//! May use: gate, publication, policy, enforce, framing, lines, metrics, diagnostic, escape. Must not know: admin,
 //! cli.
 
 use std::{
@@ -28,36 +29,45 @@ use ipnet::IpNet;
 use pingora::{
     Error, ErrorType,
     http::ResponseHeader,
-    protocols::ALPN,
     proxy::{FailToProxy, ProxyHttp, Session},
     upstreams::peer::HttpPeer,
 };
 
 use crate::{
     escape,
-    gate::{self, Answer, Gate, Passage, Reception},
-    metrics::{Gauge, Metrics},
+    gate::{self, Answer, Gate, Reception},
+    lines::Log,
+    metrics::Metrics,
     policy::{self, Policy},
-    publication::{Clock, Handles},
+    publication::{Clock, Fault, Handles},
 };
 
-use self::edge::Phase;
 pub use self::server::{Running, check, start};
+use self::{
+    access::{AccessLog, Course},
+    edge::Phase,
+    exchange::Exchange,
+};
 
+mod access; // the access log
 mod edge; // the connection before pingora's parser
+mod exchange; // a request on its way to an origin
+mod failure; // errors without the octets of messages
 mod fields; // header fields of one hop
 mod guests; // connections of each client network
 mod listen; // sockets
 mod opening; // PROXY protocol and TLS handshake
 mod send; // answers and tags written to the client
 mod server; // listeners, start and drain
+mod silence; // how long a tunnel or a stream may be silent
 mod socket; // a TCP connection
 mod upgrade; // connections that switch protocols
 
 /// The proxy, with everything that its requests share.
 #[derive(Debug)]
 pub struct Proxy {
-    gate: Gate,
+    gate: Arc<Gate>,
+    access_log: Option<AccessLog>,
     clock: Arc<Clock>,
     metrics: Arc<Metrics>,
     trusted: Vec<IpNet>,
@@ -69,28 +79,15 @@ pub struct Proxy {
     unlogged: AtomicU64,
 }
 
-/// The state of one request through the phases.
-#[derive(Debug)]
-pub struct Exchange {
-    _in_flight: InFlight,
-    passage: Passage,
-}
-
-/// The count of one request in progress; ends on drop.
-#[derive(Debug)]
-struct InFlight(Gauge);
-
-impl Drop for InFlight {
-    fn drop(&mut self) {
-        self.0.dec();
-    }
-}
-
 impl Proxy {
-    /// A proxy over the published state, with the settings of `policy` that need a restart.
-    pub fn new(handles: &Handles, policy: &Policy) -> Self {
+    /// A proxy over the published state, with the settings of `policy` that need a restart. `log`
+    /// takes the lines of the access log.
+    pub fn new(gate: Arc<Gate>, handles: &Handles, policy: &Policy, log: Option<Arc<Log>>) -> Self {
+        let access_log =
+            log.map(|log| AccessLog::new(log, Arc::clone(&gate), Arc::clone(&handles.clock)));
         Self {
-            gate: Gate::new(handles, policy),
+            gate,
+            access_log,
             clock: Arc::clone(&handles.clock),
             metrics: Arc::clone(&handles.metrics),
             trusted: policy.server.trusted_proxies.clone(),
@@ -106,18 +103,7 @@ impl Proxy {
         if let Err(refusal) = edge::admit(session.req_header_mut()) {
             return self.gate.refuse(refusal);
         }
-        let header = session.req_header();
-        let authority = header.headers.get(header::HOST).map(|value| value.as_bytes());
-        let of_uri = || header.uri.authority().map(|authority| authority.as_str().as_bytes());
-        let request = gate::Request {
-            method: &header.method,
-            target: header.raw_path(),
-            authority: authority.or_else(of_uri),
-            is_http_1_0: header.version == Version::HTTP_10,
-            fields: &header.headers,
-            peer: peer(session),
-            is_tls: is_tls(session),
-        };
+        let request = request(session);
         let started = Instant::now();
         let reception = self.gate.receive(&request, self.clock.moment());
         if !request.is_about_server() && reception.passage.served().is_some() {
@@ -130,8 +116,8 @@ impl Proxy {
     fn warn_of_origin(&self, exchange: &Exchange, status: u16, error: &Error, fault: &str) {
         let now = self.clock.moment().now.as_second();
         if self.warned_at.swap(now, Ordering::Relaxed) != now {
-            let origin = exchange.passage.served().map(|site| site.origin.to_string());
-            let error = escape::bounded(error.to_string().as_bytes(), 300);
+            let origin = exchange.passage.served().map(|site| site.backend.urls());
+            let error = escape::bounded(failure::text(error).as_bytes(), 300);
             let unlogged = self.unlogged.swap(0, Ordering::Relaxed);
             tracing::warn!(origin, status, error, unlogged, "{fault}");
         } else {
@@ -142,11 +128,13 @@ impl Proxy {
     /// Prepares the request for the origin. Its judged target stays unchanged.
     fn forward(&self, session: &mut Session, exchange: &Exchange) -> pingora::Result<()> {
         let peer = peer(session);
+        let backend = exchange.passage.served().map(|site| &site.backend);
         let forwarding = gate::Forwarding {
             is_trusted: gate::is_trusted(peer, &self.trusted),
-            underscore_fields: exchange.passage.served().is_some_and(|site| site.underscore_fields),
+            underscore_fields: backend.is_some_and(|backend| backend.underscore_fields),
         };
-        let client = fields::ClientSide { peer, is_tls: is_tls(session), forwarding };
+        let via = backend.is_none_or(|backend| backend.via);
+        let client = fields::ClientSide { peer, is_tls: is_tls(session), forwarding, via };
         fields::forward(session.req_header_mut(), &client)
     }
 
@@ -180,10 +168,10 @@ impl ProxyHttp for Proxy {
     type CTX = Exchange;
 
     fn new_ctx(&self) -> Exchange {
-        self.metrics.in_flight.inc();
         self.connections.note_request();
-        let _in_flight = InFlight(self.metrics.in_flight.clone());
-        Exchange { _in_flight, passage: Passage::default() }
+        let started = || Course { started: Instant::now(), origin: None };
+        let course = self.access_log.as_ref().map(|_| started());
+        Exchange::begin(&self.metrics, course)
     }
 
     async fn request_filter(
@@ -208,26 +196,9 @@ impl ProxyHttp for Proxy {
         session: &mut Session,
         exchange: &mut Exchange,
     ) -> pingora::Result<Box<HttpPeer>> {
-        let site = exchange
-            .passage
-            .served()
-            .ok_or_else(|| Error::explain(ErrorType::InternalError, "a request without a site"))?;
-        let address = site.addresses.pick().ok_or_else(|| {
-            Error::explain(ErrorType::HTTPStatus(503), "the origin's name is not resolved")
-        })?;
-        let origin = &site.origin;
-        let mut peer = HttpPeer::new(address, origin.tls, origin.host.clone());
-        let options = &mut peer.options;
-        options.alpn = ALPN::H1;
-        options.connection_timeout = Some(self.timeouts.origin_connect);
-        options.total_connection_timeout = Some(self.timeouts.origin_connect);
-        options.read_timeout = Some(self.timeouts.origin_read);
-        options.write_timeout = Some(self.timeouts.origin_write);
-        options.idle_timeout = Some(self.timeouts.origin_keepalive);
-        if upgrade::is_requested(session.req_header()) {
-            peer.group_key = upgrade::POOL;
-            peer.options.custom_l4 = Some(Arc::new(upgrade::Connector));
-        }
+        let now = || self.clock.moment().steady;
+        let mut peer = exchange.peer(session.req_header(), now)?;
+        peer.options.idle_timeout.get_or_insert(self.timeouts.origin_keepalive);
         Ok(Box::new(peer))
     }
 
@@ -236,11 +207,11 @@ impl ProxyHttp for Proxy {
         session: &mut Session,
         _body: &mut Option<Bytes>,
         is_last: bool,
-        _exchange: &mut Exchange,
+        exchange: &mut Exchange,
     ) -> pingora::Result<()> {
         // A tunnel has no head to wait for.
         if is_last && status_of(session).is_none() {
-            let limit = self.timeouts.origin_read;
+            let limit = exchange.limits().read;
             edge::phase(session).into_iter().for_each(|phase| phase.wait_for_head(limit));
         }
         Ok(())
@@ -259,16 +230,38 @@ impl ProxyHttp for Proxy {
                 return Err(unasked_switch());
             }
             phase.into_iter().for_each(|phase| phase.switch(self.connections.draining()));
+            exchange.begin_tunnel();
+            exchange.note_response(&self.metrics);
+            // The limit of silence is for both directions.
+            session.set_read_timeout(None);
             return Ok(());
         }
         if response.status.is_informational() {
             // The origin is still at work.
-            phase.into_iter().for_each(|phase| phase.wait_on(self.timeouts.origin_read));
+            phase.into_iter().for_each(|phase| phase.wait_on(exchange.limits().read));
             return Ok(());
         }
         phase.into_iter().for_each(Phase::end_wait);
+        exchange.note_response(&self.metrics);
+        let content_type = response.headers.get(header::CONTENT_TYPE);
+        if content_type.is_some_and(|value| upgrade::is_event_stream(value.as_bytes())) {
+            exchange.begin_tunnel();
+        }
         self.close_if_draining(session);
+        if session.req_header().version == Version::HTTP_10
+            && response.remove_header(&header::TRANSFER_ENCODING).is_some()
+        {
+            // The end of the connection is the end of the body (RFC 9112 §6.1 and §6.3).
+            session.set_keepalive(None);
+        }
         fields::remove_hop_by_hop(response);
+        let backend = exchange.passage.served().map(|site| &site.backend);
+        if let Some(backend) = backend.filter(|backend| backend.rewrite_location) {
+            let forwarded = &session.req_header().headers;
+            for (name, value) in gate::renamed(&response.headers, &backend.origins, forwarded) {
+                response.insert_header(name, value)?;
+            }
+        }
         let target = session.req_header().raw_path();
         let status = response.status.as_u16();
         // Read only for a redirect of a crawler with a pace.
@@ -278,6 +271,36 @@ impl ProxyHttp for Proxy {
             Some(tags) => send::set_tags(response, &tags),
             None => Ok(()),
         }
+    }
+
+    fn fail_to_connect(
+        &self,
+        _session: &mut Session,
+        _peer: &HttpPeer,
+        exchange: &mut Exchange,
+        mut error: Box<Error>,
+    ) -> Box<Error> {
+        // The origin has nothing of the request.
+        let now = self.clock.moment().steady;
+        error.set_retry(exchange.attempt_failed(Fault::Connection, now, &self.metrics));
+        error
+    }
+
+    fn error_while_proxy(
+        &self,
+        peer: &HttpPeer,
+        session: &mut Session,
+        error: Box<Error>,
+        exchange: &mut Exchange,
+        is_reused: bool,
+    ) -> Box<Error> {
+        let mut error = error.more_context(format!("Peer: {peer}"));
+        error.retry.decide_reuse(is_reused);
+        let is_late = edge::phase(session).is_some_and(Phase::is_late);
+        let now = self.clock.moment().steady;
+        let again = exchange.may_try_again(session, &error, is_late, now, &self.metrics);
+        error.set_retry(again);
+        error
     }
 
     async fn fail_to_proxy(
@@ -291,6 +314,7 @@ impl ProxyHttp for Proxy {
         let status = match phase {
             Some(phase) if phase.refusal().is_some() => phase.refusal().unwrap_or(400),
             Some(phase) if phase.is_late() => 504,
+            _ if exchange.is_silent(error) => 504,
             _ => send::failure_status(error),
         };
         if let Some(answered) = status_of(session) {
@@ -311,13 +335,21 @@ impl ProxyHttp for Proxy {
             session.set_keepalive(None);
             let sent = match of_origin {
                 Some(status) => {
-                    let now = self.clock.moment().now;
-                    send::answer(session, Answer::origin_failure(status), now).await
+                    let moment = self.clock.moment();
+                    let servers = exchange.passage.served().map(|site| &site.servers);
+                    let answer = match servers.filter(|servers| servers.are_several()) {
+                        Some(servers) if status == StatusCode::SERVICE_UNAVAILABLE => {
+                            Answer::no_origin(servers.retry_after(moment.steady))
+                        }
+                        _ => Answer::origin_failure(status),
+                    };
+                    send::answer(session, answer, moment.now).await
                 }
                 None => session.respond_error(status).await,
             };
             if let Err(error) = sent {
-                tracing::debug!(%error, "the answer to a failed request could not be sent");
+                let error = failure::text(&error);
+                tracing::debug!(error, "the answer to a failed request could not be sent");
             }
         }
         FailToProxy { error_code: status, can_reuse_downstream: false }
@@ -330,10 +362,29 @@ impl ProxyHttp for Proxy {
         exchange: &mut Exchange,
     ) {
         let status = status_of(session).map_or(0, |status| status.as_u16());
+        if let (Some(log), Some(course)) = (&self.access_log, exchange.course) {
+            log.served(session, &exchange.passage, &request(session), (status, course));
+        }
         self.gate.finish(std::mem::take(&mut exchange.passage), status);
         if let Some(phase) = edge::phase(session) {
             phase.end_request();
         }
+    }
+}
+
+/// The request of a session as data.
+fn request(session: &Session) -> gate::Request<'_> {
+    let header = session.req_header();
+    let authority = header.headers.get(header::HOST).map(|value| value.as_bytes());
+    let of_uri = || header.uri.authority().map(|authority| authority.as_str().as_bytes());
+    gate::Request {
+        method: &header.method,
+        target: header.raw_path(),
+        authority: authority.or_else(of_uri),
+        is_http_1_0: header.version == Version::HTTP_10,
+        fields: &header.headers,
+        peer: peer(session),
+        is_tls: is_tls(session),
     }
 }
 

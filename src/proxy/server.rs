@@ -108,13 +108,14 @@ pub fn start(
         // Longer than Beadle's own limit, so that `Running::drain` counts the aborted requests.
         grace_period_seconds: Some(server.timeouts.drain.as_secs() + 5),
         graceful_shutdown_timeout_seconds: Some(1),
-        // Enough to replace one stale pooled connection.
-        max_retries: 2,
+        // `Attempts` knows how many a request may have.
+        max_retries: 64,
         ..ServerConf::default()
     };
     let mut pingora = Server::new_with_opt_and_conf(None, conf);
     pingora.bootstrap();
     let connections = Arc::clone(&proxy.connections);
+    let access_log = proxy.access_log.clone();
     let mut proxy = http_proxy(&pingora.configuration, proxy);
     let mut h2 = default_h2_options();
     h2.max_header_list_size(u32::try_from(server.limits.header_size).unwrap_or(u32::MAX));
@@ -123,7 +124,7 @@ pub fn start(
     options.h2_idle_timeout = Some(server.timeouts.client_keepalive);
     proxy.server_options = Some(options);
     let limits = ClientLimits::of(server);
-    let edge = Edge::new(proxy, Arc::clone(&metrics), Arc::clone(&connections), limits);
+    let edge = Edge::new(proxy, Arc::clone(&metrics), Arc::clone(&connections), limits, access_log);
     let common = Common {
         edge: Arc::new(edge),
         guests: Guests::new(&server.limits, server.trusted_proxies.clone()),

@@ -1,13 +1,17 @@
-//! The connection to an origin for a request that upgrades to another protocol (WebSocket).
+//! The connection to an origin for a request that upgrades to another protocol (WebSocket), or asks
+//! for a stream of events.
 //!
 //! pingora 0.9.1 has a race (its issue 946). It closes a tunnel if the origin's 101 arrives before
 //! pingora notes that the request has no body. So on this connection the first read after a write
 //! returns nothing and wakes the task at once. Then pingora always notes the body first.
+//!
+//! The connection has a limit of silence in place of pingora's limit of each read.
 
 use std::{
     io,
     pin::Pin,
-    task::{Context, Poll},
+    sync::Arc,
+    task::{Context, Poll, ready},
 };
 
 use async_trait::async_trait;
@@ -29,17 +33,31 @@ use tokio::{
     net::TcpStream,
 };
 
-/// The pool of these connections, separate from other requests.
-pub(super) const POOL: u64 = 1;
+use super::silence::{Silence, Timer};
+
+/// The group of these connections: no other request gets one.
+pub(super) const GROUP: u64 = 1;
 
 /// Whether a request upgrades to another protocol (RFC 9110 §7.8).
 pub(super) fn is_requested(request: &RequestHeader) -> bool {
     request.headers.contains_key(header::UPGRADE)
 }
 
-/// The connector for these connections.
+/// Whether a request asks for a stream of events.
+pub(super) fn asks_for_events(request: &RequestHeader) -> bool {
+    let lines = request.headers.get_all(header::ACCEPT).iter();
+    lines.map(|line| line.as_bytes()).any(|line| line.split(|&b| b == b',').any(is_event_stream))
+}
+
+/// Whether a media type is that of a stream of events, whatever its parameters.
+pub(super) fn is_event_stream(media_type: &[u8]) -> bool {
+    let name = media_type.split(|&b| b == b';').next().unwrap_or_default();
+    name.trim_ascii().eq_ignore_ascii_case(b"text/event-stream")
+}
+
+/// The connector for one of these connections.
 #[derive(Debug)]
-pub(super) struct Connector;
+pub(super) struct Connector(pub(super) Arc<Silence>);
 
 #[async_trait]
 impl L4Connect for Connector {
@@ -49,7 +67,8 @@ impl L4Connect for Connector {
         let stream = TcpStream::connect(address)
             .await
             .or_err(ConnectError, "while connecting to the origin")?;
-        let socket = BodyFirst { stream, has_sent: false };
+        let silence = Arc::clone(&self.0);
+        let socket = BodyFirst { stream, has_sent: false, silence, timer: Timer::default() };
         Ok(Stream::from(VirtualSocketStream::new(Box::new(socket))))
     }
 }
@@ -59,6 +78,8 @@ impl L4Connect for Connector {
 struct BodyFirst {
     stream: TcpStream,
     has_sent: bool,
+    silence: Arc<Silence>,
+    timer: Timer,
 }
 
 impl VirtualSocket for BodyFirst {
@@ -81,7 +102,14 @@ impl AsyncRead for BodyFirst {
             context.waker().wake_by_ref();
             return Poll::Pending;
         }
-        Pin::new(&mut self.stream).poll_read(context, buffer)
+        let this = self.get_mut();
+        match Pin::new(&mut this.stream).poll_read(context, buffer) {
+            Poll::Ready(read) => {
+                this.silence.end();
+                Poll::Ready(read)
+            }
+            Poll::Pending => Poll::Ready(Err(ready!(this.silence.poll(&mut this.timer, context)))),
+        }
     }
 }
 
@@ -92,6 +120,7 @@ impl AsyncWrite for BodyFirst {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         self.has_sent = true;
+        self.silence.end();
         Pin::new(&mut self.stream).poll_write(context, bytes)
     }
 

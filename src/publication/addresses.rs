@@ -63,6 +63,11 @@ impl Addresses {
         self.current.load_full()
     }
 
+    /// Whether any address is known.
+    pub(super) fn are_known(&self) -> bool {
+        !self.current.load().is_empty()
+    }
+
     /// The failed look-ups in a row.
     pub fn failures(&self) -> usize {
         self.failures.load(Ordering::Relaxed)

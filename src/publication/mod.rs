@@ -50,6 +50,7 @@ mod origin_files; // the origins' robots.txt
 mod policy_file; // changes of the policy file
 mod publisher; // the owner of the state in force
 mod reload; // requests to reload, and their outcome
+mod servers; // the origins of a site: choice and health
 mod snapshot; // the published state for requests
 mod sources; // the sites with fetches from their origins
 mod task; // the loop that publishes each change
@@ -66,5 +67,6 @@ pub use self::{
     memory::{KEPT, Memory},
     publisher::{Outcome, Publisher, Trial},
     reload::{Notice, ReloadRequests, Reloads, Stage},
+    servers::{Attempts, Fault, Server, Servers},
     snapshot::{PolicyInForce, ServedSite, Snapshot},
 };

@@ -54,7 +54,7 @@ pub struct Publisher {
     /// The editions of earlier runs that the start left out.
     pub(super) unread: Option<Unread>,
     sender: mpsc::UnboundedSender<News>,
-    client: Client,
+    pub(super) client: Client,
     verifier: Option<Arc<Verifier>>,
     webhooks: watch::Sender<Vec<Webhook>>,
 }
@@ -181,7 +181,8 @@ impl Publisher {
             true => self.verifier.clone(),
             false => Verifier::start(&policy, &self.handles.metrics)?,
         };
-        policy.sites.iter().for_each(|site| drop(self.addresses.of(&site.origin)));
+        let origins = policy.sites.iter().flat_map(|site| &site.backend.origins);
+        origins.for_each(|origin| drop(self.addresses.of(origin)));
         self.addresses.look_up_new().await;
         // Then the fetches: the old ones end first, because both write the same time series.
         let before = self.origins.take();

@@ -21,10 +21,7 @@ use crate::{
     violations::People,
 };
 
-use super::{
-    addresses::{AddressBook, Addresses},
-    counters::Counters,
-};
+use super::{addresses::AddressBook, counters::Counters, servers::Servers};
 
 /// The policy in force.
 #[derive(Clone, Debug)]
@@ -48,15 +45,13 @@ pub struct Snapshot {
     sites: Vec<ServedSite>,
 }
 
-/// One site with its origin, its conduct and its counters.
+/// One site with its origins, its conduct and its counters.
 #[derive(Debug)]
 pub struct ServedSite {
-    /// The server behind the site.
-    pub origin: policy::Origin,
-    /// Whether fields whose names have an underscore go on to it.
-    pub underscore_fields: bool,
-    /// Its addresses.
-    pub addresses: Arc<Addresses>,
+    /// How requests go to the servers behind the site.
+    pub backend: Arc<policy::Backend>,
+    /// These servers.
+    pub servers: Arc<Servers>,
     /// The conduct of the site's clients.
     pub conduct: SiteConduct,
     /// The requests of people.
@@ -89,7 +84,8 @@ impl Snapshot {
             ServedSite::new(site, before, addresses, metrics)
         };
         let sites: Vec<ServedSite> = rulebook.sites().iter().map(served).collect();
-        let used: HashSet<&policy::Origin> = sites.iter().map(|site| &site.origin).collect();
+        let used: HashSet<&policy::Origin> =
+            sites.iter().flat_map(|site| &site.backend.origins).collect();
         addresses.retain(|origin| used.contains(origin));
         metrics.policy(rulebook.fingerprint());
         Self { policy, rulebook, verifier, sites }
@@ -116,6 +112,11 @@ impl Snapshot {
         Some((self.rulebook.sites().get(number)?, self.sites.get(number)?))
     }
 
+    /// The sites with their origins, in the order of the rulebook's.
+    pub(super) fn served(&self) -> &[ServedSite] {
+        &self.sites
+    }
+
     fn site_named(&self, name: &str) -> Option<&ServedSite> {
         let number = self.rulebook.sites().iter().position(|site| site.name == name)?;
         self.sites.get(number)
@@ -133,9 +134,14 @@ impl ServedSite {
             conduct: SiteConduct::following(before.map(|one| &one.conduct), site, metrics),
             people: before.map(|one| Arc::clone(&one.people)).unwrap_or_default(),
             last_failure: before.map(|one| Arc::clone(&one.last_failure)).unwrap_or_default(),
-            origin: site.origin.clone(),
-            underscore_fields: site.underscore_fields,
-            addresses: addresses.of(&site.origin),
+            backend: Arc::clone(&site.backend),
+            servers: Arc::new(Servers::new(
+                &site.name,
+                &site.backend,
+                before.map(|one| one.servers.as_ref()),
+                addresses,
+                metrics,
+            )),
             counters: Counters::new(&site.name, metrics),
         }
     }

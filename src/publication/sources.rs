@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 use crate::{
     fetch::Client,
     metrics::Metrics,
-    policy::{self, Host, Policy, Source},
+    policy::{self, Policy, Source},
     robots::{OriginFile, closes_everything},
 };
 
@@ -97,11 +97,10 @@ fn watched(policy: &Policy) -> impl Iterator<Item = &policy::Site> {
 }
 
 fn site(site: &policy::Site) -> WatchedSite {
-    let exact = site.hosts.iter().find(|host| matches!(host, Host::Exact(_)));
     WatchedSite {
         name: site.name().to_owned(),
-        origin: site.origin.clone(),
-        host: exact.map_or_else(|| site.name(), Host::as_str).to_owned(),
+        origins: site.backend.origins.clone(),
+        host: site.backend.host.clone(),
         accept_full_disallow: site.robots_txt.accept_full_disallow,
     }
 }

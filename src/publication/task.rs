@@ -14,10 +14,12 @@ use crate::{
 
 use super::{
     change::Change,
+    handles::Handles,
     memory,
     origin_files::News,
     publisher::{Outcome, Publisher},
     reload::{Notice, ReloadRequests, Stage},
+    servers::{self, Servers},
     sources,
 };
 
@@ -36,6 +38,7 @@ impl Publisher {
     /// of the origins. `notice` hears of every reload.
     pub async fn run(mut self, mut requests: ReloadRequests, notice: Notice) {
         let names = tokio::spawn(look_up(&self)).abort_handle();
+        let checks = tokio::spawn(check(&self)).abort_handle();
         let (mut files, mut acceptance) = (interval(FILES), interval(ACCEPTANCE));
         let (mut conduct, mut store) = (interval(CONDUCT), interval(STORE));
         let mut set_backs = self.handles.clock.set_backs();
@@ -84,6 +87,7 @@ impl Publisher {
             }
         }
         names.abort();
+        checks.abort();
     }
 
     async fn reload_with(&mut self, notice: Notice) -> Outcome {
@@ -185,6 +189,27 @@ fn look_up(publisher: &Publisher) -> impl Future<Output = ()> + Send + use<> {
             sleep(every).await;
             addresses.look_up().await;
         }
+    }
+}
+
+/// Checks the origins of the sites that have health checks.
+fn check(publisher: &Publisher) -> impl Future<Output = ()> + Send + use<> {
+    let Handles { metrics, .. } = &publisher.handles;
+    let (metrics, client) = (Arc::clone(metrics), publisher.client.clone());
+    servers::repeat(publisher.handles.clone(), client, metrics)
+}
+
+impl servers::Checked for Handles {
+    fn each(&self, each: &mut dyn FnMut(&Arc<Servers>)) {
+        let published = self.published.load();
+        let with_checks = published.served().iter();
+        with_checks
+            .filter(|site| site.backend.health.check.is_some())
+            .for_each(|site| each(&site.servers));
+    }
+
+    fn now(&self) -> Duration {
+        self.clock.moment().steady
     }
 }
 

@@ -16,13 +16,16 @@ pub(super) fn announce(policy: &Policy) {
     if let Some(admin) = &policy.server.admin {
         tracing::info!(address = %admin.address, "admin listening");
     }
+    if let Some(decide) = &policy.server.decide {
+        tracing::info!(address = %decide.address, "deciding for other servers");
+    }
     for site in &policy.sites {
-        let origin = &site.origin;
+        let origin = site.backend.urls();
         let mode = site.enforcement.ladder.map_or(site.enforcement.mode.as_str(), |_| "ladder");
         let overrides: Vec<String> = site.enforcement.overrides.iter().map(summary).collect();
         let overrides = Some(overrides.join(", ")).filter(|text| !text.is_empty());
         let impostors = site.enforcement.impostors.map(policy::Mode::as_str);
-        tracing::info!(site = site.name(), origin = %origin, mode, overrides, impostors, "serving");
+        tracing::info!(site = site.name(), origin, mode, overrides, impostors, "serving");
     }
 }
 

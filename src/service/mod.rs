@@ -1,7 +1,7 @@
 //! The server as a whole: put together from a policy, started, reloaded, drained.
 //!
 //! ```text
-//! start   sockets bound ─▶ store ─▶ admin listener ─▶ publisher ─▶ proxy ─▶ ready
+//! start   sockets bound ─▶ store ─▶ admin listener ─▶ publisher ─▶ decide, proxy ─▶ ready
 //! run     signals ─▶ drain ─▶ last records
 //! ```
 //!
@@ -21,8 +21,9 @@ use jiff::Timestamp;
 use crate::{
     admin, api,
     console::exit::{Error, Exit},
-    desk,
+    decide, desk,
     gate::Gate,
+    lines::Log,
     metrics::Metrics,
     policy::Policy,
     proxy::{self, Proxy, Running},
@@ -38,7 +39,7 @@ use self::{
     announce::announce,
     offenders::watch_for_alerts,
     sockets::Sockets,
-    store::open_store,
+    store::{open_access_log, open_store},
 };
 
 mod admin_access; // who may use the admin listener
@@ -58,10 +59,13 @@ const FLUSH: Duration = Duration::from_secs(5);
 /// A started server.
 pub(crate) struct Service {
     running: Running,
+    /// `None` where no server asks.
+    deciding: Option<decide::Running>,
     publisher: Publisher,
     reloads: Reloads,
     requests: ReloadRequests,
     sink: Arc<Sink>,
+    access_log: Option<Arc<Log>>,
     ready: Arc<AtomicBool>,
     drain: Duration,
 }
@@ -88,6 +92,7 @@ impl Service {
         };
         let metrics = Arc::new(Metrics::new());
         let (sink, memory) = open_store(&policy, file)?;
+        let access_log = open_access_log(&policy, file, &metrics)?;
         let server = policy.server.clone();
         announce(&policy);
         let ready = Arc::new(AtomicBool::new(false));
@@ -133,13 +138,21 @@ impl Service {
         // Set once: nobody else has it.
         let _ = live.set(admin::Live { policy_file, handles, gate, reloads: reloads.clone() });
         tokio::spawn(watch_for_alerts(&publisher, at_start.clone(), counts));
-        let proxy = Proxy::new(&publisher.handles(), &at_start);
+        let handles = publisher.handles();
+        // One gate for all requests: they share its marks and the key of hashed addresses.
+        let gate = Arc::new(Gate::new(&handles, &at_start));
+        let deciding = server.decide.as_ref().map(|settings| {
+            let socket = sockets.take(settings.address)?;
+            Ok::<_, Error>(decide::start(socket, Arc::clone(&gate), &handles, &server, settings)?)
+        });
+        let deciding = deciding.transpose()?;
+        let proxy = Proxy::new(gate, &handles, &at_start, access_log.clone());
         let listening = server.listen.iter().map(|listener| sockets.take(listener.address));
         let listening = listening.collect::<Result<_, _>>()?;
         let running = proxy::start(&server, listening, proxy, metrics).map_err(refused)?;
         ready.store(true, Ordering::Release);
         let drain = server.timeouts.drain;
-        Ok(Self { running, publisher, reloads, requests, sink, ready, drain })
+        Ok(Self { running, deciding, publisher, reloads, requests, sink, access_log, ready, drain })
     }
 
     /// Serves until a signal ends it, then completes the requests in progress.
@@ -159,7 +172,7 @@ impl Service {
             }
         };
         let drained = tokio::select! {
-            aborted = self.running.drain(self.drain) => Some(aborted),
+            aborted = drain(self.running, self.deciding, self.drain) => Some(aborted),
             () = second_signal => None,
         };
         match drained {
@@ -167,8 +180,22 @@ impl Service {
             Some(requests) => tracing::warn!(requests, "drain timeout reached: requests aborted"),
             None => tracing::warn!("a second signal: requests in progress aborted"),
         }
-        let counts = self.sink.close(FLUSH);
+        // Both at once: a reader that has stopped must not cost the other its time.
+        let counts = std::thread::scope(|scope| {
+            scope.spawn(|| self.access_log.iter().for_each(|log| log.close(FLUSH)));
+            self.sink.close(FLUSH)
+        });
         tracing::info!(records = counts.stored, dropped = counts.dropped, "stopped");
         Ok(Exit::Fine)
     }
+}
+
+/// Completes the requests in progress, for at most `limit`. Returns the number of aborted ones.
+async fn drain(running: Running, deciding: Option<decide::Running>, limit: Duration) -> i64 {
+    let decided = async {
+        if let Some(deciding) = deciding {
+            deciding.drain(limit).await;
+        }
+    };
+    tokio::join!(running.drain(limit), decided).0
 }

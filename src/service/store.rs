@@ -1,4 +1,4 @@
-//! The sink of records, and what earlier runs left in the database.
+//! The logs and the sink of records, and what earlier runs left in the database.
 
 use std::{path::Path, sync::Arc};
 
@@ -6,9 +6,11 @@ use jiff::Timestamp;
 
 use crate::{
     console::exit::Error,
+    lines::{Log, LogTarget},
+    metrics::Metrics,
     policy::{self, Policy},
     publication::{self, Memory},
-    violations::{LogTarget, OnDamage, Settings, Sink},
+    violations::{OnDamage, Settings, Sink},
 };
 
 /// Opens the database and the log of the policy.
@@ -26,15 +28,7 @@ pub(super) fn open_store(
         Some(policy::Log::Stdout) | None => None,
     };
     for file in [settings.database.as_ref(), log].into_iter().flatten() {
-        // Beadle creates `data/` beside the policy. Another missing folder may be a typing error.
-        let beside = policy_file.parent().unwrap_or(policy_file);
-        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let is_ours = |folder: &&Path| folder.is_relative() || folder.starts_with(beside);
-        if let Some(folder) = folder.filter(is_ours) {
-            std::fs::create_dir_all(folder).map_err(|error| {
-                Error::Refused(format!("the folder of {}: {error}", file.display()))
-            })?;
-        }
+        create_folder(file, policy_file)?;
     }
     let sink = Sink::start(Settings {
         database: settings.database.clone(),
@@ -42,10 +36,7 @@ pub(super) fn open_store(
             policy::OnDamage::Keep => OnDamage::Keep,
             policy::OnDamage::Rotate => OnDamage::Rotate,
         },
-        log: settings.log.as_ref().map(|log| match log {
-            policy::Log::File(file) => LogTarget::File(file.clone()),
-            policy::Log::Stdout => LogTarget::Stdout,
-        }),
+        log: settings.log.as_ref().map(target),
         queue: settings.queue,
         detail: settings.detail,
         retention: Some(settings.retention),
@@ -63,4 +54,40 @@ pub(super) fn open_store(
         Memory::default()
     });
     Ok((Arc::new(sink), memory))
+}
+
+/// Opens the access log of the policy.
+///
+/// # Errors
+/// The file can't be used.
+pub(super) fn open_access_log(
+    policy: &Policy,
+    policy_file: &Path,
+    metrics: &Arc<Metrics>,
+) -> Result<Option<Arc<Log>>, Error> {
+    let Some(access_log) = &policy.server.access_log else { return Ok(None) };
+    if let policy::Log::File(file) = &access_log.log {
+        create_folder(file, policy_file)?;
+    }
+    let log = Log::start(&target(&access_log.log), Arc::clone(metrics));
+    let log = log.map_err(|error| Error::Refused(format!("server.access_log: {error}")))?;
+    Ok(Some(Arc::new(log)))
+}
+
+fn target(log: &policy::Log) -> LogTarget {
+    match log {
+        policy::Log::File(file) => LogTarget::File(file.clone()),
+        policy::Log::Stdout => LogTarget::Stdout,
+    }
+}
+
+/// Creates the folder of a file beside the policy, such as `data/`. Another missing folder may be a
+/// typing error.
+fn create_folder(file: &Path, policy_file: &Path) -> Result<(), Error> {
+    let beside = policy_file.parent().unwrap_or(policy_file);
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let is_ours = |folder: &&Path| folder.is_relative() || folder.starts_with(beside);
+    let Some(folder) = folder.filter(is_ours) else { return Ok(()) };
+    std::fs::create_dir_all(folder)
+        .map_err(|error| Error::Refused(format!("the folder of {}: {error}", file.display())))
 }

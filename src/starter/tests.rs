@@ -33,7 +33,7 @@ fn every_answer_makes_a_policy_without_findings() {
                 let text = policy_text(&answers(preset, wishes, has_robots_txt));
                 let policy = checked(&text);
                 assert_eq!(policy.sites[0].name(), "shop.example");
-                assert_eq!(policy.sites[0].origin.to_string(), "http://10.0.0.7:8000");
+                assert_eq!(policy.sites[0].backend.urls(), "http://10.0.0.7:8000");
                 let source = policy.sites[0].robots_txt.source;
                 assert_eq!(source == policy::Source::Merge, has_robots_txt, "{text}");
                 assert!(policy.tests.len() > wishes.len(), "{text}");

@@ -11,11 +11,12 @@
 //! each crawler's fetches ([`Fetch`]), and jumps of the clock ([`ClockLeap`]). It counts all requests by
 //! hour ([`Rollups`]); whatever summarises asks for these counts ([`Question`]).
 //!
-//! May use: tally, counts, record, robots, text, diagnostic, escape, product_token. Must not know: policy, enforce, proxy,
+//! May use: tally, counts, record, lines, robots, text, diagnostic, escape, product_token. Must not know: policy, enforce, proxy,
 //! admin, cli.
 
 pub use crate::{
     counts::{Counted, CountsInMemory, Dimension, Place, Question, Referral},
+    lines::LogTarget,
     record::{
         ClockLeap, Edition, EditionPeriod, Error, Fetch, Filter, HostPeriod, Listing, NameFound,
         NameKind, Obstacle, Overflow, Quarantined, REDACTED, Robots, RobotsRead, SCHEMA, SiteHosts,
@@ -34,19 +35,18 @@ pub use self::{
     fill::Removed,
     history::History,
     notes::NoteCounts,
-    sink::{LogTarget, Settings, Sink},
+    sink::{Settings, Sink},
     store::{CompactionPlan, DatabaseCopy, Examination, Fault, RecordColumn, Store, Table},
     waiting::Record,
 };
 
 mod accounts; // the state of a queue, with exact counts
 mod damage; // what happens to a damaged database
-mod file; // rules for files: mode, folder, identity
 mod fill; // how full the database is
 mod history; // what the running program judges by, for a database that lacks it
 pub mod jsonl; // JSON lines: one record a line, read back with a filter
 mod lane; // a queue with its writer
-mod log; // the target of JSON lines: a file or standard output
+mod log; // records as JSON lines
 mod notes; // editions, quarantine and fetches that wait for the database
 mod queue; // bounded, between the requests and one writer
 mod retention; // how many old records may go, and when

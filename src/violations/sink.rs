@@ -14,9 +14,9 @@ use jiff::Timestamp;
 use crate::{
     tally::Tally,
     violations::{
-        ClockLeap, Counts, Detail, Drops, Edition, Error, Fetch, Health, History, NoteCounts,
-        OnDamage, Overflow, People, Places, Quarantined, Record, Removed, SeriesKey, SiteHosts,
-        Text,
+        ClockLeap, Counts, Detail, Drops, Edition, Error, Fetch, Health, History, LogTarget,
+        NoteCounts, OnDamage, Overflow, People, Places, Quarantined, Record, Removed, SeriesKey,
+        SiteHosts, Text,
         fill::Fill,
         history::Recollection,
         lane::Lane,
@@ -50,15 +50,6 @@ pub struct Settings {
     /// The longest time that a crawler may use an edition after it was replaced (RFC 9309 §2.4).
     /// The database keeps editions of this time, however short the retention is.
     pub editions: Duration,
-}
-
-/// The target of JSON lines.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LogTarget {
-    /// A file, appended to.
-    File(PathBuf),
-    /// Standard output.
-    Stdout,
 }
 
 /// Takes records; shared by all requests.
@@ -111,11 +102,7 @@ impl Sink {
     pub fn start(settings: Settings) -> Result<Self, Error> {
         let Settings { database, on_damage, log, queue, detail, retention, max_size, editions } =
             settings;
-        let log = match log {
-            Some(LogTarget::File(path)) => Some(Log::open(&path)?),
-            Some(LogTarget::Stdout) => Some(Log::stdout()?),
-            None => None,
-        };
+        let log = log.as_ref().map(Log::open).transpose()?;
         let (now, wall) = (Instant::now(), Timestamp::now());
         let fill = Arc::<Fill>::default();
         let limits = Limits {

@@ -52,7 +52,7 @@ fn s146_without_file_descriptors_connections_wait_and_the_program_goes_on() {
     let idle: Vec<Client> = (0..30).map(|_| Client::connect(beadle.port)).collect();
     wait_for("the last descriptor", || (open_descriptors(&beadle) >= few).then_some(()));
     let waiting = Client::connect(beadle.admin);
-    beadle.wait_for_stderr("admin connection not accepted");
+    beadle.wait_for_stderr("connection not accepted listener=\"admin\"");
     // An open connection is served, and its violation is stored.
     let before = processor_time(&beadle);
     let blocked = Request::get("/private/x").user_agent("BadBot/1.0").send_over(&mut kept);

@@ -59,9 +59,32 @@ fn a_header_that_is_dripped_gets_408() {
         beadle.assert_healthy(what);
     }
     assert_eq!(refusals(&beadle, "proxy.header_time"), 3.0);
+    assert!(origin.received().iter().all(|one| one.target != b"/"));
+}
+
+#[test]
+fn rfc6585_5_a_header_that_is_too_large_gets_431() {
+    let origin = Origin::plain();
+    let beadle = start(&origin, "  limits: { header_size: 8KiB, header_fields: 20 }\n");
+    let large = Request::get("/large").field("X", "y".repeat(9_000));
+    let many = (0..30).fold(Request::get("/many"), |request, _| request.field("X", "y"));
+    let long = Request::get("/".repeat(9_000));
+    let fits = Request::get("/fits").field("X", "y".repeat(7_000));
+    for (request, status) in [(large, 431), (many, 431), (long, 414), (fits, 200)] {
+        let mut client = Client::connect(beadle.port);
+        let answer = request.send_over(&mut client);
+        assert_eq!(answer.status, status);
+        if status != 200 {
+            assert!(answer.has("connection", "close") && !answer.body.is_empty());
+            assert_eq!(client.rest(), b"", "the connection ends");
+        }
+        beadle.assert_healthy(&status.to_string());
+    }
+    assert_eq!(refusals(&beadle, "proxy.header_size"), 2.0);
+    assert_eq!(refusals(&beadle, "proxy.header_fields"), 1.0);
     let received = origin.received().into_iter().map(|one| one.target);
     let targets: Vec<_> = received.filter(|target| target != b"/healthy").collect();
-    assert_eq!(targets, [b"/fits"]);
+    assert_eq!(targets, [b"/fits"], "nothing of a refused request");
 }
 
 #[test]

@@ -22,9 +22,12 @@ mod hosts; // each host is its own site
 mod http2; // frames that proxies read wrong
 mod limits; // what one client may take
 mod origin_answers; // answers of an origin that break the protocol
+mod origin_side; // what the proxy does towards the origin
 mod robots_tags; // the policy's tags, merged with the origin's
 mod serve_robots; // robots.txt, whatever else fails
+mod several_origins; // who gets a request while some are down
 mod transparent; // everything else, byte for byte
+mod tunnels; // how long WebSockets and event streams may be silent
 
 // === rules
 mod editions; // each crawler is judged by a robots.txt that it can know
@@ -33,8 +36,10 @@ mod origin_robots; // the origin's own robots.txt
 mod quarantine; // a file of the origin that suddenly closes the site
 
 // === decisions
+mod beside; // real servers that ask, and answer themselves
 mod breaker; // a limit for refusals
 mod catalogue; // the known crawlers
+mod decide; // other servers ask, and answer themselves
 mod enforcement; // log or block, and the record
 mod evasion; // other spellings of a path
 mod forwarded_fields; // request fields that an origin may take for something else
@@ -45,6 +50,7 @@ mod smuggling; // one request stays one request
 mod standing; // addresses and names as evidence for a claim
 
 // === the program and its verbs
+mod access_log; // a line for each request; no secrets in the log
 mod admin;
 mod alerts; // events for the operator
 mod api; // JSON and exports for other programs

@@ -1,13 +1,13 @@
 //! The design as tables: rooms, crates, clocks, effects, sizes.
 
 /// The rooms of the base; every room may use them.
-pub(crate) const BASE: [&str; 6] =
-    ["diagnostic", "escape", "fetch", "metrics", "product_token", "text"];
+pub(crate) const BASE: [&str; 7] =
+    ["connections", "diagnostic", "escape", "fetch", "metrics", "product_token", "text"];
 const FORMATS_AND_KEYS: [&str; 5] = ["robots", "robots_tag", "signature", "crawlers", "keys"];
 
 /// The rooms that each room may use beside the base and itself. An arrow only ever points up this
 /// table.
-pub(crate) const USES: [(&str, &[&str]); 35] = [
+pub(crate) const USES: [(&str, &[&str]); 37] = [
     ("framing", &[]),
     ("access_log", &[]),
     ("robots", &[]),
@@ -24,7 +24,8 @@ pub(crate) const USES: [(&str, &[&str]); 35] = [
     ("tally", &[]),
     ("counts", &["tally"]),
     ("record", &["robots", "tally"]),
-    ("violations", &["robots", "tally", "counts", "record"]),
+    ("lines", &["record"]),
+    ("violations", &["robots", "tally", "counts", "record", "lines"]),
     ("evidence", &["signature", "crawlers", "policy"]),
     ("conduct", &["robots", "crawlers", "policy", "enforce"]),
     ("report", &["robots", "crawlers", "policy", "enforce", "comparison", "violations"]),
@@ -40,6 +41,7 @@ pub(crate) const USES: [(&str, &[&str]); 35] = [
             "framing",
             "robots",
             "signature",
+            "access_log",
             "crawlers",
             "policy",
             "enforce",
@@ -79,7 +81,8 @@ pub(crate) const USES: [(&str, &[&str]); 35] = [
             "explanation",
         ],
     ),
-    ("proxy", &["framing", "policy", "enforce", "publication", "gate"]),
+    ("proxy", &["framing", "policy", "enforce", "lines", "publication", "gate"]),
+    ("decide", &["policy", "enforce", "publication", "gate"]),
     ("admin", &["violations", "report", "publication", "gate"]),
     (
         "desk",
@@ -117,6 +120,7 @@ pub(crate) const USES: [(&str, &[&str]); 35] = [
             "import",
             "starter",
             "audit",
+            "lines",
             "violations",
             "evidence",
             "conduct",
@@ -129,6 +133,7 @@ pub(crate) const USES: [(&str, &[&str]); 35] = [
             "replay",
             "trial",
             "proxy",
+            "decide",
             "admin",
             "desk",
             "api",
@@ -187,6 +192,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
             "gate/",
             "explanation/",
             "proxy/",
+            "decide/",
             "admin/",
             "desk/",
             "api/",
@@ -206,17 +212,20 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
             "publication/",
             "gate/",
             "proxy/",
+            "decide/",
             "replay/",
         ],
     ),
     (
         "tokio",
         &[
+            "connections/",
             "fetch/",
             "evidence/",
             "alerts/",
             "publication/",
             "proxy/",
+            "decide/",
             "admin/",
             "desk/",
             "api/",
@@ -230,6 +239,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
         &[
             "tally/",
             "counts/",
+            "lines/",
             "violations/",
             "evidence/",
             "conduct/",
@@ -239,7 +249,10 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
         ],
     ),
     ("arc_swap", &["evidence/", "publication/", "gate/"]),
-    ("ipnet", &["fetch/", "crawlers/ranges/", "policy/", "evidence/", "gate/", "proxy/"]),
+    (
+        "ipnet",
+        &["fetch/", "crawlers/ranges/", "policy/", "evidence/", "gate/", "proxy/", "decide/"],
+    ),
     ("rustls", &["fetch/", "publication/certificates.rs", "proxy/"]),
     ("regex_automata", &["crawlers/patterns.rs"]),
     ("x509_parser", &["publication/certificates.rs"]),
@@ -249,6 +262,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
     (
         "serde",
         &[
+            "access_log/",
             "diagnostic",
             "product_token",
             "text",
@@ -295,7 +309,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
     ("askama", &["report/html.rs", "admin/", "desk/"]),
     ("plotters", &["desk/"]),
     ("html5gum", &["robots_tag/head.rs"]),
-    ("getrandom", &["gate/privacy.rs", "admin/"]),
+    ("getrandom", &["gate/privacy.rs", "gate/handover.rs", "admin/"]),
     (
         "sha2",
         &[
@@ -360,15 +374,17 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
     ("rustix", &["cli/store/disk.rs"]),
     ("prometheus", &["metrics/"]),
     ("axum", &["admin/", "desk/", "api/", "cli/demo.rs"]),
-    ("hyper", &["admin/", "desk/", "api/"]),
-    ("hyper_util", &["admin/"]),
+    ("hyper", &["decide/", "admin/", "desk/", "api/"]),
+    ("hyper_util", &["decide/", "admin/"]),
     ("clap", &["console/", "cli/"]),
     ("clap_complete", &["console/", "cli/"]),
     (
         "tracing",
         &[
+            "connections/",
             "tally/",
             "record/",
+            "lines/",
             "violations/",
             "evidence/",
             "conduct/",
@@ -376,6 +392,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
             "publication/",
             "gate/",
             "proxy/",
+            "console/log_lines.rs",
             "admin/",
             "desk/",
             "api/",
@@ -393,12 +410,23 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
 /// What reads a clock, and the rooms that may; the others get the time as an argument.
 pub(crate) const CLOCKS: [&str; 4] =
     ["Timestamp::now", "SystemTime::now", "Instant::now", "Zoned::now"];
-pub(crate) const CLOCK_ROOMS: [&str; 8] =
-    ["fetch", "violations", "evidence", "alerts", "publication", "proxy", "service", "cli"];
+pub(crate) const CLOCK_ROOMS: [&str; 10] = [
+    "fetch",
+    "lines",
+    "violations",
+    "evidence",
+    "alerts",
+    "publication",
+    "proxy",
+    "decide",
+    "service",
+    "cli",
+];
 
 /// Sockets, and the rooms that open them; the gate gets requests as data.
 pub(crate) const SOCKETS: [&str; 4] = ["TcpStream", "TcpListener", "UdpSocket", "UnixStream"];
-pub(crate) const SOCKET_ROOMS: [&str; 4] = ["proxy", "admin", "service", "cli"];
+pub(crate) const SOCKET_ROOMS: [&str; 6] =
+    ["connections", "proxy", "decide", "admin", "service", "cli"];
 
 /// What prints; only cli does.
 pub(crate) const PRINTING: [&str; 5] = ["println!", "eprintln!", "print!", "eprint!", "dbg!"];

@@ -54,6 +54,20 @@ fn every_example_passes_check() {
 }
 
 #[test]
+fn the_policies_beside_other_servers_pass_check_and_their_tests() {
+    for server in ["nginx", "caddy", "traefik", "envoy", "haproxy"] {
+        let policy = format!("beside-{server}/beadle.yaml");
+        for verb in ["check", "test"] {
+            let output = beadle(&[verb, &policy]);
+            let text = String::from_utf8_lossy(&output.stdout);
+            assert_eq!(output.status.code(), Some(0), "{verb} {policy}:\n{text}");
+        }
+        let guide = page("beside-a-server.md").text;
+        assert!(guide.contains(&format!("`examples/beside-{server}`")), "{server}");
+    }
+}
+
+#[test]
 fn every_example_has_tests_that_pass() {
     for example in examples() {
         let rows = stdout(beadle(&["test", "--format", "json", name(&example)]));

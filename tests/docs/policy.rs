@@ -27,7 +27,9 @@ fn probes() -> Vec<(&'static str, String)> {
         ("`server`", top(&format!("server: {{ {ODD} }}"))),
         ("`server.listen[]`", top(&format!("server: {{ listen: [{{ {ODD} }}] }}"))),
         ("`server.admin`", top(&format!("server: {{ admin: {{ {ODD} }} }}"))),
+        ("`server.decide`", top(&format!("server: {{ decide: {{ {ODD} }} }}"))),
         ("`server.listen[].tls`", top(&format!("server: {{ listen: [{{ tls: {{ {ODD} }} }}] }}"))),
+        ("`server.access_log`", top(&format!("server: {{ access_log: {{ {ODD} }} }}"))),
         ("`server.timeouts`", top(&format!("server: {{ timeouts: {{ {ODD} }} }}"))),
         ("`violations`", top(&format!("violations: {{ {ODD} }}"))),
         ("`evidence`", top(&format!("evidence: {{ {ODD} }}"))),
@@ -37,6 +39,11 @@ fn probes() -> Vec<(&'static str, String)> {
         ("`tests[]`", top(&format!("tests: [{{ {ODD} }}]"))),
         ("`sites[]`", site(ODD)),
         ("`sites[].origin`", format!("sites:\n  - hosts: [a.example]\n    origin: {{ {ODD} }}\n")),
+        (
+            "`sites[].origin.health`",
+            format!("sites:\n  - hosts: [a.example]\n    origin: {{ health: {{ {ODD} }} }}\n"),
+        ),
+        ("`sites[].timeouts`", site(&format!("timeouts: {{ {ODD} }}"))),
         ("`sites[].robots_txt`", site(&format!("robots_txt: {{ {ODD} }}"))),
         (
             "`sites[].robots_txt.groups[]`",
@@ -144,6 +151,7 @@ fn the_defaults_of_the_reference_are_those_of_the_program() {
         origin_write,
         origin_keepalive,
         origin_lookup,
+        tunnel_idle,
         drain,
     } = Timeouts::default();
     for (key, default) in [
@@ -160,6 +168,8 @@ fn the_defaults_of_the_reference_are_those_of_the_program() {
         let row = format!("| `{key}` | time | `{default:?}` |");
         assert!(text.contains(&row), "{row}");
     }
+    assert_eq!(tunnel_idle.as_secs(), 3_600);
+    assert!(text.contains("| `tunnel_idle` | time | `1h` |"));
     let days = policy::DEFAULT_RETENTION.as_secs() / 86_400;
     let hours = policy::DEFAULT_ROBOTS_MAX_AGE.as_secs() / 3_600;
     let window = policy::DEFAULT_CACHE_WINDOW.as_secs() / 3_600;

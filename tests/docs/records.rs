@@ -2,7 +2,7 @@
 
 use crate::{
     page::{Page, page},
-    support::{origin::Origin, program::Setup, program::json_lines},
+    support::{origin::Origin, program::Setup, program::json_lines, wait_for},
 };
 
 /// The names in the first cells of the tables.
@@ -10,6 +10,22 @@ fn explained(page: &Page) -> Vec<&str> {
     let rows = page.text.lines().filter_map(|line| line.strip_prefix("| `"));
     let cells = rows.filter_map(|row| row.split(" | ").next());
     cells.flat_map(|cell| cell.split(", ")).map(|name| name.trim_matches('`')).collect()
+}
+
+#[test]
+fn every_field_of_the_access_log_is_explained() {
+    let origin = Origin::plain();
+    let beadle = Setup::site(origin.port, "").server("  access_log: stdout\n").start();
+    beadle.get("/x", "GPTBot/1.2");
+    let line = wait_for("a line", || beadle.stdout().lines().next().map(str::to_owned));
+    let page = page("access-log.md");
+    let explained = explained(&page);
+    let line: serde_json::Value = serde_json::from_str(&line).expect("JSON");
+    let fields = line.as_object().expect("an object");
+    assert_eq!(fields.len(), explained.len(), "{explained:?}");
+    for name in fields.keys() {
+        assert!(explained.contains(&name.as_str()), "the field {name}");
+    }
 }
 
 #[test]

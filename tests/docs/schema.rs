@@ -302,6 +302,11 @@ fn each_value_is_accepted_by_the_schema_and_the_reader_or_by_neither() {
         {
             object.insert("sites".to_owned(), json!([minimum(&keys::SITE)]));
         }
+        // Only trusted peers may ask.
+        let server = policy.get_mut("server").and_then(Value::as_object_mut);
+        if let Some(server) = server.filter(|server| server.contains_key("decide")) {
+            server.entry("trusted_proxies").or_insert_with(|| json!(["127.0.0.1"]));
+        }
         policy
     };
     compare(&keys::POLICY, &around, &validator, &mut outcome);

@@ -119,6 +119,12 @@ impl Client {
         Ok(Self { stream: Stream::Plain(connected(port)?), read: Vec::new() })
     }
 
+    /// Connects from this address of the machine.
+    pub(crate) fn connect_from(source: [u8; 4], port: u16) -> Self {
+        let stream = connected_from(source.into(), port).expect("the port is open");
+        Self { stream: Stream::Plain(stream), read: Vec::new() }
+    }
+
     /// Connects to a TLS listener.
     pub(crate) fn connect_tls(port: u16) -> Self {
         let stream = tls::over(connected(port).expect("the port is open"));
@@ -245,8 +251,23 @@ impl Client {
     }
 }
 
+/// A connection from this address. The standard library can't choose it.
+fn connected_from(source: Ipv4Addr, port: u16) -> io::Result<TcpStream> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+    let stream = runtime.block_on(async {
+        let socket = tokio::net::TcpSocket::new_v4()?;
+        socket.bind((source, 0).into())?;
+        socket.connect((Ipv4Addr::LOCALHOST, port).into()).await?.into_std()
+    })?;
+    stream.set_nonblocking(false)?;
+    ready(stream)
+}
+
 fn connected(port: u16) -> io::Result<TcpStream> {
-    let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
+    ready(TcpStream::connect((Ipv4Addr::LOCALHOST, port))?)
+}
+
+fn ready(stream: TcpStream) -> io::Result<TcpStream> {
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     stream.set_nodelay(true)?;

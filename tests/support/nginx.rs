@@ -18,8 +18,21 @@ pub(crate) struct Nginx {
 impl Nginx {
     /// Starts nginx over an empty folder; `None` if it is not installed.
     pub(crate) fn start() -> Option<Self> {
+        Self::start_on(free_port())
+    }
+
+    /// Starts nginx on a port that an earlier one had.
+    pub(crate) fn start_on(port: u16) -> Option<Self> {
+        Self::start_with(port, "gzip_proxied any;")
+    }
+
+    /// Starts nginx that compresses nothing for a proxy, as it does by default.
+    pub(crate) fn start_without_gzip_proxied() -> Option<Self> {
+        Self::start_with(free_port(), "")
+    }
+
+    fn start_with(port: u16, more: &str) -> Option<Self> {
         let program = need("nginx")?;
-        let port = free_port();
         let folder = tempfile::tempdir().expect("a folder for temporary files");
         let at = folder.path().display();
         let configuration = format!(
@@ -30,7 +43,7 @@ impl Nginx {
                types {{ text/html html; text/plain txt; image/png png; }}\n\
                client_body_temp_path {at}/body; proxy_temp_path {at}/proxy;\n\
                fastcgi_temp_path {at}/fastcgi; uwsgi_temp_path {at}/uwsgi; scgi_temp_path {at}/scgi;\n\
-               gzip on; gzip_proxied any; gzip_types text/plain; gzip_min_length 1000; keepalive_requests 100000;\n\
+               gzip on; {more} gzip_types text/plain; gzip_min_length 1000; keepalive_requests 100000;\n\
                server {{\n\
                  listen 127.0.0.1:{port}; root {at}/root;\n\
                  location /moved {{ return 301 /elsewhere; }}\n\

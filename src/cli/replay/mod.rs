@@ -67,8 +67,8 @@ pub(super) struct Args {
     #[arg(long)]
     history: bool,
     /// The log format: combined, common, vhost_combined, json, caddy, traefik, haproxy, cloudflare, alb,
-    /// cloudfront, w3c, iis, beadle, or a pattern as nginx's log_format or Apache's LogFormat writes
-    /// it (default: told by the first lines).
+    /// cloudfront, w3c, iis, beadle, beadle-access, or a pattern as nginx's log_format or Apache's
+    /// LogFormat writes it (default: told by the first lines).
     #[arg(long, value_name = "NAME|PATTERN")]
     log_format: Option<String>,
     /// The host of lines without one (default: that of the default or only site).

@@ -39,6 +39,13 @@ pub(super) fn server(server: &Server) -> Group {
             }
         },
     };
+    let decide = match &server.decide {
+        None => "off".to_owned(),
+        Some(decide) => match decide.refuse_status {
+            None => decide.address.to_string(),
+            Some(status) => format!("{}, refusals with {status}", decide.address),
+        },
+    };
     let timeouts = &server.timeouts;
     let times = [
         ("client_keepalive", timeouts.client_keepalive),
@@ -60,20 +67,26 @@ pub(super) fn server(server: &Server) -> Group {
         facts: vec![
             list("listens on", listen, ""),
             fact("admin listener", admin),
+            fact("other servers ask at", decide),
             list("trusted proxies", server.trusted_proxies.iter().map(ToString::to_string), "none"),
+            fact("access log", place(server.access_log.as_ref().map(|log| &log.log))),
             fact("threads", threads),
             fact("timeouts", times.join(", ")),
         ],
     }
 }
 
-/// The facts about records.
-pub(super) fn records(violations: &Violations) -> Group {
-    let log = match &violations.log {
+/// Where lines go.
+fn place(log: Option<&Log>) -> String {
+    match log {
         None => "none".to_owned(),
         Some(Log::Stdout) => "standard output".to_owned(),
         Some(Log::File(path)) => escape::path(path),
-    };
+    }
+}
+
+/// The facts about records.
+pub(super) fn records(violations: &Violations) -> Group {
     let client_ip = match violations.client_ip {
         ClientIp::Full => "the whole address",
         ClientIp::Network => "the network",
@@ -89,7 +102,7 @@ pub(super) fn records(violations: &Violations) -> Group {
         note: NEEDS_RESTART,
         facts: vec![
             fact("database", database.map_or_else(|| "none".to_owned(), |path| escape::path(path))),
-            fact("log", log),
+            fact("log", place(violations.log.as_ref())),
             fact("kept for", time(violations.retention)),
             fact("largest database", size_text(violations.max_size)),
             fact(

@@ -29,14 +29,14 @@ fn hosts(site: &Site) -> impl Iterator<Item = String> {
 }
 
 fn origin(site: &Site) -> String {
-    let mut origin = site.origin.to_string();
+    let mut origin = site.backend.urls();
     if site.reading.case_insensitive {
         origin.push_str(", ignores case in paths");
     }
     if site.reading.decode_depth > 1 {
         origin.push_str(&format!(", decodes paths {} times", site.reading.decode_depth));
     }
-    if site.underscore_fields {
+    if site.backend.underscore_fields {
         origin.push_str(", gets fields with an underscore");
     }
     origin

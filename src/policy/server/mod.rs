@@ -13,16 +13,20 @@ use super::{
     timeouts::{self, Timeouts},
 };
 
-use self::address::known;
+use self::address::{clash, known};
 pub use self::{
+    access_log::{AccessFormat, AccessLog},
     address::{DEFAULT_ADMIN, DEFAULT_LISTEN},
     admin::Admin,
+    decide::Decide,
     limits::Limits,
     listener::{Listener, Tls},
 };
 
+mod access_log; // the log of all requests
 mod address; // addresses of sockets
 mod admin; // the admin listener
+mod decide; // the listener for other servers that ask
 mod limits; // what one client may take
 mod listener; // sockets that take requests
 
@@ -33,8 +37,12 @@ pub struct Server {
     pub listen: Vec<Listener>,
     /// Metrics and health; `None` is `off` (default `127.0.0.1:9090`).
     pub admin: Option<Admin>,
+    /// The listener for other servers that ask; `None` is no listener (default).
+    pub decide: Option<Decide>,
     /// Proxies in front whose `Forwarded` and `X-Forwarded-*` fields are trusted (default none).
     pub trusted_proxies: Vec<IpNet>,
+    /// The log of all requests (default none).
+    pub access_log: Option<AccessLog>,
     /// Time limits.
     pub timeouts: Timeouts,
     /// Limits for clients and their connections.
@@ -54,7 +62,9 @@ pub(super) fn read(at: Option<&At<'_>>, findings: &mut Findings) -> Server {
                 proxy_protocol: false,
             }],
             admin: Some(Admin::at(known(DEFAULT_ADMIN))),
+            decide: None,
             trusted_proxies: Vec::new(),
+            access_log: None,
             timeouts: Timeouts::default(),
             limits: Limits::default(),
             threads: None,
@@ -72,10 +82,18 @@ pub(super) fn read(at: Option<&At<'_>>, findings: &mut Findings) -> Server {
         let message = "'proxy_protocol' needs proxies that are trusted";
         findings.refuse(&fields.at().child("listen"), message, help);
     }
+    let is_taken = |address| {
+        let others = listen.iter().map(|listener| listener.address);
+        let others = others.chain(admin.as_ref().map(|admin| admin.address));
+        clash(&others.chain([address]).collect::<Vec<_>>()) == Some(address)
+    };
+    let decide = decide::read(&fields, is_taken, &trusted_proxies, findings);
     Server {
         listen,
         admin,
+        decide,
         trusted_proxies,
+        access_log: access_log::read(&fields, findings),
         timeouts: timeouts::read(&fields, findings),
         limits: limits::read(&fields, findings),
         threads: fields
@@ -89,6 +107,7 @@ impl Server {
     /// The addresses of all listeners.
     pub fn addresses(&self) -> impl Iterator<Item = SocketAddr> + '_ {
         let admin = self.admin.iter().map(|admin| admin.address);
-        self.listen.iter().map(|listener| listener.address).chain(admin)
+        let decide = self.decide.iter().map(|decide| decide.address);
+        self.listen.iter().map(|listener| listener.address).chain(admin).chain(decide)
     }
 }

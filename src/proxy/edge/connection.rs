@@ -2,6 +2,7 @@
 
 use std::{
     io,
+    net::{IpAddr, Ipv4Addr},
     pin::Pin,
     sync::Arc,
     task::{Context, Poll, ready},
@@ -21,6 +22,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use crate::{framing::Multiplex, metrics::Metrics};
 
 use super::{
+    super::access::AccessLog,
     client_limits::{Budget, ClientLimits, FIRST_WINDOW, Pace},
     lines::Lines,
     phase::Phase,
@@ -42,6 +44,7 @@ pub(super) struct Connection {
     /// Leads the hooks to the phase.
     digest: Option<Arc<ProxyDigest>>,
     metrics: Arc<Metrics>,
+    access_log: Option<AccessLog>,
     timer: Timer,
     /// The answer to a refused head, in place of pingora's.
     answer: Option<Answer>,
@@ -88,10 +91,16 @@ impl Connection {
             phase,
             digest,
             metrics,
+            access_log: None,
             timer: Timer::default(),
             answer: None,
             tunnel: None,
         }
+    }
+
+    /// Logs heads that are refused.
+    pub(super) fn logged_to(self, access_log: Option<AccessLog>) -> Self {
+        Self { access_log, ..self }
     }
 
     /// When the wait for the client or for the origin ends, and what is late then.
@@ -128,6 +137,15 @@ impl Connection {
         }
     }
 
+    /// Logs a head that never becomes a request. A refused body ends a request, which is logged.
+    fn log_refusal(&self, reason: &'static str, status: u16) {
+        let Some(log) = &self.access_log else { return };
+        let digest = self.stream.get_socket_digest();
+        let peer = digest.as_ref().and_then(|digest| digest.peer_addr()?.as_inet());
+        let peer = peer.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), std::net::SocketAddr::ip);
+        log.refused((peer, self.stream.get_ssl_digest().is_some()), reason, status);
+    }
+
     /// Ends the wait for something that took too long.
     fn end_late(&mut self, late: Late) -> io::Result<()> {
         let (code, status) = match late {
@@ -158,6 +176,7 @@ impl Connection {
         if lines.reader.is_in_head() {
             lines.end_quietly();
             self.answer = Some(Answer::new(status));
+            self.log_refusal(code, status);
         } else {
             self.phase.refuse(status);
             lines.end_broken();

@@ -27,7 +27,7 @@ use pingora::{
 
 use crate::metrics::Metrics;
 
-use super::Proxy;
+use super::{Proxy, access::AccessLog};
 
 use self::connection::Connection;
 pub(super) use self::{
@@ -50,6 +50,7 @@ pub(super) struct Edge {
     metrics: Arc<Metrics>,
     connections: Arc<Connections>,
     limits: ClientLimits,
+    access_log: Option<AccessLog>,
 }
 
 impl Edge {
@@ -58,8 +59,9 @@ impl Edge {
         metrics: Arc<Metrics>,
         connections: Arc<Connections>,
         limits: ClientLimits,
+        access_log: Option<AccessLog>,
     ) -> Self {
-        Self { proxy: Arc::new(proxy), metrics, connections, limits }
+        Self { proxy: Arc::new(proxy), metrics, connections, limits, access_log }
     }
 }
 
@@ -72,7 +74,7 @@ impl ServerApp for Edge {
     ) -> Option<Stream> {
         let _open = self.connections.open();
         let connection = Connection::new(stream, self.limits, Arc::clone(&self.metrics));
-        let stream: Stream = Box::new(connection);
+        let stream: Stream = Box::new(connection.logged_to(self.access_log.clone()));
         // It serves all requests of the connection.
         self.proxy.process_new(stream, shutdown).await
     }

@@ -9,9 +9,9 @@ use crate::policy::{self, Origin};
 
 use super::{access_result::Refusal, site::WatchedSite};
 
-/// The hosts of the policy, each with the origin of its site.
+/// The hosts of the policy, each with the origins of its site.
 #[derive(Clone, Debug, Default)]
-pub(in crate::publication) struct KnownHosts(Vec<(policy::Host, Origin)>);
+pub(in crate::publication) struct KnownHosts(Vec<(policy::Host, Vec<Origin>)>);
 
 impl KnownHosts {
     /// The hosts of these sites, also of sites without fetches.
@@ -19,24 +19,24 @@ impl KnownHosts {
         sites: impl IntoIterator<Item = &'p policy::Site>,
     ) -> Self {
         let of_site = |site: &'p policy::Site| {
-            site.hosts.iter().map(|host| (host.clone(), site.origin.clone()))
+            site.hosts.iter().map(|host| (host.clone(), site.backend.origins.clone()))
         };
         Self(sites.into_iter().flat_map(of_site).collect())
     }
 
-    /// The origin of a host: of the site with this host, else of the longest wildcard above it.
+    /// The first origin of a host: of the site with this host, else of the longest wildcard above it.
     fn origin(&self, host: &str) -> Option<&Origin> {
         let specificity = |one: &policy::Host| match one {
             policy::Host::Exact(name) => (name == host).then_some(usize::MAX),
             policy::Host::Below(suffix) => host.ends_with(suffix.as_str()).then_some(suffix.len()),
         };
-        let covering = self.0.iter().filter_map(|(one, origin)| Some((specificity(one)?, origin)));
-        covering.max_by_key(|(specificity, _)| *specificity).map(|(_, origin)| origin)
+        let covering = self.0.iter().filter_map(|(one, all)| Some((specificity(one)?, all)));
+        covering.max_by_key(|(specificity, _)| *specificity).and_then(|(_, all)| all.first())
     }
 
     /// The origin with this host and port.
     fn origin_at(&self, host: &str, port: u16) -> Option<&Origin> {
-        let mut origins = self.0.iter().map(|(_, origin)| origin);
+        let mut origins = self.0.iter().flat_map(|(_, origins)| origins);
         origins.find(|origin| is_at(origin, host, port))
     }
 }
@@ -56,14 +56,15 @@ pub(super) struct Destination {
 }
 
 impl Destination {
-    /// The robots.txt of a site.
-    pub(super) fn of(site: &WatchedSite) -> Self {
-        Self {
-            origin: site.origin.clone(),
+    /// The robots.txt of a site, at each of its origins.
+    pub(super) fn of(site: &WatchedSite) -> Vec<Self> {
+        let at = |origin: &Origin| Self {
+            origin: origin.clone(),
             host: site.host.clone(),
             scheme: None,
             target: "/robots.txt".to_owned(),
-        }
+        };
+        site.origins.iter().map(at).collect()
     }
 
     /// The URL to fetch.
@@ -134,18 +135,18 @@ mod tests {
         let exact = |host: &str| policy::Host::Exact(host.to_owned());
         let below = |suffix: &str| policy::Host::Below(suffix.to_owned());
         KnownHosts(vec![
-            (exact("a.example"), origin("127.0.0.1:3000")),
-            (exact("b.example"), origin("b.internal:80")),
-            (below(".c.example"), origin("127.0.0.1:3002")),
-            (below(".deep.c.example"), origin("127.0.0.1:3003")),
-            (exact("here.c.example"), origin("127.0.0.1:3004")),
+            (exact("a.example"), vec![origin("127.0.0.1:3000")]),
+            (exact("b.example"), vec![origin("b.internal:80")]),
+            (below(".c.example"), vec![origin("127.0.0.1:3002")]),
+            (below(".deep.c.example"), vec![origin("127.0.0.1:3003")]),
+            (exact("here.c.example"), vec![origin("127.0.0.1:3004")]),
         ])
     }
 
     fn site() -> WatchedSite {
         WatchedSite {
             name: "a.example".to_owned(),
-            origin: origin("127.0.0.1:3000"),
+            origins: vec![origin("127.0.0.1:3000")],
             host: "a.example".to_owned(),
             accept_full_disallow: false,
         }
@@ -166,7 +167,7 @@ mod tests {
             ("http://x.deep.c.example/r", "127.0.0.1:3003 x.deep.c.example http /r"),
             ("http://here.c.example/r", "127.0.0.1:3004 here.c.example http /r"),
         ] {
-            let next = Destination::of(&site()).redirected(Some(location.as_bytes()), &hosts());
+            let next = Destination::of(&site())[0].redirected(Some(location.as_bytes()), &hosts());
             let next = next.expect(location);
             let scheme = next.scheme.as_deref().unwrap_or("-");
             let Destination { origin: Origin { host, port, .. }, host: field, target, .. } = &next;
@@ -189,11 +190,12 @@ mod tests {
             "file:///etc/passwd",
             "data:text/plain,User-agent:*",
         ] {
-            let refusal = Destination::of(&site()).redirected(Some(location.as_bytes()), &hosts());
+            let refusal =
+                Destination::of(&site())[0].redirected(Some(location.as_bytes()), &hosts());
             assert_eq!(refusal, Err(Refusal::RedirectAway(location.into())), "{location}");
         }
         for location in [None, Some(&b"/\xff"[..]), Some(b"http://[")] {
-            let refusal = Destination::of(&site()).redirected(location, &hosts());
+            let refusal = Destination::of(&site())[0].redirected(location, &hosts());
             assert_eq!(refusal, Err(Refusal::NoLocation), "{location:?}");
         }
     }

@@ -74,12 +74,23 @@ impl Fetcher {
         Self { deadline, ..self }
     }
 
-    /// Fetches a destination, unless its file is unchanged since `condition`.
+    /// Fetches the first destination that answers, unless its file is unchanged since `condition`.
     pub(super) async fn fetch(
         &self,
-        destination: Destination,
+        destinations: Vec<Destination>,
         condition: Option<Condition>,
     ) -> Fetched {
+        let mut destinations = destinations.into_iter();
+        let mut fetched = Fetched::from(AccessResult::Unreachable(Unreachable::Timeout));
+        while let (AccessResult::Unreachable(_), Some(next)) =
+            (&fetched.result, destinations.next())
+        {
+            fetched = self.fetch_one(next, condition.clone()).await;
+        }
+        fetched
+    }
+
+    async fn fetch_one(&self, destination: Destination, condition: Option<Condition>) -> Fetched {
         let late = |_| Fetched::from(AccessResult::Unreachable(Unreachable::Timeout));
         let all = self.follow(destination, condition);
         timeout(self.deadline, all).await.unwrap_or_else(late)

@@ -79,7 +79,12 @@ impl Server {
 
 fn site(origin: policy::Origin) -> WatchedSite {
     let name = "a.example".to_owned();
-    WatchedSite { name: name.clone(), origin, host: name, accept_full_disallow: false }
+    WatchedSite {
+        name: name.clone(),
+        origins: vec![origin],
+        host: name,
+        accept_full_disallow: false,
+    }
 }
 
 fn answer(status: &str, fields: &str, body: impl AsRef<[u8]>) -> Vec<u8> {

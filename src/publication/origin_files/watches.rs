@@ -58,9 +58,9 @@ impl Sources for Rounds {
     fn fetch(&self, number: usize) -> Option<Fetching<Fetched>> {
         let watches = self.watches.lock();
         let SiteWatch { site, watch, .. } = watches.sites.get(number)?;
-        let (destination, condition) = (Destination::of(site), watch.condition().cloned());
+        let (destinations, condition) = (Destination::of(site), watch.condition().cloned());
         let fetcher = self.fetcher.clone();
-        Some(Box::pin(async move { fetcher.fetch(destination, condition).await }))
+        Some(Box::pin(async move { fetcher.fetch(destinations, condition).await }))
     }
 
     fn settle(&mut self, number: usize, fetched: Fetched) -> Option<Duration> {
@@ -189,12 +189,12 @@ impl SiteWatch {
             }
             Event::Failed { code, why, since } if *self.watch.file() == OriginFile::Unknown => {
                 tracing::error!(
-                    site, origin = %self.site.origin, code, why, %since,
+                    site, origin = self.site.urls(), code, why, %since,
                     "origin robots.txt unknown: none of its rules is enforced"
                 );
             }
             Event::Failed { code, why, since } => tracing::warn!(
-                site, origin = %self.site.origin, code, why, %since,
+                site, origin = self.site.urls(), code, why, %since,
                 "origin robots.txt refused: the last good file stays in force"
             ),
             Event::Recovered { since } => {

@@ -1,11 +1,15 @@
 use std::{fs::File, io::Read, os::fd::OwnedFd, path::Path};
 
 use super::*;
-use crate::violations::tests::{eventually, violation};
+use crate::{
+    lines::Output,
+    violations::tests::{eventually, violation},
+};
 
 fn piped() -> (std::io::PipeReader, Lane) {
     let (reader, writer) = std::io::pipe().expect("a pipe");
-    let log = Log::new(Path::new("stdout"), File::from(OwnedFd::from(writer)));
+    let output = Output::new(Path::new("stdout"), File::from(OwnedFd::from(writer)));
+    let log = Log::to(output);
     (
         reader,
         Lane::start("log", 100_000, log, Arc::new(Tally::new(1, false)), Arc::default())

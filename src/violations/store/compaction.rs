@@ -15,7 +15,7 @@ use super::{
     connection::{INCREMENTAL, READER_BUSY, Store},
     files::Checkpoint,
 };
-use crate::violations::{Error, file::Stamp};
+use crate::{lines::Stamp, violations::Error};
 
 /// The pages that are given back at once: 1 MiB.
 const STEP: u64 = 256;

@@ -13,9 +13,9 @@ use super::{
     damage::{has_traces, log_of, move_aside},
     schema::{self, CURRENT, Version},
 };
-use crate::violations::{
-    CountsInMemory, Error, Obstacle,
-    file::{FILE_MODE, Stamp, check_folder},
+use crate::{
+    lines::{FILE_MODE, Stamp, check_folder},
+    violations::{CountsInMemory, Error, Obstacle},
 };
 
 /// How long to wait for another process's lock.

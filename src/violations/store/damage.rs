@@ -12,7 +12,10 @@ use std::{
 use jiff::Timestamp;
 
 use super::schema::APPLICATION_ID;
-use crate::violations::{Error, Obstacle, file::Stamp};
+use crate::{
+    lines::Stamp,
+    violations::{Error, Obstacle},
+};
 
 /// The beginning of every SQLite file.
 const MAGIC: &[u8] = b"SQLite format 3\0";

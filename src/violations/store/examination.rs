@@ -13,7 +13,10 @@ use super::{
     removal::COUNTS,
     schema::{self, Version},
 };
-use crate::violations::{Error, Obstacle, file::Stamp};
+use crate::{
+    lines::Stamp,
+    violations::{Error, Obstacle},
+};
 
 /// The most messages of one check of SQLite.
 const MOST_MESSAGES: usize = 100;

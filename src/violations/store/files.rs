@@ -9,7 +9,10 @@ use super::{
     connection::Store,
     damage::{log_of, move_aside},
 };
-use crate::violations::{Error, Obstacle, file::Stamp};
+use crate::{
+    lines::Stamp,
+    violations::{Error, Obstacle},
+};
 
 /// The bytes of a write-ahead log before its first page, and before each page.
 const LOG_HEADER: u64 = 32;

@@ -1,0 +1,336 @@
+//! The origins of a site, and how requests go to them.
+
+use std::time::Duration;
+
+use crate::{keys, robots::Reading};
+
+use super::{
+    findings::Findings,
+    origin::{self, Origin},
+    shape::{At, Fields, duplicate},
+    timeouts::{self, OriginTimeouts, Timeouts},
+    yaml::Value,
+};
+
+/// The most times that an origin may be said to decode a path.
+const MAX_DEPTH: u8 = 3;
+/// The most origins of one site.
+const MAX_ORIGINS: usize = 32;
+/// The longest time of a health setting.
+const HOUR: Duration = Duration::from_secs(3_600);
+
+/// The origins of a site, and how requests go to them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Backend {
+    /// The servers, all with TLS or all without; at least one, in the policy's order.
+    pub origins: Vec<Origin>,
+    /// The `Host` field of Beadle's own requests: the first host of the site without a wildcard.
+    pub host: String,
+    /// How requests are spread over several servers.
+    pub balance: Balance,
+    /// When a server gets no requests for a while.
+    pub health: Health,
+    /// Time limits of a request at a server.
+    pub timeouts: OriginTimeouts,
+    /// Whether request fields whose names have an underscore go on (default false).
+    pub underscore_fields: bool,
+    /// Whether `Via` is added to requests (default true).
+    pub via: bool,
+    /// Whether a `Location` that names a server of the site names the site instead (default true).
+    pub rewrite_location: bool,
+}
+
+/// How requests are spread over several servers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Balance {
+    /// One after another.
+    #[default]
+    RoundRobin,
+    /// To the one with the fewest requests in progress.
+    LeastConnections,
+}
+
+/// When a server gets no requests for a while.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Health {
+    /// The failures in a row after which a server is down (default 3). A refused connection is
+    /// enough.
+    pub failures: u32,
+    /// How long a server that is down gets no request (default 10 s).
+    pub pause: Duration,
+    /// The regular request that finds out about a server; `None` sends none.
+    pub check: Option<HealthCheck>,
+}
+
+/// A regular request to each server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HealthCheck {
+    /// Path and query. A status from 200 to 399 is good.
+    pub path: String,
+    /// The time between two requests (default 5 s).
+    pub interval: Duration,
+    /// The most time for one (default 2 s).
+    pub timeout: Duration,
+}
+
+impl Backend {
+    /// The first server.
+    ///
+    /// # Panics
+    /// Never: the reader refuses a site without one.
+    pub fn first(&self) -> &Origin {
+        self.origins.first().expect("a site has an origin")
+    }
+
+    /// The URLs of all servers, for people.
+    pub fn urls(&self) -> String {
+        let urls: Vec<String> = self.origins.iter().map(ToString::to_string).collect();
+        urls.join(", ")
+    }
+}
+
+impl Balance {
+    const ALL: [(&'static str, Self); 2] =
+        [("round-robin", Self::RoundRobin), ("least-connections", Self::LeastConnections)];
+
+    /// The name in a policy.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::RoundRobin => "round-robin",
+            Self::LeastConnections => "least-connections",
+        }
+    }
+}
+
+impl Default for Health {
+    fn default() -> Self {
+        Self { failures: 3, pause: Duration::from_secs(10), check: None }
+    }
+}
+
+/// Reads the keys of a site that concern its origins.
+pub(super) fn read(
+    site: &Fields<'_>,
+    server: &Timeouts,
+    findings: &mut Findings,
+) -> Option<(Backend, Reading)> {
+    let at = site.require("origin", "write 'origin: http://127.0.0.1:3000'", findings);
+    let mut flag = |key: &str, default: bool| {
+        site.take(key).and_then(|at| at.boolean(findings)).unwrap_or(default)
+    };
+    let mut backend = Backend {
+        origins: Vec::new(),
+        host: String::new(),
+        balance: Balance::default(),
+        health: Health::default(),
+        timeouts: server.of_origin(),
+        underscore_fields: flag("underscore_fields", false),
+        via: flag("via", true),
+        rewrite_location: flag("rewrite_location", true),
+    };
+    timeouts::read_of_site(site, &mut backend.timeouts, findings);
+    let mut reading = Reading::default();
+    let at = at?;
+    let urls = match &at.node.value {
+        Value::Map(_) => settings(&at, &mut backend, &mut reading, findings)?,
+        _ => at,
+    };
+    backend.origins = origins(&urls, findings)?;
+    Some((backend, reading))
+}
+
+/// Reads a mapping. Returns the place of its URLs.
+fn settings<'n>(
+    at: &At<'n>,
+    backend: &mut Backend,
+    reading: &mut Reading,
+    findings: &mut Findings,
+) -> Option<At<'n>> {
+    let fields = at.fields(&keys::ORIGIN, findings)?;
+    if let Some(at) = fields.take("case_insensitive") {
+        reading.case_insensitive = at.boolean(findings).unwrap_or(reading.case_insensitive);
+    }
+    if let Some(at) = fields.take("decode_depth") {
+        let depth = at.integer(1..=i64::from(MAX_DEPTH), findings);
+        reading.decode_depth =
+            depth.and_then(|depth| u8::try_from(depth).ok()).unwrap_or(reading.decode_depth);
+    }
+    if let Some(at) = fields.take("balance") {
+        backend.balance = at.choice(&Balance::ALL, findings).unwrap_or_default();
+    }
+    if let Some(at) = fields.take("health") {
+        backend.health = health(&at, findings).unwrap_or_default();
+    }
+    match (fields.take("url"), fields.take("urls")) {
+        (Some(_), Some(urls)) => {
+            findings.refuse(&urls, "beside 'url'", "keep one of the two");
+            None
+        }
+        (None, None) => fields.require("url", "write 'url: http://127.0.0.1:3000'", findings),
+        (url, urls) => url.or(urls),
+    }
+}
+
+/// A URL, or a list of them.
+fn origins(at: &At<'_>, findings: &mut Findings) -> Option<Vec<Origin>> {
+    let Value::List(items) = &at.node.value else {
+        return origin::read(at, findings).map(|origin| vec![origin]);
+    };
+    if items.is_empty() || items.len() > MAX_ORIGINS {
+        let help = format!("write 1 to {MAX_ORIGINS} URLs");
+        findings.refuse(at, format!("{} origins", items.len()), help);
+        return None;
+    }
+    let all = at.elements();
+    let origins: Vec<Origin> = all.iter().filter_map(|item| origin::read(item, findings)).collect();
+    if origins.len() < all.len() {
+        return None;
+    }
+    let places: Vec<(&At<'_>, &Origin)> = all.iter().zip(&origins).collect();
+    if let Some((at, origin)) = duplicate(&places, |(_, origin)| (&origin.host, origin.port)) {
+        findings.refuse(at, format!("{origin} stands here twice"), "keep one of the two");
+        return None;
+    }
+    if origins.iter().any(|origin| origin.tls != origins.first().is_some_and(|one| one.tls)) {
+        let help = "write all of them with https://, or all with http://";
+        findings.refuse(at, "origins with and without TLS", help);
+        return None;
+    }
+    Some(origins)
+}
+
+fn health(at: &At<'_>, findings: &mut Findings) -> Option<Health> {
+    let fields = at.fields(&keys::HEALTH, findings)?;
+    let second = Duration::from_secs(1);
+    let mut time = |key: &str, default: u64| {
+        let found = fields.duration(key, second..=HOUR, findings);
+        found.unwrap_or(Duration::from_secs(default))
+    };
+    let (pause, interval, timeout) = (time("pause", 10), time("interval", 5), time("timeout", 2));
+    let failures = fields.take("failures").and_then(|at| at.integer(1..=100, findings));
+    let failures = failures.and_then(|number| u32::try_from(number).ok());
+    let path = fields.take("path").and_then(|at| path(&at, findings));
+    let check = path.map(|path| HealthCheck { path, interval, timeout });
+    Some(Health { failures: failures.unwrap_or(Health::default().failures), pause, check })
+}
+
+/// A path, with a query or without.
+fn path(at: &At<'_>, findings: &mut Findings) -> Option<String> {
+    let text = at.text(findings)?;
+    let is_path = text.starts_with('/') && text.bytes().all(|b| b.is_ascii_graphic() && b != b'#');
+    if !is_path {
+        findings.refuse(at, "no path", "write for example /healthz");
+    }
+    is_path.then(|| text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::{self, Policy};
+
+    fn policy(site: &str) -> String {
+        format!("sites:\n  - hosts: [a.example]\n{site}")
+    }
+
+    fn read(site: &str) -> Policy {
+        policy(site).parse().expect(site)
+    }
+
+    const URL: &str = "http://127.0.0.1:3000";
+
+    #[test]
+    fn an_origin_is_a_url_a_list_or_a_mapping() {
+        let one = |origin: &str| {
+            let policy = read(&format!("    origin: {origin}\n"));
+            (policy.sites[0].backend.urls(), policy.sites[0].reading)
+        };
+        assert_eq!(one(URL), (URL.to_owned(), Reading::default()));
+        assert_eq!(one(&format!("['{URL}']")), one(URL));
+        assert_eq!(one(&format!("{{ url: '{URL}' }}")), one(URL));
+        assert_eq!(one(&format!("{{ urls: ['{URL}'] }}")), one(URL));
+        let found = one(&format!("{{ url: '{URL}', case_insensitive: true, decode_depth: 2 }}"));
+        assert_eq!(found.1, Reading { case_insensitive: true, decode_depth: 2 });
+        let two = "http://a.internal:1, http://b.internal:1";
+        for several in ["['http://a.internal:1', 'http://b.internal:1']"] {
+            assert_eq!(one(several).0, two);
+            assert_eq!(one(&format!("{{ urls: {several}, balance: least-connections }}")).0, two);
+        }
+    }
+
+    #[test]
+    fn health_and_balance_have_defaults() {
+        let backend =
+            |origin: &str| read(&format!("    origin: {origin}\n")).sites[0].backend.clone();
+        let plain = backend(URL);
+        assert_eq!((plain.balance, &plain.health), (Balance::RoundRobin, &Health::default()));
+        assert!(plain.via && plain.rewrite_location && !plain.underscore_fields);
+        let set = backend(&format!(
+            "{{ url: '{URL}', balance: least-connections, health: {{ path: /up, failures: 2 }} }}"
+        ));
+        assert_eq!(set.balance, Balance::LeastConnections);
+        let seconds = Duration::from_secs;
+        let check =
+            HealthCheck { path: "/up".to_owned(), interval: seconds(5), timeout: seconds(2) };
+        assert_eq!(set.health, Health { failures: 2, pause: seconds(10), check: Some(check) });
+    }
+
+    #[test]
+    fn a_site_has_time_limits_over_those_of_the_server() {
+        let limits = |site: &str| {
+            let text = format!(
+                "server: {{ timeouts: {{ origin_connect: 2s, origin_read: 9s }} }}\n{}",
+                policy(&format!("    origin: {URL}\n{site}"))
+            );
+            text.parse::<Policy>().expect(site).sites[0].backend.timeouts
+        };
+        let seconds = Duration::from_secs;
+        let of_server = OriginTimeouts {
+            connect: seconds(2),
+            read: seconds(9),
+            write: seconds(60),
+            tunnel: seconds(3_600),
+        };
+        assert_eq!(limits(""), of_server);
+        let own = limits("    timeouts: { origin_read: 5m, tunnel_idle: 1d }\n");
+        assert_eq!(
+            own,
+            OriginTimeouts { read: seconds(300), tunnel: seconds(86_400), ..of_server }
+        );
+    }
+
+    #[test]
+    fn via_is_a_hint_where_the_origin_is_nginx() {
+        for (site, is_hinted) in [
+            ("", false),
+            ("decode_depth: 2", true),
+            ("decode_depth: 2 }\n    via: false #", false),
+            ("decode_depth: 2 }\n    via: true #", false),
+        ] {
+            let text = policy(&format!("    origin: {{ url: '{URL}', {site} }}\n"));
+            let (read, findings) = policy::read("test.yaml", text.as_bytes());
+            assert!(read.is_some(), "{findings:?}");
+            let hints = findings.iter().filter(|one| one.code == "policy.via");
+            assert_eq!(hints.count(), usize::from(is_hinted), "{site}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_set_of_origins_is_refused() {
+        for (origin, message) in [
+            ("[]", "0 origins"),
+            ("['http://a:1', 'http://A:1/']", "http://a:1 stands here twice"),
+            ("['http://a:1', 'https://b:1']", "origins with and without TLS"),
+            ("['http://a:1', 'a:2']", "'a:2' is not an origin"),
+            ("{ url: 'http://a:1', urls: ['http://b:1'] }", "beside 'url'"),
+            ("{ url: 'http://a:1', health: { path: up } }", "no path"),
+            ("{ balance: round-robin }", "'sites[0].origin.url' is missing"),
+        ] {
+            let text = policy(&format!("    origin: {origin}\n"));
+            let (read, findings) = policy::read("test.yaml", text.as_bytes());
+            assert!(read.is_none(), "{origin}");
+            let found: Vec<_> = findings.iter().map(|one| one.message.as_str()).collect();
+            assert!(found.iter().any(|one| one.contains(message)), "{origin}: {found:?}");
+        }
+    }
+}
