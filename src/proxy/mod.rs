@@ -72,6 +72,7 @@ pub struct Proxy {
     metrics: Arc<Metrics>,
     trusted: Vec<IpNet>,
     timeouts: policy::Timeouts,
+    header_fields: usize,
     connections: Arc<edge::Connections>,
     /// The time of the last warning about a failing origin, in seconds.
     warned_at: AtomicI64,
@@ -92,6 +93,7 @@ impl Proxy {
             metrics: Arc::clone(&handles.metrics),
             trusted: policy.server.trusted_proxies.clone(),
             timeouts: policy.server.timeouts,
+            header_fields: policy.server.limits.header_fields as usize,
             connections: Arc::default(),
             warned_at: AtomicI64::new(0),
             unlogged: AtomicU64::new(0),
@@ -100,7 +102,7 @@ impl Proxy {
 
     /// Brings a request into its one form and passes it to the gate.
     fn receive(&self, session: &mut Session) -> Reception {
-        if let Err(refusal) = edge::admit(session.req_header_mut()) {
+        if let Err(refusal) = edge::admit(session.req_header_mut(), self.header_fields) {
             return self.gate.refuse(refusal);
         }
         let request = request(session);

@@ -12,10 +12,17 @@ use pingora::http::RequestHeader;
 
 use crate::gate::{self, Refusal};
 
-/// Brings a request into the form that the gate judges: the one of HTTP/1.1.
-pub(in crate::proxy) fn admit(header: &mut RequestHeader) -> Result<(), Refusal> {
+/// Brings a request into the form that the gate judges: the one of HTTP/1.1. `most_fields` is for
+/// HTTP/2; the reader of HTTP/1 has counted.
+pub(in crate::proxy) fn admit(
+    header: &mut RequestHeader,
+    most_fields: usize,
+) -> Result<(), Refusal> {
     if header.version == Version::HTTP_2 {
         from_http_2(header)?;
+        if header.headers.len() > most_fields {
+            return Err(Refusal::ManyFields);
+        }
     }
     let admission = gate::admit(&header.method, header.raw_path(), &header.headers)?;
     if let Some(length) = admission.content_length {
@@ -66,7 +73,7 @@ mod tests {
             }
         }
         let mut header = RequestHeader::build(Method::GET, &encoded, None).ok()?;
-        admit(&mut header).ok()?;
+        admit(&mut header, 100).ok()?;
         Some(header.raw_path().to_vec())
     }
 
