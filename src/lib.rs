@@ -8,11 +8,12 @@
 //! it, never modules of the rows below.
 //!
 //! ```text
-//! base       diagnostic  escape  text  metrics  product_token  fetch  connections
+//! base       diagnostic  escape  text  metrics  product_token  stamp  fetch  connections
 //! formats    robots   robots_tag   signature   crawlers   access_log    pure: bytes in, values out
 //! meaning    keys   policy   enforce                   pure: enforce -> policy -> keys -> formats
 //!            lint   comparison                         pure, by enforce
 //! effects    tally -> record -> lines -> violations   evidence   conduct   alerts  do not know each other
+//!            tls -> acme                               certificates of the listeners
 //! documents  report                                    stored facts in, documents out
 //! in force   publication   gate                        the published state; the path of a request
 //! reasons    explanation                               a decision as data and as text
@@ -40,6 +41,7 @@ pub mod escape; // foreign bytes made safe to show
 pub mod fetch; // the one HTTP client
 pub mod metrics; // every metric, once
 pub mod product_token; // a crawler's name
+pub mod stamp; // versions of files
 pub mod text; // foreign text in records, bounded and escaped
 
 pub mod robots; // robots.txt: parser, writer, matcher
@@ -74,6 +76,10 @@ pub mod lines; // lines on their way to a file or to standard output
 pub mod record; // the records and what else is kept, as values
 pub mod violations; // the records: queue, store, queries
 
+pub mod tls; // certificates of the listeners
+
+pub mod acme; // certificates ordered from an authority
+
 pub mod evidence; // the identity of clients: lists, names, keys
 
 pub mod conduct; // the behaviour of clients: fetches, pace, violations
@@ -92,6 +98,8 @@ pub mod explanation; // the reasons of a decision, as data and as text
 pub mod trial; // the tests of a policy and their outcomes
 
 pub mod replay; // access logs run through a policy
+
+mod edge; // connections of clients, before they are requests
 
 pub mod proxy; // the edge on pingora
 

@@ -18,7 +18,7 @@ use super::{
     event::Event,
     offenders::{Offender, Offenders},
     rates::{Counts, Rates},
-    state::{State, Tally},
+    state::{NotRenewed, State, Tally},
 };
 
 /// The least time between two events about the same thing.
@@ -239,6 +239,11 @@ fn of_parts(state: &State, now: Timestamp) -> Vec<Condition> {
         let (file, ends) = (&certificate.file, format!("{:.0}", certificate.ends));
         let details = json!({ "file": file, "ends": ends });
         add(AlertKind::CertificateExpiring, file, warning, details);
+    }
+    for NotRenewed { file, reason } in &state.not_renewed {
+        let summary = format!("certificate {file} is not renewed: {reason}");
+        let details = json!({ "file": file, "reason": reason });
+        add(AlertKind::CertificateNotRenewed, file, summary, details);
     }
     conditions
 }

@@ -14,7 +14,7 @@ pub use self::{
     conditions::Watcher,
     event::Event,
     offenders::Offender,
-    state::{Certificate, Refusal, State, Tally, Trouble},
+    state::{Certificate, NotRenewed, Refusal, State, Tally, Trouble},
     watch::{EVERY, run},
     webhook::{Answer, Webhook},
 };

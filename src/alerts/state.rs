@@ -2,8 +2,8 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-/// The time before its end in which a certificate is to be renewed. Certificate authorities that renew by
-/// themselves do so a month before.
+/// The time before its end in which a certificate is to be renewed. Programs that renew by themselves do
+/// so a month before. Of a short lifetime, it is the last sixth.
 const RENEWAL: SignedDuration = SignedDuration::from_hours(14 * 24);
 
 /// The state of the program at one moment.
@@ -19,6 +19,8 @@ pub struct State {
     pub troubles: Vec<Trouble>,
     /// The certificates that listeners present.
     pub certificates: Vec<Certificate>,
+    /// The certificates whose renewal failed.
+    pub not_renewed: Vec<NotRenewed>,
     /// The records that were lost since the start.
     pub lost: u64,
     /// The requests of crawlers since the start.
@@ -48,23 +50,34 @@ pub struct Trouble {
 pub struct Certificate {
     /// Its file, as it is shown.
     pub file: String,
+    /// The begin of its validity.
+    pub begins: Timestamp,
     /// The end of its validity.
     pub ends: Timestamp,
+}
+
+/// A certificate whose renewal failed. The last good one stays.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotRenewed {
+    /// Its file, as it is shown.
+    pub file: String,
+    /// Why the new files were refused, or the order failed.
+    pub reason: String,
 }
 
 impl Certificate {
     /// Whether it is to be renewed now.
     pub fn is_due(&self, now: Timestamp) -> bool {
-        self.ends.duration_since(now) < RENEWAL
+        let lifetime = self.ends.duration_since(self.begins);
+        self.ends.duration_since(now) < RENEWAL.min(lifetime / 6)
     }
 
     /// What is wrong and how it is repaired, if it is to be renewed.
     pub fn warning(&self, now: Timestamp) -> Option<String> {
-        let Self { file, ends } = self;
+        let Self { file, ends, .. } = self;
         let ends = ends.strftime("%F %H:%M:%S UTC");
         let verb = if self.ends > now { "ends" } else { "ended" };
-        self.is_due(now)
-            .then(|| format!("certificate {file} {verb} at {ends}; renew it, and restart Beadle"))
+        self.is_due(now).then(|| format!("certificate {file} {verb} at {ends}; renew it"))
     }
 }
 

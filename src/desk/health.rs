@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::{link, time};
 use crate::{
     admin::Live,
-    alerts::{Refusal, State},
+    alerts::{self, Refusal, State},
     crawlers::Evidence,
     enforce,
     escape::shown,
@@ -117,6 +117,10 @@ fn of_program(handles: &Handles, state: &State, now: Timestamp) -> Vec<Trouble> 
         if let Some(warning) = certificate.warning(now) {
             troubles.push(Trouble { sentence: format!("The {warning}."), link: None });
         }
+    }
+    for alerts::NotRenewed { file, reason } in &state.not_renewed {
+        let sentence = format!("The certificate {file} is not renewed: {reason}.");
+        troubles.push(Trouble { sentence, link: None });
     }
     if state.lost > 0 {
         let causes: Vec<_> = handles.sink.drops().iter().map(|drop| drop.cause).collect();

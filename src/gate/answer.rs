@@ -72,6 +72,29 @@ impl Answer {
         Self { closes: true, ..answer }
     }
 
+    /// The answer to an authority's question for a token of an order (RFC 8555 §8.3).
+    pub fn challenge(token: String) -> Self {
+        let mut answer = Self::new(StatusCode::OK, "application/octet-stream", token);
+        answer.field(header::CACHE_CONTROL, "no-store");
+        answer
+    }
+
+    /// The way to the same target over HTTPS. Only GET and HEAD may become a GET (RFC 9110 §15.4).
+    pub(super) fn to_https(request: &Request<'_>, host: &str) -> Self {
+        let status = match *request.method {
+            Method::GET | Method::HEAD => StatusCode::MOVED_PERMANENTLY,
+            _ => StatusCode::PERMANENT_REDIRECT,
+        };
+        let target = if request.is_about_server() { &b"/"[..] } else { request.target };
+        let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
+        let location = [b"https://", host.as_bytes(), target].concat();
+        let mut answer = Self::new(status, PLAIN, "This site is at HTTPS.\n");
+        // An edge lets no octet pass that no field may have.
+        let location = HeaderValue::from_bytes(&location).ok();
+        answer.fields.extend(location.map(|location| (header::LOCATION, location)));
+        answer
+    }
+
     /// The page for an origin that gave no response.
     pub fn origin_failure(status: StatusCode) -> Self {
         Self::plain(

@@ -245,6 +245,23 @@ impl Gate {
         Reception { answer: Some(Answer::refusal(refusal)), passage }
     }
 
+    /// The reception of a request to a listener that only sends requests to HTTPS. Nothing is judged
+    /// and nothing is recorded.
+    pub fn redirect(&self, request: &Request<'_>) -> Reception {
+        let host = match Client::of(request, &self.trusted) {
+            Ok(client) => client.host,
+            Err(refusal) => return self.refuse(refusal),
+        };
+        let is_ours = |host: &&str| self.published.load().rulebook.site(Some(host)).is_some();
+        match host.as_deref().filter(is_ours) {
+            Some(host) => {
+                let answer = Some(Answer::to_https(request, host));
+                Reception { answer, passage: Passage::default() }
+            }
+            None => self.refuse(Refusal::UnknownHost),
+        }
+    }
+
     /// The tags for the origin's final response to a request for `target`; `None` leaves its own
     /// tags unchanged. A redirect gives a crawler with a pace a credit.
     pub fn response<'p>(

@@ -12,7 +12,9 @@ pub use self::{
     records::{ALERT, EVIDENCE, VIOLATIONS},
     schema::{Json, schema},
     section::{Absent, Form, Key, Section, Shape},
-    server::{ACCESS_LOG, ADMIN, DECIDE, LIMITS, LISTENER, SERVER, TIMEOUTS, TLS},
+    server::{
+        ACCESS_LOG, ACME, ADMIN, CERTIFICATE, DECIDE, LIMITS, LISTENER, SERVER, TIMEOUTS, TLS,
+    },
     site::{GROUP, HEALTH, ORIGIN, ROBOTS_TXT, SITE, SITE_TIMEOUTS, TAG_RULE},
     top::{POLICY, TEST},
     values::{ACTIONS, REASONS},

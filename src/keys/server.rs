@@ -2,7 +2,7 @@
 
 use super::{
     section::{Absent, Key, Section, Shape},
-    values::{COUNT, FILE, HOST, NETWORK, SIZE, SOCKET, TIME},
+    values::{COUNT, EMAIL, FILE, HOST, HTTPS, NETWORK, SIZE, SOCKET, TIME},
 };
 
 /// `server`.
@@ -78,7 +78,13 @@ pub static LISTENER: Section = Section {
             name: "tls",
             shape: Shape::Section(&TLS),
             absent: Absent::Words("none: plain HTTP"),
-            meaning: "certificate and key",
+            meaning: "certificates",
+        },
+        Key {
+            name: "redirect",
+            shape: Shape::Choice(&["https"]),
+            absent: Absent::Words("none"),
+            meaning: "answers every request with a redirect to HTTPS, except challenges of ACME",
         },
         Key {
             name: "proxy_protocol",
@@ -93,6 +99,41 @@ pub static LISTENER: Section = Section {
 /// `server.listen[].tls`.
 pub static TLS: Section = Section {
     path: "server.listen[].tls",
+    one_of: &["acme", "certificates", "certificate"],
+    keys: &[
+        Key {
+            name: "certificate",
+            shape: FILE,
+            absent: Absent::Words("none"),
+            meaning: "the certificate chain, if there is one certificate",
+        },
+        KEY_FILE,
+        Key {
+            name: "certificates",
+            shape: Shape::Sections(&CERTIFICATE),
+            absent: Absent::Words("none"),
+            meaning: "several certificates. A client gets the one for the name that it asks for, \
+                      else the first",
+        },
+        Key {
+            name: "acme",
+            shape: Shape::Section(&ACME),
+            absent: Absent::Words("none"),
+            meaning: "certificates that Beadle orders and renews itself",
+        },
+    ],
+};
+
+const KEY_FILE: Key = Key {
+    name: "key",
+    shape: FILE,
+    absent: Absent::Words("the file of `certificate`"),
+    meaning: "the private key of `certificate`",
+};
+
+/// `server.listen[].tls.certificates[]`.
+pub static CERTIFICATE: Section = Section {
+    path: "server.listen[].tls.certificates[]",
     one_of: &[],
     keys: &[
         Key {
@@ -101,7 +142,45 @@ pub static TLS: Section = Section {
             absent: Absent::Required,
             meaning: "the certificate chain",
         },
-        Key { name: "key", shape: FILE, absent: Absent::Required, meaning: "the private key" },
+        KEY_FILE,
+    ],
+};
+
+/// `server.listen[].tls.acme`.
+pub static ACME: Section = Section {
+    path: "server.listen[].tls.acme",
+    one_of: &[],
+    keys: &[
+        Key {
+            name: "contact",
+            shape: Shape::List(&EMAIL),
+            absent: Absent::Words("none"),
+            meaning: "e-mail addresses for the authority",
+        },
+        Key {
+            name: "hosts",
+            shape: Shape::List(&HOST),
+            absent: Absent::Words("the exact hosts of the sites"),
+            meaning: "hosts to order certificates for",
+        },
+        Key {
+            name: "directory",
+            shape: HTTPS,
+            absent: Absent::Value("https://acme-v02.api.letsencrypt.org/directory"),
+            meaning: "the authority's directory; the default is Let's Encrypt",
+        },
+        Key {
+            name: "root",
+            shape: FILE,
+            absent: Absent::Words("the public authorities"),
+            meaning: "the root certificate of an authority that is not public",
+        },
+        Key {
+            name: "folder",
+            shape: FILE,
+            absent: Absent::Value("data/acme"),
+            meaning: "folder for account, certificates and keys",
+        },
     ],
 };
 

@@ -93,11 +93,16 @@ pub static ORIGIN: Section = Section {
     path: "sites[].origin",
     one_of: &["url", "urls"],
     keys: &[
-        Key { name: "url", shape: URL, absent: Absent::Words("`urls`"), meaning: "the origin" },
+        Key {
+            name: "url",
+            shape: URL,
+            absent: Absent::Words("this or `urls`"),
+            meaning: "the origin",
+        },
         Key {
             name: "urls",
             shape: Shape::Some(&URL),
-            absent: Absent::Words("`url`"),
+            absent: Absent::Words("this or `url`"),
             meaning: "several origins, at most 32, all with `https` or all without",
         },
         Key {
@@ -146,7 +151,8 @@ pub static HEALTH: Section = Section {
             name: "pause",
             shape: TIME,
             absent: Absent::Value("10s"),
-            meaning: "how long an origin that is down gets no request",
+            meaning: "how long an origin that is down gets no request. Then one request tries it. \
+                      With `path`, it waits for a good check instead",
         },
         Key {
             name: "path",

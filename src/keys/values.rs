@@ -20,7 +20,7 @@ pub const REASONS: [&str; 10] = [
 ];
 
 /// The kinds of events of an alert.
-pub(super) const EVENTS: [&str; 8] = [
+pub(super) const EVENTS: [&str; 9] = [
     "new_offender",
     "violation_rate",
     "impostors",
@@ -29,6 +29,7 @@ pub(super) const EVENTS: [&str; 8] = [
     "breaker_open",
     "store_trouble",
     "certificate_expiring",
+    "certificate_not_renewed",
 ];
 
 const fn form(pattern: &'static str, example: &'static str) -> Shape {
@@ -47,6 +48,10 @@ pub(super) const ADDRESS: Shape = form("^[0-9A-Fa-f.:\\[\\]]+$", "192.0.2.53");
 pub(super) const HOST: Shape = form("^(\\*\\.)?[A-Za-z0-9_.:-]+$", "www.example.com");
 /// The URL of a server or a document.
 pub(super) const URL: Shape = form("^\\s*https?://[^\\s/]", "https://www.example.com");
+/// The URL of a service with TLS.
+pub(super) const HTTPS: Shape = form("^https://[^\\s/]", "https://ca.example.com/directory");
+/// An e-mail address.
+pub(super) const EMAIL: Shape = form("^(mailto:)?[^\\s@,:?]+@[^\\s@,:?]+$", "admin@example.com");
 /// A time with its unit.
 pub(super) const TIME: Shape = form("^[0-9]+\\s*(ms|s|m|h|d)\\s*$", "1h");
 /// A size with its unit.

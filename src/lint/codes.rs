@@ -104,6 +104,11 @@ pub const RULES: &[Rule] = &[
     rule("policy.merged_groups", "a crawler stands in several groups, which are merged"),
     rule("policy.missing_key", "a required key is missing"),
     rule("policy.no_evidence", "the policy depends on who crawlers are, but collects no evidence"),
+    rule("policy.no_https", "a listener redirects to HTTPS, but no listener has TLS"),
+    rule(
+        "policy.no_port_80",
+        "certificates are ordered, but the authority can't ask for the proof on port 80",
+    ),
     rule("policy.no_rules", "a robots.txt without rules replaces the one of the origin"),
     rule("policy.not_published", "rules of the policy that its source leaves out"),
     rule("policy.not_utf8", "the file is not UTF-8"),

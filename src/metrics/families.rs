@@ -34,6 +34,9 @@ pub(super) struct Families {
     pub(super) access_log_degraded: IntGauge,
     pub(super) policy: IntGaugeVec,
     pub(super) last_reload_successful: IntGauge,
+    pub(super) certificate_ends: IntGaugeVec,
+    pub(super) certificate_reads: IntCounterVec,
+    pub(super) acme_orders: IntCounterVec,
     pub(super) last_reload_success: IntGauge,
     pub(super) decision_seconds: Histogram,
     pub(super) in_flight: IntGauge,
@@ -189,6 +192,21 @@ impl Families {
                 "beadle_policy_info",
                 "The policy in force, by fingerprint.",
                 &["fingerprint"],
+            )?,
+            certificate_ends: gauges(
+                "beadle_certificate_end_timestamp_seconds",
+                "End of the validity of a certificate that a listener presents, in seconds since 1970.",
+                &["file"],
+            )?,
+            certificate_reads: counters(
+                "beadle_certificate_reads_total",
+                "Changed certificate files by outcome: taken or refused.",
+                &["outcome"],
+            )?,
+            acme_orders: counters(
+                "beadle_acme_orders_total",
+                "Orders of certificates by outcome: issued or failed.",
+                &["outcome"],
             )?,
             last_reload_successful: gauge(
                 "beadle_policy_last_reload_successful",

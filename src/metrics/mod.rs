@@ -134,6 +134,25 @@ impl Metrics {
         self.families.last_reload_successful.set(0);
     }
 
+    /// Shows the files of the certificates that listeners present, each with the second since 1970 at
+    /// which it ends.
+    pub fn certificates(&self, ends: impl Iterator<Item = (String, i64)>) {
+        self.families.certificate_ends.reset();
+        for (file, second) in ends {
+            self.families.certificate_ends.with_label_values(&[file.as_str()]).set(second);
+        }
+    }
+
+    /// Counts changed certificate files: `taken` or `refused`.
+    pub fn certificate_read(&self, outcome: &str) {
+        self.families.certificate_reads.with_label_values(&[outcome]).inc();
+    }
+
+    /// Counts an order of a certificate: `issued` or `failed`.
+    pub fn acme_order(&self, outcome: &str) {
+        self.families.acme_orders.with_label_values(&[outcome]).inc();
+    }
+
     /// The counter of one site's claims of one standing and evidence. Keep it: a lookup for each
     /// request is slow.
     pub fn claims(&self, site: &str, standing: &str, evidence: &str) -> Counter {

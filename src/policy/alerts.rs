@@ -45,6 +45,8 @@ pub enum AlertKind {
     StoreTrouble,
     /// A certificate ends soon.
     CertificateExpiring,
+    /// A certificate could not be renewed.
+    CertificateNotRenewed,
 }
 
 /// The URL of a webhook. Only its host is ever shown: many services put a secret into the path.
@@ -53,7 +55,7 @@ pub struct WebhookUrl(String);
 
 impl AlertKind {
     /// Every kind, with its word in the policy and in events.
-    pub const ALL: [(&'static str, Self); 8] = [
+    pub const ALL: [(&'static str, Self); 9] = [
         ("new_offender", Self::NewOffender),
         ("violation_rate", Self::ViolationRate),
         ("impostors", Self::Impostors),
@@ -62,6 +64,7 @@ impl AlertKind {
         ("breaker_open", Self::BreakerOpen),
         ("store_trouble", Self::StoreTrouble),
         ("certificate_expiring", Self::CertificateExpiring),
+        ("certificate_not_renewed", Self::CertificateNotRenewed),
     ];
 
     /// The word in the policy and in events.

@@ -14,6 +14,8 @@ use super::{
 
 /// The most times that an origin may be said to decode a path.
 const MAX_DEPTH: u8 = 3;
+/// The failures in a row after which a server is down.
+const FAILURES: u32 = 3;
 /// The most origins of one site.
 const MAX_ORIGINS: usize = 32;
 /// The longest time of a health setting.
@@ -104,7 +106,7 @@ impl Balance {
 
 impl Default for Health {
     fn default() -> Self {
-        Self { failures: 3, pause: Duration::from_secs(10), check: None }
+        Self { failures: FAILURES, pause: Duration::from_secs(10), check: None }
     }
 }
 
@@ -204,14 +206,14 @@ fn health(at: &At<'_>, findings: &mut Findings) -> Option<Health> {
     let second = Duration::from_secs(1);
     let mut time = |key: &str, default: u64| {
         let found = fields.duration(key, second..=HOUR, findings);
-        found.unwrap_or(Duration::from_secs(default))
+        found.unwrap_or_else(|| Duration::from_secs(default))
     };
     let (pause, interval, timeout) = (time("pause", 10), time("interval", 5), time("timeout", 2));
     let failures = fields.take("failures").and_then(|at| at.integer(1..=100, findings));
     let failures = failures.and_then(|number| u32::try_from(number).ok());
     let path = fields.take("path").and_then(|at| path(&at, findings));
     let check = path.map(|path| HealthCheck { path, interval, timeout });
-    Some(Health { failures: failures.unwrap_or(Health::default().failures), pause, check })
+    Some(Health { failures: failures.unwrap_or(FAILURES), pause, check })
 }
 
 /// A path, with a query or without.
@@ -252,10 +254,9 @@ mod tests {
         let found = one(&format!("{{ url: '{URL}', case_insensitive: true, decode_depth: 2 }}"));
         assert_eq!(found.1, Reading { case_insensitive: true, decode_depth: 2 });
         let two = "http://a.internal:1, http://b.internal:1";
-        for several in ["['http://a.internal:1', 'http://b.internal:1']"] {
-            assert_eq!(one(several).0, two);
-            assert_eq!(one(&format!("{{ urls: {several}, balance: least-connections }}")).0, two);
-        }
+        let several = "['http://a.internal:1', 'http://b.internal:1']";
+        assert_eq!(one(several).0, two);
+        assert_eq!(one(&format!("{{ urls: {several}, balance: least-connections }}")).0, two);
     }
 
     #[test]

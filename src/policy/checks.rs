@@ -3,6 +3,7 @@
 use std::{
     collections::HashMap,
     net::{IpAddr, SocketAddr},
+    path::PathBuf,
 };
 
 use crate::{
@@ -11,7 +12,14 @@ use crate::{
     robots::{Directive, Rule},
 };
 
-use super::{findings::Findings, mode::Mode, server::Server, shape::At, sites::Site, yaml::Value};
+use super::{
+    findings::Findings,
+    mode::Mode,
+    server::{Acme, Listener, Server},
+    shape::At,
+    sites::Site,
+    yaml::Value,
+};
 
 /// Refuses an origin that is one of Beadle's own listeners: every request would run in a circle.
 pub(super) fn refuse_loop(site: &Site, server: &Server, at: &At<'_>, findings: &mut Findings) {
@@ -141,5 +149,43 @@ pub(super) fn warn_of_unproven_names(site: &Site, at: &At<'_>, findings: &mut Fi
             Diagnostic::note("policy.unverified_claims", message)
                 .help("add an 'evidence' section to tell crawlers from impostors"),
         );
+    }
+}
+
+/// Refuses certificates that can't be ordered, and warns of doors that are not there.
+pub(super) fn weigh_certificates(
+    server: &Server,
+    sites: &[(At<'_>, Site)],
+    root: &At<'_>,
+    findings: &mut Findings,
+) {
+    let at = root.child("server").child("listen");
+    let has_tls = server.listen.iter().any(|listener| listener.tls.is_some());
+    if server.listen.iter().any(|listener| listener.is_redirect) && !has_tls {
+        let message = "redirects to HTTPS, but no listener has TLS";
+        let help = "add a listener with 'tls', unless another server has it";
+        findings.add(&at, Diagnostic::warning("policy.no_https", message).help(help));
+    }
+    let with_acme = server.listen.iter().filter_map(|one| one.tls.as_ref()?.acme.as_ref());
+    let mut folders: HashMap<PathBuf, &Acme> = HashMap::new();
+    for acme in with_acme {
+        let sites = sites.iter().map(|(_, site)| site);
+        if acme.hosts.is_empty() && acme.hosts_of(sites).is_empty() {
+            let help = "name them in 'hosts' of 'acme'; the hosts of the sites are wildcards, or no \
+                        names on the internet";
+            findings.refuse(&at, "no host to order a certificate for", help);
+        }
+        let other = folders.entry(acme.state_folder()).or_insert(acme);
+        if (&other.contact, &other.root) != (&acme.contact, &acme.root) {
+            let message = "one account with two contacts or two roots";
+            findings.refuse(&at, message, "write the same in both, or choose another folder");
+        }
+    }
+    let is_asked = |listener: &Listener| listener.tls.is_none() && listener.address.port() == 80;
+    if !folders.is_empty() && !server.listen.iter().any(is_asked) {
+        let message = "no plain listener on port 80, where the authority asks for the proof";
+        let help = "add '- { address: 0.0.0.0:80, redirect: https }', or forward port 80 of the hosts \
+                    to another listener";
+        findings.add(&at, Diagnostic::warning("policy.no_port_80", message).help(help));
     }
 }

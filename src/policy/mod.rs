@@ -36,8 +36,8 @@ pub use self::{
     robots_txt::{DEFAULT_CACHE_WINDOW, DEFAULT_ROBOTS_MAX_AGE, MAX_CACHE_WINDOW, RobotsTxt},
     sections::Policy,
     server::{
-        AccessFormat, AccessLog, Admin, DEFAULT_ADMIN, DEFAULT_LISTEN, Decide, Limits, Listener,
-        Server, Tls,
+        AccessFormat, AccessLog, Acme, Admin, CertificateFiles, DEFAULT_ACME_DIRECTORY,
+        DEFAULT_ACME_FOLDER, DEFAULT_ADMIN, DEFAULT_LISTEN, Decide, Limits, Listener, Server, Tls,
     },
     share::Share,
     sites::Site,

@@ -113,6 +113,7 @@ fn sections(
     let help = "write 'sites:' with at least one site";
     let sites_at = fields.require("sites", help, findings)?;
     let sites = sites::read(&sites_at, &names, &server.timeouts, findings);
+    checks::weigh_certificates(&server, &sites, root, findings);
     for (at, site) in &sites {
         checks::refuse_loop(site, &server, at, findings);
         checks::hint_at_case(site, at, findings);

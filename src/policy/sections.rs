@@ -7,7 +7,7 @@ use crate::crawlers::Catalogue;
 use super::{
     alerts::Alert,
     evidence::Evidence,
-    server::{AccessLog, Admin, Listener, Server, Tls},
+    server::{AccessLog, Acme, Admin, CertificateFiles, Listener, Server, Tls},
     sites::Site,
     test::{Test, TestFailures},
     violations::{Log, Violations},
@@ -48,9 +48,14 @@ impl Policy {
         let Self { server, violations, evidence, alerts, catalogue_file, .. } = self;
         let mut files = Vec::new();
         for Listener { tls, .. } in &mut server.listen {
-            if let Some(Tls { certificate, key }) = tls {
+            let Some(Tls { certificates, acme }) = tls else { continue };
+            for CertificateFiles { certificate, key } in certificates {
                 files.push(("server.listen.tls.certificate", certificate));
                 files.push(("server.listen.tls.key", key));
+            }
+            if let Some(Acme { root, folder, .. }) = acme {
+                files.extend(root.as_mut().map(|root| ("server.listen.tls.acme.root", root)));
+                files.push(("server.listen.tls.acme.folder", folder));
             }
         }
         if let Some(AccessLog { log: Log::File(file), .. }) = &mut server.access_log {

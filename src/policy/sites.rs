@@ -90,7 +90,8 @@ fn site(
         enforcement::read(fields.take("enforcement").as_ref(), &robots_txt, names, findings);
     let ((mut backend, reading), hosts) = (backend?, hosts?);
     let exact = hosts.iter().find(|host| matches!(host, Host::Exact(_)));
-    backend.host = exact.or(hosts.first()).map(|host| host.as_str().to_owned()).unwrap_or_default();
+    backend.host =
+        exact.or_else(|| hosts.first()).map(|host| host.as_str().to_owned()).unwrap_or_default();
     Some(Site {
         at: Spot::from(at),
         hosts,

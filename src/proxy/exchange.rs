@@ -12,13 +12,14 @@ use pingora::{
 };
 
 use crate::{
+    edge::Course,
     gate::Passage,
     metrics::{Gauge, Metrics},
     policy::OriginTimeouts,
     publication::{Attempts, Fault},
 };
 
-use super::{access::Course, silence::Silence, upgrade};
+use super::{silence::Silence, upgrade};
 
 /// The state of one request through the phases.
 #[derive(Debug)]

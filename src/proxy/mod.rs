@@ -10,7 +10,8 @@
 //! logging              the access log; Gate::finish: counted and recorded with the final status
 //! ```
 //!
-//! May use: gate, publication, policy, enforce, framing, lines, metrics, diagnostic, escape. Must not know: admin,
+//! May use: edge, tls, gate, publication, policy, enforce, lines, metrics, diagnostic, escape. Must not
+//! know: admin,
 //! cli.
 
 use std::{
@@ -34,33 +35,25 @@ use pingora::{
 };
 
 use crate::{
+    edge::{self, AccessLog, Course, Phase},
     escape,
-    gate::{self, Answer, Gate, Reception},
+    gate::{self, Answer, Gate, Passage, Reception},
     lines::Log,
     metrics::Metrics,
     policy::{self, Policy},
     publication::{Clock, Fault, Handles},
+    tls::Challenges,
 };
 
-pub use self::server::{Running, check, start};
-use self::{
-    access::{AccessLog, Course},
-    edge::Phase,
-    exchange::Exchange,
-};
+use self::exchange::Exchange;
+pub use self::server::{Running, start};
 
-mod access; // the access log
-mod edge; // the connection before pingora's parser
 mod exchange; // a request on its way to an origin
 mod failure; // errors without the octets of messages
 mod fields; // header fields of one hop
-mod guests; // connections of each client network
-mod listen; // sockets
-mod opening; // PROXY protocol and TLS handshake
 mod send; // answers and tags written to the client
 mod server; // listeners, start and drain
 mod silence; // how long a tunnel or a stream may be silent
-mod socket; // a TCP connection
 mod upgrade; // connections that switch protocols
 
 /// The proxy, with everything that its requests share.
@@ -73,6 +66,9 @@ pub struct Proxy {
     trusted: Vec<IpNet>,
     timeouts: policy::Timeouts,
     header_fields: usize,
+    challenges: Arc<Challenges>,
+    /// The listeners that only send requests to HTTPS.
+    redirects: Vec<policy::Listener>,
     connections: Arc<edge::Connections>,
     /// The time of the last warning about a failing origin, in seconds.
     warned_at: AtomicI64,
@@ -86,6 +82,7 @@ impl Proxy {
     pub fn new(gate: Arc<Gate>, handles: &Handles, policy: &Policy, log: Option<Arc<Log>>) -> Self {
         let access_log =
             log.map(|log| AccessLog::new(log, Arc::clone(&gate), Arc::clone(&handles.clock)));
+        let listeners = policy.server.listen.iter();
         Self {
             gate,
             access_log,
@@ -94,6 +91,8 @@ impl Proxy {
             trusted: policy.server.trusted_proxies.clone(),
             timeouts: policy.server.timeouts,
             header_fields: policy.server.limits.header_fields as usize,
+            challenges: handles.certificates.challenges(),
+            redirects: listeners.filter(|one| one.is_redirect).cloned().collect(),
             connections: Arc::default(),
             warned_at: AtomicI64::new(0),
             unlogged: AtomicU64::new(0),
@@ -106,12 +105,27 @@ impl Proxy {
             return self.gate.refuse(refusal);
         }
         let request = request(session);
+        if let Some(answer) = self.challenges.answer(request.target) {
+            return Reception {
+                answer: Some(Answer::challenge(answer)),
+                passage: Passage::default(),
+            };
+        }
+        if !self.redirects.is_empty() && self.is_redirect(session) {
+            return self.gate.redirect(&request);
+        }
         let started = Instant::now();
         let reception = self.gate.receive(&request, self.clock.moment());
         if !request.is_about_server() && reception.passage.served().is_some() {
             self.metrics.decision_seconds.observe(started.elapsed().as_secs_f64());
         }
         reception
+    }
+
+    /// Whether the connection comes through a listener that only sends requests to HTTPS.
+    fn is_redirect(&self, session: &Session) -> bool {
+        let local = session.server_addr().and_then(|address| address.as_inet());
+        local.is_some_and(|local| self.redirects.iter().any(|one| one.takes(*local)))
     }
 
     /// Warns of a failing origin, at most once a second, and counts the failures in between.

@@ -19,18 +19,17 @@ use pingora::{
     proxy::http_proxy,
     server::{RunArgs, Server, ShutdownSignal, ShutdownSignalWatch, configuration::ServerConf},
 };
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
 use tokio::{sync::watch, time::timeout};
 
-use crate::{diagnostic::Diagnostic, metrics::Metrics, policy};
-
-use super::{
-    Proxy,
-    edge::{ClientLimits, Connections, Edge},
-    guests::Guests,
-    listen::{Common, Listeners},
-    opening::Opening,
+use crate::{
+    diagnostic::Diagnostic,
+    edge::{ClientLimits, Common, Connections, Edge, Guests, Listeners, Opening},
+    metrics::Metrics,
+    policy,
+    tls::Certificates,
 };
+
+use super::Proxy;
 
 /// The idle time after which a draining server without connections ends.
 const QUIET: Duration = Duration::from_millis(100);
@@ -49,52 +48,16 @@ pub struct Running {
     connections: Arc<Connections>,
 }
 
-/// Checks every certificate of the policy.
-///
-/// # Errors
-/// A finding for each unusable one.
-pub fn check(server: &policy::Server) -> Result<(), Vec<Diagnostic>> {
-    let certificates = server.listen.iter().filter_map(|listener| listener.tls.as_ref());
-    let findings: Vec<_> = certificates.filter_map(|tls| certificate_finding(tls).err()).collect();
-    if findings.is_empty() { Ok(()) } else { Err(findings) }
-}
-
-/// The largest PEM file, in octets.
-const MAX_PEM: u64 = 4 << 20;
-
-fn certificate_finding(tls: &policy::Tls) -> Result<(), Diagnostic> {
-    let refused = |file: &std::path::Path, error: &dyn std::fmt::Display| {
-        Diagnostic::error("server.tls", format!("{}: {error}", file.display()))
-            .help("name PEM files of a certificate chain and its private key")
-    };
-    for file in [&tls.certificate, &tls.key] {
-        // A device may have no end, and a pipe no writer.
-        let found = std::fs::metadata(file).map_err(|error| refused(file, &error))?;
-        if !found.is_file() || found.len() > MAX_PEM {
-            return Err(refused(file, &"not a regular file of 4 MiB at most"));
-        }
-    }
-    let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_file_iter(&tls.certificate)
-        .and_then(Iterator::collect)
-        .map_err(|error| refused(&tls.certificate, &error))?;
-    let key = PrivateKeyDer::from_pem_file(&tls.key).map_err(|error| refused(&tls.key, &error))?;
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    rustls::ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .and_then(|config| config.with_no_client_auth().with_single_cert(chain, key))
-        .map(drop)
-        .map_err(|error| refused(&tls.certificate, &error))
-}
-
 /// Starts the proxy. `sockets` are those of the policy's listeners, in their order. They listen
 /// already: a connection that comes before the proxy accepts it waits in the kernel.
 ///
 /// # Errors
-/// A certificate is unusable after all.
+/// There is no thread for it, or a socket is unusable.
 pub fn start(
     server: &policy::Server,
     sockets: Vec<TcpListener>,
     proxy: Proxy,
+    certificates: &Certificates,
     metrics: Arc<Metrics>,
 ) -> Result<Running, Diagnostic> {
     // With several providers compiled in, rustls needs a default. A second installation fails
@@ -131,7 +94,11 @@ pub fn start(
         metrics: Arc::clone(&metrics),
         handshake_time: server.limits.handshake_time,
     };
-    let openings = server.listen.iter().map(opening).collect::<Result<Vec<_>, _>>()?;
+    let openings = server
+        .listen
+        .iter()
+        .map(|one| opening(one, certificates))
+        .collect::<Result<Vec<_>, _>>()?;
     let (listeners, closed) = Listeners::new(common, sockets.into_iter().zip(openings).collect())?;
     pingora.add_service(listeners);
     let (stop, stopped) = watch::channel(false);
@@ -146,11 +113,15 @@ pub fn start(
 }
 
 /// The way in which connections of a listener open.
-fn opening(listener: &policy::Listener) -> Result<Opening, Diagnostic> {
-    let tls = listener.tls.as_ref().map(|tls| {
-        let (certificate, key) = (tls.certificate.to_string_lossy(), tls.key.to_string_lossy());
-        let mut settings = TlsSettings::intermediate(&certificate, &key)
+fn opening(
+    listener: &policy::Listener,
+    certificates: &Certificates,
+) -> Result<Opening, Diagnostic> {
+    let tls = certificates.resolver(listener.address).map(|resolver| {
+        // The resolver stands for the files.
+        let mut settings = TlsSettings::intermediate("", "")
             .map_err(|error| Diagnostic::error("server.tls", error.to_string()))?;
+        settings.set_cert_resolver(resolver);
         settings.enable_h2();
         Ok(Arc::new(settings.build()))
     });

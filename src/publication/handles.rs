@@ -6,13 +6,14 @@ use arc_swap::{ArcSwap, ArcSwapOption};
 use jiff::Timestamp;
 
 use crate::{
-    alerts::{Certificate, Refusal, State, Tally, Trouble},
+    alerts::{self, Refusal, State, Tally, Trouble},
     conduct::Conduct,
     crawlers::Outcome,
     enforce::{Action, Rulebook},
     evidence::Verifier,
     metrics::Metrics,
     policy::{ClientIp, Policy},
+    tls::{self, Certificates},
     violations::{Error, Health, Settings, Sink},
 };
 
@@ -39,8 +40,8 @@ pub struct Handles {
     pub metrics: Arc<Metrics>,
     /// The refusal of the policy file as it is now.
     pub refused: Arc<ArcSwapOption<Refusal>>,
-    /// The certificates that listeners present.
-    pub certificates: Arc<[Certificate]>,
+    /// The certificates of the listeners.
+    pub certificates: Arc<Certificates>,
 }
 
 impl Handles {
@@ -106,12 +107,21 @@ impl Handles {
             product_token: one.product_token,
             requests: one.requests,
         });
+        let certificates = self.certificates.presented().into_iter().map(|one| {
+            let tls::Presented { file, begins, ends } = one;
+            alerts::Certificate { file, begins, ends }
+        });
+        let not_renewed = self.certificates.troubles().into_iter().map(|one| {
+            let tls::Trouble { file, reason } = one;
+            alerts::NotRenewed { file, reason }
+        });
         State {
             refused: refused.load().as_deref().cloned(),
             quarantined: metrics.robots_in_quarantine(),
             open_breakers: metrics.open_breakers(),
             troubles: troubles.collect(),
-            certificates: self.certificates.to_vec(),
+            certificates: certificates.collect(),
+            not_renewed: not_renewed.collect(),
             lost: sink.counts().dropped,
             tallies: tallies.collect(),
         }

@@ -34,11 +34,10 @@
 //! Before the first file, the policy's own part is published, or a file without rules. It is kept for
 //! a minute, and none of the origin's rules is enforced.
 //!
-//! May use: policy, enforce, robots, crawlers, violations, evidence, conduct, alerts, fetch,
-//! metrics, diagnostic, escape. Must not know: gate, proxy, admin, cli, pingora.
+//! May use: policy, enforce, robots, crawlers, violations, evidence, conduct, alerts, tls, fetch,
+//! metrics, diagnostic, escape, stamp. Must not know: gate, proxy, admin, cli, pingora.
 
 mod addresses; // addresses of the origins' names
-mod certificates; // when the listeners' certificates end
 mod change; // the state and its changes: pure
 mod clock; // the time, corrected for clock changes
 mod counters; // the counters of one site

@@ -1,12 +1,8 @@
 //! The policy file on disk: its changes and its content.
 
-use std::{
-    os::unix::fs::MetadataExt,
-    path::{Path, PathBuf},
-    time::SystemTime,
-};
+use std::path::PathBuf;
 
-use crate::{diagnostic::Diagnostic, policy::Policy};
+use crate::{diagnostic::Diagnostic, policy::Policy, stamp::Stamp};
 
 use super::files;
 
@@ -25,14 +21,6 @@ pub(super) struct PolicyFile {
 struct Stamps {
     policy: Option<Stamp>,
     catalogue: Option<Stamp>,
-}
-
-/// The identity of one version of a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Stamp {
-    inode: u64,
-    length: u64,
-    modified: SystemTime,
 }
 
 impl PolicyFile {
@@ -91,14 +79,5 @@ impl PolicyFile {
             policy: Stamp::of(&self.path),
             catalogue: self.catalogue.as_deref().and_then(Stamp::of),
         }
-    }
-}
-
-impl Stamp {
-    /// `None` if there is no file.
-    fn of(file: &Path) -> Option<Self> {
-        let metadata = std::fs::metadata(file).ok()?;
-        let modified = metadata.modified().ok()?;
-        Some(Self { inode: metadata.ino(), length: metadata.len(), modified })
     }
 }

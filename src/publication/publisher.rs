@@ -22,12 +22,12 @@ use crate::{
     fetch::Client,
     metrics::Metrics,
     policy::Policy,
+    tls::Certificates,
     violations::{Quarantined, Sink, Unread},
 };
 
 use super::{
     addresses::AddressBook,
-    certificates,
     change::{Change, InForce, next},
     handles::Handles,
     log,
@@ -82,6 +82,7 @@ impl Publisher {
         (file, trial): (PathBuf, Trial),
         memory: Memory,
         sink: Arc<Sink>,
+        certificates: Arc<Certificates>,
         metrics: Arc<Metrics>,
     ) -> Result<Self, Diagnostic> {
         let in_file = |finding: Diagnostic| finding.in_file(&file.display().to_string());
@@ -117,7 +118,6 @@ impl Publisher {
         let conduct = Arc::new(conduct);
         let file = PolicyFile::new(file, &policy);
         let refused = Arc::default();
-        let certificates = certificates::of(&policy.server).into();
         let handles = Handles { published, conduct, clock, sink, metrics, refused, certificates };
         handles.remember(policy.violations.client_ip);
         let unread = memory.unread;
@@ -202,6 +202,7 @@ impl Publisher {
         // The swap comes last.
         let retired = std::mem::replace(&mut self.verifier, verifier);
         let files = sources::files(&policy, self.origins.as_ref());
+        self.handles.certificates.follow(&policy, &self.handles.metrics);
         self.publish(Change::Policy(policy, files));
         self.webhooks.send_replace(webhooks);
         // Open connections keep the old verifier until they close.

@@ -23,7 +23,7 @@ use super::{
     sources,
 };
 
-/// How often to check the policy files. A check costs less than file system events in a folder with
+/// How often to check the policy files and the certificates. A check costs less than file system events in a folder with
 /// a database, and works across links, mounts and replaced folders.
 const FILES: Duration = Duration::from_millis(250);
 /// How often to check the database for an accepted file.
@@ -50,6 +50,7 @@ impl Publisher {
                 request = requests.next() => {
                     let Some(request) = request else { break };
                     self.file.mark_as_read();
+                    self.handles.certificates.read_again(&self.handles.metrics);
                     let outcome = self.reload_with(notice).await;
                     if outcome == Outcome::Unchanged {
                         self.handles.metrics.reload("unchanged");
@@ -66,6 +67,7 @@ impl Publisher {
                     older.into_iter().for_each(|older| self.publish(Change::Recalled(older)));
                 }
                 _ = files.tick() => {
+                    self.handles.certificates.check(&self.handles.metrics);
                     if self.file.has_changed() {
                         self.reload_with(notice).await;
                     }

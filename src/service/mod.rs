@@ -19,7 +19,7 @@ use std::{
 use jiff::Timestamp;
 
 use crate::{
-    admin, api,
+    acme, admin, api,
     console::exit::{Error, Exit},
     decide, desk,
     gate::Gate,
@@ -28,6 +28,7 @@ use crate::{
     policy::Policy,
     proxy::{self, Proxy, Running},
     publication::{self, Publisher, ReloadRequests, Reloads},
+    tls::Certificates,
     trial,
     violations::{CountsInMemory, Sink},
 };
@@ -81,16 +82,15 @@ impl Service {
         inheritance: Inheritance,
     ) -> Result<Self, Error> {
         let addresses: Vec<_> = policy.server.addresses().collect();
-        let (sockets, unusable) =
-            (Sockets::bind(&addresses, inheritance), proxy::check(&policy.server).err());
-        let mut sockets = match (sockets, unusable) {
-            (Ok(sockets), None) => sockets,
-            (sockets, unusable) => {
-                let findings = sockets.err().into_iter().chain(unusable).flatten();
+        let metrics = Arc::new(Metrics::new());
+        let sockets = Sockets::bind(&addresses, inheritance);
+        let (mut sockets, certificates) = match (sockets, Certificates::read(&policy, &metrics)) {
+            (Ok(sockets), Ok(certificates)) => (sockets, Arc::new(certificates)),
+            (sockets, certificates) => {
+                let findings = sockets.err().into_iter().chain(certificates.err()).flatten();
                 return Err(Error::Findings(findings.collect()));
             }
         };
-        let metrics = Arc::new(Metrics::new());
         let (sink, memory) = open_store(&policy, file)?;
         let access_log = open_access_log(&policy, file, &metrics)?;
         let server = policy.server.clone();
@@ -128,8 +128,9 @@ impl Service {
         let at_start = policy.clone();
         let (policy_file, sink_of) = (file.to_owned(), Arc::clone(&sink));
         let file_and_trial = (policy_file.clone(), trial::findings as publication::Trial);
+        let (presented, counted) = (Arc::clone(&certificates), Arc::clone(&metrics));
         let started =
-            Publisher::start(policy, file_and_trial, memory, sink_of, Arc::clone(&metrics)).await;
+            Publisher::start(policy, file_and_trial, memory, sink_of, presented, counted).await;
         let refused = |finding| Error::Findings(vec![finding]);
         let publisher = started.map_err(refused)?;
         let handles = publisher.handles();
@@ -149,7 +150,11 @@ impl Service {
         let proxy = Proxy::new(gate, &handles, &at_start, access_log.clone());
         let listening = server.listen.iter().map(|listener| sockets.take(listener.address));
         let listening = listening.collect::<Result<_, _>>()?;
-        let running = proxy::start(&server, listening, proxy, metrics).map_err(refused)?;
+        let counted = Arc::clone(&metrics);
+        let running = proxy::start(&server, listening, proxy, &certificates, counted);
+        let running = running.map_err(refused)?;
+        // An authority asks the listeners for its proof.
+        tokio::spawn(acme::run(certificates, metrics));
         ready.store(true, Ordering::Release);
         let drain = server.timeouts.drain;
         Ok(Self { running, deciding, publisher, reloads, requests, sink, access_log, ready, drain })

@@ -26,6 +26,7 @@ mod origin_side; // what the proxy does towards the origin
 mod robots_tags; // the policy's tags, merged with the origin's
 mod serve_robots; // robots.txt, whatever else fails
 mod several_origins; // who gets a request while some are down
+mod tls; // certificates by name, taken anew without a restart
 mod transparent; // everything else, byte for byte
 mod tunnels; // how long WebSockets and event streams may be silent
 
@@ -51,6 +52,7 @@ mod standing; // addresses and names as evidence for a claim
 
 // === the program and its verbs
 mod access_log; // a line for each request; no secrets in the log
+mod acme; // certificates that the program orders itself
 mod admin;
 mod alerts; // events for the operator
 mod api; // JSON and exports for other programs

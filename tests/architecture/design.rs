@@ -1,13 +1,13 @@
 //! The design as tables: rooms, crates, clocks, effects, sizes.
 
 /// The rooms of the base; every room may use them.
-pub(crate) const BASE: [&str; 7] =
-    ["connections", "diagnostic", "escape", "fetch", "metrics", "product_token", "text"];
+pub(crate) const BASE: [&str; 8] =
+    ["connections", "diagnostic", "escape", "fetch", "metrics", "product_token", "stamp", "text"];
 const FORMATS_AND_KEYS: [&str; 5] = ["robots", "robots_tag", "signature", "crawlers", "keys"];
 
 /// The rooms that each room may use beside the base and itself. An arrow only ever points up this
 /// table.
-pub(crate) const USES: [(&str, &[&str]); 37] = [
+pub(crate) const USES: [(&str, &[&str]); 40] = [
     ("framing", &[]),
     ("access_log", &[]),
     ("robots", &[]),
@@ -31,9 +31,21 @@ pub(crate) const USES: [(&str, &[&str]); 37] = [
     ("report", &["robots", "crawlers", "policy", "enforce", "comparison", "violations"]),
     ("audit", &["robots", "robots_tag", "crawlers", "policy", "enforce", "report"]),
     ("alerts", &["policy"]),
+    ("tls", &["policy"]),
+    ("acme", &["policy", "tls"]),
     (
         "publication",
-        &["robots", "crawlers", "policy", "enforce", "violations", "evidence", "conduct", "alerts"],
+        &[
+            "robots",
+            "crawlers",
+            "policy",
+            "enforce",
+            "violations",
+            "evidence",
+            "conduct",
+            "alerts",
+            "tls",
+        ],
     ),
     (
         "gate",
@@ -81,7 +93,8 @@ pub(crate) const USES: [(&str, &[&str]); 37] = [
             "explanation",
         ],
     ),
-    ("proxy", &["framing", "policy", "enforce", "lines", "publication", "gate"]),
+    ("edge", &["framing", "policy", "lines", "publication", "gate"]),
+    ("proxy", &["policy", "enforce", "lines", "tls", "publication", "gate", "edge"]),
     ("decide", &["policy", "enforce", "publication", "gate"]),
     ("admin", &["violations", "report", "publication", "gate"]),
     (
@@ -107,6 +120,8 @@ pub(crate) const USES: [(&str, &[&str]); 37] = [
     (
         "service",
         &[
+            "tls",
+            "acme",
             "console",
             "robots",
             "robots_tag",
@@ -177,13 +192,13 @@ pub(crate) const USES: [(&str, &[&str]); 37] = [
 ];
 
 /// The places of each direct dependency; it is unknown everywhere else.
-pub(crate) const CRATES: [(&str, &[&str]); 50] = [
-    ("pingora", &["proxy/"]),
-    ("async_trait", &["proxy/"]),
+pub(crate) const CRATES: [(&str, &[&str]); 51] = [
+    ("pingora", &["edge/", "proxy/"]),
+    ("async_trait", &["edge/", "proxy/"]),
     ("instant_acme", &["acme/"]),
     ("listenfd", &["service/sockets.rs"]),
     ("sd_notify", &["service/systemd.rs"]),
-    ("ppp", &["proxy/"]),
+    ("ppp", &["edge/"]),
     (
         "http",
         &[
@@ -191,6 +206,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
             "evidence/",
             "gate/",
             "explanation/",
+            "edge/",
             "proxy/",
             "decide/",
             "admin/",
@@ -211,6 +227,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
             "evidence/",
             "publication/",
             "gate/",
+            "edge/",
             "proxy/",
             "decide/",
             "replay/",
@@ -220,10 +237,13 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
         "tokio",
         &[
             "connections/",
+            "tls/",
+            "acme/",
             "fetch/",
             "evidence/",
             "alerts/",
             "publication/",
+            "edge/",
             "proxy/",
             "decide/",
             "admin/",
@@ -237,6 +257,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
     (
         "parking_lot",
         &[
+            "tls/",
             "tally/",
             "counts/",
             "lines/",
@@ -245,17 +266,27 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
             "conduct/",
             "publication/",
             "gate/",
-            "proxy/handover.rs",
+            "edge/guests.rs",
         ],
     ),
-    ("arc_swap", &["evidence/", "publication/", "gate/"]),
+    ("arc_swap", &["tls/", "evidence/", "publication/", "gate/"]),
     (
         "ipnet",
-        &["fetch/", "crawlers/ranges/", "policy/", "evidence/", "gate/", "proxy/", "decide/"],
+        &[
+            "fetch/",
+            "crawlers/ranges/",
+            "policy/",
+            "evidence/",
+            "gate/",
+            "edge/",
+            "proxy/",
+            "decide/",
+        ],
     ),
-    ("rustls", &["fetch/", "publication/certificates.rs", "proxy/"]),
+    ("rustls", &["fetch/", "tls/", "proxy/"]),
+    ("rcgen", &["tls/stand_in.rs"]),
     ("regex_automata", &["crawlers/patterns.rs"]),
-    ("x509_parser", &["publication/certificates.rs"]),
+    ("x509_parser", &["tls/pair.rs"]),
     ("memchr", &["access_log/", "robots/", "record/path_pattern.rs", "replay/"]),
     ("sfv", &["robots_tag/", "robots/record.rs", "signature/"]),
     ("serde_yaml", &["policy/yaml.rs", "import/anubis.rs"]),
@@ -263,6 +294,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
         "serde",
         &[
             "access_log/",
+            "acme/",
             "diagnostic",
             "product_token",
             "text",
@@ -289,6 +321,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
     (
         "serde_json",
         &[
+            "acme/",
             "diagnostic",
             "signature/",
             "crawlers/",
@@ -329,6 +362,8 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
     (
         "jiff",
         &[
+            "tls/",
+            "acme/",
             "enforce/",
             "comparison/",
             "tally/",
@@ -343,6 +378,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
             "gate/",
             "explanation/",
             "trial/",
+            "edge/",
             "proxy/",
             "admin/",
             "desk/",
@@ -382,6 +418,8 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
         "tracing",
         &[
             "connections/",
+            "tls/",
+            "acme/",
             "tally/",
             "record/",
             "lines/",
@@ -391,6 +429,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
             "alerts/",
             "publication/",
             "gate/",
+            "edge/",
             "proxy/",
             "console/log_lines.rs",
             "admin/",
@@ -410,23 +449,25 @@ pub(crate) const CRATES: [(&str, &[&str]); 50] = [
 /// What reads a clock, and the rooms that may; the others get the time as an argument.
 pub(crate) const CLOCKS: [&str; 4] =
     ["Timestamp::now", "SystemTime::now", "Instant::now", "Zoned::now"];
-pub(crate) const CLOCK_ROOMS: [&str; 10] = [
+pub(crate) const CLOCK_ROOMS: [&str; 12] = [
     "fetch",
     "lines",
     "violations",
     "evidence",
     "alerts",
     "publication",
+    "edge",
     "proxy",
     "decide",
     "service",
     "cli",
+    "acme",
 ];
 
 /// Sockets, and the rooms that open them; the gate gets requests as data.
 pub(crate) const SOCKETS: [&str; 4] = ["TcpStream", "TcpListener", "UdpSocket", "UnixStream"];
-pub(crate) const SOCKET_ROOMS: [&str; 6] =
-    ["connections", "proxy", "decide", "admin", "service", "cli"];
+pub(crate) const SOCKET_ROOMS: [&str; 7] =
+    ["connections", "edge", "proxy", "decide", "admin", "service", "cli"];
 
 /// What prints; only cli does.
 pub(crate) const PRINTING: [&str; 5] = ["println!", "eprintln!", "print!", "eprint!", "dbg!"];
@@ -468,6 +509,7 @@ pub(crate) const PURE_ROOMS: [&str; 20] = [
 /// The most lines of a file, and of half of the files.
 pub(crate) const MOST_LINES: usize = 450;
 pub(crate) const MOST_LINES_OF_HALF: usize = 200;
-/// The most lines of a room, and of the proxy: what is not about pingora belongs into the gate.
+/// The most lines of a room, and of the proxy: what is not about pingora belongs into the gate, what is
+/// about connections into the edge.
 pub(crate) const MOST_LINES_OF_ROOM: usize = 6_500;
 pub(crate) const MOST_LINES_OF_PROXY: usize = 2_500;

@@ -30,6 +30,14 @@ fn probes() -> Vec<(&'static str, String)> {
         ("`server.decide`", top(&format!("server: {{ decide: {{ {ODD} }} }}"))),
         ("`server.listen[].tls`", top(&format!("server: {{ listen: [{{ tls: {{ {ODD} }} }}] }}"))),
         ("`server.access_log`", top(&format!("server: {{ access_log: {{ {ODD} }} }}"))),
+        (
+            "`server.listen[].tls.certificates[]`",
+            top(&format!("server: {{ listen: [{{ tls: {{ certificates: [{{ {ODD} }}] }} }}] }}")),
+        ),
+        (
+            "`server.listen[].tls.acme`",
+            top(&format!("server: {{ listen: [{{ tls: {{ acme: {{ {ODD} }} }} }}] }}")),
+        ),
         ("`server.timeouts`", top(&format!("server: {{ timeouts: {{ {ODD} }} }}"))),
         ("`violations`", top(&format!("violations: {{ {ODD} }}"))),
         ("`evidence`", top(&format!("evidence: {{ {ODD} }}"))),

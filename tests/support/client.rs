@@ -116,7 +116,7 @@ impl Client {
 
     /// Connects to a program that may not listen yet.
     pub(crate) fn try_connect(port: u16) -> io::Result<Self> {
-        Ok(Self { stream: Stream::Plain(connected(port)?), read: Vec::new() })
+        Ok(Self { stream: Stream::Plain(try_connected(port)?), read: Vec::new() })
     }
 
     /// Connects from this address of the machine.
@@ -127,7 +127,12 @@ impl Client {
 
     /// Connects to a TLS listener.
     pub(crate) fn connect_tls(port: u16) -> Self {
-        let stream = tls::over(connected(port).expect("the port is open"));
+        let stream = tls::over(connected(port));
+        Self { stream: Stream::Tls(Box::new(stream)), read: Vec::new() }
+    }
+
+    /// A client over this TLS connection.
+    pub(crate) fn over_tls(stream: TlsStream) -> Self {
         Self { stream: Stream::Tls(Box::new(stream)), read: Vec::new() }
     }
 
@@ -263,7 +268,12 @@ fn connected_from(source: Ipv4Addr, port: u16) -> io::Result<TcpStream> {
     ready(stream)
 }
 
-fn connected(port: u16) -> io::Result<TcpStream> {
+/// A connected socket with deadlines.
+pub(crate) fn connected(port: u16) -> TcpStream {
+    try_connected(port).expect("the port is open")
+}
+
+fn try_connected(port: u16) -> io::Result<TcpStream> {
     ready(TcpStream::connect((Ipv4Addr::LOCALHOST, port))?)
 }
 

@@ -150,7 +150,7 @@ impl Connection {
         stream.set_read_timeout(Some(PATIENCE)).expect("a socket takes a timeout");
         stream.set_write_timeout(Some(PATIENCE)).expect("a socket takes a timeout");
         stream.set_nodelay(true).expect("a socket takes this option");
-        let mut stream = tls::over_with(stream, &[b"h2"]);
+        let mut stream = tls::over_http_2(stream);
         while stream.conn.is_handshaking() {
             stream.conn.complete_io(&mut stream.sock).expect("a handshake");
         }

@@ -20,6 +20,7 @@ pub(crate) mod name_server;
 pub(crate) mod nginx;
 pub(crate) mod origin;
 pub(crate) mod origin_models;
+pub(crate) mod pebble;
 pub(crate) mod ports;
 pub(crate) mod program;
 pub(crate) mod tls;

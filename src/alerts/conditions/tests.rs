@@ -1,5 +1,5 @@
 use super::*;
-use crate::alerts::{Certificate, Refusal, Trouble};
+use crate::alerts::{Certificate, NotRenewed, Refusal, Trouble};
 
 const MINUTE: u64 = 60;
 
@@ -77,7 +77,9 @@ fn each_part_of_the_program_has_its_event() {
 #[test]
 fn a_certificate_is_told_of_two_weeks_before_its_end() {
     let ends: Timestamp = "2026-12-24T12:00:00Z".parse().expect("a time");
-    let certificates = vec![Certificate { file: "/etc/site.pem".to_owned(), ends }];
+    let begins: Timestamp = "2026-09-25T12:00:00Z".parse().expect("a time");
+    let file = "/etc/site.pem".to_owned();
+    let certificates = vec![Certificate { file: file.clone(), begins, ends }];
     let state = State { certificates, ..State::default() };
     let mut watcher = watcher(&[]);
     let mut at = |now: &str, since_start| {
@@ -88,11 +90,30 @@ fn a_certificate_is_told_of_two_weeks_before_its_end() {
     assert!(at("2026-12-10T11:59:00Z", 0).is_empty());
     assert_eq!(
         at("2026-12-10T12:01:00Z", 60),
-        ["certificate /etc/site.pem ends at 2026-12-24 12:00:00 UTC; renew it, and restart Beadle"]
+        ["certificate /etc/site.pem ends at 2026-12-24 12:00:00 UTC; renew it"]
     );
     assert!(at("2026-12-25T12:00:00Z", 86_400).is_empty(), "told");
     let warning = state.certificates[0].warning("2026-12-25T12:00:00Z".parse().expect("a time"));
     assert!(warning.is_some_and(|text| text.contains(" ended at ")));
+    // One of six days is renewed with two days left.
+    let begins = "2026-12-18T12:00:00Z".parse().expect("a time");
+    let short = Certificate { file, begins, ends };
+    let is_due = |now: &str| short.is_due(now.parse().expect("a time"));
+    assert!(!is_due("2026-12-23T11:59:00Z"));
+    assert!(is_due("2026-12-23T12:01:00Z"));
+}
+
+#[test]
+fn a_failed_renewal_is_told_of_by_its_certificate() {
+    let one = |reason: &str| NotRenewed { file: "/a.pem".to_owned(), reason: reason.to_owned() };
+    let mut state = State { not_renewed: vec![one("no answer")], ..State::default() };
+    let mut watcher = watcher(&[]);
+    assert_eq!(
+        look(&mut watcher, &state, 0),
+        ["certificate_not_renewed certificate /a.pem is not renewed: no answer"]
+    );
+    state.not_renewed = vec![one("another reason")];
+    assert!(look(&mut watcher, &state, 5).is_empty(), "told");
 }
 
 #[test]

@@ -27,8 +27,14 @@ pub(super) fn crawlers(policy: &Policy) -> Group {
 /// The facts about listeners and their limits.
 pub(super) fn server(server: &Server) -> Group {
     let listen = server.listen.iter().map(|listener| match &listener.tls {
+        None if listener.is_redirect => format!("{}, redirects to HTTPS", listener.address),
         None => listener.address.to_string(),
-        Some(tls) => format!("{}, TLS with {}", listener.address, escape::path(&tls.certificate)),
+        Some(tls) => {
+            let files = tls.certificates.iter().map(|files| escape::path(&files.certificate));
+            let acme = tls.acme.iter().map(|acme| format!("ACME of {}", acme.directory));
+            let all: Vec<String> = files.chain(acme).collect();
+            format!("{}, TLS with {}", listener.address, all.join(", "))
+        }
     });
     let admin = match &server.admin {
         None => "off".to_owned(),

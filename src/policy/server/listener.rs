@@ -1,40 +1,49 @@
 //! The sockets that take requests.
 
-use std::{net::SocketAddr, path::PathBuf};
+use std::net::SocketAddr;
 
 use crate::keys;
 
 use super::super::{
     findings::Findings,
-    scalar::{path, socket},
+    scalar::socket,
     shape::{At, Fields},
     yaml::Value,
 };
-use super::address::{DEFAULT_LISTEN, clash, known};
+use super::{
+    address::{DEFAULT_LISTEN, clash, known},
+    tls::{Tls, tls},
+};
 
 /// A socket that takes requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listener {
     /// Address and port.
     pub address: SocketAddr,
-    /// Certificate and key of a TLS listener; `None` is plain HTTP.
+    /// The certificates of a TLS listener; `None` is plain HTTP.
     pub tls: Option<Tls>,
+    /// Whether it only sends requests to HTTPS (default no).
+    pub is_redirect: bool,
     /// Whether each connection begins with a PROXY protocol header (default false).
     pub proxy_protocol: bool,
 }
 
-/// PEM files of a TLS listener.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tls {
-    /// The certificate chain.
-    pub certificate: PathBuf,
-    /// The private key.
-    pub key: PathBuf,
+impl Listener {
+    /// A listener for plain HTTP.
+    pub(super) fn plain(address: SocketAddr) -> Self {
+        Self { address, tls: None, is_redirect: false, proxy_protocol: false }
+    }
+
+    /// Whether a connection to this local address comes through it.
+    pub fn takes(&self, local: SocketAddr) -> bool {
+        let (own, local_ip) = (self.address.ip().to_canonical(), local.ip().to_canonical());
+        self.address.port() == local.port() && (own.is_unspecified() || own == local_ip)
+    }
 }
 
 pub(super) fn listeners(fields: &Fields<'_>, findings: &mut Findings) -> Vec<Listener> {
     let Some(at) = fields.take("listen") else {
-        return vec![Listener { address: known(DEFAULT_LISTEN), tls: None, proxy_protocol: false }];
+        return vec![Listener::plain(known(DEFAULT_LISTEN))];
     };
     let items = at.items(findings);
     if items.is_empty() {
@@ -52,19 +61,19 @@ pub(super) fn listeners(fields: &Fields<'_>, findings: &mut Findings) -> Vec<Lis
 /// `0.0.0.0:8080`, or a mapping with `address` and `tls`.
 fn listener(at: &At<'_>, findings: &mut Findings) -> Option<Listener> {
     if !matches!(at.node.value, Value::Map(_)) {
-        return Some(Listener { address: socket(at, findings)?, tls: None, proxy_protocol: false });
+        return Some(Listener::plain(socket(at, findings)?));
     }
     let fields = at.fields(&keys::LISTENER, findings)?;
     let address = fields.require("address", "write 'address: 0.0.0.0:8080'", findings);
-    let tls = fields.take("tls").map(|at| tls(&at, findings));
+    let tls = fields.take("tls").and_then(|at| tls(&at, findings));
+    let redirect = fields.take("redirect");
+    let is_redirect = redirect.as_ref().and_then(|at| at.choice(&[("https", true)], findings));
+    if let (Some(at), true) = (&redirect, fields.take("tls").is_some()) {
+        findings.refuse(at, "a redirect to HTTPS where HTTPS is", "remove one of the two");
+    }
+    let is_redirect = is_redirect.unwrap_or_default();
     let proxy_protocol = fields.take("proxy_protocol").and_then(|at| at.boolean(findings));
     let proxy_protocol = proxy_protocol.unwrap_or_default();
-    Some(Listener { address: socket(&address?, findings)?, tls: tls.flatten(), proxy_protocol })
-}
-
-fn tls(at: &At<'_>, findings: &mut Findings) -> Option<Tls> {
-    let fields = at.fields(&keys::TLS, findings)?;
-    let certificate = fields.require("certificate", "name the PEM file of the chain", findings);
-    let key = fields.require("key", "name the PEM file of the private key", findings);
-    Some(Tls { certificate: path(&certificate?, findings)?, key: path(&key?, findings)? })
+    let address = socket(&address?, findings)?;
+    Some(Listener { address, tls, is_redirect, proxy_protocol })
 }

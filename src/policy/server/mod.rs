@@ -20,7 +20,8 @@ pub use self::{
     admin::Admin,
     decide::Decide,
     limits::Limits,
-    listener::{Listener, Tls},
+    listener::Listener,
+    tls::{Acme, CertificateFiles, DEFAULT_ACME_DIRECTORY, DEFAULT_ACME_FOLDER, Tls},
 };
 
 mod access_log; // the log of all requests
@@ -29,6 +30,7 @@ mod admin; // the admin listener
 mod decide; // the listener for other servers that ask
 mod limits; // what one client may take
 mod listener; // sockets that take requests
+mod tls; // certificates of a listener
 
 /// The `server` section: listeners and their limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,11 +58,7 @@ pub(super) fn read(at: Option<&At<'_>>, findings: &mut Findings) -> Server {
     let fields = at.and_then(|at| at.fields(&keys::SERVER, findings));
     let Some(fields) = fields else {
         return Server {
-            listen: vec![Listener {
-                address: known(DEFAULT_LISTEN),
-                tls: None,
-                proxy_protocol: false,
-            }],
+            listen: vec![Listener::plain(known(DEFAULT_LISTEN))],
             admin: Some(Admin::at(known(DEFAULT_ADMIN))),
             decide: None,
             trusted_proxies: Vec::new(),

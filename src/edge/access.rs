@@ -17,7 +17,7 @@ use crate::{
 
 /// The access log of a proxy.
 #[derive(Clone, Debug)]
-pub(super) struct AccessLog {
+pub(crate) struct AccessLog {
     log: Arc<Log>,
     gate: Arc<Gate>,
     clock: Arc<Clock>,
@@ -25,19 +25,19 @@ pub(super) struct AccessLog {
 
 /// The part of a response that a session doesn't know.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Course {
-    pub(super) started: Instant,
+pub(crate) struct Course {
+    pub(crate) started: Instant,
     /// The origin that was asked last.
-    pub(super) origin: Option<SocketAddr>,
+    pub(crate) origin: Option<SocketAddr>,
 }
 
 impl AccessLog {
-    pub(super) fn new(log: Arc<Log>, gate: Arc<Gate>, clock: Arc<Clock>) -> Self {
+    pub(crate) fn new(log: Arc<Log>, gate: Arc<Gate>, clock: Arc<Clock>) -> Self {
         Self { log, gate, clock }
     }
 
     /// Logs a request after its response.
-    pub(super) fn served(
+    pub(crate) fn served(
         &self,
         session: &Session,
         passage: &Passage,
@@ -58,7 +58,7 @@ impl AccessLog {
     }
 
     /// Logs a head that never became a request, by the peer, the code and the status of its refusal.
-    pub(super) fn refused(
+    pub(crate) fn refused(
         &self,
         (peer, is_tls): (IpAddr, bool),
         reason: &'static str,

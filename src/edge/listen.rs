@@ -16,7 +16,7 @@ use tokio::{net, sync::watch, task::JoinSet, time::timeout};
 use crate::{diagnostic::Diagnostic, metrics::Metrics};
 
 use super::{
-    edge::Edge,
+    door::Edge,
     guests::{Guest, Guests},
     opening::Opening,
 };
@@ -25,27 +25,27 @@ use super::{
 const NO_ROOM: Duration = Duration::from_millis(500);
 
 /// Listening sockets that belong together.
-pub(super) struct Listeners {
-    common: Arc<Common>,
+pub(crate) struct Listeners<A> {
+    common: Arc<Common<A>>,
     endpoints: Vec<(TcpListener, Arc<Opening>)>,
     closed: watch::Sender<bool>,
 }
 
 /// What all connections share.
-pub(super) struct Common {
-    pub(super) edge: Arc<Edge>,
-    pub(super) guests: Arc<Guests>,
-    pub(super) metrics: Arc<Metrics>,
-    pub(super) handshake_time: Duration,
+pub(crate) struct Common<A> {
+    pub(crate) edge: Arc<Edge<A>>,
+    pub(crate) guests: Arc<Guests>,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) handshake_time: Duration,
 }
 
-impl Listeners {
+impl<A> Listeners<A> {
     /// The service on these sockets, and whether it has closed them all.
     ///
     /// # Errors
     /// The system refuses to make a socket non-blocking.
-    pub(super) fn new(
-        common: Common,
+    pub(crate) fn new(
+        common: Common<A>,
         endpoints: Vec<(TcpListener, Opening)>,
     ) -> Result<(Self, watch::Receiver<bool>), Diagnostic> {
         for (socket, _) in &endpoints {
@@ -62,7 +62,7 @@ impl Listeners {
 }
 
 #[async_trait]
-impl services::Service for Listeners {
+impl<A: ServerApp + Send + Sync + 'static> services::Service for Listeners<A> {
     async fn start_service(&mut self, _: Option<ListenFds>, stop: ShutdownWatch, _: usize) {
         let mut loops = JoinSet::new();
         for (socket, opening) in self.endpoints.drain(..) {
@@ -83,8 +83,8 @@ impl services::Service for Listeners {
 }
 
 /// Accepts connections until the server stops.
-async fn accept(
-    common: Arc<Common>,
+async fn accept<A: ServerApp + Send + Sync + 'static>(
+    common: Arc<Common<A>>,
     socket: net::TcpListener,
     opening: Arc<Opening>,
     mut stop: ShutdownWatch,
@@ -151,8 +151,8 @@ fn is_lasting(error: &io::Error) -> bool {
 }
 
 /// Serves all requests of one connection.
-async fn serve(
-    common: Arc<Common>,
+async fn serve<A: ServerApp + Send + Sync + 'static>(
+    common: Arc<Common<A>>,
     opening: Arc<Opening>,
     (stream, peer): (net::TcpStream, std::net::SocketAddr),
     _guest: Guest,

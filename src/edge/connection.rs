@@ -22,11 +22,11 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use crate::{framing::Multiplex, metrics::Metrics};
 
 use super::{
-    super::access::AccessLog,
+    access::AccessLog,
     client_limits::{Budget, ClientLimits, FIRST_WINDOW, Pace},
     lines::Lines,
     phase::Phase,
-    refused::Answer,
+    refusal::Answer,
     tunnel::Tunnel,
     wait::Timer,
 };

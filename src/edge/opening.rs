@@ -21,9 +21,9 @@ const LONGEST_LINE: usize = 107;
 const LONGEST_BINARY: usize = 4_096;
 
 /// The way in which connections of a listener open.
-pub(super) struct Opening {
-    pub(super) tls: Option<Arc<Acceptor>>,
-    pub(super) proxy_protocol: bool,
+pub(crate) struct Opening {
+    pub(crate) tls: Option<Arc<Acceptor>>,
+    pub(crate) proxy_protocol: bool,
 }
 
 /// The reason why a connection did not open, as metrics name it.

@@ -18,7 +18,7 @@ const FRAMES_A_SECOND: f64 = 200.0;
 
 /// The limits of one connection.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::proxy) struct ClientLimits {
+pub(crate) struct ClientLimits {
     pub(super) bounds: Bounds,
     pub(super) header_time: Duration,
     pub(super) handshake_time: Duration,
@@ -29,7 +29,7 @@ pub(in crate::proxy) struct ClientLimits {
 }
 
 impl ClientLimits {
-    pub(in crate::proxy) fn of(server: &policy::Server) -> Self {
+    pub(crate) fn of(server: &policy::Server) -> Self {
         let limits = &server.limits;
         Self {
             bounds: Bounds { octets: limits.header_size, fields: limits.header_fields },

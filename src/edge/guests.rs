@@ -14,7 +14,7 @@ use crate::{gate, policy};
 
 /// The connections of clients, bounded.
 #[derive(Debug)]
-pub(super) struct Guests {
+pub(crate) struct Guests {
     room: Arc<Semaphore>,
     most_of_one: u32,
     trusted: Vec<IpNet>,
@@ -30,7 +30,7 @@ pub(super) struct Guest {
 }
 
 impl Guests {
-    pub(super) fn new(limits: &policy::Limits, trusted: Vec<IpNet>) -> Arc<Self> {
+    pub(crate) fn new(limits: &policy::Limits, trusted: Vec<IpNet>) -> Arc<Self> {
         Arc::new(Self {
             room: Arc::new(Semaphore::new(limits.connections)),
             most_of_one: limits.connections_per_network,

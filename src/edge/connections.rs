@@ -6,7 +6,7 @@ use tokio::sync::watch;
 
 /// The number of connections, and whether they drain.
 #[derive(Debug, Default)]
-pub(in crate::proxy) struct Connections {
+pub(crate) struct Connections {
     open: AtomicUsize,
     is_draining: AtomicBool,
     /// The same, for connections that wait for it.
@@ -17,7 +17,7 @@ pub(in crate::proxy) struct Connections {
 
 /// The beginning of a drain.
 #[derive(Clone, Debug)]
-pub(in crate::proxy) struct Draining(watch::Receiver<bool>);
+pub(crate) struct Draining(watch::Receiver<bool>);
 
 /// The count of one open connection; ends on drop.
 #[derive(Debug)]
@@ -31,34 +31,34 @@ impl Connections {
     }
 
     /// Whether no connection is open.
-    pub(in crate::proxy) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.open.load(Ordering::Acquire) == 0
     }
 
     /// From now on, each connection ends with its next answer.
-    pub(in crate::proxy) fn drain(&self) {
+    pub(crate) fn drain(&self) {
         self.is_draining.store(true, Ordering::Release);
         self.draining.send_replace(true);
     }
 
     /// The beginning of the drain, to wait for.
-    pub(in crate::proxy) fn draining(&self) -> Draining {
+    pub(crate) fn draining(&self) -> Draining {
         Draining(self.draining.subscribe())
     }
 
-    pub(in crate::proxy) fn is_draining(&self) -> bool {
+    pub(crate) fn is_draining(&self) -> bool {
         self.is_draining.load(Ordering::Acquire)
     }
 
     /// Counts a request, if the drain has begun.
-    pub(in crate::proxy) fn note_request(&self) {
+    pub(crate) fn note_request(&self) {
         if self.is_draining() {
             self.late_requests.fetch_add(1, Ordering::AcqRel);
         }
     }
 
     /// The requests since the drain began.
-    pub(in crate::proxy) fn late_requests(&self) -> usize {
+    pub(crate) fn late_requests(&self) -> usize {
         self.late_requests.load(Ordering::Acquire)
     }
 }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::proxy::edge::{connections::Connections, phase::Phase};
+use crate::edge::{connections::Connections, phase::Phase};
 
 const BOUNDS: Bounds = Bounds { octets: 1 << 20, fields: 100 };
 

@@ -2,17 +2,19 @@
 
 use std::{
     sync::{
-        OnceLock,
+        Arc, OnceLock,
         atomic::{AtomicU16, AtomicU32, Ordering},
     },
     time::Duration,
 };
 
+use pingora::proxy::Session;
+
 use super::{connections::Draining, wait::Wait};
 
 /// The state of a connection, shared with the hooks of its requests.
 #[derive(Debug, Default)]
-pub(in crate::proxy) struct Phase {
+pub(crate) struct Phase {
     ended: AtomicU32,
     /// Of a connection that has switched to another protocol.
     draining: OnceLock<Draining>,
@@ -23,42 +25,42 @@ pub(in crate::proxy) struct Phase {
 
 impl Phase {
     /// Notes the end of a request.
-    pub(in crate::proxy) fn end_request(&self) {
+    pub(crate) fn end_request(&self) {
         self.ended.fetch_add(1, Ordering::AcqRel);
     }
 
     /// Waits for the head of the origin's response, at most `limit`.
-    pub(in crate::proxy) fn wait_for_head(&self, limit: Duration) {
+    pub(crate) fn wait_for_head(&self, limit: Duration) {
         self.wait.begin(limit);
     }
 
     /// Waits for another `limit`, if the wait has begun.
-    pub(in crate::proxy) fn wait_on(&self, limit: Duration) {
+    pub(crate) fn wait_on(&self, limit: Duration) {
         if self.wait.end().is_some() {
             self.wait.begin(limit);
         }
     }
 
     /// Ends the wait.
-    pub(in crate::proxy) fn end_wait(&self) {
+    pub(crate) fn end_wait(&self) {
         self.wait.finish();
     }
 
     /// Whether the head took too long.
-    pub(in crate::proxy) fn is_late(&self) -> bool {
+    pub(crate) fn is_late(&self) -> bool {
         self.wait.is_late()
     }
 
     /// Notes that the connection switches to another protocol with the answer in progress. It lasts
     /// until it ends, or is idle while the proxy drains.
-    pub(in crate::proxy) fn switch(&self, draining: Draining) {
+    pub(crate) fn switch(&self, draining: Draining) {
         self.end_wait();
         // It switches once.
         let _ = self.draining.set(draining);
     }
 
     /// The status for the body in progress, if it was refused.
-    pub(in crate::proxy) fn refusal(&self) -> Option<u16> {
+    pub(crate) fn refusal(&self) -> Option<u16> {
         Some(self.refused.load(Ordering::Acquire)).filter(|status| *status > 0)
     }
 
@@ -86,4 +88,10 @@ impl Phase {
     pub(super) fn draining(&self) -> Option<&Draining> {
         self.draining.get()
     }
+}
+
+/// The phase of the session's connection; `None` for HTTP/2.
+pub(crate) fn phase(session: &Session) -> Option<&Phase> {
+    let data = session.digest()?.proxy_digest.as_ref()?.user_data.as_ref()?;
+    data.downcast_ref::<Arc<Phase>>().map(AsRef::as_ref)
 }

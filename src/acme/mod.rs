@@ -1,0 +1,20 @@
+//! Certificates by ACME (RFC 8555): ordered, proven by HTTP-01, stored, and renewed in time.
+//!
+//! ```text
+//! tls: the wanted certificates ─▶ schedule: due? ─▶ account ─▶ order: challenges open ─▶ state: one file
+//!                                    ▲                                                     │
+//!               ARI (RFC 9773): when the authority suggests a renewal      tls: the file is taken
+//! ```
+//! One certificate for each host, so that a host whose proof fails takes none of the others with it.
+//! A failure changes nothing that a listener presents. It is logged, counted, and tried again after a
+//! pause that grows.
+//!
+//! May use: tls, policy, escape, metrics. Must not know: publication, gate, proxy, admin, cli, sockets.
+
+pub use self::task::run;
+
+mod account; // the account at an authority
+mod order; // one order
+mod schedule; // when to renew and when to try again: pure
+mod state; // files for this user alone, written whole
+mod task; // the task that keeps all certificates young

@@ -1,0 +1,47 @@
+//! The connections of clients, before pingora's parser reads them.
+//!
+//! ```text
+//! socket ─▶ place and share ─▶ PROXY protocol, TLS ─▶ Connection ─▶ pingora ─▶ the proxy's hooks
+//! listen    guests             opening                 Reader        │
+//!                                                      head ─▶ body … Phase: what the hooks tell
+//! ```
+//!
+//! pingora's parser takes some messages that two servers read differently: lines that end with a
+//! bare LF, a chunk without a size. It refuses some targets that clients do send: `/?f={"a":1}`,
+//! `/caf\xe9`. So each request head and each chunk size passes a strict reader first. The reader
+//! follows the framing itself, and thus knows where a head begins. It percent-encodes in a target
+//! what the parser does not take. All other octets pass unchanged, and without a copy.
+//!
+//! Frames of HTTP/2 pass unchanged. Limits and deadlines of a connection belong here, too: those of
+//! the client, the wait for the head of the origin's response, and the drain.
+//!
+//! May use: gate, publication, policy, framing, lines, metrics, diagnostic. Must not know: proxy, admin,
+//! cli.
+
+pub(crate) use self::{
+    access::{AccessLog, Course},
+    client_limits::ClientLimits,
+    connections::Connections,
+    door::Edge,
+    guests::Guests,
+    listen::{Common, Listeners},
+    opening::Opening,
+    phase::{Phase, phase},
+    target::admit,
+};
+
+mod access; // the access log
+mod client_limits; // what one client may take
+mod connection; // the stream between the socket and pingora
+mod connections; // all connections, and their end
+mod door; // from a connection to its application
+mod guests; // connections of each client network
+mod lines; // messages of HTTP/1 on their way to pingora
+mod listen; // sockets
+mod opening; // PROXY protocol and TLS handshake
+mod phase; // from the hooks to the connection
+mod refusal; // answers to heads that are refused
+mod socket; // a TCP connection
+mod target; // the target as the gate gets it
+mod tunnel; // a connection that has switched to another protocol
+mod wait; // the wait for the head of the origin's response
