@@ -10,12 +10,19 @@ use http::{
 };
 use pingora::http::RequestHeader;
 
-use crate::gate::{self, Refusal};
+use crate::{
+    framing::{TargetOctet, push_encoded},
+    gate::{self, Refusal},
+};
 
-/// Brings a request into the form that the gate judges: the one of HTTP/1.1.
-pub(crate) fn admit(header: &mut RequestHeader) -> Result<(), Refusal> {
+/// Brings a request into the form that the gate judges: the one of HTTP/1.1. `most_fields` is for
+/// HTTP/2; the reader of HTTP/1 has counted.
+pub(crate) fn admit(header: &mut RequestHeader, most_fields: usize) -> Result<(), Refusal> {
     if header.version == Version::HTTP_2 {
         from_http_2(header)?;
+        if header.headers.len() > most_fields {
+            return Err(Refusal::ManyFields);
+        }
     }
     let admission = gate::admit(&header.method, header.raw_path(), &header.headers)?;
     if let Some(length) = admission.content_length {
@@ -26,7 +33,8 @@ pub(crate) fn admit(header: &mut RequestHeader) -> Result<(), Refusal> {
     if header.raw_path() == target { Ok(()) } else { Err(Refusal::AmbiguousTarget) }
 }
 
-/// Gives a request of HTTP/2 the fields of HTTP/1.1: `Host`, and one `Cookie` (RFC 9113 §8.2.3, §8.3.1).
+/// Gives a request of HTTP/2 the form of HTTP/1.1: `Host`, one `Cookie` (RFC 9113 §8.2.3, §8.3.1), and
+/// a target in ASCII.
 fn from_http_2(header: &mut RequestHeader) -> Result<(), Refusal> {
     let host = header.uri.authority().map(|authority| authority.as_str().to_owned());
     // pingora has refused a `Host` that differs.
@@ -42,7 +50,26 @@ fn from_http_2(header: &mut RequestHeader) -> Result<(), Refusal> {
         }
         header.insert_header(COOKIE, all).map_err(|_| Refusal::BadHost)?;
     }
+    if let Some(target) = encoded(header.raw_path())? {
+        header.set_raw_path(&target).map_err(|_| Refusal::AmbiguousTarget)?;
+    }
     Ok(())
+}
+
+/// A target with some octets encoded, as the edge does for HTTP/1; `None` if there are none.
+fn encoded(target: &[u8]) -> Result<Option<Vec<u8>>, Refusal> {
+    if target.iter().all(|&octet| matches!(TargetOctet::of(octet), TargetOctet::Unchanged)) {
+        return Ok(None);
+    }
+    let mut encoded = Vec::with_capacity(3 * target.len());
+    for &octet in target {
+        match TargetOctet::of(octet) {
+            TargetOctet::Unchanged => encoded.push(octet),
+            TargetOctet::Encoded => push_encoded(&mut encoded, octet),
+            TargetOctet::Refused => return Err(Refusal::AmbiguousTarget),
+        }
+    }
+    Ok(Some(encoded))
 }
 
 #[cfg(test)]
@@ -50,23 +77,14 @@ mod tests {
     use http::Method;
 
     use super::*;
-    use crate::{
-        framing::{TargetOctet, push_encoded},
-        gate::{BadTarget, received_target},
-    };
+    use crate::gate::{BadTarget, received_target};
 
     /// The target that the gate gets, by pingora's parser.
     fn parsed(sent: &[u8]) -> Option<Vec<u8>> {
-        let mut encoded = Vec::new();
-        for &octet in sent {
-            match TargetOctet::of(octet) {
-                TargetOctet::Unchanged => encoded.push(octet),
-                TargetOctet::Encoded => push_encoded(&mut encoded, octet),
-                TargetOctet::Refused => return None,
-            }
-        }
-        let mut header = RequestHeader::build(Method::GET, &encoded, None).ok()?;
-        admit(&mut header).ok()?;
+        let encoded = encoded(sent).ok()?;
+        let sent = encoded.as_deref().unwrap_or(sent);
+        let mut header = RequestHeader::build(Method::GET, sent, None).ok()?;
+        admit(&mut header, 100).ok()?;
         Some(header.raw_path().to_vec())
     }
 

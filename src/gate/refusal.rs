@@ -10,6 +10,8 @@ pub enum Refusal {
     BadLength,
     /// Occurs when an HTTP/1.1 request has no host (RFC 9112 §3.2) or an invalid one.
     BadHost,
+    /// Occurs when a request has more fields than it may. HTTP/1 is refused before it is parsed.
+    ManyFields,
     /// Occurs when no site has this host and there is no default site (RFC 9110 §15.5.20).
     UnknownHost,
     /// Occurs when the method would show a client's fields to others (RFC 9110 §9.3.8).
@@ -21,6 +23,7 @@ impl Refusal {
     pub const fn status(self) -> u16 {
         match self {
             Self::AmbiguousTarget | Self::BadHost | Self::BadLength => 400,
+            Self::ManyFields => 431,
             Self::UnknownHost => 421,
             Self::Trace => 405,
         }
@@ -32,6 +35,7 @@ impl Refusal {
             Self::AmbiguousTarget => "proxy.ambiguous_target",
             Self::BadHost => "proxy.bad_host",
             Self::BadLength => "proxy.bad_length",
+            Self::ManyFields => "proxy.header_fields",
             Self::UnknownHost => "proxy.unknown_host",
             Self::Trace => "proxy.trace",
         }
@@ -43,6 +47,7 @@ impl Refusal {
             Self::AmbiguousTarget => "The request target is not a path.\n",
             Self::BadHost => "The request names no valid host.\n",
             Self::BadLength => "The request's length is in doubt.\n",
+            Self::ManyFields => "The request has too many fields.\n",
             Self::UnknownHost => "No site with this name is served here.\n",
             Self::Trace => "TRACE is not served here.\n",
         }

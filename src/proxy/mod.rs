@@ -65,6 +65,7 @@ pub struct Proxy {
     metrics: Arc<Metrics>,
     trusted: Vec<IpNet>,
     timeouts: policy::Timeouts,
+    header_fields: usize,
     challenges: Arc<Challenges>,
     /// The listeners that only send requests to HTTPS.
     redirects: Vec<policy::Listener>,
@@ -89,6 +90,7 @@ impl Proxy {
             metrics: Arc::clone(&handles.metrics),
             trusted: policy.server.trusted_proxies.clone(),
             timeouts: policy.server.timeouts,
+            header_fields: policy.server.limits.header_fields as usize,
             challenges: handles.certificates.challenges(),
             redirects: listeners.filter(|one| one.is_redirect).cloned().collect(),
             connections: Arc::default(),
@@ -99,7 +101,7 @@ impl Proxy {
 
     /// Brings a request into its one form and passes it to the gate.
     fn receive(&self, session: &mut Session) -> Reception {
-        if let Err(refusal) = edge::admit(session.req_header_mut()) {
+        if let Err(refusal) = edge::admit(session.req_header_mut(), self.header_fields) {
             return self.gate.refuse(refusal);
         }
         let request = request(session);

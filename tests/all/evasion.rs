@@ -6,6 +6,7 @@ use serde_json::json;
 use crate::support::{
     BROWSER,
     client::{Client, Request},
+    frames::{self, Connection, END_STREAM, Fate as Outcome},
     origin::Origin,
     program::{Beadle, Setup, json_lines},
     shown,
@@ -18,10 +19,26 @@ const RULES: &str = "
 ";
 
 fn start(origin: &Origin) -> Beadle {
+    start_with_tls(origin).0
+}
+
+/// The program, and the port of its TLS listener.
+fn start_with_tls(origin: &Origin) -> (Beadle, u16) {
     // Large headers are judged, too, where the operator lets them in.
-    Setup::site(origin.port, RULES)
-        .server("  limits: { header_size: 1000KiB, header_fields: 250 }\n")
-        .start()
+    let limits = "  limits: { header_size: 1000KiB, header_fields: 250 }\n";
+    let (setup, port) = Setup::site(origin.port, RULES).server(limits).tls_listener();
+    (setup.start(), port)
+}
+
+/// The status of a GET over HTTP/2 with these lines of User-Agent; `None` for an error.
+fn over_http_2(port: u16, target: &[u8], user_agents: &[&[u8]]) -> Option<u16> {
+    let mut fields = frames::request("GET", target);
+    fields.extend(user_agents.iter().map(|value| (b"user-agent".to_vec(), value.to_vec())));
+    let octets = frames::headers(1, END_STREAM, &fields);
+    match Connection::connect(port).fate(&octets, true) {
+        Outcome::Status(status) => Some(status),
+        _ => None,
+    }
 }
 
 /// The fate of a target.
@@ -44,33 +61,43 @@ fn bytes(request_line: &[u8], fields: &str) -> Vec<u8> {
     [request_line, fields.as_bytes()].concat()
 }
 
-/// Sends each request line unchanged, once as a crawler that the rules bind and once as a client
-/// that they don't bind, and checks the fate of both.
+/// Sends each request line unchanged as a crawler that the rules bind, and its target over HTTP/2.
+/// Checks the fate of both.
 fn assert_fates(cases: &[(&[u8], Fate)]) {
     let origin = Origin::plain();
-    let beadle = start(&origin);
+    let (beadle, tls_port) = start_with_tls(&origin);
     let mut violations = 0;
-    for (line, fate) in cases {
-        let what = shown(line);
+    for (line, fate, is_http_2) in cases.iter().flat_map(|(l, f)| [(l, f, false), (l, f, true)]) {
+        let what = format!("{}, HTTP/2: {is_http_2}", shown(line));
         origin.forget();
-        let mut client = Client::connect(beadle.port);
-        // The proxy may refuse a line before it has read the whole.
-        let _ = client.try_write(&bytes(line, ""));
-        let answer = client.response("GET");
-        let seen: Vec<Vec<u8>> = origin.received().into_iter().map(|one| one.target).collect();
         let sent = line.splitn(2, |&b| b == b' ').nth(1).unwrap_or_default();
         let sent = sent.strip_suffix(b" HTTP/1.1").unwrap_or(sent).to_vec();
+        let status = if is_http_2 {
+            over_http_2(tls_port, &sent, &[b"BadBot/1.0"])
+        } else {
+            let mut client = Client::connect(beadle.port);
+            // The proxy may refuse a line before it has read the whole.
+            let _ = client.try_write(&bytes(line, ""));
+            client.response("GET").map(|answer| answer.status).ok()
+        };
+        let seen: Vec<Vec<u8>> = origin.received().into_iter().map(|one| one.target).collect();
+        // A path of HTTP/2 is no URL, and only HTTP/1 has clients that send octets raw.
+        let is_usual = sent.starts_with(b"/") && sent.iter().all(u8::is_ascii_graphic);
+        if is_http_2 && !is_usual && status.is_none_or(|status| status == 400) {
+            assert!(seen.is_empty(), "{what}: the origin saw it");
+            continue;
+        }
         match fate {
             Fate::Goes | Fate::GoesAs(_) => {
                 let expected = match fate {
                     Fate::GoesAs(form) => form.as_bytes().to_vec(),
                     _ => sent,
                 };
-                assert_eq!(answer.map(|answer| answer.status).ok(), Some(200), "{what}");
+                assert_eq!(status, Some(200), "{what}");
                 assert_eq!(seen, [expected], "{what}");
             }
             Fate::Letter | Fate::Evasion => {
-                assert_eq!(answer.map(|answer| answer.status).ok(), Some(403), "{what}");
+                assert_eq!(status, Some(403), "{what}");
                 assert!(seen.is_empty(), "{what}: the origin saw it");
                 violations += 1;
                 let record = beadle.records(violations).pop().expect("a record");
@@ -81,8 +108,7 @@ fn assert_fates(cases: &[(&[u8], Fate)]) {
                 assert_eq!(record["reason"], json!(expected), "{what}");
             }
             Fate::Refused => {
-                let status = answer.map_or(400, |answer| answer.status);
-                assert_eq!(status, 400, "{what}");
+                assert_eq!(status.unwrap_or(400), 400, "{what}");
                 assert!(seen.is_empty(), "{what}: the origin saw it");
             }
         }
@@ -240,7 +266,7 @@ fn u72_u73_unusual_request_lines_have_one_reading() {
 #[test]
 fn u74_long_targets_are_judged_in_time_or_refused() {
     let origin = Origin::plain();
-    let beadle = start(&origin);
+    let (beadle, tls_port) = start_with_tls(&origin);
     for (target, disallowed) in [
         (format!("/private/{}", "a".repeat(64 << 10)), true),
         (format!("/{}", "a".repeat(64 << 10)), false),
@@ -262,6 +288,11 @@ fn u74_long_targets_are_judged_in_time_or_refused() {
             let whole = origin.received().iter().all(|one| one.target == target.as_bytes());
             assert!(whole, "{what}: forwarded in part");
         }
+        origin.forget();
+        let status = over_http_2(tls_port, target.as_bytes(), &[b"BadBot"]);
+        assert!(!disallowed || status != Some(200), "{what}: {status:?} over HTTP/2");
+        let whole = origin.received().iter().all(|one| one.target == target.as_bytes());
+        assert!(whole && (!disallowed || origin.received().is_empty()), "{what}: over HTTP/2");
         beadle.assert_healthy(&what);
     }
     assert!(beadle.log().iter().all(|record| record["path"].as_str().is_some_and(|path| {
@@ -369,7 +400,7 @@ fn u83_u84_conditional_and_upgrade_requests_are_blocked_too() {
 #[test]
 fn a85_to_a93_disguised_names_are_found() {
     let origin = Origin::plain();
-    let beadle = start(&origin);
+    let (beadle, tls_port) = start_with_tls(&origin);
     let nested = format!("{}BadBot/1.0{}", "(".repeat(10_000), ")".repeat(10_000));
     let late = format!("{} BadBot/1.0", "x ".repeat(30_000));
     for (user_agent, status) in [
@@ -389,6 +420,8 @@ fn a85_to_a93_disguised_names_are_found() {
         let request = Request::get("/private/x").field("User-Agent", user_agent);
         let answer = request.send(beadle.port);
         assert_eq!(answer.status, status, "{}", shown(user_agent));
+        let answered = over_http_2(tls_port, b"/private/x", &[user_agent]);
+        assert_eq!(answered, Some(status), "{} over HTTP/2", shown(user_agent));
         beadle.assert_healthy(&shown(user_agent));
     }
     // A name behind much else is found, and costs no time.
@@ -401,7 +434,7 @@ fn a85_to_a93_disguised_names_are_found() {
 #[test]
 fn a92_a_crawler_hides_in_no_long_user_agent() {
     let origin = Origin::plain();
-    let beadle = start(&origin);
+    let (beadle, tls_port) = start_with_tls(&origin);
     let padding = "x ".repeat(100 * 1024);
     let half = "x ".repeat(50 * 1024);
     // The lines of User-Agent, and whether a name is in the part that is read.
@@ -422,13 +455,17 @@ fn a92_a_crawler_hides_in_no_long_user_agent() {
             |target: &str| lines.iter().fold(Request::get(target), add).send(beadle.port).status;
         assert_eq!(send("/private/x"), 403, "{number}");
         assert_eq!((send("/x"), send("/robots.txt")), (200, 200), "{number}");
-        let record = beadle.records(number + 1).remove(number);
+        let lines: Vec<_> = lines.iter().map(|line| line.as_bytes()).collect();
+        let answered = over_http_2(tls_port, b"/private/x", &lines);
+        assert_eq!(answered, Some(403), "{number} over HTTP/2");
         let expected = match is_named {
             true => ("BadBot", "robots.disallow"),
             false => ("-", "robots.disallow.hidden"),
         };
-        let found = (record["product_token"].as_str(), record["reason"].as_str());
-        assert_eq!(found, (Some(expected.0), Some(expected.1)), "{number}");
+        for record in &beadle.records(2 * number + 2)[2 * number..] {
+            let found = (record["product_token"].as_str(), record["reason"].as_str());
+            assert_eq!(found, (Some(expected.0), Some(expected.1)), "{number}");
+        }
     }
     // As much as is read, without a name: a person.
     let request = Request::get("/private/x");

@@ -8,6 +8,7 @@ use parking_lot::Mutex;
 
 use crate::support::{
     client::{Client, Request},
+    frames::{self, Connection, DATA, END_STREAM, Fate},
     origin::{After, Origin},
     program::{Beadle, Setup},
     shown,
@@ -110,6 +111,39 @@ fn assert_posts(cases: &[(&str, &str, Outcome)]) {
     assert_outcomes(&cases);
 }
 
+/// Sends the fields and the body over HTTP/2, with the same outcomes. There, no message has a
+/// Transfer-Encoding (RFC 9113 section 8.2.2).
+fn assert_alike_over_http_2(cases: &[(&str, &str, Outcome)]) {
+    let origin = Origin::plain();
+    let (setup, port) = Setup::site(origin.port, RULES).tls_listener();
+    let beadle = setup.start();
+    for (number, (lines, body, outcome)) in cases.iter().enumerate() {
+        if lines.split("\r\n").any(|line| line.starts_with(' ') || !line.contains(':')) {
+            // Only HTTP/1 has lines.
+            continue;
+        }
+        let target = format!("/case-{number}");
+        let mut fields = frames::request("POST", &target);
+        for line in lines.split("\r\n") {
+            let (name, value) = line.split_once(':').unwrap_or((line, ""));
+            let value = value.strip_prefix(' ').unwrap_or(value);
+            fields.push((name.to_ascii_lowercase().into_bytes(), value.into()));
+        }
+        let octets =
+            [frames::headers(1, 0, &fields), frames::frame(DATA, END_STREAM, 1, body.as_bytes())];
+        let fate = Connection::connect(port).fate(&octets.concat(), true);
+        beadle.assert_healthy(lines);
+        let is_length = !lines.to_ascii_lowercase().contains("encoding");
+        let outcome = if is_length { *outcome } else { Outcome::Refused };
+        match outcome {
+            Outcome::Served => assert_eq!(fate, Fate::Status(200), "{lines}"),
+            Outcome::Refused => assert_ne!(fate, Fate::Status(200), "{lines}"),
+            Outcome::Either => {}
+        }
+        assert_one_reading(&origin, &target, outcome, lines);
+    }
+}
+
 /// A second request that must never be taken for one.
 const SMUGGLED: &str = "GET /smuggled HTTP/1.1\r\nHost: site.example\r\n\r\n";
 
@@ -117,7 +151,7 @@ const SMUGGLED: &str = "GET /smuggled HTTP/1.1\r\nHost: site.example\r\n\r\n";
 fn h100_to_h102_lengths() {
     use Outcome::{Either, Refused, Served};
     let chunked = format!("5\r\nhello\r\n0\r\n\r\n{SMUGGLED}");
-    assert_posts(&[
+    let cases = [
         ("Content-Length: 5", "hello", Served),
         ("Content-Length: 5\r\nContent-Length: 5", "hello", Served),
         ("Content-Length: 5\r\nContent-Length: 6", "hello!", Refused),
@@ -133,7 +167,9 @@ fn h100_to_h102_lengths() {
         ("Content-Length: 5, 5", "hello", Either),
         ("Content-Length: 005", "hello", Either),
         ("Content-Length: 5\x0b", "hello", Refused),
-    ]);
+    ];
+    assert_posts(&cases);
+    assert_alike_over_http_2(&cases);
 }
 
 #[test]
@@ -141,7 +177,7 @@ fn h103_h104_transfer_encodings() {
     use Outcome::{Either, Refused, Served};
     let plain = "5\r\nhello\r\n0\r\n\r\n";
     let chunked = &format!("{plain}{SMUGGLED}");
-    assert_posts(&[
+    let cases = [
         ("Transfer-Encoding: chunked", plain, Served),
         ("Transfer-Encoding: Chunked", plain, Served),
         ("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked", plain, Either),
@@ -158,7 +194,9 @@ fn h103_h104_transfer_encodings() {
         ("Transfer-Encoding:\r\n chunked", chunked, Refused),
         ("X: y\r\n Transfer-Encoding: chunked", chunked, Refused),
         ("Content-Length: 5\r\nTransfer-Encoding : chunked", "hello", Refused),
-    ]);
+    ];
+    assert_posts(&cases);
+    assert_alike_over_http_2(&cases);
 }
 
 #[test]

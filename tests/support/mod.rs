@@ -14,6 +14,7 @@ use std::{
 
 pub(crate) mod client;
 pub(crate) mod conditions;
+pub(crate) mod frames;
 pub(crate) mod hostile;
 pub(crate) mod name_server;
 pub(crate) mod nginx;

@@ -433,7 +433,8 @@ impl Beadle {
 
     /// Waits until a metric has this value. Some are counted a moment after the answer.
     pub(crate) fn wait_for_metric(&self, series: &str, value: f64) {
-        let mut last = 0.0;
+        // No number: the metric is read at least once.
+        let mut last = f64::NAN;
         let deadline = Instant::now() + PATIENCE;
         while last != value {
             assert!(Instant::now() < deadline, "{series} is {last}, not {value}");

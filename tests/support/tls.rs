@@ -78,11 +78,25 @@ pub(crate) fn over(stream: TcpStream) -> TlsStream {
     over_as(stream, Some("site.example"), rustls::DEFAULT_VERSIONS)
 }
 
+/// A TLS connection of a client that agrees on HTTP/2 (ALPN).
+pub(crate) fn over_http_2(stream: TcpStream) -> TlsStream {
+    started(stream, Some("site.example"), rustls::DEFAULT_VERSIONS, vec![b"h2".to_vec()])
+}
+
 /// A TLS connection of a client that asks for this name, in one of these versions.
 pub(crate) fn over_as(
     stream: TcpStream,
     name: Option<&str>,
     versions: &[&'static SupportedProtocolVersion],
+) -> TlsStream {
+    started(stream, name, versions, Vec::new())
+}
+
+fn started(
+    stream: TcpStream,
+    name: Option<&str>,
+    versions: &[&'static SupportedProtocolVersion],
+    protocols: Vec<Vec<u8>>,
 ) -> TlsStream {
     let mut config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_protocol_versions(versions)
@@ -90,6 +104,7 @@ pub(crate) fn over_as(
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(AnyCertificate))
         .with_no_client_auth();
+    config.alpn_protocols = protocols;
     config.enable_sni = name.is_some();
     let name = name.unwrap_or("site.example").to_owned();
     let name = ServerName::try_from(name).expect("a name");
