@@ -184,7 +184,7 @@ fn h123_field_sections_that_grow() {
 }
 
 #[test]
-fn h124_answers_that_nobody_takes() {
+fn h124_answers_that_no_client_reads() {
     let origin = Origin::playing(|exchange| {
         exchange.answer(
             "200 OK",
