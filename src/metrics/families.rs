@@ -83,7 +83,7 @@ impl Families {
             )?,
             refusals: counters(
                 "beadle_refusals_total",
-                "Requests refused before the decision, by reason.",
+                "Requests and connections refused before the decision, or delayed by a limit, by reason.",
                 &["reason"],
             )?,
             invalid_tag_lines: counters(

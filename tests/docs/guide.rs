@@ -123,8 +123,8 @@ impl Reader {
             std::fs::copy(built_in, self.file("crawlers.yaml")).expect("it is writable");
         }
         let mut text = self.here(&block.whole());
-        if block.is_policy() && !block.text.lines().any(|line| line.starts_with("server:")) {
-            text = self.server() + &text;
+        if block.is_policy() {
+            text = self.with_ports(text);
         }
         let name = if block.is_policy() { "beadle.yaml" } else { "section.yaml" };
         self.write(name, &text);
@@ -134,6 +134,16 @@ impl Reader {
     /// The section `server` with this reader's ports.
     fn server(&self) -> String {
         format!("server:\n  listen: [127.0.0.1:{}]\n  admin: 127.0.0.1:{}\n", self.port, self.admin)
+    }
+
+    /// A policy with ports of this reader's own, unless it has others.
+    fn with_ports(&self, text: String) -> String {
+        match text.split_once("server:\n") {
+            Some((_, rest)) if rest.starts_with("  listen:") => text,
+            Some((before, rest)) => format!("{before}{}{rest}", self.server()),
+            None if text.lines().any(|line| line.starts_with("server:")) => text,
+            None => self.server() + &text,
+        }
     }
 
     fn append(&mut self, text: &str) {
@@ -213,7 +223,7 @@ impl Reader {
         let text = std::fs::read_to_string(self.file("beadle.yaml")).expect("it was written");
         if !text.lines().any(|line| line.starts_with("server:")) {
             // A command of the page wrote the policy.
-            self.write("beadle.yaml", &(self.server() + &text));
+            self.write("beadle.yaml", &self.with_ports(text));
         }
         let log = self.file("serve.log");
         let child = Command::new(PROGRAM)
