@@ -15,9 +15,14 @@ const RULES: &str = "
 
 /// Every metric with its type: a contract with dashboards and alerts. A new one is added here.
 const METRICS: &str = "\
+beadle_access_log_degraded gauge
+beadle_access_log_drops_total counter
+beadle_access_log_lines_total counter
+beadle_acme_orders_total counter
 beadle_breaker_open gauge
 beadle_breaker_openings_total counter
 beadle_build_info gauge
+beadle_certificate_reads_total counter
 beadle_claims_total counter
 beadle_crawl_delay_requests_total counter
 beadle_crawler_requests_total counter
@@ -28,9 +33,11 @@ beadle_history_lost_total counter
 beadle_ladder_rung gauge
 beadle_ladder_steps_total counter
 beadle_origin_failures_total counter
+beadle_origin_faults_total counter
 beadle_origin_invalid_robots_tag_lines_total counter
 beadle_origin_robots_fetches_total counter
 beadle_origin_robots_held gauge
+beadle_origin_up gauge
 beadle_policy_info gauge
 beadle_policy_last_reload_success_timestamp_seconds gauge
 beadle_policy_last_reload_successful gauge

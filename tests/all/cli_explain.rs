@@ -75,7 +75,8 @@ fn an_evasion_of_a_file_is_a_note_and_the_verdict_stays_that_of_rfc9309() {
 #[test]
 fn a_target_that_the_proxy_refuses_has_no_decision() {
     let origin = Origin::plain();
-    let beadle = Setup::site(origin.port, GROUPS).start();
+    let beadle =
+        Setup::site(origin.port, GROUPS).server("  limits: { header_size: 1000KiB }\n").start();
     let (longest, too_long) =
         (format!("/{}", "a".repeat(65_533)), format!("/{}", "a".repeat(65_534)));
     for (target, why) in [

@@ -234,7 +234,7 @@ fn redacted_parameters_are_in_no_record() {
 #[test]
 fn l127_hostile_fields_stay_on_one_line_and_are_escaped() {
     let origin = Origin::plain();
-    let beadle = setup(&origin).start();
+    let beadle = setup(&origin).server("  limits: { header_size: 1000KiB }\n").start();
     let user_agents: [&[u8]; 8] = [
         b"GPTBot \x1b[2J\x1b]0;pwn\x07",
         b"GPTBot \x9b2J",
