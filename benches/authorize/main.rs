@@ -89,27 +89,9 @@ impl Turn {
 
 fn main() -> ExitCode {
     let args: Vec<String> = env::args().skip(1).collect();
-    // `cargo test --all-targets` starts benchmarks too, without this argument.
-    if !args.iter().any(|arg| arg == "--bench") {
-        println!("skipped: start it with `cargo bench --bench authorize`");
-        return ExitCode::SUCCESS;
-    }
-    let tools = match Tools::find() {
-        Ok(tools) => tools,
-        Err(missing) => {
-            println!("skipped: {missing} is not installed");
-            return if env::var_os("CI").is_some() { ExitCode::FAILURE } else { ExitCode::SUCCESS };
-        }
-    };
     let is_quick = args.iter().any(|arg| arg == "--quick");
     let (rounds, seconds) = if is_quick { (2, 1) } else { (6, 3) };
-    match run(&tools, rounds, Duration::from_secs(seconds)) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            println!("failed: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    machine::run("authorize", &args, |tools| run(tools, rounds, Duration::from_secs(seconds)))
 }
 
 fn run(tools: &Tools, rounds: usize, time: Duration) -> Result<()> {

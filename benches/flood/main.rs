@@ -62,31 +62,13 @@ const fn crawler(pace: Pace) -> Kind {
 
 fn main() -> ExitCode {
     let args: Vec<String> = env::args().skip(1).collect();
-    // `cargo test --all-targets` starts benchmarks too, without this argument.
-    if !args.iter().any(|arg| arg == "--bench") {
-        println!("skipped: start it with `cargo bench --bench flood`");
-        return ExitCode::SUCCESS;
-    }
-    let tools = match Tools::find() {
-        Ok(tools) => tools,
-        Err(missing) => {
-            println!("skipped: {missing} is not installed");
-            return if env::var_os("CI").is_some() { ExitCode::FAILURE } else { ExitCode::SUCCESS };
-        }
-    };
     let after = |name: &str| {
         let at = args.iter().position(|arg| arg == name)?;
         args.get(at + 1)?.parse::<u64>().ok()
     };
     let is_quick = args.iter().any(|arg| arg == "--quick");
     let seconds = after("--seconds").unwrap_or(if is_quick { 3 } else { 60 });
-    match run(&tools, Duration::from_secs(seconds.max(1))) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            println!("failed: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    machine::run("flood", &args, |tools| run(tools, Duration::from_secs(seconds.max(1))))
 }
 
 fn run(tools: &Tools, time: Duration) -> Result<()> {

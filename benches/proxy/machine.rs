@@ -3,7 +3,7 @@
 use std::{
     env, fs,
     path::{Path, PathBuf},
-    process::Command,
+    process::{Command, ExitCode},
     time::Duration,
 };
 
@@ -43,6 +43,36 @@ impl Tools {
         // taskset replaces itself with the program, so the process id stays.
         command.args(["-c", &self.processor.to_string()]).arg(program);
         command
+    }
+}
+
+/// Runs the benchmark `name` with its arguments, if it was asked for and the tools are there. Without
+/// them it prints a message and exits with 0, or fails if `CI` is set.
+pub(crate) fn run(
+    name: &str,
+    args: &[String],
+    benchmark: impl FnOnce(&Tools) -> crate::Result<()>,
+) -> ExitCode {
+    // `cargo test --all-targets` starts benchmarks too, without this argument.
+    if !args.iter().any(|arg| arg == "--bench") {
+        println!("skipped: start it with `cargo bench --bench {name}`");
+        return ExitCode::SUCCESS;
+    }
+    let tools = match Tools::find() {
+        Ok(tools) => tools,
+        Err(missing) => {
+            println!(
+                "skipped: {missing} is not installed (sudo apt-get install --no-install-recommends wrk nginx-light)"
+            );
+            return if env::var_os("CI").is_some() { ExitCode::FAILURE } else { ExitCode::SUCCESS };
+        }
+    };
+    match benchmark(&tools) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            println!("failed: {error}");
+            ExitCode::FAILURE
+        }
     }
 }
 

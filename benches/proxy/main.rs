@@ -85,27 +85,7 @@ fn main() -> ExitCode {
     {
         return bare::run(listen, origin);
     }
-    // `cargo test --all-targets` starts benchmarks too, without this argument.
-    if !args.iter().any(|arg| arg == "--bench") {
-        println!("skipped: start it with `cargo bench --bench proxy`");
-        return ExitCode::SUCCESS;
-    }
-    let tools = match Tools::find() {
-        Ok(tools) => tools,
-        Err(missing) => {
-            println!(
-                "skipped: {missing} is not installed (sudo apt-get install --no-install-recommends wrk nginx-light)"
-            );
-            return if env::var_os("CI").is_some() { ExitCode::FAILURE } else { ExitCode::SUCCESS };
-        }
-    };
-    match Plan::of(&args).and_then(|plan| run(&plan, &tools)) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            println!("failed: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    machine::run("proxy", &args, |tools| Plan::of(&args).and_then(|plan| run(&plan, tools)))
 }
 
 fn run(plan: &Plan, tools: &Tools) -> Result<()> {

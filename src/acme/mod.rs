@@ -5,7 +5,7 @@
 //!                                    ▲                                                     │
 //!               ARI (RFC 9773): when the authority suggests a renewal      tls: the file is taken
 //! ```
-//! One certificate for each host, so that a host whose proof fails takes none of the others with it.
+//! Each host has its own certificate. So a host that can't be proven costs the others nothing.
 //! A failure changes nothing that a listener presents. It is logged, counted, and tried again after a
 //! pause that grows.
 //!

@@ -58,15 +58,14 @@ impl Pace {
     }
 
     /// The end of the present wait: when the client has been slower than `rate`.
-    pub(super) fn end(&mut self, now: Instant, rate: u64) -> Instant {
-        let since = *self.since.get_or_insert(now);
+    pub(super) fn end(&mut self, rate: u64) -> Instant {
         let allowed = BODY_GRACE + Duration::from_millis(self.octets * 1_000 / rate);
-        since + allowed.saturating_sub(self.waited)
+        self.since() + allowed.saturating_sub(self.waited)
     }
 
-    /// The begin of the present wait.
-    pub(super) fn last(&mut self, now: Instant) -> Instant {
-        *self.since.get_or_insert(now)
+    /// The begin of the present wait; now, if there was none.
+    pub(super) fn since(&mut self) -> Instant {
+        *self.since.get_or_insert_with(Instant::now)
     }
 }
 
@@ -110,11 +109,12 @@ mod tests {
 
     #[test]
     fn a_body_has_ten_seconds_and_the_time_of_its_octets() {
-        let (mut pace, now) = (Pace::default(), Instant::now());
-        assert_eq!(pace.end(now, 100), now + BODY_GRACE);
+        let mut pace = Pace::default();
+        let start = pace.since();
+        assert_eq!(pace.end(100), start + BODY_GRACE);
         pace.note(1_000);
-        let later = Instant::now();
-        let more = pace.end(later, 100) - later;
+        let later = pace.since();
+        let more = pace.end(100) - later;
         assert!(more <= Duration::from_secs(20) && more > Duration::from_secs(15), "{more:?}");
     }
 }

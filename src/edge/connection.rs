@@ -27,8 +27,8 @@ use super::{
     lines::Lines,
     phase::Phase,
     refusal::Answer,
+    timer::Timer,
     tunnel::Tunnel,
-    wait::Timer,
 };
 
 /// A client's connection. Reads pass through a reader, writes pass as they are.
@@ -69,7 +69,13 @@ enum Late {
 }
 
 impl Connection {
-    pub(super) fn new(stream: Stream, limits: ClientLimits, metrics: Arc<Metrics>) -> Self {
+    /// A client's connection over `stream`. Heads that are refused have a line in `access_log`.
+    pub(super) fn new(
+        stream: Stream,
+        limits: ClientLimits,
+        metrics: Arc<Metrics>,
+        access_log: Option<AccessLog>,
+    ) -> Self {
         let phase = Arc::new(Phase::default());
         let is_http_2 = stream.selected_alpn_proto() == Some(ALPN::H2);
         let (protocol, digest) = if is_http_2 {
@@ -91,47 +97,44 @@ impl Connection {
             phase,
             digest,
             metrics,
-            access_log: None,
+            access_log,
             timer: Timer::default(),
             answer: None,
             tunnel: None,
         }
     }
 
-    /// Logs heads that are refused.
-    pub(super) fn logged_to(self, access_log: Option<AccessLog>) -> Self {
-        Self { access_log, ..self }
-    }
-
     /// When the wait for the client or for the origin ends, and what is late then.
-    fn end_of_wait(&mut self, now: Instant) -> Option<(Instant, Late)> {
+    fn end_of_wait(&mut self) -> Option<(Instant, Late)> {
         let limits = &self.limits;
         match &self.protocol {
             Protocol::Http1(lines) => {
                 let origin = self.phase.wait().end().map(|end| (end, Late::Origin));
                 let client = if lines.reader.is_inside_head() {
-                    let since = *self.since.get_or_insert(now);
+                    let since = *self.since.get_or_insert_with(Instant::now);
                     Some((since + limits.header_time, Late::Head))
                 } else if lines.reader.is_in_body() {
-                    Some((self.pace.end(now, limits.body_rate), Late::Body))
+                    Some((self.pace.end(limits.body_rate), Late::Body))
                 } else {
                     None
                 };
                 origin.into_iter().chain(client).min_by_key(|(end, _)| *end)
             }
-            Protocol::Http2 { read, .. } if !read.is_settled() => {
-                Some((*self.since.get_or_insert(now) + limits.handshake_time, Late::Start))
-            }
-            Protocol::Http2 { read, .. } if read.is_in_section() => {
-                Some((*self.since.get_or_insert(now) + limits.header_time, Late::Head))
-            }
+            Protocol::Http2 { read, .. } if !read.is_settled() => Some((
+                *self.since.get_or_insert_with(Instant::now) + limits.handshake_time,
+                Late::Start,
+            )),
+            Protocol::Http2 { read, .. } if read.is_in_section() => Some((
+                *self.since.get_or_insert_with(Instant::now) + limits.header_time,
+                Late::Head,
+            )),
             Protocol::Http2 { read, .. } => {
                 // A client that has sent this much may wait for the origin, too.
                 let octets = read.body_octets()?;
                 if octets < FIRST_WINDOW {
-                    Some((self.pace.end(now, limits.body_rate), Late::Body))
+                    Some((self.pace.end(limits.body_rate), Late::Body))
                 } else {
-                    Some((self.pace.last(now) + limits.body_pause, Late::Body))
+                    Some((self.pace.since() + limits.body_pause, Late::Body))
                 }
             }
         }
@@ -215,11 +218,6 @@ impl Connection {
         self.tunnel.as_mut()
     }
 
-    /// Takes notice of octets that the client gets.
-    fn note_write(&mut self) {
-        self.tunnel.iter_mut().for_each(Tunnel::note);
-    }
-
     /// Begins to measure anew where the client has completed what it began.
     fn start_anew(&mut self) {
         let (is_in_section, is_in_body) = match &self.protocol {
@@ -237,10 +235,20 @@ impl Connection {
     }
 
     /// Whether the next octets that pingora writes are its answer to a refused head.
-    fn answer(&mut self) -> Option<&mut Answer> {
-        let Protocol::Http1(lines) = &self.protocol else { return None };
-        let is_next = self.phase.ended() >= lines.reader.heads();
-        self.answer.as_mut().filter(|_| is_next)
+    fn is_answering(&self) -> bool {
+        let Protocol::Http1(lines) = &self.protocol else { return false };
+        self.answer.is_some() && self.phase.ended() >= lines.reader.heads()
+    }
+
+    /// Writes the answer to a refused head, in place of `octets` of pingora's.
+    fn poll_answer(&mut self, context: &mut Context<'_>, octets: usize) -> Poll<io::Result<usize>> {
+        if let Some(answer) = &mut self.answer {
+            while let Some(rest) = answer.rest() {
+                let written = ready!(Pin::new(&mut self.stream).poll_write(context, rest))?;
+                answer.advance(written);
+            }
+        }
+        Poll::Ready(Ok(octets))
     }
 }
 
@@ -276,9 +284,8 @@ impl AsyncRead for Connection {
                 }
             }
             if read.is_pending() {
-                let now = Instant::now();
-                let Some((end, late)) = this.end_of_wait(now) else { return Poll::Pending };
-                ready!(this.timer.poll(end, now, context));
+                let Some((end, late)) = this.end_of_wait() else { return Poll::Pending };
+                ready!(this.timer.poll(end, context));
                 this.end_late(late)?;
                 continue;
             }
@@ -304,11 +311,11 @@ impl AsyncWrite for Connection {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
-        if this.answer.is_some() && this.answer().is_some() {
+        if this.is_answering() {
             return this.poll_answer(context, bytes.len());
         }
         let written = ready!(Pin::new(&mut this.stream).poll_write(context, bytes))?;
-        this.note_write();
+        this.tunnel.iter_mut().for_each(Tunnel::note);
         if let Protocol::Http2 { read, .. } = &mut this.protocol {
             read.send(&bytes[..written]);
         }
@@ -329,12 +336,12 @@ impl AsyncWrite for Connection {
         pieces: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
-        if this.answer.is_some() && this.answer().is_some() {
+        if this.is_answering() {
             let octets = pieces.iter().map(|piece| piece.len()).sum();
             return this.poll_answer(context, octets);
         }
         let written = ready!(Pin::new(&mut this.stream).poll_write_vectored(context, pieces))?;
-        this.note_write();
+        this.tunnel.iter_mut().for_each(Tunnel::note);
         if let Protocol::Http2 { read, .. } = &mut this.protocol {
             let mut left = written;
             for piece in pieces {
@@ -348,19 +355,6 @@ impl AsyncWrite for Connection {
 
     fn is_write_vectored(&self) -> bool {
         self.stream.is_write_vectored()
-    }
-}
-
-impl Connection {
-    /// Writes the answer to a refused head, in place of `octets` of pingora's.
-    fn poll_answer(&mut self, context: &mut Context<'_>, octets: usize) -> Poll<io::Result<usize>> {
-        if let Some(answer) = &mut self.answer {
-            while let Some(rest) = answer.rest() {
-                let written = ready!(Pin::new(&mut self.stream).poll_write(context, rest))?;
-                answer.advance(written);
-            }
-        }
-        Poll::Ready(Ok(octets))
     }
 }
 
@@ -421,5 +415,5 @@ impl GetSocketDigest for Connection {
     }
 }
 
-/// Octets that are read before they are read would escape the [`Reader`].
+/// Octets that are read ahead would escape the reader.
 impl Peek for Connection {}

@@ -47,8 +47,8 @@ impl<A: ServerApp + Send + Sync + 'static> ServerApp for Edge<A> {
         stream: Stream,
         shutdown: &ShutdownWatch,
     ) -> Option<Stream> {
-        let connection = Connection::new(stream, self.limits, Arc::clone(&self.metrics));
-        let stream: Stream = Box::new(connection.logged_to(self.access_log.clone()));
+        let (metrics, access_log) = (Arc::clone(&self.metrics), self.access_log.clone());
+        let stream: Stream = Box::new(Connection::new(stream, self.limits, metrics, access_log));
         // It serves all requests of the connection.
         self.application.process_new(stream, shutdown).await
     }

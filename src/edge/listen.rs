@@ -98,7 +98,7 @@ async fn accept<A: ServerApp + Send + Sync + 'static>(
     common: Arc<Common<A>>,
     socket: net::TcpListener,
     opening: Arc<Opening>,
-    mut stop: ShutdownWatch,
+    stop: ShutdownWatch,
 ) {
     let stopped = {
         let mut stop = stop.clone();
@@ -108,7 +108,6 @@ async fn accept<A: ServerApp + Send + Sync + 'static>(
         }
     };
     tokio::pin!(stopped);
-    stop.mark_unchanged();
     loop {
         // Without a place, further connections wait in the kernel.
         let place = match common.guests.place_now() {

@@ -28,6 +28,7 @@ pub(crate) use self::{
     opening::Opening,
     phase::{Phase, phase},
     target::admit,
+    timer::Timer,
 };
 
 mod access; // the access log
@@ -43,5 +44,6 @@ mod phase; // from the hooks to the connection
 mod refusal; // answers to heads that are refused
 mod socket; // a TCP connection
 mod target; // the target as the gate gets it
+mod timer; // the timer of a connection
 mod tunnel; // a connection that has switched to another protocol
 mod wait; // the wait for the head of the origin's response

@@ -5,13 +5,9 @@
 //! read when the wait is over.
 
 use std::{
-    pin::Pin,
     sync::atomic::{AtomicBool, AtomicU64, Ordering},
-    task::{Context, Poll},
     time::{Duration, Instant},
 };
-
-use tokio::time::{Sleep, sleep_until};
 
 /// The end of a wait.
 #[derive(Debug)]
@@ -21,11 +17,6 @@ pub(super) struct Wait {
     end: AtomicU64,
     is_late: AtomicBool,
 }
-
-/// The timer of a connection. It may end before the wait does, and is then set again. So most
-/// requests set no timer.
-#[derive(Debug, Default)]
-pub(super) struct Timer(Option<Pin<Box<Sleep>>>);
 
 impl Default for Wait {
     fn default() -> Self {
@@ -61,30 +52,5 @@ impl Wait {
     /// Notes that the wait has reached its end.
     pub(super) fn note_late(&self) {
         self.is_late.store(true, Ordering::Release);
-    }
-}
-
-impl Timer {
-    /// Ready at `end`.
-    pub(super) fn poll(
-        &mut self,
-        end: Instant,
-        now: Instant,
-        context: &mut Context<'_>,
-    ) -> Poll<()> {
-        if end <= now {
-            return Poll::Ready(());
-        }
-        let timer = self.0.get_or_insert_with(|| Box::pin(sleep_until(end.into())));
-        if timer.deadline() > end.into() {
-            timer.as_mut().reset(end.into());
-        }
-        while timer.as_mut().poll(context).is_ready() {
-            if Instant::now() >= end {
-                return Poll::Ready(());
-            }
-            timer.as_mut().reset(end.into());
-        }
-        Poll::Pending
     }
 }

@@ -17,11 +17,7 @@ use crate::{
     record::{Error, Obstacle},
 };
 
-use super::{
-    destination::LogTarget,
-    output::Output,
-    state::{Phase, State},
-};
+use super::{destination::LogTarget, life::Phase, output::Output, state::State};
 
 /// The most bytes that wait: half a minute of a thousand requests a second.
 const MOST_BYTES: usize = 16 << 20;

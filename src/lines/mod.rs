@@ -11,6 +11,7 @@
 
 mod destination; // where lines go
 mod file; // rules for files: mode, folder, identity
+mod life; // the life of a queue, and its troubles
 mod log; // the door: takes lines, never waits
 mod output; // an open file or standard output
 mod state; // the lines that wait, with exact counts
@@ -21,6 +22,7 @@ mod tests;
 pub use self::{
     destination::LogTarget,
     file::{FILE_MODE, Stamp, check_folder, identity},
+    life::{MESSAGE_INTERVAL, Phase, STALL, is_due},
     log::Log,
     output::Output,
 };

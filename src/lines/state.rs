@@ -1,14 +1,10 @@
 //! The lines that wait for their writer, with exact counts.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::record::Error;
 
-/// The shortest time between two messages about the same trouble.
-const MESSAGE_INTERVAL: Duration = Duration::from_secs(60);
-/// The longest that a write usually takes. A longer one stalls: the disk hangs, or the reader of the
-/// output has stopped.
-const STALL: Duration = Duration::from_secs(5);
+use super::life::{Phase, is_due};
 
 /// The state behind the lock of a log.
 #[derive(Debug, Default)]
@@ -32,29 +28,10 @@ pub(super) struct State {
     pub(super) told: [Option<Instant>; 2],
 }
 
-/// The life of a log.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Phase {
-    #[default]
-    Open,
-    /// The log takes nothing more; the writer still writes the rest.
-    Closing,
-    /// The writer writes nothing more.
-    Abandoned,
-    /// The writer has stopped.
-    Finished,
-}
-
 impl State {
     /// Why a line finds no room at present.
     pub(super) fn cause(&self) -> &'static str {
-        let is_stalled = self.writing_since.is_some_and(|since| since.elapsed() >= STALL);
-        match &self.trouble {
-            Some(error) => error.code(),
-            None if self.phase != Phase::Open => "store.stopped",
-            None if is_stalled => "store.stalled",
-            None => "store.overflow",
-        }
+        self.phase.cause(self.trouble.as_ref(), self.writing_since)
     }
 
     /// Whether it is time for another message about dropped lines. Returns their number since the
@@ -68,13 +45,4 @@ impl State {
     pub(super) fn may_complain(&mut self, now: Instant) -> bool {
         is_due(&mut self.told[1], now)
     }
-}
-
-/// Whether the last message is long enough ago; if so, its time becomes now.
-fn is_due(last: &mut Option<Instant>, now: Instant) -> bool {
-    let is_due = last.is_none_or(|at| now.duration_since(at) >= MESSAGE_INTERVAL);
-    if is_due {
-        *last = Some(now);
-    }
-    is_due
 }

@@ -1,7 +1,7 @@
-//! The edge on pingora: it receives requests, passes them to the gate, and forwards.
+//! The requests on pingora: received, passed to the gate, and forwarded.
 //!
 //! ```text
-//! Edge                 heads and chunks are screened before pingora parses them
+//! edge::Edge           heads and chunks are screened before pingora parses them
 //! request_filter       limits, admission ─▶ gate::Request ─▶ Gate::receive ─▶ answer, or forward
 //! upstream_peer        an address of one of the site's origins, every timeout set
 //! fail_to_connect, error_while_proxy   the origin's health; another attempt, or none
@@ -10,9 +10,8 @@
 //! logging              the access log; Gate::finish: counted and recorded with the final status
 //! ```
 //!
-//! May use: edge, tls, gate, publication, policy, enforce, lines, metrics, diagnostic, escape. Must not
-//! know: admin,
-//! cli.
+//! May use: edge, tls, gate, publication, policy, enforce, lines, metrics, diagnostic, escape.
+//! Must not know: admin, cli.
 
 use std::{
     net::{IpAddr, Ipv4Addr},

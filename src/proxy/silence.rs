@@ -6,13 +6,12 @@
 
 use std::{
     io,
-    pin::Pin,
     sync::atomic::{AtomicBool, AtomicU64, Ordering},
-    task::{Context, Poll},
+    task::{Context, Poll, ready},
     time::{Duration, Instant},
 };
 
-use tokio::time::{Sleep, sleep_until};
+use crate::edge::Timer;
 
 /// The limit of one connection, and when it was last in use.
 #[derive(Debug)]
@@ -23,10 +22,6 @@ pub(super) struct Silence {
     last: AtomicU64,
     is_over: AtomicBool,
 }
-
-/// The timer of a connection. It may end before the limit, and is then set again.
-#[derive(Debug, Default)]
-pub(super) struct Timer(Option<Pin<Box<Sleep>>>);
 
 impl Silence {
     pub(super) fn at_most(limit: Duration) -> Self {
@@ -51,21 +46,11 @@ impl Silence {
 
     /// An error if the connection has been silent for too long; else pending.
     pub(super) fn poll(&self, timer: &mut Timer, context: &mut Context<'_>) -> Poll<io::Error> {
-        loop {
-            let last = self.last.load(Ordering::Acquire);
-            let end = last.saturating_add(self.limit.load(Ordering::Acquire));
-            let end = self.start + Duration::from_millis(end);
-            if end <= Instant::now() {
-                self.is_over.store(true, Ordering::Release);
-                let error = io::Error::new(io::ErrorKind::TimedOut, "silent for too long");
-                return Poll::Ready(error);
-            }
-            let timer = timer.0.get_or_insert_with(|| Box::pin(sleep_until(end.into())));
-            if timer.as_mut().poll(context).is_pending() {
-                return Poll::Pending;
-            }
-            timer.as_mut().reset(end.into());
-        }
+        let last = self.last.load(Ordering::Acquire);
+        let end = last.saturating_add(self.limit.load(Ordering::Acquire));
+        ready!(timer.poll(self.start + Duration::from_millis(end), context));
+        self.is_over.store(true, Ordering::Release);
+        Poll::Ready(io::Error::new(io::ErrorKind::TimedOut, "silent for too long"))
     }
 }
 

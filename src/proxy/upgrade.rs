@@ -33,7 +33,9 @@ use tokio::{
     net::TcpStream,
 };
 
-use super::silence::{Silence, Timer};
+use crate::edge::Timer;
+
+use super::silence::Silence;
 
 /// The group of these connections: no other request gets one.
 pub(super) const GROUP: u64 = 1;

@@ -7,18 +7,13 @@ use std::{
 };
 
 use crate::{
+    lines::{Phase, STALL, is_due},
     record::Tally,
     violations::{Error, NoteCounts, Overflow, Record, Violation, notes::Notes},
 };
 
 /// The most bytes of waiting records.
 pub(super) const BYTES: usize = 32 << 20;
-/// The shortest time between two log lines about a full queue.
-const WARNING_INTERVAL: Duration = Duration::from_secs(60);
-/// The longest that a write usually takes. A longer one stalls: the disk hangs, or the
-/// reader of the output has stopped.
-const STALL: Duration = Duration::from_secs(5);
-
 /// Violations, counted by state. At every moment `seen == stored + folded + dropped + queued`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
@@ -102,19 +97,6 @@ pub(super) struct State {
     pub(super) phase: Phase,
 }
 
-/// The life of a queue.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Phase {
-    #[default]
-    Open,
-    /// The queue takes nothing more; the writer still writes the rest.
-    Closing,
-    /// The writer writes nothing more.
-    Abandoned,
-    /// The writer has stopped.
-    Finished,
-}
-
 impl State {
     pub(super) fn has_work(&self) -> bool {
         !(self.waiting.is_empty() && self.notes.is_empty() && self.owed.is_empty())
@@ -122,12 +104,12 @@ impl State {
 
     /// Whether it is time for another log line about a full queue.
     pub(super) fn may_warn(&mut self) -> bool {
-        is_due(&mut self.warned)
+        is_due(&mut self.warned, Instant::now())
     }
 
     /// Whether it is time for another log line about the failure that stops the writing.
     pub(super) fn may_complain(&mut self) -> bool {
-        is_due(&mut self.complained)
+        is_due(&mut self.complained, Instant::now())
     }
 
     /// How long the write in progress has stalled, if it does.
@@ -139,12 +121,7 @@ impl State {
 
     /// Why a record finds no room at present.
     pub(super) fn cause(&self) -> &'static str {
-        match &self.trouble {
-            Some(error) => error.code(),
-            None if self.phase != Phase::Open => "store.stopped",
-            None if self.stalled_for().is_some() => "store.stalled",
-            None => "store.overflow",
-        }
+        self.phase.cause(self.trouble.as_ref(), self.writing_since)
     }
 
     pub(super) fn counts(&self) -> Counts {
@@ -194,25 +171,17 @@ impl State {
     }
 }
 
-/// Whether the time of the last log line is long enough ago; if so, it becomes now.
-fn is_due(last: &mut Option<Instant>) -> bool {
-    let is_due = last.is_none_or(|at| at.elapsed() >= WARNING_INTERVAL);
-    if is_due {
-        *last = Some(Instant::now());
-    }
-    is_due
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lines::MESSAGE_INTERVAL;
 
     #[test]
     fn a_lasting_failure_is_said_once_a_minute() {
         let mut state = State::default();
         assert!(state.may_complain());
         assert!(!state.may_complain());
-        state.complained = Instant::now().checked_sub(WARNING_INTERVAL);
+        state.complained = Instant::now().checked_sub(MESSAGE_INTERVAL);
         assert!(state.may_complain());
     }
 }

@@ -14,10 +14,11 @@ use jiff::Timestamp;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::{
+    lines::Phase,
     tally::Tally,
     violations::{
         Counts, Drops, Error, Health, NoteCounts, Overflow, Record, Rollups,
-        accounts::{BYTES, Phase, State},
+        accounts::{BYTES, State},
         fill::Fill,
         notes::Notes,
     },

@@ -125,25 +125,48 @@ fn a_certificate_is_ordered_presented_and_kept_for_the_next_start() {
     assert_eq!((beadle.metric(ISSUED), beadle.metric(FAILED)), (0.0, 0.0));
 }
 
+/// An authority that is not there yet, and the folder of what is known of it.
+struct LateAuthority {
+    folder: tempfile::TempDir,
+    port: u16,
+}
+
+impl LateAuthority {
+    fn new() -> Self {
+        let late = Self { folder: tempfile::tempdir().expect("it is valid"), port: free_port() };
+        std::fs::write(late.root(), issue(&["127.0.0.1"]).certificate).expect("it is valid");
+        late
+    }
+
+    /// Once pebble is there, its certificate is in this file.
+    fn root(&self) -> PathBuf {
+        self.folder.path().join("root.pem")
+    }
+
+    fn directory(&self) -> String {
+        format!("https://127.0.0.1:{}/dir", self.port)
+    }
+
+    fn state_file(&self) -> PathBuf {
+        state_file(&self.folder.path().join("state"), &self.directory())
+    }
+
+    fn settings(&self) -> String {
+        let (root, folder) = (self.root(), self.folder.path().join("state"));
+        let directory = self.directory();
+        format!(
+            "directory: \"{directory}\", root: {}, folder: {}",
+            root.display(),
+            folder.display()
+        )
+    }
+}
+
 #[test]
 fn a_failed_order_takes_no_listener_down_and_is_tried_again() {
     let (origin, port, plain) = (Origin::plain(), free_port(), free_port());
-    let folder = tempfile::tempdir().expect("it is valid");
-    let (state, authority) = (folder.path().join("state"), free_port());
-    let directory = format!("https://127.0.0.1:{authority}/dir");
-    // Once pebble is there, its certificate is in this file.
-    let root = folder.path().join("root.pem");
-    std::fs::write(&root, issue(&["127.0.0.1"]).certificate).expect("it is valid");
-    let beadle = ordering(
-        &origin,
-        port,
-        &format!(
-            "directory: \"{directory}\", root: {}, folder: {}",
-            root.display(),
-            state.display()
-        ),
-    )
-    .spawn_on(plain, free_port());
+    let late = LateAuthority::new();
+    let beadle = ordering(&origin, port, &late.settings()).spawn_on(plain, free_port());
     beadle.wait_until_ready();
     beadle.wait_for_metric(FAILED, 1.0);
     beadle.wait_for_stderr("certificate not issued: there is none yet");
@@ -154,10 +177,10 @@ fn a_failed_order_takes_no_listener_down_and_is_tried_again() {
     let stand_in = now_presented(port);
     assert!(beadle.admin_page("/").text().contains("site.example.pem is not renewed"));
 
-    let Some(pebble) = Pebble::start_on(authority, plain) else { return };
-    pebble.copy_root(&root);
+    let Some(pebble) = Pebble::start_on(late.port, plain) else { return };
+    pebble.copy_root(&late.root());
     beadle.signal("HUP");
-    let file = state_file(&state, &directory);
+    let file = late.state_file();
     wait_for_issued(port, &file);
     assert!(now_presented(port) != stand_in);
     assert!(!beadle.admin_page("/").text().contains("is not renewed"));
@@ -166,32 +189,19 @@ fn a_failed_order_takes_no_listener_down_and_is_tried_again() {
 #[test]
 fn an_old_certificate_is_renewed_and_stays_until_then() {
     let (origin, port, plain) = (Origin::plain(), free_port(), free_port());
-    let folder = tempfile::tempdir().expect("it is valid");
-    let (state, authority) = (folder.path().join("state"), free_port());
-    let directory = format!("https://127.0.0.1:{authority}/dir");
-    let root = folder.path().join("root.pem");
-    std::fs::write(&root, issue(&["127.0.0.1"]).certificate).expect("it is valid");
-    let file = state_file(&state, &directory);
+    let late = LateAuthority::new();
+    let file = late.state_file();
     // More than two thirds of its lifetime are over.
     let (text, old) = aged(file.parent().expect("it is valid"), 70, 20);
     std::fs::write(&file, text).expect("it is valid");
-    let beadle = ordering(
-        &origin,
-        port,
-        &format!(
-            "directory: \"{directory}\", root: {}, folder: {}",
-            root.display(),
-            state.display()
-        ),
-    )
-    .spawn_on(plain, free_port());
+    let beadle = ordering(&origin, port, &late.settings()).spawn_on(plain, free_port());
     beadle.wait_until_ready();
     beadle.wait_for_metric(FAILED, 1.0);
     beadle.wait_for_stderr("certificate not issued: the present one stays");
     assert!(now_presented(port) == old.as_ref());
 
-    let Some(pebble) = Pebble::start_on(authority, plain) else { return };
-    pebble.copy_root(&root);
+    let Some(pebble) = Pebble::start_on(late.port, plain) else { return };
+    pebble.copy_root(&late.root());
     beadle.signal("HUP");
     beadle.wait_for_metric(ISSUED, 1.0);
     wait_for_issued(port, &file);

@@ -4,26 +4,15 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-use crate::support::{
-    client::Request,
-    free_port,
-    origin::Origin,
-    program::{Beadle, PROGRAM, Setup, json_lines},
+use crate::{
+    reload::{blocks, setup},
+    support::{
+        client::Request,
+        free_port,
+        origin::Origin,
+        program::{PROGRAM, json_lines},
+    },
 };
-
-fn setup(origin: &Origin, path: &str) -> Setup {
-    Setup::site(
-        origin.port,
-        &format!(
-            "    robots_txt: {{ cache_window: 0s, groups: [{{ user_agents: [BadBot], disallow: [{path}] }}] }}\n    \
-             enforcement: {{ mode: block }}\n"
-        ),
-    )
-}
-
-fn blocks(beadle: &Beadle, target: &str) -> bool {
-    beadle.get(target, "BadBot/1.0").status == 403
-}
 
 fn text(output: &Output) -> String {
     let (out, err) = (&output.stdout, &output.stderr);

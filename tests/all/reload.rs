@@ -15,7 +15,8 @@ use crate::support::{
     wait_for,
 };
 
-fn setup(origin: &Origin, path: &str) -> Setup {
+/// A site that blocks BadBot from this path.
+pub(crate) fn setup(origin: &Origin, path: &str) -> Setup {
     Setup::site(
         origin.port,
         &format!(
@@ -25,7 +26,8 @@ fn setup(origin: &Origin, path: &str) -> Setup {
     )
 }
 
-fn blocks(beadle: &Beadle, target: &str) -> bool {
+/// Whether BadBot is blocked.
+pub(crate) fn blocks(beadle: &Beadle, target: &str) -> bool {
     beadle.get(target, "BadBot/1.0").status == 403
 }
 
