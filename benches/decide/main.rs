@@ -20,6 +20,7 @@ use jiff::Timestamp;
 
 use turns::{Case, measure};
 
+#[allow(dead_code, reason = "other benchmarks need more of it")]
 #[path = "../traffic/mod.rs"]
 mod traffic;
 #[path = "../turns/mod.rs"]

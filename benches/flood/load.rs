@@ -1,20 +1,19 @@
 //! The load: wrk, with or without pauses.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
-    time::Duration,
-};
+use std::time::Duration;
 
-use crate::{Result, figures::Load, machine::Tools, process::Address};
+use crate::harness::{
+    Result,
+    process::Address,
+    wrk::{Run, Wrk},
+};
 
 /// The pause of a connection between a response and its next request, in milliseconds.
 pub(crate) const PAUSE: u64 = 5;
 
 /// The script for wrk. Each request goes to another path and comes from another address; a status from 400 on is
 /// an answer like any other.
-const SCRIPT: &str = r#"
+pub(crate) const SCRIPT: &str = r#"
 local at = 0
 function init(args)
   wrk.headers["Host"] = "www.example.com"
@@ -28,12 +27,6 @@ function request()
 end
 function delay()
   return pause
-end
-function done(summary, latency, _)
-  local failed = summary.errors
-  io.write(string.format("result %d %d %d %d %d\n", summary.requests, summary.duration,
-    failed.connect + failed.read + failed.write + failed.timeout,
-    latency:percentile(50), latency:percentile(99)))
 end
 "#;
 
@@ -54,45 +47,14 @@ pub(crate) enum Pace {
     Pauses(u64),
 }
 
-/// The load generator.
-pub(crate) struct Wrk {
-    tools: Tools,
-    script: PathBuf,
-}
-
-/// A run in progress.
-pub(crate) struct Run(Child);
-
-impl Wrk {
-    pub(crate) fn new(tools: &Tools, folder: &Path) -> Result<Self> {
-        let script = folder.join("flood.lua");
-        fs::write(&script, SCRIPT)?;
-        Ok(Self { tools: tools.on_the_other_side(), script })
-    }
-
-    /// Starts to send requests of a kind for `time`.
-    pub(crate) fn start(&self, address: Address, kind: Kind, time: Duration) -> Result<Run> {
-        let (connections, pause) = match kind.pace {
+impl Kind {
+    /// Starts to send requests of this kind for `time`.
+    pub(crate) fn start(self, wrk: &Wrk, address: Address, time: Duration) -> Result<Run> {
+        let (connections, pause) = match self.pace {
             Pace::Pauses(connections) => (connections, PAUSE),
             Pace::Unbounded => (64, 0),
         };
-        let mut command: Command = self.tools.pinned(&self.tools.wrk);
-        command
-            .args(["-t1", &format!("-c{connections}"), &format!("-d{}s", time.as_secs())])
-            .arg("-s")
-            .arg(&self.script)
-            .args([&format!("http://{address}"), "--", kind.user_agent, kind.path])
-            .arg(pause.to_string())
-            .stdout(Stdio::piped());
-        Ok(Run(command.spawn()?))
-    }
-}
-
-impl Run {
-    /// Waits for the end.
-    pub(crate) fn end(self) -> Result<Load> {
-        let output = self.0.wait_with_output()?;
-        let text = String::from_utf8_lossy(&output.stdout);
-        Load::read(&text).ok_or_else(|| format!("wrk: {text}").into())
+        let args = [self.user_agent, self.path, &pause.to_string()];
+        wrk.start(&format!("http://{address}"), connections, time, &args)
     }
 }

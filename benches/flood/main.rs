@@ -12,11 +12,10 @@
 //!
 //! Fails if a violation is dropped or the counts don't add up. Needs wrk and nginx, as `proxy` does.
 
-#![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints its table")]
 
 use std::{
     env,
-    error::Error,
     io::{Read, Write},
     net::TcpStream,
     path::Path,
@@ -26,24 +25,22 @@ use std::{
 };
 
 use crate::{
-    figures::Load,
-    load::{Kind, PAUSE, Pace, Wrk},
-    machine::Tools,
-    process::{Address, Process},
+    harness::{
+        Result,
+        figures::Load,
+        machine,
+        machine::Tools,
+        nginx,
+        process::{Address, Process},
+        wrk::{Run, Wrk},
+    },
+    load::{Kind, PAUSE, Pace},
 };
 
-#[path = "../proxy/figures.rs"]
-mod figures; // the figures of a run of wrk
-mod load; // wrk
-#[path = "../proxy/machine.rs"]
-mod machine; // the machine and its programs
-#[path = "../proxy/nginx.rs"]
-#[expect(dead_code, reason = "nginx is only the origin here")]
-mod nginx;
-#[path = "../proxy/process.rs"]
-mod process; // child processes and their CPU time
-
-type Result<T> = std::result::Result<T, Box<dyn Error>>;
+#[allow(dead_code, reason = "other benchmarks need more of it")]
+#[path = "../harness/mod.rs"]
+mod harness;
+mod load; // the requests of the flood and of a person
 
 /// The connections of the flood with pauses.
 const CONNECTIONS: u64 = 100;
@@ -73,10 +70,9 @@ fn main() -> ExitCode {
 
 fn run(tools: &Tools, time: Duration) -> Result<()> {
     let folder = tempfile::tempdir()?;
-    let wrk = Wrk::new(tools, folder.path())?;
+    let wrk = Wrk::new(tools, folder.path(), load::SCRIPT)?;
     let origin_address = Address::free()?;
     let origin = nginx::origin(tools, &folder.path().join("origin"), origin_address)?;
-    origin.wait_until_it_listens(origin_address)?;
     machine::describe(tools);
     println!("{} s for each row; a person reads 200 pages a second meanwhile\n", time.as_secs());
     println!(
@@ -156,9 +152,9 @@ sites:
 fn flood(wrk: &Wrk, program: &Program, crawler: Option<Kind>, time: Duration) -> Result<String> {
     // The crawler has no grace: the first edition is in force from its start on.
     let before = program.process.cpu_time()?;
-    let person = wrk.start(program.address, PERSON, time)?;
-    let crawler = crawler.map(|kind| wrk.start(program.address, kind, time)).transpose()?;
-    let flood = crawler.map(load::Run::end).transpose()?;
+    let person = PERSON.start(wrk, program.address, time)?;
+    let crawler = crawler.map(|kind| kind.start(wrk, program.address, time)).transpose()?;
+    let flood = crawler.map(Run::end).transpose()?;
     let person = person.end()?;
     let ended = Instant::now();
     let counts = loop {

@@ -8,6 +8,7 @@ use std::{net::SocketAddr, process::ExitCode};
 use async_trait::async_trait;
 use beadle::policy::Timeouts;
 use pingora::{
+    listeners::tls::TlsSettings,
     protocols::ALPN,
     proxy::{ProxyHttp, Session, http_proxy_service},
     server::{RunArgs, Server, configuration::ServerConf},
@@ -53,9 +54,15 @@ impl ProxyHttp for Bare {
     }
 }
 
-/// Proxies from `listen` to `origin` until a signal ends it.
-pub(crate) fn run(listen: &str, origin: &str) -> ExitCode {
+/// Proxies from `listen`, and from `tls` with this certificate and key, to `origin` until a signal ends
+/// it.
+pub(crate) fn run([listen, tls, certificate, key, origin]: [&str; 5]) -> ExitCode {
     let Ok(address) = origin.parse::<SocketAddr>() else { return ExitCode::FAILURE };
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let Ok(mut settings) = TlsSettings::intermediate(certificate, key) else {
+        return ExitCode::FAILURE;
+    };
+    settings.enable_h2();
     let timeouts = Timeouts::default();
     let conf = ServerConf {
         threads: 1,
@@ -69,6 +76,7 @@ pub(crate) fn run(listen: &str, origin: &str) -> ExitCode {
     let bare = Bare { origin: address, host: address.ip().to_string(), timeouts };
     let mut service = http_proxy_service(&server.configuration, bare);
     service.add_tcp(listen);
+    service.add_tls_with_settings(tls, None, settings);
     server.add_service(service);
     server.run(RunArgs::default());
     ExitCode::SUCCESS

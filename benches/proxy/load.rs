@@ -1,25 +1,35 @@
-//! The load: wrk with a script over all pairs of User-Agent and path.
+//! The loads: wrk over HTTP/1.1, h2load over HTTP/2.
 
 use std::{
     fs,
     path::{Path, PathBuf},
+    process::Command,
     time::Duration,
 };
 
-use crate::{Result, figures::Load, machine::Tools, process::Address, traffic};
+use crate::{
+    harness::{Result, figures::Load, machine::Tools, process::Address, wrk::Wrk},
+    traffic,
+};
 
-/// The number of concurrent connections.
-const CONNECTIONS: u32 = 64;
+/// The number of requests at the same time.
+pub(crate) const CONNECTIONS: u64 = 64;
+/// Over HTTP/2, these are streams of fewer connections.
+pub(crate) const STREAMS: u64 = 4;
 
-/// The script for wrk. It builds all requests before the measurement, with a few fields of browsers
-/// and a different client address each. Every response must have a status below 400.
+/// Fields that browsers send.
+const FIELDS: [(&str, &str); 3] = [
+    ("Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"),
+    ("Accept-Language", "en-GB,en;q=0.7,de;q=0.3"),
+    ("Accept-Encoding", "gzip, deflate, br"),
+];
+
+/// The script for wrk. It builds all requests before the measurement, each with a different client
+/// address. Every response must have a status below 400.
 const SCRIPT: &str = r#"
 local requests, at = {}, 0
 function init(args)
   wrk.headers["Host"] = args[1]
-  wrk.headers["Accept"] = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
-  wrk.headers["Accept-Language"] = "en-GB,en;q=0.7,de;q=0.3"
-  wrk.headers["Accept-Encoding"] = "gzip, deflate, br"
   for line in io.lines(args[2]) do
     local path, user_agent = line:match("^(.-)\t(.*)$")
     wrk.headers["User-Agent"] = user_agent
@@ -31,47 +41,61 @@ function request()
   at = at % #requests + 1
   return requests[at]
 end
-function done(summary, latency, _)
-  local failed = summary.errors
-  io.write(string.format("result %d %d %d %d %d\n", summary.requests, summary.duration,
-    failed.connect + failed.read + failed.write + failed.status + failed.timeout,
-    latency:percentile(50), latency:percentile(99)))
-end
 "#;
 
-/// The load generator.
-pub(crate) struct Wrk {
+/// The load generators with their requests.
+pub(crate) struct Loads {
     tools: Tools,
-    script: PathBuf,
-    requests: PathBuf,
+    wrk: Wrk,
+    folder: PathBuf,
+    requests: String,
+    /// h2load gives all its requests the same fields.
+    browser: String,
 }
 
-impl Wrk {
+impl Loads {
     pub(crate) fn new(tools: &Tools, folder: &Path, user_agents: &[String]) -> Result<Self> {
-        let targets = traffic::TARGETS;
-        let pairs = (0..user_agents.len() * targets.len()).filter_map(|number| {
-            let target = targets.get(number % targets.len())?;
-            let user_agent = user_agents.get(number % user_agents.len())?;
-            Some(format!("{target}\t{user_agent}\n"))
-        });
-        let (script, requests) = (folder.join("load.lua"), folder.join("requests.tsv"));
-        fs::write(&script, SCRIPT)?;
-        fs::write(&requests, pairs.collect::<String>())?;
-        Ok(Self { tools: tools.on_the_other_side(), script, requests })
+        let requests = folder.join("requests.tsv");
+        fs::write(&requests, traffic::pairs(user_agents))?;
+        let urls = traffic::TARGETS.map(|target| format!("https://{}{target}\n", traffic::HOST));
+        fs::write(folder.join("urls"), urls.concat())?;
+        let fields = FIELDS.map(|(name, value)| format!("wrk.headers[\"{name}\"] = \"{value}\"\n"));
+        let script = format!("{}{SCRIPT}", fields.concat());
+        Ok(Self {
+            tools: tools.on_the_other_side(),
+            wrk: Wrk::new(tools, folder, &script)?,
+            folder: folder.to_owned(),
+            requests: requests.to_string_lossy().into_owned(),
+            browser: user_agents.first().cloned().unwrap_or_default(),
+        })
     }
 
-    /// Sends requests for `time`, as fast as responses come.
-    pub(crate) fn run(&self, address: Address, time: Duration) -> Result<Load> {
-        let mut command = self.tools.pinned(&self.tools.wrk);
+    /// Sends requests over HTTP/1.1 for `time`, as fast as responses come.
+    pub(crate) fn http_1(&self, scheme: &str, address: Address, time: Duration) -> Result<Load> {
+        let url = format!("{scheme}://{address}");
+        self.wrk.start(&url, CONNECTIONS, time, &[traffic::HOST, &self.requests])?.end()
+    }
+
+    /// The same over HTTP/2, all as one browser.
+    pub(crate) fn http_2(&self, h2load: &Path, address: Address, time: Duration) -> Result<Load> {
+        let log = self.folder.join("h2load.log");
+        // h2load appends to a log that is there.
+        let _ = fs::remove_file(&log);
+        let mut command: Command = self.tools.pinned(h2load);
         command
-            .args(["-t1", &format!("-c{CONNECTIONS}"), &format!("-d{}s", time.as_secs())])
-            .arg("-s")
-            .arg(&self.script)
-            .args([&format!("http://{address}"), "--", traffic::HOST])
-            .arg(&self.requests);
+            .args(["-t1", &format!("-c{}", CONNECTIONS / STREAMS), &format!("-m{STREAMS}")])
+            .args([&format!("-D{}", time.as_secs()), &format!("--connect-to={address}"), "-i"])
+            .arg(self.folder.join("urls"))
+            .arg(format!("--log-file={}", log.display()))
+            .arg(format!("-Huser-agent: {}", self.browser))
+            .arg("-Hx-forwarded-for: 66.249.1.1");
+        for (name, value) in FIELDS {
+            command.arg(format!("-H{}: {value}", name.to_ascii_lowercase()));
+        }
         let output = command.output()?;
         let text = String::from_utf8_lossy(&output.stdout);
-        Load::read(&text)
-            .ok_or_else(|| format!("wrk: {text}{}", String::from_utf8_lossy(&output.stderr)).into())
+        Load::read_h2load(&text, &fs::read_to_string(&log)?, time).ok_or_else(|| {
+            format!("h2load: {text}{}", String::from_utf8_lossy(&output.stderr)).into()
+        })
     }
 }

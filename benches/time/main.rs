@@ -25,6 +25,7 @@ use self::{
 mod editions; // sites that change
 mod fetches; // a full ledger
 mod rows; // pairs of cases and their table
+#[allow(dead_code, reason = "other benchmarks need more of it")]
 #[path = "../traffic/mod.rs"]
 mod traffic;
 #[path = "../turns/mod.rs"]

@@ -38,6 +38,17 @@ pub(crate) const TARGETS: [&str; 23] = [
     "/search?q=brass+lantern&sort=price",
 ];
 
+/// Every pair of a target and a User-Agent, in step, as lines with a tab between them.
+pub(crate) fn pairs(user_agents: &[String]) -> String {
+    (0..user_agents.len() * TARGETS.len())
+        .filter_map(|number| {
+            let target = TARGETS.get(number % TARGETS.len())?;
+            let user_agent = user_agents.get(number % user_agents.len())?;
+            Some(format!("{target}\t{user_agent}\n"))
+        })
+        .collect()
+}
+
 /// The number of rules in [`policy`].
 pub(crate) const RULES: usize = 100;
 

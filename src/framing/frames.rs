@@ -103,8 +103,13 @@ impl Multiplex {
             self.preface += taken;
             bytes = &bytes[taken..];
         }
-        let Self { received, is_in_section, bodies, body_octets, idle_frames, .. } = self;
+        let mut has_begun = self.received.left > 0;
+        let Self { received, is_settled, is_in_section, bodies, body_octets, idle_frames, .. } =
+            self;
         received.read(bytes, |head| {
+            // The frame before this one is complete.
+            *is_settled |= has_begun;
+            has_begun = true;
             let ends = head.flags & END_STREAM != 0;
             match head.kind {
                 DATA => {
@@ -138,9 +143,7 @@ impl Multiplex {
                 _ => *idle_frames += 1,
             }
         });
-        self.is_settled |= self.preface == PREFACE.len() && {
-            self.received.left == 0 && self.received.read == 0 && !bytes.is_empty()
-        };
+        self.is_settled |= has_begun && self.received.left == 0;
     }
 
     /// Reads octets for the client: an answer or a reset ends the wait for a body.
@@ -191,9 +194,10 @@ mod tests {
     #[test]
     fn a_connection_is_followed_in_pieces_of_any_size() {
         let settings = frame(0x4, 0, 0, &[]);
-        let pieces: [(&[u8], [bool; 2], Option<u64>); 8] = [
+        let pieces: [(&[u8], [bool; 2], Option<u64>); 9] = [
             (&[PREFACE, &settings[..4]].concat(), [false, true], None),
-            (&settings[4..], [true, false], None),
+            (&[&settings[4..], &settings[..3]].concat(), [true, true], None),
+            (&settings[3..], [true, false], None),
             (&frame(HEADERS, 0, 1, b"abc"), [true, true], Some(0)),
             (&frame(CONTINUATION, END_HEADERS, 1, b"d"), [true, false], Some(0)),
             (&frame(DATA, 0, 1, b"12345"), [true, false], Some(5)),

@@ -18,12 +18,12 @@ use rustls::{
 use serde_json::{Value, json};
 
 use crate::support::{
-    client::{Client, Request},
+    client::{Client, Request, presented},
     free_port,
     origin::Origin,
     pebble::Pebble,
     program::Setup,
-    tls::{certificate_in, issue, presented},
+    tls::{certificate_in, issue},
     wait_for,
 };
 

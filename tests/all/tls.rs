@@ -12,11 +12,11 @@ use std::{
 use rcgen::KeyPair;
 
 use crate::support::{
-    client::{Client, Request, connected},
+    client::{Client, Request, connected, presented},
     free_port,
     origin::Origin,
     program::{Beadle, Setup},
-    tls::{self, certificate_in, issue, issue_with, presented, replace},
+    tls::{self, certificate_in, issue, issue_with, replace},
     wait_for,
 };
 

@@ -273,6 +273,16 @@ pub(crate) fn connected(port: u16) -> TcpStream {
     try_connected(port).expect("the port is open")
 }
 
+/// The certificate that a listener presents for a name.
+pub(crate) fn presented(port: u16, name: Option<&str>) -> Vec<u8> {
+    let mut stream = tls::over_as(connected(port), name, rustls::DEFAULT_VERSIONS);
+    while stream.conn.is_handshaking() {
+        stream.conn.complete_io(&mut stream.sock).expect("a handshake");
+    }
+    let chain = stream.conn.peer_certificates().expect("a certificate");
+    chain.first().expect("a certificate").to_vec()
+}
+
 fn try_connected(port: u16) -> io::Result<TcpStream> {
     ready(TcpStream::connect((Ipv4Addr::LOCALHOST, port))?)
 }

@@ -112,16 +112,6 @@ fn started(
     StreamOwned::new(connection, stream)
 }
 
-/// The certificate that a listener presents for a name.
-pub(crate) fn presented(port: u16, name: Option<&str>) -> Vec<u8> {
-    let mut stream = over_as(super::client::connected(port), name, rustls::DEFAULT_VERSIONS);
-    while stream.conn.is_handshaking() {
-        stream.conn.complete_io(&mut stream.sock).expect("a handshake");
-    }
-    let chain = stream.conn.peer_certificates().expect("a certificate");
-    chain.first().expect("a certificate").to_vec()
-}
-
 /// Takes every certificate: who the server is matters in no test.
 #[derive(Debug)]
 struct AnyCertificate;

@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::{
+use super::{
     Result,
     machine::{Tools, ticks_to_time},
 };
@@ -28,7 +28,7 @@ impl Address {
         Ok(Self(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port()))
     }
 
-    fn socket(self) -> SocketAddr {
+    pub(crate) fn socket(self) -> SocketAddr {
         SocketAddrV4::new(Ipv4Addr::LOCALHOST, self.0).into()
     }
 }
@@ -92,6 +92,14 @@ impl Process {
             tree.extend(all.iter().filter(|(_, stat)| stat.parent == id).map(|(&id, _)| id));
         }
         Ok(ticks_to_time(ticks))
+    }
+
+    /// The resident memory of the process alone, in KiB.
+    pub(crate) fn memory(&self) -> Result<u64> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let number = line.and_then(|line| line.split_ascii_whitespace().next());
+        Ok(number.ok_or("a process without memory")?.parse()?)
     }
 
     /// Sends SIGTERM and waits. Kills a process that does not end.

@@ -7,6 +7,8 @@ use std::{
     time::Duration,
 };
 
+use super::Result;
+
 /// The unit of times in `/proc`, independent of the kernel's tick: `USER_HZ`.
 const TICKS_PER_SECOND: u32 = 100;
 
@@ -15,17 +17,21 @@ const TICKS_PER_SECOND: u32 = 100;
 pub(crate) struct Tools {
     pub(crate) nginx: PathBuf,
     pub(crate) wrk: PathBuf,
+    pub(crate) h2load: Option<PathBuf>,
+    pub(crate) caddy: Option<PathBuf>,
     taskset: Option<PathBuf>,
     processor: usize,
 }
 
 impl Tools {
     /// Finds the programs; the error is the name of a missing one.
-    pub(crate) fn find() -> Result<Self, &'static str> {
+    pub(crate) fn find() -> std::result::Result<Self, &'static str> {
         let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         Ok(Self {
             nginx: program("nginx").ok_or("nginx")?,
             wrk: program("wrk").ok_or("wrk")?,
+            h2load: program("h2load"),
+            caddy: program("caddy"),
             taskset: program("taskset").filter(|_| processors > 1),
             processor: 0,
         })
@@ -51,7 +57,7 @@ impl Tools {
 pub(crate) fn run(
     name: &str,
     args: &[String],
-    benchmark: impl FnOnce(&Tools) -> crate::Result<()>,
+    benchmark: impl FnOnce(&Tools) -> Result<()>,
 ) -> ExitCode {
     // `cargo test --all-targets` starts benchmarks too, without this argument.
     if !args.iter().any(|arg| arg == "--bench") {
@@ -110,4 +116,14 @@ pub(crate) fn describe(tools: &Tools) {
 /// Ticks of the kernel's accounts as time.
 pub(crate) fn ticks_to_time(ticks: u64) -> Duration {
     Duration::from_secs(ticks) / TICKS_PER_SECOND
+}
+
+/// The busy time of all processors so far.
+pub(crate) fn busy() -> Result<Duration> {
+    let stat = fs::read_to_string("/proc/stat")?;
+    let fields = stat.lines().next().unwrap_or_default().split_ascii_whitespace().skip(1);
+    let ticks: Vec<u64> = fields.filter_map(|field| field.parse().ok()).collect();
+    // user nice system idle iowait irq softirq steal (proc_stat(5)); guests are in user already.
+    let working = [0, 1, 2, 5, 6, 7].iter().filter_map(|&at: &usize| ticks.get(at)).sum();
+    Ok(ticks_to_time(working))
 }
