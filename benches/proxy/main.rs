@@ -4,6 +4,8 @@
 //! ```text
 //! cargo bench --bench proxy                 about ten minutes
 //! cargo bench --bench proxy -- --quick      a smoke test of a minute; its figures say little
+//! cargo bench --bench proxy -- --against target/dist/beadle
+//!                                           another build of Beadle beside it
 //! ```
 //! wrk and h2load send the same requests (`../traffic`) to each proxy in turn. Behind all proxies is
 //! one nginx with one small file. Ratios are per round and within a protocol. `bare pingora` takes two
@@ -14,7 +16,7 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints its table")]
 
-use std::{env, process::ExitCode, time::Duration};
+use std::{env, path::Path, process::ExitCode, time::Duration};
 
 use crate::{
     harness::{
@@ -28,7 +30,7 @@ use crate::{
         table,
     },
     load::Loads,
-    servers::{Place, Server},
+    servers::{BEADLE, Place, Server},
 };
 
 mod bare; // pingora without Beadle
@@ -57,10 +59,13 @@ fn main() -> ExitCode {
     {
         return bare::run([listen, tls, certificate, key, origin]);
     }
-    machine::run("proxy", &args, |tools| Plan::of(&args, 6, 5).and_then(|plan| run(&plan, tools)))
+    machine::run("proxy", &args, |tools| {
+        let other = args.iter().position(|arg| arg == "--against").and_then(|at| args.get(at + 1));
+        run(&Plan::of(&args, 6, 5)?, tools, other.map(Path::new))
+    })
 }
 
-fn run(plan: &Plan, tools: &Tools) -> Result<()> {
+fn run(plan: &Plan, tools: &Tools, other: Option<&Path>) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let user_agents = traffic::user_agents::mixed();
     let loads = Loads::new(tools, folder.path(), &user_agents)?;
@@ -71,12 +76,13 @@ fn run(plan: &Plan, tools: &Tools) -> Result<()> {
     // That name server never answers, so Beadle finds no list, no key and no name. Every client has
     // a different address.
     let dead = format!("evidence: {{ name_servers: [\"{}\"] }}\n", Address::free()?);
-    let beadle = place.beadle("beadle", "")?;
+    let beadle = place.beadle("beadle", BEADLE.as_ref(), "")?;
+    let other = other.map(|program| place.beadle("beadle-other", program, "")).transpose()?;
     let bare = place.bare_pingora("bare")?;
     let again = place.bare_pingora("bare-again")?;
     let nginx = place.nginx("nginx", 0)?;
     let map = place.nginx("nginx-map", 700)?;
-    let out_of_reach = place.beadle("beadle-dead", &dead)?;
+    let out_of_reach = place.beadle("beadle-dead", BEADLE.as_ref(), &dead)?;
     let caddy = tools.caddy.as_ref().map(|caddy| place.caddy(caddy)).transpose()?;
 
     machine::describe(tools);
@@ -93,7 +99,10 @@ fn run(plan: &Plan, tools: &Tools) -> Result<()> {
 
     // The second and the third are the baselines of their protocol.
     let usual = [Some(("Beadle", &beadle)), Some(("bare pingora", &bare)), Some(("nginx", &nginx))];
-    let usual = usual.into_iter().chain([caddy.as_ref().map(|caddy| ("Caddy", caddy))]);
+    let usual = usual.into_iter().chain([
+        other.as_ref().map(|other| ("Beadle, the other build", other)),
+        caddy.as_ref().map(|caddy| ("Caddy", caddy)),
+    ]);
     let usual: Vec<(&str, &Server)> = usual.flatten().collect();
     let more = [
         ("bare pingora, once more", &again),
@@ -118,7 +127,8 @@ fn run(plan: &Plan, tools: &Tools) -> Result<()> {
     print!("{}", table::markdown(&rows, "request", &["bare pingora", "nginx"]));
     println!("\n{}", verdict(&rows));
     drop(contestants);
-    let servers = [beadle, bare, again, nginx, map, out_of_reach].into_iter().chain(caddy);
+    let servers =
+        [beadle, bare, again, nginx, map, out_of_reach].into_iter().chain(caddy).chain(other);
     servers.into_iter().try_for_each(|server| server.process.stop())?;
     origin.stop()
 }

@@ -18,6 +18,9 @@ use crate::{
     traffic,
 };
 
+/// Beadle as this benchmark was built with.
+pub(crate) const BEADLE: &str = env!("CARGO_BIN_EXE_beadle");
+
 /// A running server.
 pub(crate) struct Server {
     pub(crate) process: Process,
@@ -33,8 +36,13 @@ pub(crate) struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// Beadle with additional sections in its policy.
-    pub(crate) fn beadle(&self, name: &'static str, sections: &str) -> Result<Server> {
+    /// Beadle with additional sections in its policy; `program` is its binary.
+    pub(crate) fn beadle(
+        &self,
+        name: &'static str,
+        program: &Path,
+        sections: &str,
+    ) -> Result<Server> {
         let (plain, tls) = (Address::free()?, Address::free()?);
         let policy = self.folder.join(format!("{name}.yaml"));
         let database = self.folder.join(format!("{name}.db"));
@@ -52,9 +60,8 @@ impl Place<'_> {
         );
         let text = text.replacen(&format!("server:\n  listen: [\"{plain}\"]\n"), &server, 1);
         fs::write(&policy, format!("{sections}{text}"))?;
-        let program = env!("CARGO_BIN_EXE_beadle");
         let serve = ["serve", "--config", &policy.to_string_lossy()];
-        let process = Process::start(self.tools, name, program.as_ref(), &serve, self.folder)?;
+        let process = Process::start(self.tools, name, program, &serve, self.folder)?;
         ready(process, plain, tls)
     }
 

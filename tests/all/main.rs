@@ -20,6 +20,7 @@ mod edge; // the octets of a connection before they are parsed
 mod floods; // frames of HTTP/2 that cost the sender little
 mod hosts; // each host is its own site
 mod http2; // frames that proxies read wrong
+mod http2_clients; // clients that others wrote
 mod limits; // what one client may take
 mod origin_answers; // answers of an origin that break the protocol
 mod origin_side; // what the proxy does towards the origin

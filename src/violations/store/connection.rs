@@ -26,6 +26,8 @@ pub(super) const READER_BUSY: Duration = Duration::from_secs(5);
 pub(super) const INCREMENTAL: i64 = 2;
 /// The largest database that is checked whole when it is opened; that takes less than a second.
 const CHECKED_SIZE: u64 = 64 << 20;
+/// The prepared statements that a connection keeps.
+const STATEMENTS: usize = 64;
 /// The sequence numbers of a small block of records. To summarise it takes some milliseconds.
 pub(super) const BLOCK: i64 = 4096;
 /// The tables that are checked in a larger one: a start needs them.
@@ -145,6 +147,8 @@ impl Store {
         let failed = |error| failure(path, error);
         let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
         connection.busy_timeout(busy).map_err(failed)?;
+        // A batch takes twenty statements. With fewer places than that, each would be parsed anew.
+        connection.set_prepared_statement_cache_capacity(STATEMENTS);
         Ok(Self {
             path: path.to_owned(),
             connection,
