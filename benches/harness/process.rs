@@ -108,6 +108,12 @@ impl Process {
         Ok(())
     }
 
+    /// The same, with everything that the process printed.
+    pub(crate) fn end(mut self) -> Result<String> {
+        self.terminate();
+        Ok(fs::read_to_string(&self.log)?)
+    }
+
     fn terminate(&mut self) {
         if !matches!(self.child.try_wait(), Ok(None)) {
             return;

@@ -4,7 +4,7 @@
 //! control octets.
 
 use super::{
-    octets::{is_value, run},
+    octets::{is_value, value_run},
     step::{Fault, Step},
 };
 
@@ -50,7 +50,7 @@ impl Chunks {
                     self.push(octet)
                 }
                 (Place::Extension, _) if is_value(octet) => {
-                    at += run(&bytes[at..], is_value);
+                    at += value_run(&bytes[at..]);
                     Place::Extension
                 }
                 (Place::SizeEnd, b'\n') if self.left == 0 => return (at, Step::Done),

@@ -4,7 +4,7 @@
 
 use super::{
     content_length::ContentLength,
-    octets::{is_token, is_value, run},
+    octets::{is_token, is_value, run, value_run},
     step::{Fault, Step},
 };
 
@@ -98,7 +98,7 @@ impl FieldLines {
                     at += 1;
                 }
                 (Place::Value(field), _) if is_value(octet) => {
-                    let length = run(&bytes[at..], is_value);
+                    let length = value_run(&bytes[at..]);
                     let value = &bytes[at..at + length];
                     if matches!(field, Field::ContentLength) && self.length.read(value).is_none() {
                         return (at, Step::Refuse(Fault::Length));

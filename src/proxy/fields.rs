@@ -57,7 +57,7 @@ fn set_fields(parts: &mut Parts, client: &ClientSide) -> pingora::Result<()> {
         keeps_host = fields.contains_key(&X_FORWARDED_HOST);
     }
     client.forwarding.apply(fields);
-    write!(chain, "{}", client.peer.to_canonical()).or_err(InternalError, "a full memory")?;
+    push_address(&mut chain, client.peer.to_canonical())?;
     let chain = HeaderValue::try_from(chain).or_err(InternalError, "a chain of field values")?;
     fields.insert(X_FORWARDED_FOR, chain);
     if !keeps_proto {
@@ -80,6 +80,26 @@ fn set_fields(parts: &mut Parts, client: &ClientSide) -> pingora::Result<()> {
     }
     // pingora sends no trailers on, so none are announced (RFC 9110 §6.5.1).
     fields.remove(header::TRAILER);
+    Ok(())
+}
+
+/// The text of an address. For IPv4 it is put together here: the formatter takes ten times as long.
+fn push_address(chain: &mut Vec<u8>, address: IpAddr) -> pingora::Result<()> {
+    let IpAddr::V4(address) = address else {
+        return write!(chain, "{address}").or_err(InternalError, "a full memory");
+    };
+    for (at, octet) in address.octets().into_iter().enumerate() {
+        if at > 0 {
+            chain.push(b'.');
+        }
+        if octet >= 100 {
+            chain.push(b'0' + octet / 100);
+        }
+        if octet >= 10 {
+            chain.push(b'0' + octet / 10 % 10);
+        }
+        chain.push(b'0' + octet % 10);
+    }
     Ok(())
 }
 
@@ -213,6 +233,17 @@ mod tests {
         assert!(values(&request, "forwarded").is_empty());
         for name in ["x-original-url", "x_forwarded_for", "x-real-ip"] {
             assert!(values(&request, name).is_empty(), "{name}");
+        }
+    }
+
+    #[test]
+    fn an_address_is_written_as_the_standard_library_does() {
+        let v4 = (0..=255).map(|octet| IpAddr::from([octet, 255 - octet, 0, 100]));
+        let v6 = ["::1", "2001:db8::7"].map(|text| text.parse().unwrap());
+        for address in v4.chain(v6) {
+            let mut text = Vec::new();
+            push_address(&mut text, address).unwrap();
+            assert_eq!(String::from_utf8(text).unwrap(), address.to_string());
         }
     }
 

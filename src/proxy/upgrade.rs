@@ -53,8 +53,12 @@ pub(super) fn asks_for_events(request: &RequestHeader) -> bool {
 
 /// Whether a media type is that of a stream of events, whatever its parameters.
 pub(super) fn is_event_stream(media_type: &[u8]) -> bool {
-    let name = media_type.split(|&b| b == b';').next().unwrap_or_default();
-    name.trim_ascii().eq_ignore_ascii_case(b"text/event-stream")
+    const NAME: &[u8] = b"text/event-stream";
+    let Some((name, rest)) = media_type.trim_ascii().split_at_checked(NAME.len()) else {
+        return false;
+    };
+    let is_whole = rest.trim_ascii_start().first().is_none_or(|&next| next == b';');
+    is_whole && name.eq_ignore_ascii_case(NAME)
 }
 
 /// The connector for one of these connections.
