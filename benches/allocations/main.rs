@@ -65,7 +65,7 @@ fn run(tools: &Tools) -> Result<()> {
     let loads = Loads::new(tools, folder.path(), &traffic::user_agents::mixed())?;
     let address = Address::free()?;
     let origin = nginx::origin(tools, &folder.path().join("origin"), address)?;
-    let place = Place { tools, folder: folder.path(), origin: address };
+    let place = Place { tools, folder: folder.path(), origin: address, threads: 1 };
     let this = env::current_exe()?;
     machine::describe(tools);
     println!("\n| proxy | allocations per request | octets per request |\n|---|---|---|");

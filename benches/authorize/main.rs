@@ -132,5 +132,5 @@ fn beadle(tools: &Tools, folder: &Path) -> Result<(Process, Address)> {
 fn nginx(tools: &Tools, folder: &Path, name: &'static str) -> Result<(Process, Address)> {
     let listen = Address::free()?;
     let server = format!("server {{ listen {listen} backlog=1024; location / {{ return 200; }} }}");
-    Ok((nginx::start(tools, name, folder, &server)?, listen))
+    Ok((nginx::start(tools, name, 1, folder, &server)?, listen))
 }

@@ -47,16 +47,14 @@ impl Load {
             times.push(time);
         }
         times.sort_unstable();
-        let percentile = |hundredth: usize| {
-            times.get(times.len() * hundredth / 100).copied().map(Duration::from_micros)
-        };
+        let percentile = |share: f64| Some(Duration::from_micros(percentile(&times, share)?));
         Some(Self {
             requests: count("done")?,
             time,
             failures: count("failed")? + count("errored")? + count("timeout")?,
             refusals,
-            median: percentile(50)?,
-            percentile_99: percentile(99)?,
+            median: percentile(0.5)?,
+            percentile_99: percentile(0.99)?,
         })
     }
 
@@ -64,4 +62,9 @@ impl Load {
     pub(crate) fn rate(&self) -> f64 {
         self.requests as f64 / self.time.as_secs_f64()
     }
+}
+
+/// The value below which this share of the sorted values is.
+pub(crate) fn percentile(sorted: &[u64], share: f64) -> Option<u64> {
+    sorted.get((sorted.len() as f64 * share) as usize).or_else(|| sorted.last()).copied()
 }

@@ -19,6 +19,7 @@ pub(crate) struct Tools {
     pub(crate) wrk: PathBuf,
     pub(crate) h2load: Option<PathBuf>,
     pub(crate) caddy: Option<PathBuf>,
+    pub(crate) haproxy: Option<PathBuf>,
     taskset: Option<PathBuf>,
     processor: usize,
 }
@@ -32,6 +33,7 @@ impl Tools {
             wrk: program("wrk").ok_or("wrk")?,
             h2load: program("h2load"),
             caddy: program("caddy"),
+            haproxy: program("haproxy"),
             taskset: program("taskset").filter(|_| processors > 1),
             processor: 0,
         })
@@ -40,6 +42,11 @@ impl Tools {
     /// These tools for the origin and the load, on their own processor.
     pub(crate) fn on_the_other_side(&self) -> Self {
         Self { processor: 1, ..self.clone() }
+    }
+
+    /// These tools on all processors.
+    pub(crate) fn everywhere(&self) -> Self {
+        Self { taskset: None, ..self.clone() }
     }
 
     /// A program bound to its processor, if taskset is installed.

@@ -4,7 +4,7 @@ use std::error::Error;
 
 pub(crate) mod figures; // the figures of a load generator
 pub(crate) mod machine; // the machine and its programs
-pub(crate) mod nginx; // nginx with one worker
+pub(crate) mod nginx; // nginx as the origin, and others
 pub(crate) mod process; // child processes, their CPU time and memory
 pub(crate) mod rounds; // servers in turn, under the same load
 pub(crate) mod table; // medians and ratios

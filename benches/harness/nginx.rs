@@ -1,4 +1,4 @@
-//! nginx with one worker: the origin, and the base of other setups.
+//! nginx: the origin, and the base of other setups.
 
 use std::{fs, os::unix::fs::MetadataExt, path::Path};
 
@@ -9,7 +9,7 @@ use super::{
 };
 
 /// The size of the origin's only file.
-const PAGE_BYTES: usize = 1024;
+pub(crate) const PAGE_BYTES: usize = 1024;
 
 /// An origin that answers every path with the same small file, on the processor of the load.
 pub(crate) fn origin(tools: &Tools, folder: &Path, listen: Address) -> Result<Process> {
@@ -26,15 +26,16 @@ pub(crate) fn origin(tools: &Tools, folder: &Path, listen: Address) -> Result<Pr
         }}",
         root = folder.display()
     );
-    let origin = start(&tools.on_the_other_side(), "origin", folder, &server)?;
+    let origin = start(&tools.on_the_other_side(), "origin", 1, folder, &server)?;
     origin.wait_until_it_listens(listen)?;
     Ok(origin)
 }
 
-/// nginx with these lines of its section `http`.
+/// nginx with so many workers and these lines of its section `http`.
 pub(crate) fn start(
     tools: &Tools,
     name: &'static str,
+    workers: usize,
     folder: &Path,
     http: &str,
 ) -> Result<Process> {
@@ -49,7 +50,7 @@ pub(crate) fn start(
     let conf = format!(
         "{user}
         daemon off;
-        worker_processes 1;
+        worker_processes {workers};
         worker_rlimit_nofile 20000;
         pid {at}/pid;
         error_log {at}/error.log crit;

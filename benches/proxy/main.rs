@@ -38,6 +38,7 @@ mod bare; // pingora without Beadle
 #[path = "../harness/mod.rs"]
 mod harness;
 mod load; // wrk and h2load
+#[allow(dead_code, reason = "other benchmarks need more of it")]
 mod servers; // what is compared
 #[path = "../traffic/mod.rs"]
 mod traffic;
@@ -72,7 +73,7 @@ fn run(plan: &Plan, tools: &Tools, other: Option<&Path>) -> Result<()> {
     let address = Address::free()?;
     let origin = nginx::origin(tools, &folder.path().join("origin"), address)?;
     // Idle servers cost nothing during the turn of another one.
-    let place = Place { tools, folder: folder.path(), origin: address };
+    let place = Place { tools, folder: folder.path(), origin: address, threads: 1 };
     // That name server never answers, so Beadle finds no list, no key and no name. Every client has
     // a different address.
     let dead = format!("evidence: {{ name_servers: [\"{}\"] }}\n", Address::free()?);

@@ -33,6 +33,8 @@ pub(crate) struct Place<'a> {
     pub(crate) tools: &'a Tools,
     pub(crate) folder: &'a Path,
     pub(crate) origin: Address,
+    /// Worker threads or processes of each server.
+    pub(crate) threads: usize,
 }
 
 impl Place<'_> {
@@ -59,6 +61,7 @@ impl Place<'_> {
             key.display()
         );
         let text = text.replacen(&format!("server:\n  listen: [\"{plain}\"]\n"), &server, 1);
+        let text = text.replacen("threads: 1\n", &format!("threads: {}\n", self.threads), 1);
         fs::write(&policy, format!("{sections}{text}"))?;
         let serve = ["serve", "--config", &policy.to_string_lossy()];
         let process = Process::start(self.tools, name, program, &serve, self.folder)?;
@@ -114,7 +117,7 @@ impl Place<'_> {
             certificate = certificate.display(),
             key = key.display(),
         );
-        let process = nginx::start(self.tools, name, &self.folder.join(name), &http)?;
+        let process = nginx::start(self.tools, name, self.threads, &self.folder.join(name), &http)?;
         ready(process, plain, tls)
     }
 
@@ -151,6 +154,43 @@ impl Place<'_> {
         fs::write(&file, text)?;
         let args = ["run", "--adapter", "caddyfile", "--config", &file.to_string_lossy()];
         ready(Process::start(self.tools, "caddy", caddy, &args, self.folder)?, plain, tls)
+    }
+
+    /// HAProxy with kept-alive connections to the origin and the same added fields as Beadle.
+    pub(crate) fn haproxy(&self, haproxy: &Path) -> Result<Server> {
+        let (plain, tls) = (Address::free()?, Address::free()?);
+        let pair = self.folder.join("haproxy.pem");
+        let [certificate, key] = certificate();
+        fs::write(&pair, [fs::read(certificate)?, fs::read(key)?].concat())?;
+        let text = format!(
+            "global
+                nbthread {threads}
+                maxconn 4000
+            defaults
+                mode http
+                timeout connect 5s
+                timeout client 75s
+                timeout server 60s
+                http-reuse always
+            frontend site
+                bind {plain} backlog 1024
+                bind {tls} ssl crt {pair} alpn h2,http/1.1 backlog 1024
+                http-request set-header X-Forwarded-For %[src]
+                http-request set-header X-Forwarded-Host %[req.hdr(host)]
+                http-request set-header X-Forwarded-Proto https if {{ ssl_fc }}
+                http-request set-header X-Forwarded-Proto http if !{{ ssl_fc }}
+                default_backend origin
+            backend origin
+                server origin {origin} pool-max-conn 128
+            ",
+            threads = self.threads,
+            pair = pair.display(),
+            origin = self.origin,
+        );
+        let file = self.folder.join("haproxy.cfg");
+        fs::write(&file, text)?;
+        let args = ["-db", "-f", &file.to_string_lossy()];
+        ready(Process::start(self.tools, "haproxy", haproxy, &args, self.folder)?, plain, tls)
     }
 }
 
