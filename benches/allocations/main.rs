@@ -11,7 +11,7 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints its table")]
 
-use std::{env, process::ExitCode, time::Duration};
+use std::{convert::identity, env, process::ExitCode, time::Duration};
 
 use crate::{
     harness::{Result, machine, machine::Tools, nginx, process::Address},
@@ -69,7 +69,7 @@ fn run(tools: &Tools) -> Result<()> {
     let this = env::current_exe()?;
     machine::describe(tools);
     println!("\n| proxy | allocations per request | octets per request |\n|---|---|---|");
-    let beadle = per_request(&loads, || place.beadle("beadle", &this, ""))?;
+    let beadle = per_request(&loads, || place.beadle("beadle", &this, identity))?;
     let bare = per_request(&loads, || place.bare_pingora("bare"))?;
     let more = [beadle[0] - bare[0], beadle[1] - bare[1]];
     for (name, [number, octets]) in [("Beadle", beadle), ("bare pingora", bare), ("more", more)] {

@@ -103,6 +103,7 @@ fn run(tools: &Tools, plan: &Plan) -> Result<()> {
                 load: Box::new(move |time| {
                     wrk.start(&url, CONNECTIONS, time, &[traffic::HOST, questions])?.end()
                 }),
+                is_refused: false,
                 baselines: vec![BASELINE],
             }
         })

@@ -39,6 +39,8 @@ pub(crate) struct Contestant<'a> {
     pub(crate) process: &'a Process,
     /// Sends requests for so long.
     pub(crate) load: Box<dyn Fn(Duration) -> Result<Load> + 'a>,
+    /// Whether each request is to be refused.
+    pub(crate) is_refused: bool,
     /// The rows that this one is compared with, one for each column of ratios.
     pub(crate) baselines: Vec<usize>,
 }
@@ -65,8 +67,8 @@ impl Turn {
     }
 }
 
-/// Gives each contestant its turns. A request without an answer, or with one of status 400 or above, is an
-/// error.
+/// Gives each contestant its turns. A request without an answer is an error, and so is a status of 400 or
+/// above, or one below where requests are to be refused.
 pub(crate) fn run(plan: &Plan, contestants: &[Contestant<'_>]) -> Result<Vec<Row>> {
     let mut rows: Vec<Row> = contestants
         .iter()
@@ -99,7 +101,8 @@ fn turn(contestant: &Contestant<'_>, time: Duration) -> Result<Turn> {
     let cpu = process.cpu_time()?.saturating_sub(before);
     let machine = machine::busy()?.saturating_sub(machine_before);
     let processors = machine.as_secs_f64() / start.elapsed().as_secs_f64();
-    if load.failures + load.refusals > 0 || load.requests == 0 {
+    let expected = if contestant.is_refused { load.requests } else { 0 };
+    if load.failures > 0 || load.refusals != expected || load.requests == 0 {
         let (name, Load { requests, failures, refusals, .. }) = (&contestant.name, load);
         let message = format!("{name}: {requests} requests, {failures} failed, {refusals} refused");
         return Err(message.into());

@@ -43,10 +43,26 @@ function request()
 end
 "#;
 
+/// The script for requests of a crawler that are all refused, each for another path and from another
+/// address.
+const REFUSED: &str = r#"
+local at = 0
+function init(args)
+  wrk.headers["Host"] = args[1]
+  wrk.headers["User-Agent"] = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)"
+end
+function request()
+  at = at + 1
+  wrk.headers["X-Forwarded-For"] = string.format("66.249.%d.%d", at / 250 % 250, at % 250)
+  return wrk.format("GET", "/archive/2012/" .. at % 5000)
+end
+"#;
+
 /// The load generators with their requests.
 pub(crate) struct Loads {
     tools: Tools,
     wrk: Wrk,
+    refused: Wrk,
     folder: PathBuf,
     requests: String,
     /// h2load gives all its requests the same fields.
@@ -64,6 +80,7 @@ impl Loads {
         Ok(Self {
             tools: tools.on_the_other_side(),
             wrk: Wrk::new(tools, folder, &script)?,
+            refused: Wrk::new(tools, folder, &format!("{}{REFUSED}", fields.concat()))?,
             folder: folder.to_owned(),
             requests: requests.to_string_lossy().into_owned(),
             browser: user_agents.first().cloned().unwrap_or_default(),
@@ -76,7 +93,13 @@ impl Loads {
         self.wrk.start(&url, CONNECTIONS, time, &[traffic::HOST, &self.requests])?.end()
     }
 
-    /// The same over HTTP/2, all as one browser.
+    /// Sends requests that are refused.
+    pub(crate) fn refused(&self, address: Address, time: Duration) -> Result<Load> {
+        let url = format!("http://{address}");
+        self.refused.start(&url, CONNECTIONS, time, &[traffic::HOST])?.end()
+    }
+
+    /// Requests of the first kind over HTTP/2, all as one browser.
     pub(crate) fn http_2(&self, h2load: &Path, address: Address, time: Duration) -> Result<Load> {
         let log = self.folder.join("h2load.log");
         // h2load appends to a log that is there.

@@ -16,7 +16,7 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints its table")]
 
-use std::{env, path::Path, process::ExitCode, time::Duration};
+use std::{convert::identity, env, path::Path, process::ExitCode, time::Duration};
 
 use crate::{
     harness::{
@@ -77,13 +77,16 @@ fn run(plan: &Plan, tools: &Tools, other: Option<&Path>) -> Result<()> {
     // That name server never answers, so Beadle finds no list, no key and no name. Every client has
     // a different address.
     let dead = format!("evidence: {{ name_servers: [\"{}\"] }}\n", Address::free()?);
-    let beadle = place.beadle("beadle", BEADLE.as_ref(), "")?;
-    let other = other.map(|program| place.beadle("beadle-other", program, "")).transpose()?;
+    let beadle = place.beadle("beadle", BEADLE.as_ref(), identity)?;
+    let other = other.map(|program| place.beadle("beadle-other", program, identity)).transpose()?;
     let bare = place.bare_pingora("bare")?;
     let again = place.bare_pingora("bare-again")?;
     let nginx = place.nginx("nginx", 0)?;
     let map = place.nginx("nginx-map", 700)?;
-    let out_of_reach = place.beadle("beadle-dead", BEADLE.as_ref(), &dead)?;
+    let out_of_reach = place.beadle("beadle-dead", BEADLE.as_ref(), |text| dead + &text)?;
+    let blocks = place.beadle("beadle-blocks", BEADLE.as_ref(), |text| {
+        text.replace("mode: log", "mode: block")
+    })?;
     let caddy = tools.caddy.as_ref().map(|caddy| place.caddy(caddy)).transpose()?;
 
     machine::describe(tools);
@@ -121,15 +124,31 @@ fn run(plan: &Plan, tools: &Tools, other: Option<&Path>) -> Result<()> {
             };
             let name = format!("{name}{}", protocol.suffix());
             let baselines = vec![start + 1, start + 2];
-            contestants.push(Contestant { name, process: &server.process, load, baselines });
+            contestants.push(Contestant {
+                name,
+                process: &server.process,
+                load,
+                is_refused: false,
+                baselines,
+            });
         }
     }
+    let block = &blocks;
+    contestants.push(Contestant {
+        name: "Beadle, each request refused and recorded".to_owned(),
+        process: &block.process,
+        load: Box::new(|time| loads.refused(block.plain, time)),
+        is_refused: true,
+        baselines: vec![1, 2],
+    });
     let rows = rounds::run(plan, &contestants)?;
     print!("{}", table::markdown(&rows, "request", &["bare pingora", "nginx"]));
     println!("\n{}", verdict(&rows));
     drop(contestants);
-    let servers =
-        [beadle, bare, again, nginx, map, out_of_reach].into_iter().chain(caddy).chain(other);
+    let servers = [beadle, bare, again, nginx, map, out_of_reach, blocks]
+        .into_iter()
+        .chain(caddy)
+        .chain(other);
     servers.into_iter().try_for_each(|server| server.process.stop())?;
     origin.stop()
 }

@@ -38,12 +38,12 @@ pub(crate) struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// Beadle with additional sections in its policy; `program` is its binary.
+    /// Beadle with a change of its policy; `program` is its binary.
     pub(crate) fn beadle(
         &self,
         name: &'static str,
         program: &Path,
-        sections: &str,
+        change: impl FnOnce(String) -> String,
     ) -> Result<Server> {
         let (plain, tls) = (Address::free()?, Address::free()?);
         let policy = self.folder.join(format!("{name}.yaml"));
@@ -62,7 +62,7 @@ impl Place<'_> {
         );
         let text = text.replacen(&format!("server:\n  listen: [\"{plain}\"]\n"), &server, 1);
         let text = text.replacen("threads: 1\n", &format!("threads: {}\n", self.threads), 1);
-        fs::write(&policy, format!("{sections}{text}"))?;
+        fs::write(&policy, change(text))?;
         let serve = ["serve", "--config", &policy.to_string_lossy()];
         let process = Process::start(self.tools, name, program, &serve, self.folder)?;
         ready(process, plain, tls)

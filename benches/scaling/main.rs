@@ -10,7 +10,7 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints its tables")]
 
-use std::{env, path::Path, process::ExitCode, time::Duration};
+use std::{convert::identity, env, path::Path, process::ExitCode, time::Duration};
 
 use crate::{
     harness::{
@@ -94,7 +94,7 @@ struct All(Vec<(&'static str, Server)>);
 impl All {
     fn start(place: &Place<'_>) -> Result<Self> {
         let mut all = vec![
-            ("Beadle", place.beadle("beadle", BEADLE.as_ref(), "")?),
+            ("Beadle", place.beadle("beadle", BEADLE.as_ref(), identity)?),
             ("bare pingora", place.bare_pingora("bare")?),
             ("nginx", place.nginx("nginx", 0)?),
         ];
@@ -114,7 +114,8 @@ fn threads(tools: &Tools, plan: &Plan, folder: &Path, origin: Address) -> Result
     let tools = &tools.everywhere();
     let loads = Loads::new(tools, folder, &traffic::user_agents::mixed())?;
     let place = |threads| Place { tools, folder, origin, threads };
-    let beadle = [place(1), place(2)].map(|place| place.beadle("beadle", BEADLE.as_ref(), ""));
+    let beadle =
+        [place(1), place(2)].map(|place| place.beadle("beadle", BEADLE.as_ref(), identity));
     let nginx = [place(1), place(2)].map(|place| place.nginx("nginx", 0));
     let mut servers = Vec::new();
     for (name, pair) in [("Beadle", beadle), ("nginx", nginx)] {
@@ -130,6 +131,7 @@ fn threads(tools: &Tools, plan: &Plan, folder: &Path, origin: Address) -> Result
             name: name.clone(),
             process: &server.process,
             load: Box::new(move |time| loads.http_1("http", server.plain, time)),
+            is_refused: false,
             baselines: vec![at & !1],
         })
         .collect();
@@ -172,6 +174,7 @@ fn handshakes(tools: &Tools, plan: &Plan, folder: &Path, all: &All) -> Result<()
                 let url = format!("https://{}", server.tls);
                 wrk.start(&url, load::CONNECTIONS, time, &[traffic::HOST])?.end()
             }),
+            is_refused: false,
             baselines: vec![2],
         })
         .collect();
