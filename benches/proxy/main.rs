@@ -43,6 +43,10 @@ mod servers; // what is compared
 #[path = "../traffic/mod.rs"]
 mod traffic;
 
+/// Beadle's allocator, for pingora without Beadle.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// The target for Beadle's CPU time over HTTP/1.1, as a multiple of bare pingora's.
 const TARGET: f64 = 1.10;
 

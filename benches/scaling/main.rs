@@ -41,6 +41,10 @@ mod steady; // requests at a fixed rate
 #[path = "../traffic/mod.rs"]
 mod traffic;
 
+/// Beadle's allocator, for pingora without Beadle.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Requests a second.
 const RATES: [u64; 3] = [1_000, 4_000, 8_000];
 

@@ -192,7 +192,7 @@ pub(crate) const USES: [(&str, &[&str]); 40] = [
 ];
 
 /// The places of each direct dependency; it is unknown everywhere else.
-pub(crate) const CRATES: [(&str, &[&str]); 51] = [
+pub(crate) const CRATES: [(&str, &[&str]); 52] = [
     ("pingora", &["edge/", "proxy/"]),
     ("async_trait", &["edge/", "proxy/"]),
     ("instant_acme", &["acme/"]),
@@ -287,6 +287,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 51] = [
     ("rcgen", &["tls/stand_in.rs"]),
     ("regex_automata", &["crawlers/patterns.rs"]),
     ("x509_parser", &["tls/pair.rs"]),
+    ("mimalloc", &["main.rs"]),
     ("memchr", &["access_log/", "robots/", "record/path_pattern.rs", "replay/"]),
     ("sfv", &["robots_tag/", "robots/record.rs", "signature/"]),
     ("serde_yaml", &["policy/yaml.rs", "import/anubis.rs"]),
