@@ -12,6 +12,7 @@ use std::{
 
 mod circles;
 mod design;
+mod package; // its files, licences and oldest Rust
 mod rules;
 mod source;
 
