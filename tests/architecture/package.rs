@@ -195,8 +195,9 @@ fn manifest_image_and_documents_name_the_same_rust() {
     let pages = pages.map(|entry| entry.expect("readable").path());
     for page in pages.filter(|page| page.is_file()).chain([root().join("README.md")]) {
         let text = read(&page);
-        for part in text.split("Rust toolchain (").skip(1) {
-            let version = part.split(' ').next().unwrap_or_default();
+        let marks = ["Rust toolchain (", "RUSTUP_TOOLCHAIN="];
+        for part in marks.iter().flat_map(|mark| text.split(mark).skip(1)) {
+            let version = part.split(' ').next().unwrap_or_default().trim_end_matches(".0");
             assert_eq!(version, oldest, "{}", page.display());
             named += 1;
         }
