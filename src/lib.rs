@@ -8,13 +8,14 @@
 //! it, never modules of the rows below.
 //!
 //! ```text
-//! base       diagnostic  escape  text  metrics  product_token  stamp  fetch  connections
+//! base       diagnostic  escape  text  metrics  product_token  stamp  fetch  connections  version
 //! formats    robots   robots_tag   signature   crawlers   access_log    pure: bytes in, values out
 //! meaning    keys   policy   enforce                   pure: enforce -> policy -> keys -> formats
 //!            lint   comparison                         pure, by enforce
 //! effects    tally -> record -> lines -> violations   evidence   conduct   alerts  do not know each other
 //!            tls -> acme                               certificates of the listeners
 //! documents  report                                    stored facts in, documents out
+//!            manual                                    arguments and keys in, pages for man out; by keys
 //! in force   publication   gate                        the published state; the path of a request
 //! reasons    explanation                               a decision as data and as text
 //! trials     replay   trial                            past requests, and the policy's tests, through the gate
@@ -43,6 +44,7 @@ pub mod metrics; // every metric, once
 pub mod product_token; // a crawler's name
 pub mod stamp; // versions of files
 pub mod text; // foreign text in records, bounded and escaped
+pub mod version; // version, commit and profile of the program
 
 pub mod robots; // robots.txt: parser, writer, matcher
 pub mod robots_tag; // Robots-Tag, X-Robots-Tag and meta elements: parser, writer, union
@@ -87,6 +89,8 @@ pub mod conduct; // the behaviour of clients: fetches, pace, violations
 pub mod alerts; // events for the operator, sent to webhooks
 
 pub mod report; // documents made of stored facts
+
+pub mod manual; // pages for man, made of arguments and keys
 
 pub mod audit; // what a page and its site tell a crawler
 

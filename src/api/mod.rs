@@ -13,7 +13,8 @@
 //! An answer is made away from the runtime, because it reads the disk. What is wrong with a request
 //! is a [problem](crate::admin::problem).
 //!
-//! May use: robots, policy, enforce, violations, report, admin, escape. Must not know: desk, proxy, cli.
+//! May use: robots, policy, enforce, violations, report, admin, escape,
+//! version. Must not know: desk, proxy, cli.
 
 use axum::{
     Router,

@@ -9,7 +9,7 @@ use super::{
     answer::json,
     inquiry::{Inquiry, text_of},
 };
-use crate::{admin::problem::Problem, violations::Health};
+use crate::{admin::problem::Problem, version, violations::Health};
 
 #[derive(Serialize)]
 struct Status {
@@ -72,7 +72,7 @@ pub(super) fn status(inquiry: &Inquiry) -> Result<Response, Problem> {
         Destination { destination, trouble }
     });
     json(&Status {
-        version: env!("CARGO_PKG_VERSION"),
+        version: version::NUMBER,
         time: text_of(inquiry.now),
         ready: view.ready.load(Ordering::Acquire),
         policy,

@@ -21,6 +21,7 @@ use crate::{
     },
     escape,
     service::{Control, Inheritance, Service},
+    version,
 };
 
 /// The policy of the demo, with its usual addresses.
@@ -59,12 +60,7 @@ pub(super) fn run(args: &Args, control: Option<Control>) -> Result<Exit, Error> 
         let bound = Inheritance::of(vec![sockets.proxy, sockets.admin]);
         let service = Service::start(policy, &file, bound).await?;
         let mut out = std::io::stdout();
-        writeln!(
-            out,
-            "Beadle {} is listening on http://{}\n",
-            env!("CARGO_PKG_VERSION"),
-            ports.proxy
-        )?;
+        writeln!(out, "Beadle {} is listening on http://{}\n", version::NUMBER, ports.proxy)?;
         if !args.no_traffic {
             crawl(ports.proxy, &mut out).await?;
         }

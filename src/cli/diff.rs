@@ -42,7 +42,7 @@ pub(super) struct Args {
     /// Before: a policy file, a robots.txt or its URL, an edition, or `policy`.
     #[arg(value_name = "A")]
     before: String,
-    /// After.
+    /// After, in any of the forms of A.
     #[arg(value_name = "B")]
     after: String,
     #[command(flatten)]

@@ -5,6 +5,8 @@ use std::{
     path::PathBuf,
 };
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+
 use crate::{
     console::{
         destination,
@@ -34,7 +36,7 @@ pub(super) struct Args {
     #[arg(value_name = "FILE|URL")]
     source: String,
     /// The kind of rules. By default, the content tells.
-    #[arg(long, value_name = "KIND", value_parser = kind)]
+    #[arg(long, value_name = "KIND", value_parser = kinds())]
     from: Option<Kind>,
     /// The host of the site (default: that of the URL, else www.example.com).
     #[arg(long)]
@@ -53,10 +55,10 @@ pub(super) struct Args {
     format: Format,
 }
 
-fn kind(name: &str) -> Result<Kind, String> {
-    let names = Kind::ALL.map(Kind::as_str).join(", ");
-    let found = Kind::ALL.into_iter().find(|kind| kind.as_str() == name);
-    found.ok_or_else(|| format!("the kinds are {names}"))
+fn kinds() -> impl TypedValueParser<Value = Kind> {
+    let kind = |name: String| Kind::ALL.into_iter().find(|kind| kind.as_str() == name);
+    let names = PossibleValuesParser::new(Kind::ALL.map(Kind::as_str));
+    names.try_map(move |name| kind(name).ok_or("it is none of the kinds"))
 }
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {

@@ -12,6 +12,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::{
     console::{completions, exit::Exit},
     service::Control,
+    version,
 };
 
 mod example; // examples in the help
@@ -23,8 +24,10 @@ mod crawlers;
 mod demo;
 mod diff;
 mod explain;
+mod help;
 mod import;
 mod init;
+mod manual;
 mod memory; // what the server stored
 mod reload;
 mod replay;
@@ -42,11 +45,32 @@ mod violations;
 /// Beadle runs in front of your server. From one policy file it serves robots.txt, sets Robots-Tag
 /// on responses, identifies crawlers, and logs or blocks requests that break your rules.
 #[derive(Debug, Parser)]
-#[command(name = "beadle", version, max_term_width = 100, disable_help_subcommand = true)]
+#[command(name = "beadle", version = version::NUMBER, long_version = version::WHOLE)]
+#[command(max_term_width = 100, disable_help_subcommand = true, after_help = AFTER)]
 struct Args {
     #[command(subcommand)]
     verb: Verb,
 }
+
+/// What a newcomer needs first, and what holds for all verbs.
+const AFTER: &str = "\
+Examples:
+  beadle demo                            look at Beadle without a site
+  beadle init                            write a first policy, beadle.yaml
+  beadle check                           find mistakes in it
+  beadle serve                           serve its sites
+  beadle violations --since 24h          list what crawlers did
+  beadle help violations                 show all options of a command
+
+Environment:
+  BEADLE_CONFIG   the policy file (default: beadle.yaml in the current folder)
+  BEADLE_LOG      log level of the server: error, warn, info (default) or debug
+  NO_COLOR        no colours, if set
+
+Exit codes:
+  0   fine
+  1   findings: violations, failed tests, differences
+  2   the command could not run";
 
 #[derive(Debug, Subcommand)]
 enum Verb {
@@ -70,6 +94,8 @@ enum Verb {
     Store(store::Args),
     Alerts(alerts::Args),
     Completions(completions::Args),
+    Manual(manual::Args),
+    Help(help::Args),
 }
 
 /// The command line with the examples of its help.
@@ -92,12 +118,7 @@ pub fn run() -> ExitCode {
     let matches = command().try_get_matches();
     let args = match matches.and_then(|matches| Args::from_arg_matches(&matches)) {
         Ok(args) => args,
-        Err(error) => {
-            // Help and version are errors for clap, but no failure.
-            let exit = if error.use_stderr() { Exit::Failed } else { Exit::Fine };
-            let _ = error.print();
-            return exit.into();
-        }
+        Err(error) => return help::print(&error).into(),
     };
     let mut out = io::stdout().lock();
     let outcome = match args.verb {
@@ -127,6 +148,8 @@ pub fn run() -> ExitCode {
         Verb::Store(args) => store::run(&args, &mut out),
         Verb::Completions(args) => completions::run(&args, &mut out),
         Verb::Alerts(args) => alerts::run(&args, &mut out),
+        Verb::Manual(args) => manual::run(&args, command(), &mut out),
+        Verb::Help(args) => help::run(&args, command()),
     };
     Exit::of(outcome).into()
 }

@@ -20,7 +20,7 @@ pub(super) struct Args {
     #[command(flatten)]
     config: ConfigFile,
     /// Format of log lines. BEADLE_LOG sets the level: error, warn, info (default) or debug.
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
     log_format: LogFormat,
 }
 

@@ -6,7 +6,7 @@
 //! A finding is shown as text with its source line ([`Shown`]), as JSON, as an annotation of GitHub
 //! ([`github()`]), or with all others as one SARIF document ([`sarif()`]).
 //!
-//! May use: escape. Must not know: what is checked, files, the terminal.
+//! May use: escape, version. Must not know: what is checked, files, the terminal.
 
 use std::fmt;
 

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
+use crate::version;
+
 use super::{Diagnostic, Severity};
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
@@ -42,7 +44,7 @@ pub fn sarif(findings: &[Diagnostic], rules: &[Rule]) -> Value {
     let results: Vec<Value> = results.collect();
     let driver = json!({
         "name": "beadle",
-        "version": env!("CARGO_PKG_VERSION"),
+        "version": version::NUMBER,
         "rules": described,
     });
     let run = json!({

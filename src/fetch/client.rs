@@ -5,6 +5,8 @@ use std::{fs::File, io::Read, path::Path, sync::Arc, time::Duration};
 use reqwest::{Certificate, header, redirect};
 use url::Url;
 
+use crate::version;
+
 use super::{Failure, Reach, Resolver, Response, Validators, reach::Hosts};
 
 /// The most time for one fetch, from the name to the last octet.
@@ -12,7 +14,7 @@ pub const DEADLINE: Duration = Duration::from_secs(20);
 /// The most redirects in a row.
 pub const REDIRECTS: usize = 5;
 /// The name and version with which every `User-Agent` of Beadle begins.
-pub const PRODUCT: &str = concat!("beadle/", env!("CARGO_PKG_VERSION"));
+pub const PRODUCT: &str = version::PRODUCT;
 
 /// The largest file of certificate authorities, in octets.
 const MAX_PEM: u64 = 4 << 20;

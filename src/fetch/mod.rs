@@ -6,7 +6,7 @@
 //! address ([`Reach::Any`]) or public addresses only. [`repeat`] fetches from many sources, each at
 //! its own interval.
 //!
-//! May use: nothing. Must not know: the content and the purpose of a fetch.
+//! May use: version. Must not know: the content and the purpose of a fetch.
 
 mod client; // the client and its limits
 mod failure; // the reason for a missing response

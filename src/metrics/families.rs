@@ -4,6 +4,8 @@ use prometheus::{
     Histogram, HistogramOpts, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry,
 };
 
+use crate::version;
+
 /// The registered families.
 #[derive(Debug)]
 pub(super) struct Families {
@@ -232,10 +234,11 @@ impl Families {
 }
 
 /// Registers the families with one series that never changes, and those of the process.
-pub(super) fn register_program(registry: &Registry, version: &str) -> prometheus::Result<()> {
-    let options = Opts::new("beadle_build_info", "The running program, by version.");
-    let build = IntGaugeVec::new(options, &["version"])?;
-    build.with_label_values(&[version]).set(1);
+pub(super) fn register_program(registry: &Registry) -> prometheus::Result<()> {
+    let options =
+        Opts::new("beadle_build_info", "The running program, by version, commit and profile.");
+    let build = IntGaugeVec::new(options, &["version", "commit", "profile"])?;
+    build.with_label_values(&[version::NUMBER, version::COMMIT, version::PROFILE]).set(1);
     registry.register(Box::new(build))?;
     #[cfg(target_os = "linux")]
     registry.register(Box::new(prometheus::process_collector::ProcessCollector::for_self()))?;

@@ -1,11 +1,14 @@
 //! The first log lines: listeners, sites, the policy's fingerprint.
 
-use crate::policy::{self, Policy};
+use crate::{
+    policy::{self, Policy},
+    version,
+};
 
 /// Logs one line for each listener and site, and the policy's fingerprint.
 pub(super) fn announce(policy: &Policy) {
     tracing::info!(
-        version = env!("CARGO_PKG_VERSION"),
+        version = version::NUMBER,
         policy = policy.fingerprint,
         crawlers = policy.catalogue.iter().len(),
         "beadle"

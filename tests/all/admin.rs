@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use beadle::version;
+
 use crate::support::{
     client::{Client, Request},
     origin::Origin,
@@ -171,7 +173,13 @@ fn metrics_keep_the_names_that_dashboards_use() {
     assert_eq!(of_crawlers.count(), 7, "nothing else, no browser among them\n{text}");
     let fields = text.lines().filter(|line| line.contains("_info{"));
     assert_eq!(fields.count(), 2, "the program and the policy");
-    assert!(text.contains(concat!("beadle_build_info{version=\"", env!("CARGO_PKG_VERSION"))));
+    let build = format!(
+        "beadle_build_info{{commit=\"{}\",profile=\"{}\",version=\"{}\"}} 1",
+        version::COMMIT,
+        version::PROFILE,
+        version::NUMBER
+    );
+    assert!(text.contains(&build), "{text}");
     for (series, least) in [
         ("process_resident_memory_bytes", 1e6),
         ("process_start_time_seconds", 1.7e9),

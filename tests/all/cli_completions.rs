@@ -2,7 +2,7 @@
 
 use std::process::{Command, Output};
 
-use crate::support::{need, program::PROGRAM};
+use crate::support::{conditions::want, need, program::PROGRAM};
 
 const POLICY: &str = "sites:
   - { hosts: [www.example.com, docs.example.com], origin: 'http://127.0.0.1:3000' }
@@ -82,6 +82,19 @@ fn the_script_of_bash_completes_in_bash() {
         .output()
         .expect("bash can be started");
     assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "schema", "{output:?}");
+}
+
+#[test]
+fn every_shell_parses_its_script() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for (shell, program) in [("bash", need("bash")), ("zsh", want("zsh")), ("fish", want("fish"))] {
+        let Some(program) = program else { continue };
+        let file = folder.path().join(shell);
+        std::fs::write(&file, completions(shell).stdout).expect("it is writable");
+        let output =
+            Command::new(program).arg("-n").arg(&file).output().expect("it can be started");
+        assert!(output.status.success() && output.stderr.is_empty(), "{shell}: {output:?}");
+    }
 }
 
 #[test]

@@ -83,6 +83,7 @@ mod desk_live; // violations as they come
 mod desk_policy; // what the file on disk would change
 mod desk_robots; // pages about robots.txt and the policy
 mod desk_try; // decisions about requests that nobody sends
+mod manual; // pages for man, and the help
 mod monitoring; // the examples for Prometheus and Grafana
 mod record_store;
 mod reload;
@@ -90,6 +91,7 @@ mod restart; // the program ends and starts again, and no client notices
 mod shutdown;
 mod systemd; // sockets from systemd, and what it is told
 mod units; // the unit files for systemd
+mod version; // commit and profile of the program
 
 // === the library under stress
 mod forms; // whatever an origin resolves to a disallowed path is judged disallowed

@@ -1,13 +1,22 @@
 //! The design as tables: rooms, crates, clocks, effects, sizes.
 
 /// The rooms of the base; every room may use them.
-pub(crate) const BASE: [&str; 8] =
-    ["connections", "diagnostic", "escape", "fetch", "metrics", "product_token", "stamp", "text"];
+pub(crate) const BASE: [&str; 9] = [
+    "connections",
+    "diagnostic",
+    "escape",
+    "fetch",
+    "metrics",
+    "product_token",
+    "stamp",
+    "text",
+    "version",
+];
 const FORMATS_AND_KEYS: [&str; 5] = ["robots", "robots_tag", "signature", "crawlers", "keys"];
 
 /// The rooms that each room may use beside the base and itself. An arrow only ever points up this
 /// table.
-pub(crate) const USES: [(&str, &[&str]); 40] = [
+pub(crate) const USES: [(&str, &[&str]); 41] = [
     ("framing", &[]),
     ("access_log", &[]),
     ("robots", &[]),
@@ -30,6 +39,7 @@ pub(crate) const USES: [(&str, &[&str]); 40] = [
     ("conduct", &["robots", "crawlers", "policy", "enforce"]),
     ("report", &["robots", "crawlers", "policy", "enforce", "comparison", "violations"]),
     ("audit", &["robots", "robots_tag", "crawlers", "policy", "enforce", "report"]),
+    ("manual", &["crawlers", "keys"]),
     ("alerts", &["policy"]),
     ("tls", &["policy"]),
     ("acme", &["policy", "tls"]),
@@ -171,6 +181,7 @@ pub(crate) const USES: [(&str, &[&str]); 40] = [
             "import",
             "starter",
             "audit",
+            "manual",
             "violations",
             "evidence",
             "conduct",
@@ -192,7 +203,7 @@ pub(crate) const USES: [(&str, &[&str]); 40] = [
 ];
 
 /// The places of each direct dependency; it is unknown everywhere else.
-pub(crate) const CRATES: [(&str, &[&str]); 52] = [
+pub(crate) const CRATES: [(&str, &[&str]); 53] = [
     ("pingora", &["edge/", "proxy/"]),
     ("async_trait", &["edge/", "proxy/"]),
     ("instant_acme", &["acme/"]),
@@ -413,8 +424,9 @@ pub(crate) const CRATES: [(&str, &[&str]); 52] = [
     ("axum", &["admin/", "desk/", "api/", "cli/demo.rs"]),
     ("hyper", &["decide/", "admin/", "desk/", "api/"]),
     ("hyper_util", &["decide/", "admin/"]),
-    ("clap", &["console/", "cli/"]),
+    ("clap", &["manual/", "console/", "cli/"]),
     ("clap_complete", &["console/", "cli/"]),
+    ("clap_mangen", &["manual/"]),
     (
         "tracing",
         &[
@@ -484,7 +496,7 @@ pub(crate) const EFFECTS: [&str; 8] = [
     ".await",
     "async fn",
 ];
-pub(crate) const PURE_ROOMS: [&str; 20] = [
+pub(crate) const PURE_ROOMS: [&str; 21] = [
     "framing",
     "access_log",
     "robots",
@@ -499,6 +511,7 @@ pub(crate) const PURE_ROOMS: [&str; 20] = [
     "import",
     "starter",
     "audit",
+    "manual",
     "record",
     "conduct",
     "report",

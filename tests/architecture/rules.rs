@@ -45,6 +45,9 @@ pub(crate) fn faults(source: &Source) -> Vec<String> {
         if let Some(name) = effect.filter(|_| PURE_ROOMS.contains(&source.room())) {
             fault(line, format!("{} does no input and no output: {name}", source.room()));
         }
+        if code.contains("env!(") && source.room() != "version" {
+            fault(line, "what cargo says of the build is read in version only".to_owned());
+        }
         if code.contains(".unwrap()") {
             let sentence = "no unwrap outside tests; expect names the invariant";
             fault(line, sentence.to_owned());

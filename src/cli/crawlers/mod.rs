@@ -38,7 +38,7 @@ enum Verb {
     },
     /// List the crawlers in the catalogue.
     List {
-        /// Filter by purpose.
+        /// Filter by purpose, such as search, ai-training or archiver.
         #[arg(long, value_name = "PURPOSE", add = ArgValueCompleter::new(completions::purposes))]
         purpose: Option<String>,
         #[command(flatten)]

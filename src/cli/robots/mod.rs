@@ -21,6 +21,10 @@ pub(super) mod site; // the site that the options name
 
 /// Print the robots.txt of a site as it is served, or its history
 ///
+/// Prints the file as crawlers get it. The file of an origin comes from the database, so the server
+/// need not run.
+///
+///   beadle robots
 ///   beadle robots --history
 ///   beadle robots --edition 3f2a91c0
 ///   beadle robots accept --site www.example.com

@@ -18,9 +18,6 @@ use super::{
     destination::{Destination, KnownHosts},
 };
 
-const USER_AGENT: &str =
-    concat!("beadle/", env!("CARGO_PKG_VERSION"), " (+robots.txt of the origin)");
-
 /// A fetcher. Copies share the client.
 #[derive(Clone, Debug)]
 pub(super) struct Fetcher {
@@ -54,7 +51,7 @@ pub(in crate::publication) struct Condition {
 /// A sentence: TLS setup failed.
 pub(in crate::publication) fn client() -> Result<Client, String> {
     Client::new(fetch::Settings {
-        user_agent: USER_AGENT,
+        user_agent: &format!("{} (+robots.txt of the origin)", fetch::PRODUCT),
         reach: Reach::Any,
         redirects: Redirects::Return,
         authorities: None,

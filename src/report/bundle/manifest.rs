@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{policy, robots::Reading};
+use crate::{policy, robots::Reading, version};
 
 use super::{
     file::{self, File},
@@ -68,7 +68,7 @@ impl Manifest {
     pub(super) fn new(material: &Material<'_>, group_names: Vec<String>) -> Self {
         Self {
             schema: SCHEMA,
-            tool: concat!("beadle ", env!("CARGO_PKG_VERSION")).to_owned(),
+            tool: format!("beadle {}", version::NUMBER),
             made: Time(material.made),
             product_token: material.product_token.to_owned(),
             operator: material.crawler.and_then(|one| one.operator()).map(str::to_owned),
