@@ -1,4 +1,4 @@
-# docker build -t beadle .
+# docker build -t beadle --build-arg BEADLE_COMMIT="$(git rev-parse HEAD)" .
 # docker run -d --name beadle -p 80:8080 -v ./policy:/etc/beadle:ro -v beadle:/var/lib/beadle beadle
 #
 # ./policy holds beadle.yaml. Mount the folder, not the file: an editor that writes a new file in
@@ -14,6 +14,8 @@ COPY src src
 COPY config config
 COPY examples examples
 COPY benches benches
+# Shown by 'beadle --version'.
+ARG BEADLE_COMMIT
 RUN --mount=type=cache,target=/usr/local/cargo/registry \
     --mount=type=cache,target=/build/target \
     cargo build --profile dist --locked --bin beadle \
