@@ -1,4 +1,4 @@
-# docker build -t beadle .
+# docker build -t beadle --build-arg BEADLE_COMMIT="$(git rev-parse HEAD)" .
 # docker run -d --name beadle -p 80:8080 -v ./policy:/etc/beadle:ro -v beadle:/var/lib/beadle beadle
 #
 # ./policy holds beadle.yaml. Mount the folder, not the file: an editor that writes a new file in
@@ -14,21 +14,21 @@ COPY src src
 COPY config config
 COPY examples examples
 COPY benches benches
+# Shown by 'beadle --version'.
+ARG BEADLE_COMMIT
 RUN --mount=type=cache,target=/usr/local/cargo/registry \
     --mount=type=cache,target=/build/target \
-    cargo build --release --locked --bin beadle \
-    && install -D --strip target/release/beadle /out/beadle
+    cargo build --profile dist --locked --bin beadle \
+    && install -D target/dist/beadle /out/beadle
+COPY .ci/package.d/image-root ./
+COPY LICENSE /image/usr/share/doc/beadle/LICENSE
+RUN ./image-root /out/beadle /image /state
 
-FROM debian:bookworm-slim
-# Certificates of the public authorities, for origins that are reached by https.
-RUN apt-get update \
-    && apt-get install --yes --no-install-recommends ca-certificates \
-    && rm -rf /var/lib/apt/lists/* \
-    && useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin beadle \
-    && install -d -o beadle -g beadle -m 750 /var/lib/beadle \
-    && install -d /etc/beadle
-COPY --from=build /out/beadle /usr/local/bin/beadle
-COPY LICENSE /usr/share/doc/beadle/LICENSE
+# The program and what it is linked to: no shell, no package manager. .ci/package builds this stage
+# from the folders that the one above would make.
+FROM scratch
+COPY --from=build /image /
+COPY --from=build --chown=10001:10001 /state /var/lib
 
 USER 10001:10001
 # Name files here in the policy (violations: { database: /var/lib/beadle/violations.db }). Policies of
@@ -38,9 +38,5 @@ VOLUME /var/lib/beadle
 ENV BEADLE_CONFIG=/etc/beadle/beadle.yaml
 EXPOSE 8080
 STOPSIGNAL SIGTERM
-# Asks the admin listener where it stands by default, 127.0.0.1:9090. A policy that moves it, or
-# switches it off, needs another check (or --no-healthcheck).
-HEALTHCHECK --interval=10s --timeout=3s --start-period=10s --retries=3 \
-    CMD ["bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/9090 && printf 'GET /readyz HTTP/1.0\\r\\n\\r\\n' >&3 && read -r -t 2 status <&3 && [[ $status == *' 200 '* ]]"]
-ENTRYPOINT ["beadle"]
+ENTRYPOINT ["/usr/bin/beadle"]
 CMD ["serve"]

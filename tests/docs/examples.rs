@@ -68,6 +68,19 @@ fn the_policies_beside_other_servers_pass_check_and_their_tests() {
 }
 
 #[test]
+fn the_first_policy_of_an_installation_passes_check_and_stands_in_the_guide() {
+    let policy = root().join("config/beadle.yaml").display().to_string();
+    for verb in ["check", "test"] {
+        let output = beadle(&[verb, &policy]);
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(output.status.code(), Some(0), "{verb}:\n{text}");
+    }
+    let text = std::fs::read_to_string(&policy).expect("the file is part of the project");
+    let guide = page("install.md");
+    assert!(guide.blocks().iter().any(|block| block.language == "yaml" && block.text == text));
+}
+
+#[test]
 fn every_example_has_tests_that_pass() {
     for example in examples() {
         let rows = stdout(beadle(&["test", "--format", "json", name(&example)]));
