@@ -90,10 +90,14 @@ impl Crowd {
         }
         let stopped = Arc::new(AtomicBool::new(false));
         let is_stopped = Arc::clone(&stopped);
+        let pause = Duration::from_secs(1) / u32::try_from(number.max(1))?;
         let thread = thread::spawn(move || {
             while !is_stopped.load(Ordering::Relaxed) {
-                slow.retain_mut(|client| client.stream.send(client.piece).is_ok());
-                thread::sleep(Duration::from_secs(1));
+                // One after another: clients that know nothing of each other send at different times.
+                slow.retain_mut(|client| {
+                    thread::sleep(pause);
+                    client.stream.send(client.piece).is_ok()
+                });
             }
             slow.len()
         });
