@@ -188,7 +188,8 @@ impl Place<'_> {
             origin = self.origin,
         );
         let file = self.folder.join("haproxy.cfg");
-        fs::write(&file, text)?;
+        // HAProxy refuses a file whose last line does not end.
+        fs::write(&file, format!("{}\n", text.trim_end()))?;
         let args = ["-db", "-f", &file.to_string_lossy()];
         ready(Process::start(self.tools, "haproxy", haproxy, &args, self.folder)?, plain, tls)
     }
