@@ -20,6 +20,7 @@ use crate::harness::{
     machine::Tools,
     nginx,
     process::{Address, Process},
+    program,
     rounds::{self, Contestant, Plan},
     table,
     wrk::Wrk,
@@ -76,7 +77,7 @@ fn run(tools: &Tools, plan: &Plan) -> Result<()> {
     fs::write(&questions, traffic::pairs(&user_agents))?;
     let questions = questions.to_string_lossy();
     let wrk = Wrk::new(tools, folder.path(), SCRIPT)?;
-    let mut servers = vec![beadle(tools, folder.path())?];
+    let mut servers = vec![decider(tools, folder.path())?];
     for name in ["nginx", "nginx-again"] {
         servers.push(nginx(tools, &folder.path().join(name), name)?);
     }
@@ -115,18 +116,16 @@ fn run(tools: &Tools, plan: &Plan) -> Result<()> {
 }
 
 /// Beadle with the policy of the other benchmarks.
-fn beadle(tools: &Tools, folder: &Path) -> Result<(Process, Address)> {
+fn decider(tools: &Tools, folder: &Path) -> Result<(Process, Address)> {
     let (proxy, decide) = (Address::free()?, Address::free()?);
-    let policy = folder.join("beadle.yaml");
     let database = folder.join("beadle.db");
     // No request reaches an origin.
     let text =
         traffic::policy(&proxy.to_string(), &database.to_string_lossy(), "http://127.0.0.1:1");
     let server = format!("server:\n  decide: \"{decide}\"\n  trusted_proxies: [127.0.0.1]\n");
-    fs::write(&policy, text.replacen("server:\n", &server, 1))?;
-    let program = env!("CARGO_BIN_EXE_beadle");
-    let serve = ["serve", "--config", &policy.to_string_lossy()];
-    Ok((Process::start(tools, "beadle", program.as_ref(), &serve, folder)?, decide))
+    let text = text.replacen("server:\n", &server, 1);
+    let beadle = program::BEADLE.as_ref();
+    Ok((program::serve(tools, "beadle", beadle, folder, &text)?, decide))
 }
 
 /// nginx with one worker that says yes to everything.

@@ -31,6 +31,7 @@ use crate::{
         machine::Tools,
         nginx,
         process::{Address, Process},
+        program,
         rounds::Plan,
         table::Spread,
         wrk::Wrk,
@@ -208,11 +209,8 @@ sites:
             certificate = tls::file("certificate.pem").display(),
             key = tls::file("key.pem").display(),
         );
-        let policy = folder.join("beadle.yaml");
-        fs::write(&policy, text)?;
-        let program = env!("CARGO_BIN_EXE_beadle");
-        let serve = ["serve", "--config", &policy.to_string_lossy()];
-        let process = Process::start(tools, "beadle", program.as_ref(), &serve, folder)?;
+        let beadle = program::BEADLE.as_ref();
+        let process = program::serve(tools, "beadle", beadle, folder, &text)?;
         for address in [plain, tls] {
             process.wait_until_it_listens(address)?;
         }

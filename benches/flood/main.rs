@@ -32,6 +32,7 @@ use crate::{
         machine::Tools,
         nginx,
         process::{Address, Process},
+        program,
         wrk::{Run, Wrk},
     },
     load::{Kind, PAUSE, Pace},
@@ -119,11 +120,8 @@ sites:
 ",
             database = database.display()
         );
-        let policy = database.join("beadle.yaml");
-        std::fs::write(&policy, text)?;
-        let serve = ["serve", "--config", &policy.to_string_lossy()];
-        let program = env!("CARGO_BIN_EXE_beadle");
-        let process = Process::start(tools, "beadle", program.as_ref(), &serve, folder)?;
+        let beadle = program::BEADLE.as_ref();
+        let process = program::serve(tools, "beadle", beadle, &database, &text)?;
         process.wait_until_it_listens(address)?;
         Ok(Self { process, address, admin })
     }

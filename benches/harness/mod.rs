@@ -6,6 +6,7 @@ pub(crate) mod figures; // the figures of a load generator
 pub(crate) mod machine; // the machine and its programs
 pub(crate) mod nginx; // nginx as the origin, and others
 pub(crate) mod process; // child processes, their CPU time and memory
+pub(crate) mod program; // Beadle with a policy
 pub(crate) mod rounds; // servers in turn, under the same load
 pub(crate) mod table; // medians and ratios
 pub(crate) mod wrk; // wrk with a script

@@ -26,11 +26,12 @@ use crate::{
         machine::Tools,
         nginx,
         process::Address,
+        program,
         rounds::{self, Contestant, Plan, Row},
         table,
     },
     load::Loads,
-    servers::{BEADLE, Place, Server},
+    servers::{Place, Server},
 };
 
 mod bare; // pingora without Beadle
@@ -81,14 +82,15 @@ fn run(plan: &Plan, tools: &Tools, other: Option<&Path>) -> Result<()> {
     // That name server never answers, so Beadle finds no list, no key and no name. Every client has
     // a different address.
     let dead = format!("evidence: {{ name_servers: [\"{}\"] }}\n", Address::free()?);
-    let beadle = place.beadle("beadle", BEADLE.as_ref(), identity)?;
+    let beadle = place.beadle("beadle", program::BEADLE.as_ref(), identity)?;
     let other = other.map(|program| place.beadle("beadle-other", program, identity)).transpose()?;
     let bare = place.bare_pingora("bare")?;
     let again = place.bare_pingora("bare-again")?;
     let nginx = place.nginx("nginx", 0)?;
     let map = place.nginx("nginx-map", 700)?;
-    let out_of_reach = place.beadle("beadle-dead", BEADLE.as_ref(), |text| dead + &text)?;
-    let blocks = place.beadle("beadle-blocks", BEADLE.as_ref(), |text| {
+    let out_of_reach =
+        place.beadle("beadle-dead", program::BEADLE.as_ref(), |text| dead + &text)?;
+    let blocks = place.beadle("beadle-blocks", program::BEADLE.as_ref(), |text| {
         text.replace("mode: log", "mode: block")
     })?;
     let caddy = tools.caddy.as_ref().map(|caddy| place.caddy(caddy)).transpose()?;

@@ -14,12 +14,10 @@ use crate::{
         machine::Tools,
         nginx,
         process::{Address, Process},
+        program,
     },
     traffic,
 };
-
-/// Beadle as this benchmark was built with.
-pub(crate) const BEADLE: &str = env!("CARGO_BIN_EXE_beadle");
 
 /// A running server.
 pub(crate) struct Server {
@@ -46,7 +44,6 @@ impl Place<'_> {
         change: impl FnOnce(String) -> String,
     ) -> Result<Server> {
         let (plain, tls) = (Address::free()?, Address::free()?);
-        let policy = self.folder.join(format!("{name}.yaml"));
         let database = self.folder.join(format!("{name}.db"));
         let text = traffic::policy(
             &plain.to_string(),
@@ -62,9 +59,7 @@ impl Place<'_> {
         );
         let text = text.replacen(&format!("server:\n  listen: [\"{plain}\"]\n"), &server, 1);
         let text = text.replacen("threads: 1\n", &format!("threads: {}\n", self.threads), 1);
-        fs::write(&policy, change(text))?;
-        let serve = ["serve", "--config", &policy.to_string_lossy()];
-        let process = Process::start(self.tools, name, program, &serve, self.folder)?;
+        let process = program::serve(self.tools, name, program, self.folder, &change(text))?;
         ready(process, plain, tls)
     }
 

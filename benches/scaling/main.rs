@@ -18,12 +18,13 @@ use crate::{
         machine::Tools,
         nginx,
         process::Address,
+        program,
         rounds::{self, Contestant, Plan},
         table,
         wrk::Wrk,
     },
     load::Loads,
-    servers::{BEADLE, Place, Server},
+    servers::{Place, Server},
 };
 
 #[path = "../proxy/bare.rs"]
@@ -98,7 +99,7 @@ struct All(Vec<(&'static str, Server)>);
 impl All {
     fn start(place: &Place<'_>) -> Result<Self> {
         let mut all = vec![
-            ("Beadle", place.beadle("beadle", BEADLE.as_ref(), identity)?),
+            ("Beadle", place.beadle("beadle", program::BEADLE.as_ref(), identity)?),
             ("bare pingora", place.bare_pingora("bare")?),
             ("nginx", place.nginx("nginx", 0)?),
         ];
@@ -118,8 +119,8 @@ fn threads(tools: &Tools, plan: &Plan, folder: &Path, origin: Address) -> Result
     let tools = &tools.everywhere();
     let loads = Loads::new(tools, folder, &traffic::user_agents::mixed())?;
     let place = |threads| Place { tools, folder, origin, threads };
-    let beadle =
-        [place(1), place(2)].map(|place| place.beadle("beadle", BEADLE.as_ref(), identity));
+    let beadle = [place(1), place(2)]
+        .map(|place| place.beadle("beadle", program::BEADLE.as_ref(), identity));
     let nginx = [place(1), place(2)].map(|place| place.nginx("nginx", 0));
     let mut servers = Vec::new();
     for (name, pair) in [("Beadle", beadle), ("nginx", nginx)] {

@@ -83,7 +83,8 @@ fn set_fields(parts: &mut Parts, client: &ClientSide) -> pingora::Result<()> {
     Ok(())
 }
 
-/// The text of an address. For IPv4 it is put together here: the formatter takes ten times as long.
+/// The text of an address. For IPv4 it is put together here: the formatter takes a thousand
+/// instructions.
 fn push_address(chain: &mut Vec<u8>, address: IpAddr) -> pingora::Result<()> {
     let IpAddr::V4(address) = address else {
         return write!(chain, "{address}").or_err(InternalError, "a full memory");
