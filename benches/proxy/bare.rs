@@ -57,6 +57,8 @@ impl ProxyHttp for Bare {
 /// Proxies from `listen`, and from `tls` with this certificate and key, to `origin` until a signal ends
 /// it.
 pub(crate) fn run([listen, tls, certificate, key, origin]: [&str; 5]) -> ExitCode {
+    // As Beadle does.
+    let _ = rustix::thread::disable_transparent_huge_pages(true);
     let Ok(address) = origin.parse::<SocketAddr>() else { return ExitCode::FAILURE };
     let _ = rustls::crypto::ring::default_provider().install_default();
     let Ok(mut settings) = TlsSettings::intermediate(certificate, key) else {

@@ -15,6 +15,9 @@ use crate::support::{
 
 /// The most memory that a flood may cost, in KiB.
 const MOST_MEMORY: u64 = 64 << 10;
+/// The most memory of an answer that nobody takes, in KiB: nine pieces of 64 KiB wait in pingora for
+/// their turn, and the allocator rounds up.
+const MOST_PER_ANSWER: u64 = 768;
 /// The most processor time that a flood may cost, in hundredths of a second.
 const MOST_TIME: u64 = 1_000;
 
@@ -203,7 +206,7 @@ fn h124_answers_that_no_client_reads() {
     assert_others_are_served(&beadle, port, "answers that nobody takes");
     let after = used(&beadle);
     eprintln!("100 answers: {before:?} {after:?}");
-    assert!(after.memory.saturating_sub(before.memory) < MOST_MEMORY);
+    assert!(after.memory.saturating_sub(before.memory) < 100 * MOST_PER_ANSWER);
     assert!(after.time - before.time < MOST_TIME);
     let started = Instant::now();
     beadle.wait_for_metric("beadle_requests_in_flight", 0.0);
