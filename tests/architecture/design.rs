@@ -419,7 +419,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 53] = [
     ("zstd", &["replay/source.rs"]),
     ("zip", &["report/bundle/archive.rs"]),
     ("rusqlite", &["violations/store/"]),
-    ("rustix", &["cli/store/disk.rs"]),
+    ("rustix", &["cli/store/disk.rs", "cli/serve.rs"]),
     ("prometheus", &["metrics/"]),
     ("axum", &["admin/", "desk/", "api/", "cli/demo.rs"]),
     ("hyper", &["decide/", "admin/", "desk/", "api/"]),
