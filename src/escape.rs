@@ -20,6 +20,13 @@ pub fn text(bytes: &[u8]) -> String {
 /// The text of the first `limit` bytes at most, escaped as in [`text`]. The end counts the missing
 /// bytes: `/aaaa…(+1000 bytes)`. A limit never splits a character.
 pub fn bounded(bytes: &[u8], limit: usize) -> String {
+    // Nearly every value is plain; a plain value is copied whole, not by character.
+    if bytes.len() <= limit
+        && bytes.iter().all(|&byte| matches!(byte, b' '..=b'~') && byte != b'\\')
+        && let Ok(text) = str::from_utf8(bytes)
+    {
+        return text.to_owned();
+    }
     let kept = &bytes[..cut(bytes, limit)];
     let mut out = String::with_capacity(kept.len());
     for chunk in kept.utf8_chunks() {
@@ -92,6 +99,9 @@ pub fn shown(value: impl AsRef<[u8]>) -> String {
 
 /// The text inside an HTML page, between tags or in a quoted attribute.
 pub fn html(text: &str) -> String {
+    if !text.bytes().any(|byte| matches!(byte, b'&' | b'<' | b'>' | b'"' | b'\'')) {
+        return text.to_owned();
+    }
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

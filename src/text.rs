@@ -47,12 +47,7 @@ impl Text {
 
     /// The first `limit` bytes at most, escaped.
     pub fn bounded(bytes: &[u8], limit: usize) -> Self {
-        // Nearly every field is plain; a plain field is copied whole, not by character.
-        let is_plain = bytes.len() <= limit && bytes.iter().all(|&b| is_plain(b) && b != b'\\');
-        match str::from_utf8(bytes) {
-            Ok(text) if is_plain => Self(Cow::Owned(text.to_owned())),
-            _ => Self(Cow::Owned(escape::bounded(bytes, limit))),
-        }
+        Self(Cow::Owned(escape::bounded(bytes, limit)))
     }
 
     /// A list of fields: the first [`Self::LIST_LIMIT`] of them, then the number of the others.

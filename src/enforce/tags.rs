@@ -8,10 +8,16 @@ use crate::{
     robots_tag::{self, RobotsTag},
 };
 
+/// The most rules whose pairs are prepared: 496 pairs.
+const MOST_PAIRED: usize = 32;
+
 /// The tag rules of a site.
 #[derive(Debug)]
 pub struct Tags {
     rules: Vec<Prepared>,
+    /// The fields of an answer to which two rules apply, such as one of a path and one of a status:
+    /// the rules 0 and 1, 0 and 2, 1 and 2, 0 and 3.
+    pairs: Vec<TagFields>,
     legacy: bool,
 }
 
@@ -49,7 +55,12 @@ impl Tags {
             rule: rule.clone(),
             fields: fields(&rule.tag, &RobotsTag::new(), legacy).0,
         };
-        Self { rules: rules.iter().map(prepared).collect(), legacy }
+        let paired = rules.iter().take(MOST_PAIRED).enumerate();
+        let pairs = paired.flat_map(|(at, second)| {
+            let union = |first: &TagRule| first.tag.union(&second.tag);
+            rules[..at].iter().map(move |first| fields(&union(first), &RobotsTag::new(), legacy).0)
+        });
+        Self { pairs: pairs.collect(), rules: rules.iter().map(prepared).collect(), legacy }
     }
 
     /// Whether the site sets no tags.
@@ -65,12 +76,23 @@ impl Tags {
         status: u16,
         content_type: Option<&[u8]>,
     ) -> Option<Cow<'_, TagFields>> {
+        let rules = self.rules.iter().enumerate();
         let mut matching =
-            self.rules.iter().filter(|prepared| prepared.applies(path, status, content_type));
-        let first = matching.next()?;
-        let Some(second) = matching.next() else { return Some(Cow::Borrowed(&first.fields)) };
-        let tag = matching
-            .fold(first.rule.tag.union(&second.rule.tag), |tag, next| tag.union(&next.rule.tag));
+            rules.filter(|(_, prepared)| prepared.applies(path, status, content_type));
+        let (at, first) = matching.next()?;
+        let Some((later, second)) = matching.next() else {
+            return Some(Cow::Borrowed(&first.fields));
+        };
+        let third = matching.next();
+        if third.is_none()
+            && let Some(fields) = self.pairs.get(later * (later - 1) / 2 + at)
+        {
+            return Some(Cow::Borrowed(fields));
+        }
+        let more = third.into_iter().chain(matching);
+        let tag = more.fold(first.rule.tag.union(&second.rule.tag), |tag, (_, next)| {
+            tag.union(&next.rule.tag)
+        });
         Some(Cow::Owned(fields(&tag, &RobotsTag::new(), self.legacy).0))
     }
 
@@ -193,6 +215,39 @@ mod tests {
             sent("/drafts/old/a", 200, "text/html").as_deref(),
             Some("*;noindex, Googlebot;noarchive;noindex")
         );
+    }
+
+    #[test]
+    fn answers_under_any_rules_have_the_union_of_their_tags() {
+        let any = site().rules[3].rule.clone();
+        let names = ["noindex", "noarchive", "nosnippet", "nofollow"];
+        let rule = |number: usize| TagRule {
+            paths: vec![robots::Pattern::new(format!("/*{}", letter(number))).unwrap()],
+            statuses: vec![],
+            tag: tag("*", &[names[number % names.len()]]),
+            ..any.clone()
+        };
+        let rules: Vec<TagRule> = (0..MOST_PAIRED + 3).map(rule).collect();
+        let tags = Tags::compile(&rules, true);
+        let numbers = 0..rules.len();
+        for (first, second) in
+            numbers.clone().flat_map(|one| numbers.clone().map(move |two| (one, two)))
+        {
+            let third = (first * second) % rules.len();
+            for chosen in [&[first, second][..], &[first, second, third]] {
+                let path: String = chosen.iter().map(|&number| letter(number)).collect();
+                let union = chosen
+                    .iter()
+                    .fold(RobotsTag::new(), |tag, &number| tag.union(&rules[number].tag));
+                let found = tags.select(format!("/{path}").as_bytes(), 200, None).unwrap();
+                assert_eq!(*found, fields(&union, &RobotsTag::new(), true).0, "{chosen:?}");
+            }
+        }
+    }
+
+    /// A letter for each of many rules.
+    fn letter(number: usize) -> char {
+        ('A'..='Z').chain('a'..='z').nth(number).unwrap()
     }
 
     #[test]

@@ -18,7 +18,10 @@ pub(super) async fn answer(
     }
     let mut header = ResponseHeader::build(answer.status, Some(answer.fields.len() + 1))?;
     for (name, value) in answer.fields {
-        header.append_header(spelling(&name), value)?;
+        match spelling(&name) {
+            Some(name) => header.append_header(name, value)?,
+            None => header.append_header(name, value)?,
+        };
     }
     let date = rfc2822::DateTimePrinter::new().timestamp_to_rfc9110_string(&now);
     header.insert_header("Date", date.unwrap_or_default())?;
@@ -30,16 +33,22 @@ pub(super) async fn answer(
     Ok(())
 }
 
-/// The usual spelling of a field name, for clients and logs. (RFC 9110 §5.1 ignores the case.)
-fn spelling(name: &HeaderName) -> String {
-    if *name == header::ETAG {
-        return "ETag".to_owned();
-    }
-    let words = name.as_str().split('-').map(|word| {
-        let (first, rest) = word.split_at(word.len().min(1));
-        first.to_ascii_uppercase() + rest
-    });
-    words.collect::<Vec<_>>().join("-")
+/// The usual spelling of a field name that pingora writes in lower case. (RFC 9110 §5.1 ignores the
+/// case; people read it.)
+fn spelling(name: &HeaderName) -> Option<&'static str> {
+    Some(match *name {
+        header::ALLOW => "Allow",
+        header::ETAG => "ETag",
+        header::LAST_MODIFIED => "Last-Modified",
+        header::LOCATION => "Location",
+        header::RETRY_AFTER => "Retry-After",
+        header::VARY => "Vary",
+        _ => match name.as_str() {
+            "robots-tag" => "Robots-Tag",
+            "x-robots-tag" => "X-Robots-Tag",
+            _ => return None,
+        },
+    })
 }
 
 /// Sets the tags of a response. `fields` already includes the origin's tags.
