@@ -100,27 +100,36 @@ impl Client {
         let Settings { user_agent, reach, redirects, authorities, resolver } = settings;
         // TLS needs one provider for the whole process; a second installation changes nothing.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let redirect = match redirects {
-            Redirects::Follow => follow(reach.clone()),
-            Redirects::Return => redirect::Policy::none(),
+        let authorities = authorities.map(certificates).transpose()?.unwrap_or_default();
+        let builder = || {
+            let redirect = match redirects {
+                Redirects::Follow => follow(reach.clone()),
+                Redirects::Return => redirect::Policy::none(),
+            };
+            let builder = reqwest::Client::builder()
+                .user_agent(user_agent)
+                .timeout(DEADLINE)
+                .connect_timeout(CONNECT)
+                .pool_max_idle_per_host(0)
+                .no_proxy()
+                .referer(false)
+                .gzip(decodes)
+                .redirect(redirect);
+            match &resolver {
+                None if matches!(reach, Reach::Any) => builder,
+                resolver => {
+                    let hosts = Hosts { reach: reach.clone(), resolver: resolver.clone() };
+                    builder.dns_resolver(Arc::new(hosts))
+                }
+            }
         };
-        let mut builder = reqwest::Client::builder()
-            .user_agent(user_agent)
-            .timeout(DEADLINE)
-            .connect_timeout(CONNECT)
-            .pool_max_idle_per_host(0)
-            .no_proxy()
-            .referer(false)
-            .gzip(decodes)
-            .redirect(redirect);
-        if resolver.is_some() || !matches!(reach, Reach::Any) {
-            let hosts = Hosts { reach: reach.clone(), resolver };
-            builder = builder.dns_resolver(Arc::new(hosts));
-        }
-        if let Some(path) = authorities {
-            builder = builder.tls_certs_merge(certificates(path)?);
-        }
-        let client = builder.build().map_err(|error| error.to_string())?;
+        // A system without authorities is an error to the first. What needs no TLS works without them.
+        let with_systems = builder().tls_certs_merge(authorities.clone()).build();
+        let client = with_systems.or_else(|error| {
+            tracing::warn!(%error, "the system's certificate authorities can't be used");
+            builder().tls_certs_only(authorities).build()
+        });
+        let client = client.map_err(|error| error.to_string())?;
         Ok(Self { client, reach })
     }
 

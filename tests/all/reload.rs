@@ -355,6 +355,21 @@ hkETALfH7GY=
 /// Without a certificate authority, no HTTP client can be set up. A reload needs no new one, and
 /// what fetches stays until its successor is there.
 #[test]
+fn a_system_without_certificate_authorities_serves_what_needs_none() {
+    let origin = Origin::plain();
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    let none = folder.path().join("none.pem");
+    std::fs::write(&none, "").expect("the folder is ours");
+    let setup = Setup::site(origin.port, "    robots_txt: { source: origin }\n");
+    let setup = setup.environment("SSL_CERT_FILE", none);
+    let beadle = setup.environment("SSL_CERT_DIR", folder.path().to_owned()).start();
+    assert!(origin.received().iter().any(|one| one.target == b"/robots.txt"));
+    assert_eq!(beadle.get("/page", "x").status, 200);
+    let messages = beadle.stderr();
+    assert!(messages.contains("the system's certificate authorities can't be used"), "{messages}");
+}
+
+#[test]
 fn origins_are_fetched_from_after_a_reload_without_certificate_authorities() {
     let origin = Origin::plain();
     let folder = tempfile::tempdir().expect("a folder for temporary files");
