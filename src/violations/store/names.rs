@@ -30,7 +30,7 @@ impl Store {
                  SELECT (SELECT min({column}) FROM {table} WHERE {column} > name) FROM next \
                  WHERE name IS NOT NULL LIMIT ?1) SELECT name FROM next)"
             ),
-            _ => format!("SELECT {column} AS name FROM {table}"),
+            _ => format!("SELECT DISTINCT {column} AS name FROM {table}"),
         });
         let names = names.collect::<Vec<_>>().join(" UNION ");
         let sql = format!("SELECT name FROM ({names}) WHERE name <> '' LIMIT ?1");

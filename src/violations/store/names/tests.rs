@@ -19,10 +19,12 @@ fn a_name_is_found_in_any_case_and_others_are_listed_once() {
         purpose: Some(Text::word("ai-training")),
         ..violation(0)
     };
-    let series = Series::of(&quiet, "crawler");
     let hour = Hour::of(quiet.time);
-    let rollup = Rollup { hour, series, requests: 1, folded: 1, dropped: 0 };
-    let rollups = Rollups { series: vec![rollup], ..Rollups::default() };
+    let counted = ["crawler", "fetcher"].map(|kind| {
+        let series = Series::of(&quiet, kind);
+        Rollup { hour, series, requests: 1, folded: 1, dropped: 0 }
+    });
+    let rollups = Rollups { series: counted.into(), ..Rollups::default() };
     store.add_rollups(&rollups).expect("added");
     for (kind, name) in [
         (NameKind::Site, "SHOP.example"),
