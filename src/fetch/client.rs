@@ -76,6 +76,7 @@ pub struct Post<'a> {
 pub struct Client {
     client: reqwest::Client,
     reach: Reach,
+    has_systems_authorities: bool,
 }
 
 impl Client {
@@ -125,12 +126,16 @@ impl Client {
         };
         // A system without authorities is an error to the first. What needs no TLS works without them.
         let with_systems = builder().tls_certs_merge(authorities.clone()).build();
-        let client = with_systems.or_else(|error| {
-            tracing::warn!(%error, "the system's certificate authorities can't be used");
-            builder().tls_certs_only(authorities).build()
-        });
+        let has_systems_authorities = with_systems.is_ok();
+        let client = with_systems.or_else(|_| builder().tls_certs_only(authorities).build());
         let client = client.map_err(|error| error.to_string())?;
-        Ok(Self { client, reach })
+        Ok(Self { client, reach, has_systems_authorities })
+    }
+
+    /// Whether it trusts the system's certificate authorities. Without them, only those of the settings
+    /// vouch for a server.
+    pub fn has_systems_authorities(&self) -> bool {
+        self.has_systems_authorities
     }
 
     /// The response to a request.

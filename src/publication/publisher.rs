@@ -90,6 +90,9 @@ impl Publisher {
         let verifier = Verifier::start(&policy, &metrics).map_err(in_file)?;
         let client = origin_files::client()
             .map_err(|error| Diagnostic::error("origin_robots.client", error))?;
+        if !client.has_systems_authorities() {
+            tracing::warn!("the system has no certificate authorities: fetches over HTTPS fail");
+        }
         let (sender, news) = mpsc::unbounded_channel();
         let clock = Arc::new(memory.clock(Timestamp::now()));
         metrics.policy_accepted(clock.moment().now.as_second());

@@ -366,7 +366,7 @@ fn a_system_without_certificate_authorities_serves_what_needs_none() {
     assert!(origin.received().iter().any(|one| one.target == b"/robots.txt"));
     assert_eq!(beadle.get("/page", "x").status, 200);
     let messages = beadle.stderr();
-    assert!(messages.contains("the system's certificate authorities can't be used"), "{messages}");
+    assert!(messages.contains("the system has no certificate authorities"), "{messages}");
 }
 
 #[test]
