@@ -22,7 +22,7 @@ pub fn text(bytes: &[u8]) -> String {
 pub fn bounded(bytes: &[u8], limit: usize) -> String {
     // Nearly every value is plain; a plain value is copied whole, not by character.
     if bytes.len() <= limit
-        && bytes.iter().all(|&byte| matches!(byte, b' '..=b'~') && byte != b'\\')
+        && bytes.iter().all(|&byte| is_printable(byte) && byte != b'\\')
         && let Ok(text) = str::from_utf8(bytes)
     {
         return text.to_owned();
@@ -99,9 +99,6 @@ pub fn shown(value: impl AsRef<[u8]>) -> String {
 
 /// The text inside an HTML page, between tags or in a quoted attribute.
 pub fn html(text: &str) -> String {
-    if !text.bytes().any(|byte| matches!(byte, b'&' | b'<' | b'>' | b'"' | b'\'')) {
-        return text.to_owned();
-    }
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -124,6 +121,11 @@ fn cut(bytes: &[u8], limit: usize) -> usize {
     let is_continuation = |at: usize| bytes[at] & 0b1100_0000 == 0b1000_0000;
     // A character has at most three continuation bytes; more of them is not UTF-8 anyway.
     (limit.saturating_sub(3)..=limit).rev().find(|&at| !is_continuation(at)).unwrap_or(limit)
+}
+
+/// Printable ASCII.
+pub(crate) fn is_printable(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~')
 }
 
 fn push(out: &mut String, c: char) {

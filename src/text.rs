@@ -66,7 +66,7 @@ impl Text {
     /// harmful characters are escaped again; existing escapes stay as they are.
     pub fn read_back(text: String) -> Self {
         let is_safe = |part: &str| escape::text(part.as_bytes()) == part;
-        if text.bytes().all(is_plain) || text.split('\\').all(is_safe) {
+        if text.bytes().all(escape::is_printable) || text.split('\\').all(is_safe) {
             Self(Cow::Owned(text))
         } else {
             Self(Cow::Owned(escape::text(text.as_bytes())))
@@ -90,11 +90,6 @@ impl Text {
     pub fn as_str(&self) -> &str {
         &self.0
     }
-}
-
-/// Printable ASCII.
-fn is_plain(byte: u8) -> bool {
-    matches!(byte, b' '..=b'~')
 }
 
 // === impl Text ===

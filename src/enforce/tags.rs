@@ -1,23 +1,24 @@
 //! The tags of a site's answers, by path, type and status, and their union with the origin's tags
 //! (draft-illyes-repext-03 §3.1).
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::OnceLock};
 
 use crate::{
     policy::{MediaRange, TagRule},
     robots_tag::{self, RobotsTag},
 };
 
-/// The most rules whose pairs are prepared: 496 pairs.
+/// The most rules of a site whose pairs have a place.
 const MOST_PAIRED: usize = 32;
 
 /// The tag rules of a site.
 #[derive(Debug)]
 pub struct Tags {
     rules: Vec<Prepared>,
-    /// The fields of an answer to which two rules apply, such as one of a path and one of a status:
-    /// the rules 0 and 1, 0 and 2, 1 and 2, 0 and 3.
-    pairs: Vec<TagFields>,
+    /// The fields of an answer to which two rules apply, such as one of a path and one of a status.
+    /// The places are of the rules 0 and 1, 0 and 2, 1 and 2, 0 and 3. The first such answer fills its
+    /// place.
+    pairs: Vec<OnceLock<TagFields>>,
     legacy: bool,
 }
 
@@ -55,12 +56,12 @@ impl Tags {
             rule: rule.clone(),
             fields: fields(&rule.tag, &RobotsTag::new(), legacy).0,
         };
-        let paired = rules.iter().take(MOST_PAIRED).enumerate();
-        let pairs = paired.flat_map(|(at, second)| {
-            let union = |first: &TagRule| first.tag.union(&second.tag);
-            rules[..at].iter().map(move |first| fields(&union(first), &RobotsTag::new(), legacy).0)
-        });
-        Self { pairs: pairs.collect(), rules: rules.iter().map(prepared).collect(), legacy }
+        let pairs = (0..rules.len().min(MOST_PAIRED)).sum();
+        Self {
+            rules: rules.iter().map(prepared).collect(),
+            pairs: std::iter::repeat_with(OnceLock::new).take(pairs).collect(),
+            legacy,
+        }
     }
 
     /// Whether the site sets no tags.
@@ -84,16 +85,17 @@ impl Tags {
             return Some(Cow::Borrowed(&first.fields));
         };
         let third = matching.next();
-        if third.is_none()
-            && let Some(fields) = self.pairs.get(later * (later - 1) / 2 + at)
-        {
-            return Some(Cow::Borrowed(fields));
-        }
-        let more = third.into_iter().chain(matching);
-        let tag = more.fold(first.rule.tag.union(&second.rule.tag), |tag, (_, next)| {
-            tag.union(&next.rule.tag)
-        });
-        Some(Cow::Owned(fields(&tag, &RobotsTag::new(), self.legacy).0))
+        let pair = self.pairs.get(later * (later - 1) / 2 + at).filter(|_| third.is_none());
+        let union = || {
+            let pair = first.rule.tag.union(&second.rule.tag);
+            let more = third.into_iter().chain(matching);
+            let tag = more.fold(pair, |tag, (_, next)| tag.union(&next.rule.tag));
+            fields(&tag, &RobotsTag::new(), self.legacy).0
+        };
+        Some(match pair {
+            Some(pair) => Cow::Borrowed(pair.get_or_init(union)),
+            None => Cow::Owned(union()),
+        })
     }
 
     /// The union of the site's tags with the lines that the origin sent. An invalid line is not

@@ -352,8 +352,6 @@ hkETALfH7GY=
 -----END CERTIFICATE-----
 ";
 
-/// Without a certificate authority, no HTTP client can be set up. A reload needs no new one, and
-/// what fetches stays until its successor is there.
 #[test]
 fn a_system_without_certificate_authorities_serves_what_needs_none() {
     let origin = Origin::plain();
@@ -369,6 +367,7 @@ fn a_system_without_certificate_authorities_serves_what_needs_none() {
     assert!(messages.contains("the system has no certificate authorities"), "{messages}");
 }
 
+/// What fetches stays until its successor is there, whatever became of the authorities meanwhile.
 #[test]
 fn origins_are_fetched_from_after_a_reload_without_certificate_authorities() {
     let origin = Origin::plain();
