@@ -203,7 +203,7 @@ pub(crate) const USES: [(&str, &[&str]); 41] = [
 ];
 
 /// The places of each direct dependency; it is unknown everywhere else.
-pub(crate) const CRATES: [(&str, &[&str]); 53] = [
+pub(crate) const CRATES: [(&str, &[&str]); 52] = [
     ("pingora", &["edge/", "proxy/"]),
     ("async_trait", &["edge/", "proxy/"]),
     ("instant_acme", &["acme/"]),
@@ -455,7 +455,6 @@ pub(crate) const CRATES: [(&str, &[&str]); 53] = [
     ("tracing_subscriber", &["console/"]),
     ("reqwest", &["fetch/"]),
     ("url", &["fetch/", "publication/origin_files/", "admin/", "desk/", "api/"]),
-    ("governor", &["conduct/limiter.rs"]),
     ("hickory_resolver", &["evidence/names/"]),
 ];
 
