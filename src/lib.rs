@@ -14,6 +14,7 @@
 //!            lint   comparison                         pure, by enforce
 //! effects    tally -> record -> lines -> violations   evidence   conduct   alerts  do not know each other
 //!            tls -> acme                               certificates of the listeners
+//!            remote                                    a policy on a web server
 //! documents  report                                    stored facts in, documents out
 //!            manual                                    arguments and keys in, pages for man out; by keys
 //! in force   publication   gate                        the published state; the path of a request
@@ -93,6 +94,8 @@ pub mod report; // documents made of stored facts
 pub mod manual; // pages for man, made of arguments and keys
 
 pub mod audit; // what a page and its site tell a crawler
+
+pub mod remote; // a policy on a web server
 
 pub mod publication; // the state in force, swapped whole
 

@@ -2,12 +2,12 @@
 
 use std::{
     io::{self, Write},
-    path::{Path, PathBuf},
+    path::PathBuf,
 };
 
 use crate::{
     console::{
-        config::{ConfigFile, no_policy},
+        config::{ConfigFile, read_now},
         exit::{Error, Exit},
         input::{self, STANDARD_INPUT},
         output::json,
@@ -28,9 +28,11 @@ use crate::{
 ///   beadle check --format github beadle.yaml
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
+#[command(mut_arg("config_key", |arg| arg.hide(false)))]
+#[command(mut_arg("config_copy", |arg| arg.hide(false)))]
 pub(super) struct Args {
-    /// The policy file, or - for standard input. Overrides --config.
-    #[arg(value_name = "FILE")]
+    /// The policy: a file, an https:// address, or - for standard input. Overrides --config.
+    #[arg(value_name = "FILE|URL")]
     file: Option<PathBuf>,
     #[command(flatten)]
     config: ConfigFile,
@@ -66,10 +68,10 @@ struct Checked {
 }
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
-    let file = args.file.as_deref().unwrap_or(&args.config.config);
+    let file = args.file.as_deref().unwrap_or(args.config.place());
     let checked = match &args.robots_txt {
         Some(from) => check_robots_txt(from)?,
-        None => check_policy(file)?,
+        None => check_policy(&args.config.at(file))?,
     };
     let Checked { name, bytes, findings, content } = checked;
     let source = SourceText::new(&name, &bytes);
@@ -101,15 +103,15 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     Ok(if errors + warnings > 0 { Exit::Findings } else { Exit::Fine })
 }
 
-fn check_policy(file: &Path) -> Result<Checked, Error> {
-    let read = match file.as_os_str().as_encoded_bytes() {
-        b"-" => {
+fn check_policy(config: &ConfigFile) -> Result<Checked, Error> {
+    let name = config.name();
+    let read = match name.as_str() {
+        "-" => {
             let bytes = input::read(io::stdin().lock(), STANDARD_INPUT, policy::MAX_BYTES)?;
-            publication::read_policy_bytes(file, bytes)
+            publication::read_policy_bytes(config.file(), &name, bytes)
         }
-        _ => publication::read_policy(file).map_err(|error| no_policy(file, &error))?,
+        _ => read_now(config)?,
     };
-    let name = file.display().to_string();
     let mut findings = read.findings;
     let looked_at = read.policy.as_ref().or(read.draft.as_ref());
     let lints = looked_at.map(lint::policy).unwrap_or_default();

@@ -16,7 +16,7 @@ use tokio::{
 use crate::{
     console::log_lines::{LogFormat, log_to_stderr},
     console::{
-        config::load,
+        config::{ConfigFile, load},
         exit::{Error, Exit},
     },
     escape,
@@ -52,7 +52,7 @@ pub(super) fn run(args: &Args, control: Option<Control>) -> Result<Exit, Error> 
     let folder = Folder::create()?;
     let file = folder.0.join("demo.yaml");
     std::fs::write(&file, ports.policy(&folder.0))?;
-    let (policy, _) = load(&file)?;
+    let (policy, _) = load(&ConfigFile::of(&file))?;
     control.block_on(async {
         sockets.origin.set_nonblocking(true)?;
         let origin = tokio::net::TcpListener::from_std(sockets.origin)?;

@@ -115,7 +115,7 @@ fn read(args: &Args, name: &str) -> Result<Operand, Error> {
         Some("yaml" | "yml" | "json")
     );
     if is_policy {
-        let (policy, _) = load(file)?;
+        let (policy, _) = load(&args.config.at(file))?;
         let rulebook = memory::rulebook(&policy, &memory::read(&policy)?);
         return Ok(Operand::Policy(Box::new(policy), Box::new(rulebook)));
     }
@@ -134,7 +134,7 @@ fn edition(args: &Args, name: &str) -> Result<Operand, Error> {
              editions)"
         )));
     }
-    let policy = load_with_database(&args.config.config)?;
+    let policy = load_with_database(&args.config)?;
     let rulebook = memory::rulebook(&policy, &memory::read(&policy)?);
     let site = site::find(&rulebook, args.site.as_deref());
     if name == "policy" {

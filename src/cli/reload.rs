@@ -31,6 +31,8 @@ const MAX_ANSWER: usize = 4 << 20;
 /// is in force now. If the policy is refused, prints the findings and exits with 2. The last good
 /// policy then stays in force.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("config_key", |arg| arg.hide(false)))]
+#[command(mut_arg("config_copy", |arg| arg.hide(false)))]
 pub(super) struct Args {
     #[command(flatten)]
     config: ConfigFile,
@@ -61,12 +63,11 @@ struct Finding {
 }
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
-    let file = &args.config.config;
-    let (policy, findings) = examine(file)?;
+    let (policy, findings) = examine(&args.config)?;
     // A broken file may name the address of another program, so the server is not asked.
     let Some(policy) = policy else { return refuse(args, &findings, out) };
     let Some(admin) = &policy.server.admin else {
-        let file = file.display();
+        let file = args.config.name();
         let help = "send SIGHUP to the server, and read its log";
         return Err(Error::Refused(format!("{file}: server.admin is off ({help})")));
     };
@@ -93,7 +94,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
 
 /// Prints the errors of a file that the server need not read.
 fn refuse(args: &Args, findings: &[Diagnostic], out: &mut dyn Write) -> Result<Exit, Error> {
-    let file = escape::path(&args.config.config);
+    let file = escape::text(args.config.name().as_bytes());
     let errors: Vec<_> = findings.iter().filter(|one| one.severity == Severity::Error).collect();
     match args.format {
         Format::Json => output::json(

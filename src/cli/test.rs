@@ -1,9 +1,6 @@
 //! `beadle test`: the policy's own tests.
 
-use std::{
-    io::Write,
-    path::{Path, PathBuf},
-};
+use std::{io::Write, path::PathBuf};
 
 use serde::Serialize;
 
@@ -63,17 +60,18 @@ struct Row<'a> {
 
 /// The tests of one policy.
 struct Suite {
-    file: PathBuf,
+    file: String,
     trials: Vec<Trial>,
 }
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
-    let one = std::slice::from_ref(&args.config.config);
-    let files = if args.files.is_empty() { one } else { &args.files };
+    let one = [args.config.place().to_owned()];
+    let files = if args.files.is_empty() { one.as_slice() } else { &args.files };
+    let files: Vec<ConfigFile> = files.iter().map(|file| args.config.at(file)).collect();
     // Every policy has to be sound before the first result is printed.
     let policies = files.iter().map(|file| Ok((file, load(file)?.0)));
     let policies = policies.collect::<Result<Vec<_>, Error>>()?;
-    let suites = policies.iter().map(|(file, policy)| Suite::of(file, policy));
+    let suites = policies.iter().map(|(file, policy)| Suite::of(&file.name(), policy));
     let suites = suites.collect::<Result<Vec<_>, Error>>()?;
     match args.format {
         Format::Text => text(&suites, out)?,
@@ -85,7 +83,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
 }
 
 impl Suite {
-    fn of(file: &Path, policy: &Policy) -> Result<Self, Error> {
+    fn of(file: &str, policy: &Policy) -> Result<Self, Error> {
         Ok(Self { file: file.to_owned(), trials: trial::run(policy)? })
     }
 
@@ -94,7 +92,7 @@ impl Suite {
     }
 
     fn place(&self, trial: &Trial) -> String {
-        let file = Some(escape::path(&self.file));
+        let file = Some(escape::text(self.file.as_bytes()));
         Place { file, line: Some(trial.line), column: Some(trial.column) }.to_string()
     }
 }
@@ -107,7 +105,7 @@ fn text(suites: &[Suite], out: &mut dyn Write) -> Result<(), Error> {
         }
         let (all, failed) = (suite.trials.len(), suite.failed());
         let plural = if all == 1 { "" } else { "s" };
-        let file = escape::path(&suite.file);
+        let file = escape::text(suite.file.as_bytes());
         match failed {
             0 => writeln!(out, "{file}: {all} test{plural}, all passed")?,
             _ => writeln!(out, "{file}: {all} test{plural}, {failed} failed")?,
@@ -157,7 +155,7 @@ fn document(suites: &[Suite], out: &mut dyn Write) -> Result<(), Error> {
     let xml = |text: &str| escape::html(&shown(text));
     writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>")?;
     for suite in suites {
-        let (file, all) = (xml(&suite.file.display().to_string()), suite.trials.len());
+        let (file, all) = (xml(&suite.file), suite.trials.len());
         let failed = suite.failed();
         writeln!(out, "<testsuite name=\"{file}\" tests=\"{all}\" failures=\"{failed}\">")?;
         for trial in &suite.trials {

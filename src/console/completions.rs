@@ -16,7 +16,10 @@ use clap_complete::{
 };
 
 use crate::{
-    console::exit::{Error, Exit},
+    console::{
+        config::ConfigFile,
+        exit::{Error, Exit},
+    },
     crawlers::{Crawler, Purpose},
     policy::{self, Host, Policy},
     publication,
@@ -103,7 +106,9 @@ fn policy() -> Option<Policy> {
         inside.or_else(|| ["--config", "-c"].contains(&word).then(next).flatten())
     });
     let usual = || env::var_os("BEADLE_CONFIG").map_or_else(|| "beadle.yaml".into(), PathBuf::from);
-    publication::read_policy(&named.unwrap_or_else(usual)).ok()?.policy
+    // Of a policy on a server, the copy answers at once.
+    let config = ConfigFile::of(&named.unwrap_or_else(usual));
+    publication::read_policy(config.file()).ok()?.policy
 }
 
 /// The candidates that begin with the word, without regard to case.

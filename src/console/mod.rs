@@ -1,7 +1,7 @@
 //! The console: what several verbs read, write and ask for.
 //!
 //! ```text
-//! config                the policy file as an option
+//! config, start         the policy as an option, and at the start of a server
 //! input, robots_file, web    files, standard input, pages of the web
 //! output, screen, table, destination    lines, the terminal, tables, files that are written
 //! exit                  exit codes and errors
@@ -9,7 +9,7 @@
 //! runtime               the runtime of everything that waits
 //! ```
 //!
-//! May use: policy, crawlers, violations, report, publication, trial, fetch, diagnostic, escape. Must not
+//! May use: policy, crawlers, violations, report, publication, remote, trial, fetch, diagnostic, escape. Must not
 //! know: any verb.
 
 pub(crate) mod completions;
@@ -23,5 +23,6 @@ pub(crate) mod robots_file;
 pub(crate) mod runtime;
 pub(crate) mod screen;
 pub(crate) mod span;
+pub(crate) mod start;
 pub(crate) mod table;
 pub(crate) mod web;

@@ -117,7 +117,7 @@ impl Client {
                 .gzip(decodes)
                 .redirect(redirect);
             match &resolver {
-                None if matches!(reach, Reach::Any) => builder,
+                None if matches!(reach, Reach::Any | Reach::Secure) => builder,
                 resolver => {
                     let hosts = Hosts { reach: reach.clone(), resolver: resolver.clone() };
                     builder.dns_resolver(Arc::new(hosts))
@@ -182,7 +182,7 @@ fn follow(reach: Reach) -> redirect::Policy {
             return attempt.error(Failure::Redirects);
         }
         // A redirect from HTTPS to HTTP would let anyone on the path change the content.
-        match reach.check(attempt.url()) {
+        match reach.check_redirect(attempt.previous().last(), attempt.url()) {
             Ok(()) => attempt.follow(),
             Err(failure) => attempt.error(failure),
         }

@@ -22,6 +22,8 @@ use super::Failure;
 pub enum Reach {
     /// Every address: the host is the operator's own.
     Any,
+    /// Every address over HTTPS, and this machine itself over HTTP.
+    Secure,
     /// Public addresses over HTTPS, and the networks in `allowed` over HTTPS and HTTP.
     Public {
         /// Whether an address belongs to the public Internet.
@@ -43,7 +45,12 @@ pub trait Resolver: fmt::Debug + Send + Sync {
 impl Reach {
     /// Checks the URL alone: its scheme, its credentials, and its host if that is an address.
     pub(super) fn check(&self, url: &Url) -> Result<(), Failure> {
-        let Self::Public { allowed, .. } = self else { return Ok(()) };
+        let allowed = match self {
+            Self::Any => return Ok(()),
+            Self::Secure if url.scheme() == "https" || is_this_machine(url) => return Ok(()),
+            Self::Secure => return Err(Failure::Address),
+            Self::Public { allowed, .. } => allowed,
+        };
         let address = match url.host() {
             None => return Err(Failure::Address),
             Some(url::Host::Domain(_)) => None,
@@ -61,15 +68,35 @@ impl Reach {
         }
     }
 
+    /// Checks a redirect. With [`Self::Secure`], it never leads from HTTPS to HTTP.
+    pub(super) fn check_redirect(&self, from: Option<&Url>, to: &Url) -> Result<(), Failure> {
+        let leaves_https =
+            to.scheme() != "https" && from.is_some_and(|url| url.scheme() == "https");
+        if leaves_https && matches!(self, Self::Secure) {
+            return Err(Failure::Address);
+        }
+        self.check(to)
+    }
+
     fn includes(&self, address: IpAddr) -> bool {
         match self {
-            Self::Any => true,
+            Self::Any | Self::Secure => true,
             Self::Public { is_public, allowed } => {
                 let address = address.to_canonical();
                 is_public(address) || allowed.iter().any(|network| network.contains(&address))
             }
         }
     }
+}
+
+/// Whether the URL is one over HTTP of this machine.
+fn is_this_machine(url: &Url) -> bool {
+    url.scheme() == "http"
+        && url.host().is_some_and(|host| match host {
+            url::Host::Domain(name) => name == "localhost",
+            url::Host::Ipv4(address) => address.is_loopback(),
+            url::Host::Ipv6(address) => address.is_loopback(),
+        })
 }
 
 /// A resolver that drops the addresses out of reach.
@@ -105,5 +132,33 @@ impl Resolve for Hosts {
             }
             Ok(Box::new(open.into_iter()) as Addrs)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secure_reach_is_https_or_this_machine() {
+        for (url, is_within) in [
+            ("https://policies.example/a.yaml", true),
+            ("https://10.0.0.1/a.yaml", true),
+            ("https://user:password@policies.example/a.yaml", true),
+            ("http://policies.example/a.yaml", false),
+            ("http://10.0.0.1/a.yaml", false),
+            ("http://127.0.0.1:8000/a.yaml", true),
+            ("http://[::1]/a.yaml", true),
+            ("http://localhost/a.yaml", true),
+            ("http://localhost.example/a.yaml", false),
+            ("ftp://127.0.0.1/a.yaml", false),
+        ] {
+            let url = Url::parse(url).unwrap();
+            assert_eq!(Reach::Secure.check(&url).is_ok(), is_within, "{url}");
+            let from_https = Url::parse("https://policies.example/").unwrap();
+            let is_https = url.scheme() == "https";
+            let checked = Reach::Secure.check_redirect(Some(&from_https), &url);
+            assert_eq!(checked.is_ok(), is_https, "a redirect to {url}");
+        }
     }
 }

@@ -16,6 +16,7 @@ pub(super) struct Families {
     pub(super) refusals: IntCounterVec,
     pub(super) invalid_tag_lines: IntCounterVec,
     pub(super) reloads: IntCounterVec,
+    pub(super) policy_fetches: IntCounterVec,
     pub(super) claims: IntCounterVec,
     pub(super) evidence_fetches: IntCounterVec,
     pub(super) evidence_findings: IntCounterVec,
@@ -92,6 +93,11 @@ impl Families {
                 "beadle_origin_invalid_robots_tag_lines_total",
                 "Invalid Robots-Tag and X-Robots-Tag lines of the origin, repaired by Beadle, by site.",
                 &["site"],
+            )?,
+            policy_fetches: counters(
+                "beadle_policy_fetches_total",
+                "Fetches of a policy on a server by outcome: new, unchanged, refused or failed.",
+                &["outcome"],
             )?,
             reloads: counters(
                 "beadle_policy_reloads_total",

@@ -118,6 +118,11 @@ impl Metrics {
         self.families.invalid_tag_lines.with_label_values(&[site]).inc_by(u64::from(lines));
     }
 
+    /// Counts a fetch of the policy: `new`, `unchanged`, `refused` or `failed`.
+    pub fn policy_fetched(&self, outcome: &str) {
+        self.families.policy_fetches.with_label_values(&[outcome]).inc();
+    }
+
     /// Counts a reload: `applied`, `unchanged` or `refused`.
     pub fn reload(&self, outcome: &str) {
         self.families.reloads.with_label_values(&[outcome]).inc();

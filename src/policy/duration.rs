@@ -12,7 +12,7 @@ pub(super) fn text(duration: Duration) -> String {
 }
 
 /// Reads `500ms`, `30s`, `5m`, `24h` or `90d`.
-pub(super) fn parse(text: &str) -> Option<Duration> {
+pub fn parse(text: &str) -> Option<Duration> {
     let unit_at = text.find(|c: char| !c.is_ascii_digit())?;
     let (number, unit) = text.split_at(unit_at);
     let number: u64 = number.parse().ok()?;

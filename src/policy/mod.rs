@@ -22,6 +22,7 @@ pub use self::{
         built_in as built_in_catalogue, built_in_file as built_in_catalogue_file,
         catalogue as catalogue_of, read_file as read_catalogue_file,
     },
+    duration::parse as duration,
     enforcement::Enforcement,
     evidence::{DEFAULT_EVIDENCE_REFRESH, Evidence},
     findings::Findings,

@@ -10,7 +10,11 @@ use crate::{
     diagnostic::{Diagnostic, Severity},
     escape,
     policy::{self, Policy},
+    remote,
 };
+
+/// What a server may send is what a file may have.
+const _: () = assert!(remote::MAX_BYTES == policy::MAX_BYTES, "one limit for all policies");
 
 /// The code of the warning about a file that is in the working directory, not beside the policy.
 pub const OLD_PLACE: &str = "policy.old_place";
@@ -31,12 +35,12 @@ pub struct PolicyRead {
 }
 
 impl PolicyRead {
-    /// What stands against putting the policy in force after another one without a restart.
-    pub fn restart_findings(&self, in_force: &Policy, file: &Path) -> Vec<Diagnostic> {
+    /// What stands against putting the policy in force after another one without a restart. `name` is
+    /// that of the policy in findings.
+    pub fn restart_findings(&self, in_force: &Policy, name: &str) -> Vec<Diagnostic> {
         let Some(next) = &self.policy else { return Vec::new() };
         let findings = policy::restart_findings(in_force, next, &self.bytes);
-        let name = file.display().to_string();
-        findings.into_iter().map(|finding| finding.in_file(&name)).collect()
+        findings.into_iter().map(|finding| finding.in_file(name)).collect()
     }
 }
 
@@ -56,17 +60,21 @@ pub fn read_policy_with(
     file: &Path,
     open: impl Fn(&Path) -> io::Result<Vec<u8>>,
 ) -> io::Result<PolicyRead> {
-    Ok(policy_of(file, read_file(file, policy::MAX_BYTES)?, open))
+    // A copy of a policy on a server has a line more, which says so.
+    let bytes = read_file(file, policy::MAX_BYTES + remote::LONGEST_MARK)?;
+    let shown = file.display().to_string();
+    Ok(policy_of(file, &shown, remote::without_mark(bytes), open))
 }
 
-/// Reads a policy from its bytes, and its catalogue. `file` is its name, which findings show; relative
-/// names in it start at its folder.
-pub fn read_policy_bytes(file: &Path, bytes: Vec<u8>) -> PolicyRead {
-    policy_of(file, bytes, read_catalogue_file)
+/// Reads a policy from its bytes, and its catalogue. Findings show `name`; relative names in the policy
+/// start at the folder of `file`.
+pub fn read_policy_bytes(file: &Path, name: &str, bytes: Vec<u8>) -> PolicyRead {
+    policy_of(file, name, bytes, read_catalogue_file)
 }
 
 fn policy_of(
     file: &Path,
+    shown: &str,
     bytes: Vec<u8>,
     open: impl Fn(&Path) -> io::Result<Vec<u8>>,
 ) -> PolicyRead {
@@ -75,11 +83,10 @@ fn policy_of(
         let Place { path, .. } = Place::find(name, file);
         open(catalogue_file.insert(path))
     };
-    let shown = file.display().to_string();
-    let (mut policy, mut findings) = policy::read_draft(&shown, &bytes, &mut open);
+    let (mut policy, mut findings) = policy::read_draft(shown, &bytes, &mut open);
     for (key, name) in policy.iter_mut().flat_map(Policy::files_mut) {
         let Place { path, is_old } = Place::find(name, file);
-        findings.extend(is_old.then(|| old_place(key, name, file).in_file(&shown)));
+        findings.extend(is_old.then(|| old_place(key, name, file).in_file(shown)));
         *name = path;
     }
     let is_refused = findings.iter().any(|one| one.severity == Severity::Error);

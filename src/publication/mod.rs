@@ -34,8 +34,8 @@
 //! Before the first file, the policy's own part is published, or a file without rules. It is kept for
 //! a minute, and none of the origin's rules is enforced.
 //!
-//! May use: policy, enforce, robots, crawlers, violations, evidence, conduct, alerts, tls, fetch,
-//! metrics, diagnostic, escape, stamp. Must not know: gate, proxy, admin, cli, pingora.
+//! May use: policy, enforce, robots, crawlers, violations, evidence, conduct, alerts, tls,
+//! remote, fetch, metrics, diagnostic, escape, stamp. Must not know: gate, proxy, admin, cli, pingora.
 
 mod addresses; // addresses of the origins' names
 mod change; // the state and its changes: pure
@@ -46,7 +46,7 @@ mod handles; // the handles that requests need
 mod log; // log lines about rulebooks
 mod memory; // editions and fetches of earlier runs
 mod origin_files; // the origins' robots.txt
-mod policy_file; // changes of the policy file
+mod policy_file; // changes of the policy, on disk or on a server
 mod publisher; // the owner of the state in force
 mod reload; // requests to reload, and their outcome
 mod servers; // the origins of a site: choice and health

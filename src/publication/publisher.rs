@@ -8,7 +8,7 @@
 //! ```
 //! The publisher first does everything that can fail. So a refused policy changes nothing.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use arc_swap::ArcSwap;
 use jiff::Timestamp;
@@ -22,6 +22,7 @@ use crate::{
     fetch::Client,
     metrics::Metrics,
     policy::Policy,
+    remote::{Document, Follower, Remote},
     tls::Certificates,
     violations::{Quarantined, Sink, Unread},
 };
@@ -140,6 +141,12 @@ impl Publisher {
         })
     }
 
+    /// Follows the policy on a server in place of the file. `document` is the policy in force.
+    pub fn follow(&mut self, remote: Remote, document: Document, every: Duration) {
+        let (name, copy) = (remote.name().to_owned(), remote.copy().clone());
+        self.file.follow(name, document, copy, Follower::start(remote, every));
+    }
+
     /// The handles that requests need.
     pub fn handles(&self) -> Handles {
         self.handles.clone()
@@ -162,6 +169,9 @@ impl Publisher {
             Err(findings) => Outcome::Refused(findings),
         };
         self.report(&outcome);
+        if !matches!(outcome, Outcome::Refused(_)) {
+            self.file.keep().await;
+        }
         outcome
     }
 

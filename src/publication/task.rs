@@ -18,7 +18,7 @@ use super::{
     memory,
     origin_files::News,
     publisher::{Outcome, Publisher},
-    reload::{Notice, ReloadRequests, Stage},
+    reload::{Notice, ReloadRequests, Request, Stage},
     servers::{self, Servers},
     sources,
 };
@@ -45,21 +45,26 @@ impl Publisher {
         let (older, mut recalled) = oneshot::channel();
         self.recall(older);
         let mut is_recalled = false;
+        let mut waiting = Vec::new();
+        self.file.keep().await;
         loop {
             tokio::select! {
                 request = requests.next() => {
                     let Some(request) = request else { break };
-                    self.file.mark_as_read();
                     self.handles.certificates.read_again(&self.handles.metrics);
-                    let outcome = self.reload_with(notice).await;
-                    if outcome == Outcome::Unchanged {
-                        self.handles.metrics.reload("unchanged");
-                        tracing::info!("policy unchanged");
+                    waiting.push(request);
+                    if !self.file.fetch_now() {
+                        self.reload_for(&mut waiting, notice).await;
                     }
-                    // An applied policy has fetched them already.
-                    let origins = self.origins.as_mut().filter(|_| outcome != Outcome::Applied);
-                    origins.into_iter().for_each(|origins| origins.fetch_now());
-                    request.answer(outcome);
+                }
+                Some(answer) = self.file.answer() => {
+                    let is_asked = answer.is_asked;
+                    let is_new = self.file.take(answer, &self.handles.metrics);
+                    if is_asked {
+                        self.reload_for(&mut waiting, notice).await;
+                    } else if is_new {
+                        self.reload_with(notice).await;
+                    }
                 }
                 Some(news) = self.news.recv() => self.take(news),
                 older = &mut recalled, if !is_recalled => {
@@ -90,6 +95,20 @@ impl Publisher {
         }
         names.abort();
         checks.abort();
+    }
+
+    /// Reloads as the operator asked for it, and tells the outcome.
+    async fn reload_for(&mut self, requests: &mut Vec<Request>, notice: Notice) {
+        self.file.mark_as_read();
+        let outcome = self.reload_with(notice).await;
+        if outcome == Outcome::Unchanged {
+            self.handles.metrics.reload("unchanged");
+            tracing::info!("policy unchanged");
+        }
+        // An applied policy has fetched them already.
+        let origins = self.origins.as_mut().filter(|_| outcome != Outcome::Applied);
+        origins.into_iter().for_each(|origins| origins.fetch_now());
+        requests.drain(..).for_each(|request| request.answer(outcome.clone()));
     }
 
     async fn reload_with(&mut self, notice: Notice) -> Outcome {

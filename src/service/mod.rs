@@ -28,6 +28,7 @@ use crate::{
     policy::Policy,
     proxy::{self, Proxy, Running},
     publication::{self, Publisher, ReloadRequests, Reloads},
+    remote::{Document, Remote},
     tls::Certificates,
     trial,
     violations::{CountsInMemory, Sink},
@@ -158,6 +159,11 @@ impl Service {
         ready.store(true, Ordering::Release);
         let drain = server.timeouts.drain;
         Ok(Self { running, deciding, publisher, reloads, requests, sink, access_log, ready, drain })
+    }
+
+    /// Follows the policy on a server. `document` is the policy in force.
+    pub(crate) fn follow(&mut self, remote: Remote, document: Document, every: Duration) {
+        self.publisher.follow(remote, document, every);
     }
 
     /// Serves until a signal ends it, then completes the requests in progress.

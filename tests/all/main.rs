@@ -87,6 +87,7 @@ mod manual; // pages for man, and the help
 mod monitoring; // the examples for Prometheus and Grafana
 mod record_store;
 mod reload;
+mod remote_policy; // a policy at an https:// address
 mod restart; // the program ends and starts again, and no client notices
 mod shutdown;
 mod systemd; // sockets from systemd, and what it is told

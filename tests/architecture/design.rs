@@ -16,7 +16,7 @@ const FORMATS_AND_KEYS: [&str; 5] = ["robots", "robots_tag", "signature", "crawl
 
 /// The rooms that each room may use beside the base and itself. An arrow only ever points up this
 /// table.
-pub(crate) const USES: [(&str, &[&str]); 41] = [
+pub(crate) const USES: [(&str, &[&str]); 42] = [
     ("framing", &[]),
     ("access_log", &[]),
     ("robots", &[]),
@@ -43,6 +43,7 @@ pub(crate) const USES: [(&str, &[&str]); 41] = [
     ("alerts", &["policy"]),
     ("tls", &["policy"]),
     ("acme", &["policy", "tls"]),
+    ("remote", &[]),
     (
         "publication",
         &[
@@ -55,6 +56,7 @@ pub(crate) const USES: [(&str, &[&str]); 41] = [
             "conduct",
             "alerts",
             "tls",
+            "remote",
         ],
     ),
     (
@@ -126,7 +128,7 @@ pub(crate) const USES: [(&str, &[&str]); 41] = [
         ],
     ),
     ("api", &["robots", "policy", "enforce", "violations", "report", "admin"]),
-    ("console", &["crawlers", "policy", "violations", "report", "publication", "trial"]),
+    ("console", &["crawlers", "policy", "violations", "report", "remote", "publication", "trial"]),
     (
         "service",
         &[
@@ -151,6 +153,7 @@ pub(crate) const USES: [(&str, &[&str]); 41] = [
             "conduct",
             "report",
             "alerts",
+            "remote",
             "publication",
             "gate",
             "explanation",
@@ -253,6 +256,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 52] = [
             "fetch/",
             "evidence/",
             "alerts/",
+            "remote/",
             "publication/",
             "edge/",
             "proxy/",
@@ -369,8 +373,8 @@ pub(crate) const CRATES: [(&str, &[&str]); 52] = [
             "api/",
         ],
     ),
-    ("ring", &["signature/", "alerts/"]),
-    ("base64", &["signature/", "alerts/", "api/"]),
+    ("ring", &["signature/", "alerts/", "remote/"]),
+    ("base64", &["signature/", "alerts/", "remote/", "api/"]),
     (
         "jiff",
         &[
@@ -454,7 +458,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 52] = [
     ),
     ("tracing_subscriber", &["console/"]),
     ("reqwest", &["fetch/"]),
-    ("url", &["fetch/", "publication/origin_files/", "admin/", "desk/", "api/"]),
+    ("url", &["fetch/", "remote/", "publication/origin_files/", "admin/", "desk/", "api/"]),
     ("hickory_resolver", &["evidence/names/"]),
 ];
 

@@ -21,6 +21,7 @@ pub(crate) mod nginx;
 pub(crate) mod origin;
 pub(crate) mod origin_models;
 pub(crate) mod pebble;
+pub(crate) mod policy_server;
 pub(crate) mod ports;
 pub(crate) mod program;
 pub(crate) mod tls;

@@ -40,6 +40,10 @@ pub(crate) struct Setup {
     disk: Option<(&'static str, &'static str)>,
     /// The date of the policy file, if not the time at which it is written.
     modified: Option<SystemTime>,
+    /// The value of --config, if not the policy file.
+    config: Option<String>,
+    /// More arguments of `serve`.
+    arguments: Vec<String>,
 }
 
 /// A running program; dropping it kills the process.
@@ -69,6 +73,8 @@ impl Setup {
             sockets: Vec::new(),
             disk: None,
             modified: None,
+            config: None,
+            arguments: Vec::new(),
         }
     }
 
@@ -115,6 +121,13 @@ impl Setup {
     /// Puts a disk of its own on a folder, with this size. Only the program sees its files there.
     pub(crate) fn on_small_disk(mut self, folder: &'static str, size: &'static str) -> Self {
         self.disk = Some((folder, size));
+        self
+    }
+
+    /// Gives --config another value than the policy file, and adds arguments.
+    pub(crate) fn config(mut self, config: &str, arguments: &[&str]) -> Self {
+        self.config = Some(config.to_owned());
+        self.arguments = arguments.iter().map(|&one| one.to_owned()).collect();
         self
     }
 
@@ -219,7 +232,8 @@ impl Setup {
         }
         let mut child = command
             .args(["serve", "--config"])
-            .arg(folder.path().join("beadle.yaml"))
+            .arg(self.config.as_ref().map_or(folder.path().join("beadle.yaml"), PathBuf::from))
+            .args(&self.arguments)
             .env_remove("BEADLE_LOG")
             .envs(self.environment.iter().map(|(name, path)| (name, path)))
             .stdin(first.unwrap_or_else(Stdio::null))

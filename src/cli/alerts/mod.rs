@@ -39,10 +39,10 @@ enum Verb {
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     let Verb::Test { config, format } = &args.verb;
-    let (policy, _) = load(&config.config)?;
+    let (policy, _) = load(config)?;
     let webhooks = Webhook::of(&policy).map_err(|finding| Error::Findings(vec![finding]))?;
     if webhooks.is_empty() {
-        let file = config.config.display();
+        let file = config.name();
         return Err(Error::Refused(format!("{file}: no alerts (add the section 'alerts')")));
     }
     let runtime = control_runtime()?;

@@ -52,7 +52,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
-    let policy = load_with_database(&args.config.config)?;
+    let policy = load_with_database(&args.config)?;
     let now = Timestamp::now();
     let (since, until) = lookup::span(&args.since, args.until.as_deref(), now)?;
     let store = lookup::database(&policy)?;

@@ -3,7 +3,10 @@
 use std::path::PathBuf;
 
 use crate::{
-    console::{config::load, exit::Error},
+    console::{
+        config::{ConfigFile, load},
+        exit::Error,
+    },
     crawlers::Catalogue,
     policy::{built_in_catalogue, catalogue_of, read_catalogue_file},
     publication,
@@ -13,7 +16,7 @@ use crate::{
 #[derive(Debug, clap::Args)]
 pub(super) struct Source {
     /// Use the catalogue of this policy, with the policy's own crawlers.
-    #[arg(long, short, value_name = "FILE", conflicts_with = "catalogue")]
+    #[arg(long, short, value_name = "FILE|URL", conflicts_with = "catalogue")]
     config: Option<PathBuf>,
     /// Use this catalogue file.
     #[arg(long, value_name = "FILE")]
@@ -25,7 +28,7 @@ impl Source {
     pub(super) fn read(&self) -> Result<Catalogue, Error> {
         match (&self.config, &self.catalogue) {
             (Some(file), _) => {
-                let (policy, _) = load(file)?;
+                let (policy, _) = load(&ConfigFile::of(file))?;
                 Ok(Catalogue::clone(&policy.catalogue))
             }
             (None, Some(file)) => {

@@ -82,7 +82,7 @@ enum Outcome {
 }
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
-    let destination = Destination::find(args.to.as_deref(), &args.config.config)?;
+    let destination = Destination::find(args.to.as_deref(), args.config.file())?;
     if std::fs::metadata(&destination.to).is_ok_and(|found| !found.is_file()) {
         let to = escape::path(&destination.to);
         return Err(Error::Refused(format!("{to}: not a regular file (name a file with --to)")));

@@ -20,7 +20,7 @@ use crate::{
 use super::{args::Args, output::print};
 
 pub(super) fn explain(args: &Args, user_agent: &str, out: &mut dyn Write) -> Result<Exit, Error> {
-    let policy = load_with_database(&args.config.config)?;
+    let policy = load_with_database(&args.config)?;
     let now = Timestamp::now();
     let memory = memory::read(&policy)?;
     let handles = Handles::at_rest(&policy, &memory, args.client_ip.is_some(), now);

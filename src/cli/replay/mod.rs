@@ -12,7 +12,7 @@ use super::report::{Format, save, screen};
 use crate::{
     access_log,
     console::{
-        config::load,
+        config::{ConfigFile, load},
         exit::{Error, Exit},
         output::remark,
         robots_file,
@@ -51,9 +51,8 @@ pub(super) struct Args {
     /// The logs; '-' is standard input.
     #[arg(value_name = "LOG", required = true)]
     logs: Vec<PathBuf>,
-    /// The policy file.
-    #[arg(long, short, value_name = "FILE", default_value = "beadle.yaml", env = "BEADLE_CONFIG")]
-    config: PathBuf,
+    #[command(flatten)]
+    config: ConfigFile,
     /// Judge by this robots.txt alone, without a policy. Every host belongs to it.
     #[arg(long, value_name = "FILE|URL", conflicts_with_all = ["against", "history", "origin_robots_txt"])]
     robots_txt: Option<String>,
@@ -96,7 +95,8 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     let format = format.map_err(|unknown| Error::Refused(unknown.to_string()))?;
     let (basis, name) = basis(args)?;
     let mut remarks = remarks(&basis);
-    let against = args.against.as_deref().map(|file| basis_of(args, file)).transpose()?;
+    let other = args.against.as_deref().map(|file| args.config.at(file));
+    let against = other.map(|config| basis_of(args, &config)).transpose()?;
     let own = || thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
     let refused = |failure: crate::replay::Failure| Error::Refused(failure.to_string());
     let threads = args.threads.unwrap_or_else(own);
@@ -221,14 +221,12 @@ fn basis(args: &Args) -> Result<(Basis, String), Error> {
             let basis = basis.map_err(|findings| Error::Findings(findings.0))?;
             Ok((basis, format!("the robots.txt {from}")))
         }
-        None => {
-            Ok((basis_of(args, &args.config)?, format!("the policy {}", args.config.display())))
-        }
+        None => Ok((basis_of(args, &args.config)?, format!("the policy {}", args.config.name()))),
     }
 }
 
-fn basis_of(args: &Args, file: &Path) -> Result<Basis, Error> {
-    let (policy, _) = load(file)?;
+fn basis_of(args: &Args, config: &ConfigFile) -> Result<Basis, Error> {
+    let (policy, _) = load(config)?;
     if args.history {
         let editions = editions(&policy)?;
         return Ok(Basis::with_history(policy, editions));

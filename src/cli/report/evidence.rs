@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::lookup;
 use crate::{
     console::{
-        config::load_with_database,
+        config::{ConfigFile, load_with_database},
         exit::{Error, Exit},
         input::name,
         output::{Format, json, remark},
@@ -26,8 +26,8 @@ const FILE_MODE: u32 = 0o600;
 
 /// The options of a bundle.
 pub(super) struct Options<'a> {
-    /// The policy file.
-    pub(super) config: &'a Path,
+    /// The policy.
+    pub(super) config: &'a ConfigFile,
     pub(super) product_token: &'a str,
     pub(super) since: &'a str,
     pub(super) until: Option<&'a str>,

@@ -71,7 +71,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     match (&args.evidence, &args.verify) {
         (Some(product_token), _) => {
             let options = evidence::Options {
-                config: &args.config.config,
+                config: &args.config,
                 product_token,
                 since: &args.since,
                 until: args.until.as_deref(),
@@ -85,7 +85,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
         (None, Some(file)) => verify::verify(file, args.format.of_lines()?, out),
         (None, None) => {
             let options = review::Options {
-                config: &args.config.config,
+                config: &args.config,
                 since: &args.since,
                 until: args.until.as_deref(),
                 site: args.site.as_deref(),

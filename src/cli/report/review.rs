@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::{evidence::save, format::Format, lookup};
 use crate::{
     console::{
-        config::load_with_database,
+        config::{ConfigFile, load_with_database},
         exit::{Error, Exit},
         screen::Screen,
     },
@@ -25,7 +25,7 @@ const MOST_ROWS: (usize, usize) = (10, 20);
 
 /// The options of a review.
 pub(super) struct Options<'a> {
-    pub(super) config: &'a Path,
+    pub(super) config: &'a ConfigFile,
     pub(super) since: &'a str,
     pub(super) until: Option<&'a str>,
     pub(super) site: Option<&'a str>,

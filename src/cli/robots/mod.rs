@@ -31,6 +31,8 @@ pub(super) mod site; // the site that the options name
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 #[command(mut_arg("config", |arg| arg.global(true)))]
+#[command(mut_arg("config_key", |arg| arg.global(true)))]
+#[command(mut_arg("config_copy", |arg| arg.global(true)))]
 pub(super) struct Args {
     #[command(flatten)]
     config: ConfigFile,
@@ -67,10 +69,10 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
             let message = "'accept' takes neither --history nor --edition (run them separately)";
             return Err(Error::Refused(message.to_owned()));
         }
-        let policy = load_with_database(&args.config.config)?;
+        let policy = load_with_database(&args.config)?;
         return acceptance::accept(&policy, host, out);
     }
-    let policy = load_with_database(&args.config.config)?;
+    let policy = load_with_database(&args.config)?;
     let memory = memory::read(&policy)?;
     let rulebook = memory::rulebook(&policy, &memory);
     let site = site::find(&rulebook, host);

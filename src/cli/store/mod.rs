@@ -23,6 +23,8 @@ mod size; // sizes for people
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 #[command(mut_arg("config", |arg| arg.global(true)))]
+#[command(mut_arg("config_key", |arg| arg.global(true)))]
+#[command(mut_arg("config_copy", |arg| arg.global(true)))]
 pub(super) struct Args {
     #[command(flatten)]
     database: Database,

@@ -29,7 +29,7 @@ impl Database {
         if let Some(path) = &self.database {
             return Ok(Found { path: path.clone(), max_size: None });
         }
-        let violations = load_with_database(&self.config.config)?.violations;
+        let violations = load_with_database(&self.config)?.violations;
         let Some(path) = violations.database else {
             let message = "the policy has no database (set violations.database, or name a file with \
                            --database)";

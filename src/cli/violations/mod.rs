@@ -40,7 +40,7 @@ const POLL: Duration = Duration::from_millis(250);
 const WRITTEN: Duration = Duration::from_secs(10);
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
-    let policy = load_with_database(&args.config.config)?;
+    let policy = load_with_database(&args.config)?;
     let source = Source::of(&policy)?;
     let filter = selection::filter(args, &policy, &source, Timestamp::now())?;
     match args.by {

@@ -89,7 +89,7 @@ impl OnDisk {
         let mut findings = read.findings.clone();
         let is_in_force =
             read.policy.as_ref().is_some_and(|policy| policy.fingerprint == in_force.fingerprint);
-        let restart = read.restart_findings(in_force, file);
+        let restart = read.restart_findings(in_force, &file.display().to_string());
         let tried = read.policy.iter();
         let failures: Vec<Diagnostic> =
             tried.flat_map(|one| trial::findings(one, &file.display().to_string())).collect();

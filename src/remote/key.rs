@@ -1,0 +1,64 @@
+//! The public key of an operator, and the signatures that it verifies (Ed25519, RFC 8032).
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use ring::signature::{ED25519, UnparsedPublicKey};
+
+/// The octets of a public key.
+const KEY: usize = 32;
+/// The octets of a signature.
+const SIGNATURE: usize = 64;
+/// What stands before an Ed25519 key in a SubjectPublicKeyInfo (RFC 8410 §4).
+const ALGORITHM: [u8; 12] = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0];
+/// The first and the last line of a public key as PEM (RFC 7468 §13).
+const PEM: [&str; 2] = ["-----BEGIN PUBLIC KEY-----", "-----END PUBLIC KEY-----"];
+
+/// A public key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PublicKey([u8; KEY]);
+
+/// A signature.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Signature([u8; SIGNATURE]);
+
+impl PublicKey {
+    /// Reads a key: PEM as `openssl pkey -pubout` writes it, or its 32 octets, raw or in Base64.
+    pub fn read(file: &[u8]) -> Option<Self> {
+        if let Ok(raw) = file.try_into() {
+            return Some(Self(raw));
+        }
+        let text = std::str::from_utf8(file).ok()?.trim();
+        let body = text.strip_prefix(PEM[0]).map(|rest| rest.strip_suffix(PEM[1]));
+        let octets = decoded(match body {
+            None => text,
+            Some(body) => body?,
+        })?;
+        let key = octets.strip_prefix(&ALGORITHM).unwrap_or(&octets);
+        key.try_into().ok().map(Self)
+    }
+
+    /// Whether the signature is that of this key over the bytes.
+    pub(super) fn verifies(&self, bytes: &[u8], signature: &Signature) -> bool {
+        UnparsedPublicKey::new(&ED25519, self.0).verify(bytes, &signature.0).is_ok()
+    }
+}
+
+impl Signature {
+    /// Reads a signature: its 64 octets, raw or in Base64.
+    pub(super) fn read(file: &[u8]) -> Option<Self> {
+        if let Ok(raw) = file.try_into() {
+            return Some(Self(raw));
+        }
+        decoded(std::str::from_utf8(file).ok()?)?.try_into().ok().map(Self)
+    }
+
+    /// The signature in Base64.
+    pub(super) fn text(&self) -> String {
+        STANDARD.encode(self.0)
+    }
+}
+
+/// The octets of Base64 with line breaks.
+fn decoded(text: &str) -> Option<Vec<u8>> {
+    let text: String = text.split_ascii_whitespace().collect();
+    STANDARD.decode(text).ok()
+}

@@ -1,0 +1,37 @@
+//! A policy on a web server: its address, its signature, and the last good copy on disk.
+//!
+//! A [`Remote`] is what an operator names in place of a policy file. It fetches the policy
+//! ([`Remote::fetch`]) and verifies its signature. An unchanged policy costs a response without a
+//! body. A [`Follower`] fetches regularly, and at once if the operator asks. A [`KeptCopy`] has the
+//! last good policy, for a start while the server is away.
+//!
+//! ```text
+//! address    https://policies.example/edge.yaml, and the same without its secrets
+//! key        a public key (Ed25519) and the signatures that it verifies
+//! fetcher    conditional requests, 1 MiB at most ─▶ Document or Unchanged
+//! kept_copy  the last good document as a file: atomic, mode 0600, with its address and signature
+//! follower   a task that fetches again and again
+//! failure    the reasons for a missing document, as findings
+//! ```
+//! Whether a document is a good policy is decided elsewhere: here it is bytes.
+//!
+//! May use: fetch, diagnostic. Must not know: policies, editions, any verb.
+
+mod address; // the address, with and without its secrets
+mod failure; // the reasons for a missing document
+mod fetcher; // one fetch
+mod follower; // one fetch after another
+mod kept_copy; // the last good copy on disk
+mod key; // public key and signature
+
+pub use self::{
+    address::Address,
+    failure::Failure,
+    fetcher::{Document, Fetched, MAX_BYTES, Remote},
+    follower::{Answer, Follower},
+    kept_copy::{KeptCopy, LONGEST_MARK, without_mark},
+    key::PublicKey,
+};
+
+#[cfg(test)]
+mod tests;
