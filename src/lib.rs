@@ -76,6 +76,8 @@ pub mod counts; // counts by hour as they were written, and the answers to quest
 
 pub mod lines; // lines on their way to a file or to standard output
 pub mod record; // the records and what else is kept, as values
+pub mod spool; // frames of bytes that wait on the disk
+
 pub mod violations; // the records: queue, store, queries
 
 pub mod tls; // certificates of the listeners

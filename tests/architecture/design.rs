@@ -16,7 +16,7 @@ const FORMATS_AND_KEYS: [&str; 5] = ["robots", "robots_tag", "signature", "crawl
 
 /// The rooms that each room may use beside the base and itself. An arrow only ever points up this
 /// table.
-pub(crate) const USES: [(&str, &[&str]); 41] = [
+pub(crate) const USES: [(&str, &[&str]); 42] = [
     ("framing", &[]),
     ("access_log", &[]),
     ("robots", &[]),
@@ -34,6 +34,7 @@ pub(crate) const USES: [(&str, &[&str]); 41] = [
     ("counts", &["tally"]),
     ("record", &["robots", "tally"]),
     ("lines", &["record"]),
+    ("spool", &[]),
     ("violations", &["robots", "tally", "counts", "record", "lines"]),
     ("evidence", &["signature", "crawlers", "policy"]),
     ("conduct", &["robots", "crawlers", "policy", "enforce"]),
@@ -203,7 +204,7 @@ pub(crate) const USES: [(&str, &[&str]); 41] = [
 ];
 
 /// The places of each direct dependency; it is unknown everywhere else.
-pub(crate) const CRATES: [(&str, &[&str]); 53] = [
+pub(crate) const CRATES: [(&str, &[&str]); 54] = [
     ("pingora", &["edge/", "proxy/"]),
     ("async_trait", &["edge/", "proxy/"]),
     ("instant_acme", &["acme/"]),
@@ -414,6 +415,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 53] = [
             "report/terms/id.rs",
         ],
     ),
+    ("crc32fast", &["spool/frame.rs"]),
     ("hashbrown", &["tally/", "counts/", "replay/"]),
     ("flate2", &["replay/source.rs"]),
     ("zstd", &["replay/source.rs"]),
