@@ -53,6 +53,8 @@ pub enum Obstacle {
     Displaced,
     /// Occurs when the database or its write-ahead log was truncated while it was in use.
     Truncated,
+    /// Occurs when a database server cannot be used; holds a sentence with the repair.
+    Server(String),
     /// Occurs when the system fails in another way; holds its message.
     Failed(String),
 }
@@ -98,6 +100,7 @@ impl Error {
             Obstacle::Closed => "store.closed",
             Obstacle::Displaced => "store.displaced",
             Obstacle::Truncated => "store.truncated",
+            Obstacle::Server(_) => "store.server",
             Obstacle::Failed(_) => "store.failed",
         }
     }
@@ -179,6 +182,7 @@ impl fmt::Display for Error {
                 "'{path}' or its -wal file was truncated while in use: records may be missing (it \
                  is checked and opened again; keep other programs off these files)"
             ),
+            Obstacle::Server(sentence) => f.write_str(sentence),
             Obstacle::Failed(detail) => write!(
                 f,
                 "'{path}' cannot be used: {} (check the path and the disk)",

@@ -16,7 +16,7 @@ const FORMATS_AND_KEYS: [&str; 5] = ["robots", "robots_tag", "signature", "crawl
 
 /// The rooms that each room may use beside the base and itself. An arrow only ever points up this
 /// table.
-pub(crate) const USES: [(&str, &[&str]); 41] = [
+pub(crate) const USES: [(&str, &[&str]); 42] = [
     ("framing", &[]),
     ("access_log", &[]),
     ("robots", &[]),
@@ -34,7 +34,8 @@ pub(crate) const USES: [(&str, &[&str]); 41] = [
     ("counts", &["tally"]),
     ("record", &["robots", "tally"]),
     ("lines", &["record"]),
-    ("violations", &["robots", "tally", "counts", "record", "lines"]),
+    ("clickhouse", &["robots", "tally", "counts", "record"]),
+    ("violations", &["robots", "tally", "counts", "record", "lines", "clickhouse"]),
     ("evidence", &["signature", "crawlers", "policy"]),
     ("conduct", &["robots", "crawlers", "policy", "enforce"]),
     ("report", &["robots", "crawlers", "policy", "enforce", "comparison", "violations"]),
@@ -234,6 +235,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 53] = [
             "robots/",
             "enforce/",
             "record/",
+            "clickhouse/",
             "violations/",
             "evidence/",
             "publication/",
@@ -251,6 +253,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 53] = [
             "tls/",
             "acme/",
             "fetch/",
+            "clickhouse/",
             "evidence/",
             "alerts/",
             "publication/",
@@ -318,6 +321,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 53] = [
             "audit/",
             "tally/",
             "record/",
+            "clickhouse/",
             "violations/",
             "report/",
             "explanation/",
@@ -339,6 +343,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 53] = [
             "crawlers/",
             "import/",
             "record/",
+            "clickhouse/",
             "violations/",
             "alerts/",
             "report/",
@@ -381,6 +386,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 53] = [
             "tally/",
             "counts/",
             "record/",
+            "clickhouse/",
             "violations/",
             "evidence/",
             "conduct/",
@@ -454,7 +460,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 53] = [
     ),
     ("tracing_subscriber", &["console/"]),
     ("reqwest", &["fetch/"]),
-    ("url", &["fetch/", "publication/origin_files/", "admin/", "desk/", "api/"]),
+    ("url", &["fetch/", "clickhouse/", "publication/origin_files/", "admin/", "desk/", "api/"]),
     ("governor", &["conduct/limiter.rs"]),
     ("hickory_resolver", &["evidence/names/"]),
 ];
