@@ -1,7 +1,7 @@
 //! The console: what several verbs read, write and ask for.
 //!
 //! ```text
-//! config                the policy file as an option
+//! config, password      the policy file as an option; the server of its records
 //! input, robots_file, web    files, standard input, pages of the web
 //! output, screen, table, destination    lines, the terminal, tables, files that are written
 //! exit                  exit codes and errors
@@ -9,7 +9,7 @@
 //! runtime               the runtime of everything that waits
 //! ```
 //!
-//! May use: policy, crawlers, violations, report, publication, trial, fetch, diagnostic, escape. Must not
+//! May use: policy, clickhouse, crawlers, violations, report, publication, trial, fetch, diagnostic, escape. Must not
 //! know: any verb.
 
 pub(crate) mod completions;
@@ -19,6 +19,7 @@ pub(crate) mod exit;
 pub(crate) mod input;
 pub(crate) mod log_lines;
 pub(crate) mod output;
+pub(crate) mod password;
 pub(crate) mod robots_file;
 pub(crate) mod runtime;
 pub(crate) mod screen;

@@ -16,7 +16,7 @@ const FORMATS_AND_KEYS: [&str; 5] = ["robots", "robots_tag", "signature", "crawl
 
 /// The rooms that each room may use beside the base and itself. An arrow only ever points up this
 /// table.
-pub(crate) const USES: [(&str, &[&str]); 42] = [
+pub(crate) const USES: [(&str, &[&str]); 44] = [
     ("framing", &[]),
     ("access_log", &[]),
     ("robots", &[]),
@@ -35,7 +35,9 @@ pub(crate) const USES: [(&str, &[&str]); 42] = [
     ("record", &["robots", "tally"]),
     ("lines", &["record"]),
     ("spool", &[]),
-    ("violations", &["robots", "tally", "counts", "record", "lines"]),
+    ("clickhouse", &["robots", "tally", "counts", "record"]),
+    ("forward", &["tally", "record", "spool", "clickhouse"]),
+    ("violations", &["robots", "tally", "counts", "record", "lines", "clickhouse", "forward"]),
     ("evidence", &["signature", "crawlers", "policy"]),
     ("conduct", &["robots", "crawlers", "policy", "enforce"]),
     ("report", &["robots", "crawlers", "policy", "enforce", "comparison", "violations"]),
@@ -127,7 +129,10 @@ pub(crate) const USES: [(&str, &[&str]); 42] = [
         ],
     ),
     ("api", &["robots", "policy", "enforce", "violations", "report", "admin"]),
-    ("console", &["crawlers", "policy", "violations", "report", "publication", "trial"]),
+    (
+        "console",
+        &["clickhouse", "crawlers", "policy", "violations", "report", "publication", "trial"],
+    ),
     (
         "service",
         &[
@@ -235,6 +240,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 54] = [
             "robots/",
             "enforce/",
             "record/",
+            "clickhouse/",
             "violations/",
             "evidence/",
             "publication/",
@@ -252,6 +258,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 54] = [
             "tls/",
             "acme/",
             "fetch/",
+            "clickhouse/",
             "evidence/",
             "alerts/",
             "publication/",
@@ -273,6 +280,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 54] = [
             "tally/",
             "counts/",
             "lines/",
+            "forward/",
             "violations/",
             "evidence/",
             "conduct/",
@@ -319,6 +327,8 @@ pub(crate) const CRATES: [(&str, &[&str]); 54] = [
             "audit/",
             "tally/",
             "record/",
+            "forward/",
+            "clickhouse/",
             "violations/",
             "report/",
             "explanation/",
@@ -340,6 +350,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 54] = [
             "crawlers/",
             "import/",
             "record/",
+            "clickhouse/",
             "violations/",
             "alerts/",
             "report/",
@@ -382,6 +393,8 @@ pub(crate) const CRATES: [(&str, &[&str]); 54] = [
             "tally/",
             "counts/",
             "record/",
+            "clickhouse/",
+            "forward/",
             "violations/",
             "evidence/",
             "conduct/",
@@ -410,6 +423,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 54] = [
         "uuid",
         &[
             "gate/record.rs",
+            "forward/forwarder.rs",
             "violations/store/appender.rs",
             "alerts/webhook.rs",
             "report/terms/id.rs",
@@ -438,6 +452,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 54] = [
             "tally/",
             "record/",
             "lines/",
+            "forward/",
             "violations/",
             "evidence/",
             "conduct/",
@@ -456,7 +471,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 54] = [
     ),
     ("tracing_subscriber", &["console/"]),
     ("reqwest", &["fetch/"]),
-    ("url", &["fetch/", "publication/origin_files/", "admin/", "desk/", "api/"]),
+    ("url", &["fetch/", "clickhouse/", "publication/origin_files/", "admin/", "desk/", "api/"]),
     ("governor", &["conduct/limiter.rs"]),
     ("hickory_resolver", &["evidence/names/"]),
 ];
@@ -464,8 +479,9 @@ pub(crate) const CRATES: [(&str, &[&str]); 54] = [
 /// What reads a clock, and the rooms that may; the others get the time as an argument.
 pub(crate) const CLOCKS: [&str; 4] =
     ["Timestamp::now", "SystemTime::now", "Instant::now", "Zoned::now"];
-pub(crate) const CLOCK_ROOMS: [&str; 12] = [
+pub(crate) const CLOCK_ROOMS: [&str; 13] = [
     "fetch",
+    "forward",
     "lines",
     "violations",
     "evidence",
