@@ -12,7 +12,7 @@
 //! formats    robots   robots_tag   signature   crawlers   access_log    pure: bytes in, values out
 //! meaning    keys   policy   enforce                   pure: enforce -> policy -> keys -> formats
 //!            lint   comparison                         pure, by enforce
-//! effects    tally -> record -> lines -> violations   evidence   conduct   alerts  do not know each other
+//! effects    tally -> record -> lines, clickhouse -> violations   evidence   conduct   alerts  do not know each other
 //!            tls -> acme                               certificates of the listeners
 //!            remote                                    a policy on a web server
 //! documents  report                                    stored facts in, documents out
@@ -77,6 +77,11 @@ pub mod counts; // counts by hour as they were written, and the answers to quest
 
 pub mod lines; // lines on their way to a file or to standard output
 pub mod record; // the records and what else is kept, as values
+pub mod spool; // frames of bytes that wait on the disk
+
+pub mod clickhouse; // records, counts and editions that many nodes share
+pub mod forward; // batches on their way to ClickHouse, by the spool
+
 pub mod violations; // the records: queue, store, queries
 
 pub mod tls; // certificates of the listeners

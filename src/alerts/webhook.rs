@@ -120,7 +120,7 @@ impl Webhook {
             ("webhook-signature", &signature),
         ];
         let url = self.alert.url.reveal();
-        let post = Post { url, fields: &fields, body: &message.body, deadline: None };
+        let post = Post { url, fields: &fields, body: message.body.as_bytes(), deadline: None };
         let response = self.client.post(post).await;
         match response.map(|response| response.status()) {
             Ok(status @ 200..=299) => Answer::Accepted(status),

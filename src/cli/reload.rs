@@ -129,7 +129,7 @@ async fn ask(admin: &policy::Admin) -> Result<(u16, Vec<u8>), Error> {
     let url = format!("http://{address}{}", admin::RELOAD);
     let bearer = admin_token(admin)?.map(|token| format!("Bearer {token}"));
     let fields: Vec<_> = bearer.iter().map(|bearer| ("authorization", bearer.as_str())).collect();
-    let post = Post { url: &url, fields: &fields, body: "", deadline: Some(PATIENCE) };
+    let post = Post { url: &url, fields: &fields, body: b"", deadline: Some(PATIENCE) };
     let failed = |failure: Failure| {
         let hint = "is the server running? A changed server.admin needs a restart";
         Error::Refused(format!("{address}: {failure} ({hint})"))

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! config, start         the policy as an option, and at the start of a server
+//! password              the server of its records
 //! input, robots_file, web    files, standard input, pages of the web
 //! output, screen, table, destination    lines, the terminal, tables, files that are written
 //! exit                  exit codes and errors
@@ -9,7 +10,7 @@
 //! runtime               the runtime of everything that waits
 //! ```
 //!
-//! May use: policy, crawlers, violations, report, publication, remote, trial, fetch, diagnostic, escape. Must not
+//! May use: policy, clickhouse, crawlers, violations, report, publication, remote, trial, fetch, diagnostic, escape. Must not
 //! know: any verb.
 
 pub(crate) mod completions;
@@ -19,6 +20,7 @@ pub(crate) mod exit;
 pub(crate) mod input;
 pub(crate) mod log_lines;
 pub(crate) mod output;
+pub(crate) mod password;
 pub(crate) mod robots_file;
 pub(crate) mod runtime;
 pub(crate) mod screen;

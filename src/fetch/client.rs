@@ -66,7 +66,7 @@ pub struct Post<'a> {
     /// The fields beside `User-Agent`, in lower case.
     pub fields: &'a [(&'static str, &'a str)],
     /// The content.
-    pub body: &'a str,
+    pub body: &'a [u8],
     /// The most time for the answer; `None` is [`DEADLINE`].
     pub deadline: Option<Duration>,
 }
@@ -165,7 +165,7 @@ impl Client {
     pub async fn post(&self, request: Post<'_>) -> Result<Response, Failure> {
         let url = Url::parse(request.url).map_err(|_| Failure::Address)?;
         self.reach.check(&url)?;
-        let mut builder = self.client.post(url).body(request.body.to_owned());
+        let mut builder = self.client.post(url).body(request.body.to_vec());
         if let Some(deadline) = request.deadline {
             builder = builder.timeout(deadline);
         }

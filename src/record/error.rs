@@ -53,6 +53,10 @@ pub enum Obstacle {
     Displaced,
     /// Occurs when the database or its write-ahead log was truncated while it was in use.
     Truncated,
+    /// Occurs when the spool has no room for further records; has its limit in bytes.
+    SpoolFull(u64),
+    /// Occurs when a database server cannot be used; holds a sentence with the repair.
+    Server(String),
     /// Occurs when the system fails in another way; holds its message.
     Failed(String),
 }
@@ -98,6 +102,8 @@ impl Error {
             Obstacle::Closed => "store.closed",
             Obstacle::Displaced => "store.displaced",
             Obstacle::Truncated => "store.truncated",
+            Obstacle::SpoolFull(_) => "store.spool_full",
+            Obstacle::Server(_) => "store.server",
             Obstacle::Failed(_) => "store.failed",
         }
     }
@@ -179,6 +185,13 @@ impl fmt::Display for Error {
                 "'{path}' or its -wal file was truncated while in use: records may be missing (it \
                  is checked and opened again; keep other programs off these files)"
             ),
+            Obstacle::SpoolFull(limit) => write!(
+                f,
+                "'{path}' has {} MiB, which ClickHouse has not taken: further records are only counted \
+                 (start ClickHouse, or raise violations.clickhouse.spool_size)",
+                limit >> 20
+            ),
+            Obstacle::Server(sentence) => f.write_str(sentence),
             Obstacle::Failed(detail) => write!(
                 f,
                 "'{path}' cannot be used: {} (check the path and the disk)",

@@ -16,7 +16,7 @@ const FORMATS_AND_KEYS: [&str; 5] = ["robots", "robots_tag", "signature", "crawl
 
 /// The rooms that each room may use beside the base and itself. An arrow only ever points up this
 /// table.
-pub(crate) const USES: [(&str, &[&str]); 42] = [
+pub(crate) const USES: [(&str, &[&str]); 45] = [
     ("framing", &[]),
     ("access_log", &[]),
     ("robots", &[]),
@@ -34,7 +34,10 @@ pub(crate) const USES: [(&str, &[&str]); 42] = [
     ("counts", &["tally"]),
     ("record", &["robots", "tally"]),
     ("lines", &["record"]),
-    ("violations", &["robots", "tally", "counts", "record", "lines"]),
+    ("spool", &[]),
+    ("clickhouse", &["robots", "tally", "counts", "record"]),
+    ("forward", &["tally", "record", "spool", "clickhouse"]),
+    ("violations", &["robots", "tally", "counts", "record", "lines", "clickhouse", "forward"]),
     ("evidence", &["signature", "crawlers", "policy"]),
     ("conduct", &["robots", "crawlers", "policy", "enforce"]),
     ("report", &["robots", "crawlers", "policy", "enforce", "comparison", "violations"]),
@@ -128,7 +131,19 @@ pub(crate) const USES: [(&str, &[&str]); 42] = [
         ],
     ),
     ("api", &["robots", "policy", "enforce", "violations", "report", "admin"]),
-    ("console", &["crawlers", "policy", "violations", "report", "remote", "publication", "trial"]),
+    (
+        "console",
+        &[
+            "clickhouse",
+            "crawlers",
+            "policy",
+            "violations",
+            "report",
+            "remote",
+            "publication",
+            "trial",
+        ],
+    ),
     (
         "service",
         &[
@@ -206,7 +221,7 @@ pub(crate) const USES: [(&str, &[&str]); 42] = [
 ];
 
 /// The places of each direct dependency; it is unknown everywhere else.
-pub(crate) const CRATES: [(&str, &[&str]); 52] = [
+pub(crate) const CRATES: [(&str, &[&str]); 53] = [
     ("pingora", &["edge/", "proxy/"]),
     ("async_trait", &["edge/", "proxy/"]),
     ("instant_acme", &["acme/"]),
@@ -237,6 +252,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 52] = [
             "robots/",
             "enforce/",
             "record/",
+            "clickhouse/",
             "violations/",
             "evidence/",
             "publication/",
@@ -254,6 +270,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 52] = [
             "tls/",
             "acme/",
             "fetch/",
+            "clickhouse/",
             "evidence/",
             "alerts/",
             "remote/",
@@ -276,6 +293,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 52] = [
             "tally/",
             "counts/",
             "lines/",
+            "forward/",
             "violations/",
             "evidence/",
             "conduct/",
@@ -322,6 +340,8 @@ pub(crate) const CRATES: [(&str, &[&str]); 52] = [
             "audit/",
             "tally/",
             "record/",
+            "forward/",
+            "clickhouse/",
             "violations/",
             "report/",
             "explanation/",
@@ -343,6 +363,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 52] = [
             "crawlers/",
             "import/",
             "record/",
+            "clickhouse/",
             "violations/",
             "alerts/",
             "report/",
@@ -385,6 +406,8 @@ pub(crate) const CRATES: [(&str, &[&str]); 52] = [
             "tally/",
             "counts/",
             "record/",
+            "clickhouse/",
+            "forward/",
             "violations/",
             "evidence/",
             "conduct/",
@@ -413,11 +436,13 @@ pub(crate) const CRATES: [(&str, &[&str]); 52] = [
         "uuid",
         &[
             "gate/record.rs",
+            "forward/forwarder.rs",
             "violations/store/appender.rs",
             "alerts/webhook.rs",
             "report/terms/id.rs",
         ],
     ),
+    ("crc32fast", &["spool/frame.rs"]),
     ("hashbrown", &["tally/", "counts/", "replay/"]),
     ("flate2", &["replay/source.rs"]),
     ("zstd", &["replay/source.rs"]),
@@ -440,6 +465,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 52] = [
             "tally/",
             "record/",
             "lines/",
+            "forward/",
             "violations/",
             "evidence/",
             "conduct/",
@@ -458,15 +484,27 @@ pub(crate) const CRATES: [(&str, &[&str]); 52] = [
     ),
     ("tracing_subscriber", &["console/"]),
     ("reqwest", &["fetch/"]),
-    ("url", &["fetch/", "remote/", "publication/origin_files/", "admin/", "desk/", "api/"]),
+    (
+        "url",
+        &[
+            "fetch/",
+            "clickhouse/",
+            "remote/",
+            "publication/origin_files/",
+            "admin/",
+            "desk/",
+            "api/",
+        ],
+    ),
     ("hickory_resolver", &["evidence/names/"]),
 ];
 
 /// What reads a clock, and the rooms that may; the others get the time as an argument.
 pub(crate) const CLOCKS: [&str; 4] =
     ["Timestamp::now", "SystemTime::now", "Instant::now", "Zoned::now"];
-pub(crate) const CLOCK_ROOMS: [&str; 12] = [
+pub(crate) const CLOCK_ROOMS: [&str; 13] = [
     "fetch",
+    "forward",
     "lines",
     "violations",
     "evidence",

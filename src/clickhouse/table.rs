@@ -1,0 +1,103 @@
+//! The tables that rows go to.
+
+/// A table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Table {
+    /// The bytes of editions.
+    Editions,
+    /// The start of each edition at each node.
+    Publications,
+    /// Records.
+    Violations,
+    /// Requests by series.
+    Counts,
+    /// Violations by path and network.
+    Places,
+    /// Requests of people.
+    People,
+    /// Visits of people by operator.
+    Referrals,
+    /// Records that were not kept.
+    Overflow,
+    /// The hours with counts; written behind them.
+    CountedHours,
+    /// The days of records that were sent again.
+    DaysSentAgain,
+}
+
+impl Table {
+    /// All tables, in the order in which the rows of a batch are sent.
+    pub const ALL: [Self; 10] = [
+        Self::Editions,
+        Self::Publications,
+        Self::Violations,
+        Self::Counts,
+        Self::Places,
+        Self::People,
+        Self::Referrals,
+        Self::Overflow,
+        Self::CountedHours,
+        Self::DaysSentAgain,
+    ];
+
+    /// The name in the database.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Editions => "editions",
+            Self::Publications => "publications",
+            Self::Violations => "violations",
+            Self::Counts => "counts",
+            Self::Places => "places",
+            Self::People => "people",
+            Self::Referrals => "referrals",
+            Self::Overflow => "overflow",
+            Self::CountedHours => "counted_hours",
+            Self::DaysSentAgain => "days_sent_again",
+        }
+    }
+
+    /// A number that stays the same in every version, for files that hold rows.
+    pub const fn number(self) -> u8 {
+        match self {
+            Self::Editions => 1,
+            Self::Publications => 2,
+            Self::Violations => 3,
+            Self::Counts => 4,
+            Self::Places => 5,
+            Self::People => 6,
+            Self::Referrals => 7,
+            Self::Overflow => 8,
+            Self::CountedHours => 9,
+            Self::DaysSentAgain => 10,
+        }
+    }
+
+    /// The table of a number.
+    pub fn numbered(number: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|table| table.number() == number)
+    }
+
+    /// The columns that rows have. Columns that the server computes are not among them.
+    pub(super) const fn columns(self) -> &'static str {
+        match self {
+            Self::Editions => "id, sha256, hex",
+            Self::Publications => "site, edition, source, from_, node, run, batch, place",
+            Self::Violations => super::rows::RECORD,
+            Self::Counts => {
+                "day, hour, site, class, product_token, purpose, standing, verdict, action, reason, \
+                 robots_edition, robots_line, robots_directive, robots_pattern, read_state, node, \
+                 run, batch, requests, folded, dropped"
+            }
+            Self::Places => {
+                "day, hour, kind, site, product_token, place, node, run, batch, violations"
+            }
+            Self::People => "day, hour, site, node, run, batch, requests",
+            Self::Referrals => "day, hour, site, operator, node, run, batch, visits",
+            Self::Overflow => {
+                "day, site, product_token, rule, node, run, batch, count, first, last"
+            }
+            Self::CountedHours => "day, hour, node, run, batch",
+            Self::DaysSentAgain => "day",
+        }
+    }
+}
