@@ -77,7 +77,9 @@ impl Load {
     fn end(self) -> (u64, Duration) {
         self.is_over.store(true, Ordering::SeqCst);
         let longest = self.threads.into_iter().map(|thread| thread.join().expect("no failure"));
-        (self.sent.load(Ordering::SeqCst), longest.max().unwrap_or_default())
+        // The threads end before their answers are read.
+        let longest = longest.max().unwrap_or_default();
+        (self.sent.load(Ordering::SeqCst), longest)
     }
 }
 
@@ -172,6 +174,7 @@ fn records_wait_for_a_server_that_starts_later() {
     assert!(status.success());
     beadle.wait_for_stderr("records stay in the spool");
     let beadle = beadle.restarted();
+    beadle.wait_for_stderr("clickhouse.unreachable");
     violate(&beadle, 7);
     server.start_again();
     wait_until_sent(&beadle);
@@ -223,16 +226,7 @@ fn a_server_that_is_killed_hangs_is_slow_or_full_costs_no_request_and_no_record(
     assert_eq!(counted(&server), found.len() as u64);
     let all = server.number("SELECT toUInt64(sum(requests)) FROM counts FINAL")
         + server.number("SELECT toUInt64(sum(requests)) FROM people FINAL");
-    let groups = server.ask(
-        "SELECT class, action, reason, product_token, toUInt64(sum(requests)) FROM counts FINAL \
-         GROUP BY class, action, reason, product_token FORMAT TabSeparated",
-    );
-    assert_eq!(
-        all,
-        sent,
-        "every request counts once: {groups}\n{}",
-        beadle.admin_page("/metrics").text()
-    );
+    assert_eq!(all, sent, "every request counts once");
     assert!(longest < Duration::from_secs(2), "no request waits for the server: {longest:?}");
 }
 
