@@ -2,7 +2,7 @@
 
 use std::{
     io::{self, IsTerminal},
-    path::PathBuf,
+    path::Path,
 };
 
 use jiff::Timestamp;
@@ -18,8 +18,8 @@ use crate::{
 /// What the policy's database keeps. Where there is none yet, the answer is that of a first start; a
 /// remark on a terminal says so.
 pub(super) fn read(policy: &Policy) -> Result<Memory, Error> {
-    let database = policy.violations.database.as_ref();
-    let is_missing = |file: &&PathBuf| file.try_exists().is_ok_and(|is_there| !is_there);
+    let database = policy.violations.local_database();
+    let is_missing = |file: &&Path| file.try_exists().is_ok_and(|is_there| !is_there);
     if let Some(file) = database.filter(is_missing)
         && io::stderr().is_terminal()
     {

@@ -9,7 +9,7 @@
 pub use self::{
     crawlers::{CRAWLER, CRAWLER_SET},
     enforcement::{BLOCK, BREAKER, ENFORCEMENT, LADDER, OVERRIDE},
-    records::{ALERT, EVIDENCE, VIOLATIONS},
+    records::{ALERT, CLICKHOUSE, EVIDENCE, VIOLATIONS},
     schema::{Json, schema},
     section::{Absent, Form, Key, Section, Shape},
     server::{
@@ -26,7 +26,7 @@ mod values; // shapes that several sections share
 
 mod crawlers; // crawlers, crawler_sets
 mod enforcement; // sites[].enforcement
-mod records; // violations, evidence, alerts
+mod records; // violations, violations.clickhouse, evidence, alerts
 mod server; // server
 mod site; // sites
 mod top; // the whole policy, tests

@@ -1,4 +1,4 @@
-//! The keys of `violations`, `evidence` and `alerts`.
+//! The keys of `violations`, `violations.clickhouse`, `evidence` and `alerts`.
 
 use super::{
     section::{Absent, Key, Section, Shape},
@@ -15,7 +15,15 @@ pub static VIOLATIONS: Section = Section {
             shape: FILE,
             absent: Absent::Words("none"),
             meaning: "an SQLite file, created if missing. Beadle creates a folder beside the \
-                      policy (`data/`); any other folder must exist",
+                      policy (`data/`); any other folder must exist. Or a ClickHouse server for \
+                      several nodes: `clickhouse://USER@HOST:8123/DATABASE`, with TLS \
+                      `clickhouses://USER@HOST:8443/DATABASE`",
+        },
+        Key {
+            name: "clickhouse",
+            shape: Shape::Section(&CLICKHOUSE),
+            absent: Absent::Words("its defaults"),
+            meaning: "the password of ClickHouse, and what stays on this machine",
         },
         Key {
             name: "on_damage",
@@ -71,6 +79,45 @@ pub static VIOLATIONS: Section = Section {
             shape: Shape::Choice(&["full", "network", "hash"]),
             absent: Absent::Value("full"),
             meaning: "how much of a client's address to record",
+        },
+    ],
+};
+
+/// `violations.clickhouse`.
+pub static CLICKHOUSE: Section = Section {
+    path: "violations.clickhouse",
+    one_of: &[],
+    keys: &[
+        Key {
+            name: "password_file",
+            shape: FILE,
+            absent: Absent::Words("the environment's `BEADLE_CLICKHOUSE_PASSWORD`, or no password"),
+            meaning: "the file with the password of the user. Read at each start",
+        },
+        Key {
+            name: "ca_file",
+            shape: FILE,
+            absent: Absent::Words("none"),
+            meaning: "authorities to trust in addition to the public ones",
+        },
+        Key {
+            name: "local",
+            shape: FILE,
+            absent: Absent::Value("data/beadle.db"),
+            meaning: "an SQLite file with what this node needs after a restart: editions, fetches, \
+                      hosts and quarantine",
+        },
+        Key {
+            name: "spool",
+            shape: FILE,
+            absent: Absent::Value("data/spool"),
+            meaning: "a folder for records that are not sent yet. Each node needs its own",
+        },
+        Key {
+            name: "spool_size",
+            shape: SIZE,
+            absent: Absent::Value("1GiB"),
+            meaning: "how large the spool may become. Then further records are only counted",
         },
     ],
 };

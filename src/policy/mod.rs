@@ -22,6 +22,7 @@ pub use self::{
         built_in as built_in_catalogue, built_in_file as built_in_catalogue_file,
         catalogue as catalogue_of, read_file as read_catalogue_file,
     },
+    database::{ClickHouse, ClickHouseServer, DEFAULT_SPOOL_SIZE, Database},
     enforcement::Enforcement,
     evidence::{DEFAULT_EVIDENCE_REFRESH, Evidence},
     findings::Findings,
@@ -69,6 +70,7 @@ mod alerts; // the section `alerts`
 mod catalogue; // catalogue files, the built-in one among them
 mod catalogue_source; // the key `catalogue`
 mod crawler_entries; // the section `crawlers`
+mod database; // violations.database and violations.clickhouse
 mod evidence; // the section `evidence`
 mod names; // names of crawlers, sets (the section `crawler_sets`) and purposes
 mod server; // the section `server`

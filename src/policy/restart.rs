@@ -3,6 +3,7 @@
 use crate::diagnostic::Diagnostic;
 
 use super::{
+    database::Database,
     sections::Policy,
     server::Server,
     timeouts::Timeouts,
@@ -83,8 +84,13 @@ fn violations(old: &Violations, new: &Violations) -> Vec<&'static str> {
         redact_query,
         client_ip,
     } = old;
+    let same = |is_same: fn(&Database, &Database) -> bool| match (database, &new.database) {
+        (Some(old), Some(new)) => is_same(old, new),
+        (old, new) => old == new,
+    };
     changed(&[
-        ("violations.database", *database == new.database),
+        ("violations.database", same(Database::is_same_place)),
+        ("violations.clickhouse", same(Database::has_same_settings)),
         ("violations.on_damage", *on_damage == new.on_damage),
         ("violations.log", *log == new.log),
         ("violations.retention", *retention == new.retention),

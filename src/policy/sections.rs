@@ -6,6 +6,7 @@ use crate::crawlers::Catalogue;
 
 use super::{
     alerts::Alert,
+    database::{ClickHouse, Database},
     evidence::Evidence,
     server::{AccessLog, Acme, Admin, CertificateFiles, Listener, Server, Tls},
     sites::Site,
@@ -64,7 +65,19 @@ impl Policy {
         if let Some(Admin { token_file: Some(file), .. }) = &mut server.admin {
             files.push(("server.admin.token_file", file));
         }
-        files.extend(violations.database.as_mut().map(|file| ("violations.database", file)));
+        match &mut violations.database {
+            None => {}
+            Some(Database::Sqlite(file)) => files.push(("violations.database", file)),
+            Some(Database::ClickHouse(clickhouse)) => {
+                let ClickHouse { password_file, ca_file, local, spool, .. } = clickhouse;
+                let file = password_file.as_mut();
+                files.extend(file.map(|file| ("violations.clickhouse.password_file", file)));
+                let file = ca_file.as_mut();
+                files.extend(file.map(|file| ("violations.clickhouse.ca_file", file)));
+                files.push(("violations.clickhouse.local", local));
+                files.push(("violations.clickhouse.spool", spool));
+            }
+        }
         if let Some(Log::File(file)) = &mut violations.log {
             files.push(("violations.log", file));
         }

@@ -1,10 +1,19 @@
 //! The `violations` section.
 
-use std::{ops::RangeInclusive, path::PathBuf, time::Duration};
+use std::{
+    ops::RangeInclusive,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
-use crate::{escape::shown, keys};
+use crate::keys;
 
-use super::{findings::Findings, scalar::path, shape::At};
+use super::{
+    database::{self, Database},
+    findings::Findings,
+    scalar::path,
+    shape::At,
+};
 
 /// How long records are kept by default: 90 days.
 pub const DEFAULT_RETENTION: Duration = Duration::from_secs(90 * DAY.as_secs());
@@ -20,8 +29,8 @@ const DAY: Duration = Duration::from_secs(86_400);
 /// The `violations` section: where and how long records are kept, and how many.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violations {
-    /// The SQLite file (default none).
-    pub database: Option<PathBuf>,
+    /// The database (default none).
+    pub database: Option<Database>,
     /// What happens to a damaged database (default `keep`).
     pub on_damage: OnDamage,
     /// The JSON lines (default none; standard output if the section is missing).
@@ -39,6 +48,14 @@ pub struct Violations {
     pub redact_query: Vec<String>,
     /// The recorded part of a client's address (default `full`).
     pub client_ip: ClientIp,
+}
+
+impl Violations {
+    /// The SQLite file on this machine, if records have a database: all records, or what a node needs
+    /// after a restart where ClickHouse has the records.
+    pub fn local_database(&self) -> Option<&Path> {
+        self.database.as_ref().map(Database::local)
+    }
 }
 
 /// The recorded part of a client's address.
@@ -91,7 +108,8 @@ pub(super) fn read(at: Option<&At<'_>>, findings: &mut Findings) -> Violations {
         violations.log = Some(Log::Stdout);
         return violations;
     };
-    violations.database = fields.take("database").and_then(|at| database(&at, findings));
+    let (file, clickhouse) = (fields.take("database"), fields.take("clickhouse"));
+    violations.database = database::read(file.as_ref(), clickhouse.as_ref(), findings);
     if let Some(at) = fields.take("on_damage") {
         violations.on_damage = at.choice(&ON_DAMAGE, findings).unwrap_or(OnDamage::Keep);
     }
@@ -122,14 +140,4 @@ pub(super) fn read(at: Option<&At<'_>>, findings: &mut Findings) -> Violations {
 pub(super) fn destination(at: &At<'_>, findings: &mut Findings) -> Option<Log> {
     let path = path(at, findings)?;
     Some(if path.as_os_str() == "stdout" { Log::Stdout } else { Log::File(path) })
-}
-
-fn database(at: &At<'_>, findings: &mut Findings) -> Option<PathBuf> {
-    let text = at.text(findings)?;
-    if text.contains("://") {
-        let message = format!("'{}' is not a file", shown(text));
-        findings.refuse(at, message, "name a file for the embedded SQLite database");
-        return None;
-    }
-    path(at, findings)
 }

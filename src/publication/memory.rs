@@ -61,7 +61,7 @@ impl Memory {
     }
 
     fn read_up_to(policy: &Policy, now: Timestamp, most: usize) -> Result<Self, violations::Error> {
-        let Some(file) = &policy.violations.database else { return Ok(Self::default()) };
+        let Some(file) = policy.violations.local_database() else { return Ok(Self::default()) };
         match Store::open_read_only(file).and_then(|store| Self::of(&store, now, most)) {
             Err(error) if matches!(error.obstacle, Obstacle::NoFile | Obstacle::NoFolder) => {
                 Ok(Self::default())

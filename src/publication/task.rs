@@ -1,6 +1,10 @@
 //! The publisher's task: it waits for changes and publishes each.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use tokio::{
     sync::oneshot,
@@ -101,7 +105,7 @@ impl Publisher {
 
     /// Reads the editions that the start left out, in the background.
     fn recall(&mut self, done: oneshot::Sender<Chronicle>) {
-        let database = self.in_force.policy.violations.database.clone();
+        let database = self.in_force.policy.violations.local_database().map(Path::to_owned);
         let (Some(unread), Some(database)) = (self.unread.take(), database) else { return };
         let now = self.handles.clock.moment().now;
         tracing::info!(
@@ -159,7 +163,8 @@ impl Publisher {
         if quarantine.is_none_or(|sites| sites.is_empty()) {
             return;
         }
-        let Some(database) = self.in_force.policy.violations.database.clone() else { return };
+        let database = self.in_force.policy.violations.local_database().map(Path::to_owned);
+        let Some(database) = database else { return };
         let accepted = tokio::task::spawn_blocking(move || accepted(database)).await;
         for one in accepted.unwrap_or_default() {
             let origins = self.origins.as_ref();

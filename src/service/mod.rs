@@ -102,7 +102,7 @@ impl Service {
             let access = Arc::new(admin_access(admin)?);
             let listener = sockets.take(admin.address)?;
             let hosts = admin_hosts(admin);
-            if let Some(database) = policy.violations.database.clone() {
+            if let Some(database) = policy.violations.local_database().map(Path::to_owned) {
                 let counts = counts.clone();
                 // The first page need not wait for it.
                 tokio::task::spawn_blocking(move || read_counts(&database, &counts));
@@ -112,7 +112,7 @@ impl Service {
                 sink: Arc::clone(&sink),
                 ready: Arc::clone(&ready),
                 access,
-                database: policy.violations.database.clone(),
+                database: policy.violations.local_database().map(Path::to_owned),
                 counts: counts.clone(),
                 retention: policy.violations.retention,
                 now: Timestamp::now,

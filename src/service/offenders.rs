@@ -31,7 +31,7 @@ pub(super) fn watch_for_alerts(
 /// database there are none: the sink names its failure.
 fn known_offenders(policy: &Policy, counts: &CountsInMemory) -> BTreeSet<Offender> {
     let mut known = BTreeSet::new();
-    let Some(database) = &policy.violations.database else { return known };
+    let Some(database) = policy.violations.local_database() else { return known };
     let now = Timestamp::now();
     let question = Question {
         since: now.checked_sub(policy.violations.retention).unwrap_or(Timestamp::MIN),

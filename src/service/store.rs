@@ -1,6 +1,9 @@
 //! The logs and the sink of records, and what earlier runs left in the database.
 
-use std::{path::Path, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use jiff::Timestamp;
 
@@ -27,11 +30,11 @@ pub(super) fn open_store(
         Some(policy::Log::File(file)) => Some(file),
         Some(policy::Log::Stdout) | None => None,
     };
-    for file in [settings.database.as_ref(), log].into_iter().flatten() {
+    for file in [settings.local_database(), log.map(PathBuf::as_path)].into_iter().flatten() {
         create_folder(file, policy_file)?;
     }
     let sink = Sink::start(Settings {
-        database: settings.database.clone(),
+        database: settings.local_database().map(Path::to_owned),
         on_damage: match settings.on_damage {
             policy::OnDamage::Keep => OnDamage::Keep,
             policy::OnDamage::Rotate => OnDamage::Rotate,

@@ -16,7 +16,7 @@ const FORMATS_AND_KEYS: [&str; 5] = ["robots", "robots_tag", "signature", "crawl
 
 /// The rooms that each room may use beside the base and itself. An arrow only ever points up this
 /// table.
-pub(crate) const USES: [(&str, &[&str]); 42] = [
+pub(crate) const USES: [(&str, &[&str]); 43] = [
     ("framing", &[]),
     ("access_log", &[]),
     ("robots", &[]),
@@ -35,6 +35,7 @@ pub(crate) const USES: [(&str, &[&str]); 42] = [
     ("record", &["robots", "tally"]),
     ("lines", &["record"]),
     ("clickhouse", &["robots", "tally", "counts", "record"]),
+    ("spool", &[]),
     ("violations", &["robots", "tally", "counts", "record", "lines", "clickhouse"]),
     ("evidence", &["signature", "crawlers", "policy"]),
     ("conduct", &["robots", "crawlers", "policy", "enforce"]),
@@ -204,7 +205,7 @@ pub(crate) const USES: [(&str, &[&str]); 42] = [
 ];
 
 /// The places of each direct dependency; it is unknown everywhere else.
-pub(crate) const CRATES: [(&str, &[&str]); 53] = [
+pub(crate) const CRATES: [(&str, &[&str]); 54] = [
     ("pingora", &["edge/", "proxy/"]),
     ("async_trait", &["edge/", "proxy/"]),
     ("instant_acme", &["acme/"]),
@@ -420,6 +421,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 53] = [
             "report/terms/id.rs",
         ],
     ),
+    ("crc32fast", &["spool/frame.rs"]),
     ("hashbrown", &["tally/", "counts/", "replay/"]),
     ("flate2", &["replay/source.rs"]),
     ("zstd", &["replay/source.rs"]),

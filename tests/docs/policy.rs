@@ -41,6 +41,12 @@ fn probes() -> Vec<(&'static str, String)> {
         ("`server.limits`", top(&format!("server: {{ limits: {{ {ODD} }} }}"))),
         ("`server.timeouts`", top(&format!("server: {{ timeouts: {{ {ODD} }} }}"))),
         ("`violations`", top(&format!("violations: {{ {ODD} }}"))),
+        (
+            "`violations.clickhouse`",
+            top(&format!(
+                "violations: {{ database: 'clickhouse://h/d', clickhouse: {{ {ODD} }} }}"
+            )),
+        ),
         ("`evidence`", top(&format!("evidence: {{ {ODD} }}"))),
         ("`alerts[]`", top(&format!("alerts: [{{ {ODD} }}]"))),
         ("`crawlers[]`", top(&format!("crawlers: [{{ {ODD} }}]"))),

@@ -238,7 +238,7 @@ fn basis_of(args: &Args, file: &Path) -> Result<Basis, Error> {
 }
 
 fn editions(policy: &Policy) -> Result<Vec<Edition>, Error> {
-    let Some(database) = &policy.violations.database else {
+    let Some(database) = policy.violations.local_database() else {
         let sentence = "the policy has no database, so no editions are known \
              (add 'violations.database', or leave out --history)";
         return Err(Error::Refused(sentence.to_owned()));

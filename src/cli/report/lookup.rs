@@ -11,7 +11,7 @@ use crate::{
 
 /// The database of the policy.
 pub(in crate::cli) fn database(policy: &Policy) -> Result<Store, Error> {
-    let database = policy.violations.database.as_deref().ok_or_else(|| {
+    let database = policy.violations.local_database().ok_or_else(|| {
         Error::Refused("the policy names no database (set 'violations.database')".to_owned())
     })?;
     Ok(Store::open_read_only(database)?)

@@ -47,7 +47,7 @@ pub(in crate::cli) fn known_edition(site: &Site) -> Result<&Edition, Error> {
 
 /// The database of the policy.
 pub(super) fn database(policy: &Policy) -> Result<&Path, Error> {
-    policy.violations.database.as_deref().ok_or_else(|| {
+    policy.violations.local_database().ok_or_else(|| {
         Error::Refused("the policy names no database (set 'violations.database')".to_owned())
     })
 }

@@ -1,6 +1,6 @@
 //! The database that is meant.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::console::{
     config::{ConfigFile, load_with_database},
@@ -30,7 +30,7 @@ impl Database {
             return Ok(Found { path: path.clone(), max_size: None });
         }
         let violations = load_with_database(&self.config.config)?.violations;
-        let Some(path) = violations.database else {
+        let Some(path) = violations.local_database().map(Path::to_owned) else {
             let message = "the policy has no database (set violations.database, or name a file with \
                            --database)";
             return Err(Error::Refused(message.to_owned()));

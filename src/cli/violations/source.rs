@@ -21,7 +21,7 @@ pub(super) enum Source {
 
 impl Source {
     pub(super) fn of(policy: &Policy) -> Result<Self, Error> {
-        match (&policy.violations.database, &policy.violations.log) {
+        match (policy.violations.local_database(), &policy.violations.log) {
             (Some(database), _) => Ok(Self::Database(Store::open_read_only(database)?)),
             (None, Some(Log::File(file))) => Ok(Self::Lines(file.clone())),
             (None, Some(Log::Stdout)) => Err(Error::Refused(

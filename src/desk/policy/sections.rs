@@ -3,7 +3,10 @@
 use super::words::{Group, fact, grouped, list, time, yes};
 use crate::{
     escape,
-    policy::{Alert, ClientIp, Evidence, Log, OnDamage, Policy, Server, Violations, size_text},
+    policy::{
+        Alert, ClickHouse, ClientIp, Database, Evidence, Log, OnDamage, Policy, Server, Violations,
+        size_text,
+    },
 };
 
 const NEEDS_RESTART: Option<&str> = Some("A change here needs a restart.");
@@ -98,36 +101,38 @@ pub(super) fn records(violations: &Violations) -> Group {
         ClientIp::Network => "the network",
         ClientIp::Hash => "a hash that changes each day",
     };
-    let database = violations.database.as_ref();
+    let mut places = match &violations.database {
+        None => vec![fact("database", "none")],
+        Some(Database::Sqlite(path)) => vec![
+            fact("database", escape::path(path)),
+            fact("largest database", size_text(violations.max_size)),
+        ],
+        Some(Database::ClickHouse(ClickHouse { server, local, spool, spool_size, .. })) => vec![
+            fact("database", server.to_string()),
+            fact("local database", escape::path(local)),
+            fact("spool", format!("{}, {} at most", escape::path(spool), size_text(*spool_size))),
+        ],
+    };
     let on_damage = match violations.on_damage {
         OnDamage::Keep => "a damaged database stays as it is",
         OnDamage::Rotate => "a damaged database is moved aside",
     };
-    Group {
-        name: "Records".to_owned(),
-        note: NEEDS_RESTART,
-        facts: vec![
-            fact("database", database.map_or_else(|| "none".to_owned(), |path| escape::path(path))),
-            fact("log", place(violations.log.as_ref())),
-            fact("kept for", time(violations.retention)),
-            fact("largest database", size_text(violations.max_size)),
-            fact(
-                "detail",
-                format!(
-                    "{} records of one site, crawler and rule in an hour; further ones are counted",
-                    grouped(violations.detail)
-                ),
+    places.extend([
+        fact("log", place(violations.log.as_ref())),
+        fact("kept for", time(violations.retention)),
+        fact(
+            "detail",
+            format!(
+                "{} records of one site, crawler and rule in an hour; further ones are counted",
+                grouped(violations.detail)
             ),
-            fact("queue", format!("{} records", grouped(violations.queue as u64))),
-            fact("client address", client_ip),
-            list(
-                "hidden query parameters",
-                violations.redact_query.iter().map(escape::shown),
-                "none",
-            ),
-            fact("damage", on_damage),
-        ],
-    }
+        ),
+        fact("queue", format!("{} records", grouped(violations.queue as u64))),
+        fact("client address", client_ip),
+        list("hidden query parameters", violations.redact_query.iter().map(escape::shown), "none"),
+        fact("damage", on_damage),
+    ]);
+    Group { name: "Records".to_owned(), note: NEEDS_RESTART, facts: places }
 }
 
 /// The facts about evidence.

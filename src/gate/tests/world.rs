@@ -1,7 +1,7 @@
 //! A gate over a policy in memory. Time moves by a millisecond with each event, and as far as the
 //! test says.
 
-use std::{cell::Cell, sync::Arc, time::Duration};
+use std::{cell::Cell, path::Path, sync::Arc, time::Duration};
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
@@ -114,7 +114,7 @@ impl World {
         let at_start = PolicyInForce { policy: Arc::clone(&policy), since: moment.now };
         let kept = verifier.clone();
         let published = Snapshot::new(at_start, rulebook, None, kept, &addresses, &metrics);
-        let database = policy.violations.database.clone();
+        let database = policy.violations.local_database().map(Path::to_owned);
         let detail = policy.violations.detail;
         let sink = Sink::start(Settings { database, detail, ..Settings::default() });
         let handles = Handles {
@@ -164,7 +164,7 @@ impl World {
     /// The database, after the end.
     pub(super) fn store(self) -> (Store, Option<Arc<tempfile::TempDir>>) {
         self.handles.sink.close(Duration::from_secs(20));
-        let file = self.in_force.policy.violations.database.as_ref().expect("a database");
+        let file = self.in_force.policy.violations.local_database().expect("a database");
         (Store::open_read_only(file).expect("it can be read"), self.folder)
     }
 

@@ -1,0 +1,313 @@
+//! Where records go: an SQLite file, or ClickHouse for several nodes (`violations.database` and
+//! `violations.clickhouse`).
+
+use std::{
+    fmt,
+    ops::RangeInclusive,
+    path::{Path, PathBuf},
+};
+
+use crate::{escape::shown, keys};
+
+use super::{findings::Findings, scalar::path, shape::At};
+
+/// The size of the spool by default: 1 GiB.
+pub const DEFAULT_SPOOL_SIZE: u64 = 1 << 30;
+
+/// The least and the most of it. The longest batch has to fit.
+const SPOOL_SIZES: RangeInclusive<u64> = 64 << 20..=16 << 40;
+
+/// Where records go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Database {
+    /// An SQLite file.
+    Sqlite(PathBuf),
+    /// A ClickHouse server, with what stays on this machine.
+    ClickHouse(ClickHouse),
+}
+
+/// A ClickHouse server, and what stays on this machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClickHouse {
+    /// The server.
+    pub server: ClickHouseServer,
+    /// The file with the password; `None` is the environment's, or no password.
+    pub password_file: Option<PathBuf>,
+    /// Authorities to trust in addition to the public ones.
+    pub ca_file: Option<PathBuf>,
+    /// The SQLite file with what this node needs after a restart.
+    pub local: PathBuf,
+    /// The folder of records that are not sent yet.
+    pub spool: PathBuf,
+    /// The most bytes of that folder (default 1 GiB).
+    pub spool_size: u64,
+}
+
+/// The address of a ClickHouse server's HTTP interface, with the database there. Has no password.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClickHouseServer {
+    /// Whether TLS protects the connection.
+    pub tls: bool,
+    /// The name or address; an IPv6 address in brackets.
+    pub host: String,
+    /// The port (default 8123, with TLS 8443).
+    pub port: u16,
+    /// The user (default `default`).
+    pub user: String,
+    /// The database, which must exist.
+    pub database: String,
+}
+
+impl Database {
+    /// The SQLite file on this machine: all records, or what a node needs after a restart.
+    pub fn local(&self) -> &Path {
+        match self {
+            Self::Sqlite(file) => file,
+            Self::ClickHouse(clickhouse) => &clickhouse.local,
+        }
+    }
+
+    /// The ClickHouse server with its settings, if there is one.
+    pub const fn clickhouse(&self) -> Option<&ClickHouse> {
+        match self {
+            Self::Sqlite(_) => None,
+            Self::ClickHouse(clickhouse) => Some(clickhouse),
+        }
+    }
+
+    /// Whether both values of `violations.database` mean the same.
+    pub(super) fn is_same_place(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Sqlite(old), Self::Sqlite(new)) => old == new,
+            (Self::ClickHouse(old), Self::ClickHouse(new)) => old.server == new.server,
+            (Self::Sqlite(_), Self::ClickHouse(_)) | (Self::ClickHouse(_), Self::Sqlite(_)) => {
+                false
+            }
+        }
+    }
+
+    /// Whether both values of `violations.clickhouse` mean the same.
+    pub(super) fn has_same_settings(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::ClickHouse(old), Self::ClickHouse(new)) => {
+                let new = ClickHouse { server: old.server.clone(), ..new.clone() };
+                *old == new
+            }
+            // The other key says it.
+            (Self::Sqlite(_), _) | (_, Self::Sqlite(_)) => true,
+        }
+    }
+}
+
+/// As the policy writes it, with the port.
+impl fmt::Display for ClickHouseServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { tls, host, port, user, database } = self;
+        let scheme = if *tls { "clickhouses" } else { "clickhouse" };
+        write!(f, "{scheme}://{user}@{host}:{port}/{database}")
+    }
+}
+
+/// Reads `violations.database` and `violations.clickhouse`.
+pub(super) fn read(
+    database: Option<&At<'_>>,
+    settings: Option<&At<'_>>,
+    findings: &mut Findings,
+) -> Option<Database> {
+    let text = database.and_then(|at| at.text(findings));
+    let is_clickhouse = text.is_some_and(|text| scheme(text).is_some());
+    if !is_clickhouse && let Some(at) = settings {
+        let help = "write 'violations.database: clickhouse://…', or remove this section";
+        findings.refuse(at, "the database is not a ClickHouse database", help);
+    }
+    let (at, text) = (database?, text?);
+    if !is_clickhouse {
+        if text.contains("://") {
+            let message = format!("'{}' is neither a file nor a ClickHouse database", shown(text));
+            let help = "name a file for the embedded SQLite database, or write \
+                        clickhouse://USER@HOST:8123/DATABASE";
+            findings.refuse(at, message, help);
+            return None;
+        }
+        return path(at, findings).map(Database::Sqlite);
+    }
+    let mut clickhouse = ClickHouse {
+        server: server(at, text, findings)?,
+        password_file: None,
+        ca_file: None,
+        local: PathBuf::from("data/beadle.db"),
+        spool: PathBuf::from("data/spool"),
+        spool_size: DEFAULT_SPOOL_SIZE,
+    };
+    if let Some(fields) = settings.and_then(|at| at.fields(&keys::CLICKHOUSE, findings)) {
+        let mut file = |key| fields.take(key).and_then(|at| path(&at, findings));
+        clickhouse.password_file = file("password_file");
+        clickhouse.ca_file = file("ca_file");
+        clickhouse.local = file("local").unwrap_or(clickhouse.local);
+        clickhouse.spool = file("spool").unwrap_or(clickhouse.spool);
+        if let Some(at) = fields.take("spool_size") {
+            clickhouse.spool_size = at.size(SPOOL_SIZES, findings).unwrap_or(DEFAULT_SPOOL_SIZE);
+        }
+        if let Some(at) = fields.take("ca_file").filter(|_| !clickhouse.server.tls) {
+            let help = "write 'violations.database: clickhouses://…', or remove 'ca_file'";
+            findings.refuse(&at, "clickhouse:// has no certificates to verify", help);
+        }
+    }
+    Some(Database::ClickHouse(clickhouse))
+}
+
+/// What follows the scheme of ClickHouse, and whether it has TLS.
+fn scheme(text: &str) -> Option<(bool, &str)> {
+    let plain = text.strip_prefix("clickhouse://").map(|rest| (false, rest));
+    plain.or_else(|| text.strip_prefix("clickhouses://").map(|rest| (true, rest)))
+}
+
+fn server(at: &At<'_>, text: &str, findings: &mut Findings) -> Option<ClickHouseServer> {
+    let (tls, rest) = scheme(text)?;
+    let read = address(tls, rest);
+    let refuse = |(message, help): (&str, &str)| {
+        // A password must not get into a log.
+        let host = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
+        findings.refuse(at, format!("'{}': {message}", shown(host)), help);
+    };
+    read.map_err(refuse).ok()
+}
+
+/// The address, or what is wrong with it and the repair.
+fn address(tls: bool, rest: &str) -> Result<ClickHouseServer, (&'static str, &'static str)> {
+    const FORM: &str = "write clickhouse://USER@HOST:8123/DATABASE";
+    let is_name = |text: &str| {
+        !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b))
+    };
+    if rest.contains(['?', '#']) {
+        return Err(("the URL of a database has no parameters", FORM));
+    }
+    let (authority, database) = rest.split_once('/').ok_or(("no database is named", FORM))?;
+    let (user, place) = match authority.rsplit_once('@') {
+        Some((user, place)) => (user, place),
+        None => ("default", authority),
+    };
+    if user.contains(':') {
+        let help = "write the password into a file and name it in \
+                    'violations.clickhouse.password_file', or set BEADLE_CLICKHOUSE_PASSWORD";
+        return Err(("a password does not belong into the URL", help));
+    }
+    if !is_name(user) {
+        return Err(("not the name of a user", FORM));
+    }
+    let database = database.strip_suffix('/').unwrap_or(database);
+    if !is_name(database) {
+        return Err(("not the name of a database", FORM));
+    }
+    let standard = if tls { 8443 } else { 8123 };
+    let (host, port) = match place.rsplit_once(':') {
+        Some((host, port)) if !port.ends_with(']') => (host, port.parse().ok()),
+        _ => (place, Some(standard)),
+    };
+    let port = port.filter(|port| *port > 0).ok_or(("not a port", FORM))?;
+    let v6 = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    let is_host = match v6 {
+        Some(address) => address.parse::<std::net::Ipv6Addr>().is_ok(),
+        None => is_name(host),
+    };
+    if !is_host {
+        return Err(("not a host", FORM));
+    }
+    let [host, user, database] = [host, user, database].map(str::to_owned);
+    Ok(ClickHouseServer { tls, host, port, user, database })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy;
+
+    const SITE: &str = "sites: [{ hosts: [a.example], origin: \"http://127.0.0.1:3\" }]\n";
+
+    /// The database, or the refusals.
+    fn database(violations: &str) -> Result<Option<Database>, Vec<String>> {
+        let text = format!("violations: {{ {violations} }}\n{SITE}");
+        let (policy, findings) = policy::read("test.yaml", text.as_bytes());
+        policy.map(|policy| policy.violations.database).ok_or_else(|| {
+            let refusals = findings.into_iter().filter(|one| one.code.starts_with("policy.bad"));
+            refusals.map(|one| one.message).collect()
+        })
+    }
+
+    #[test]
+    fn a_database_is_a_file_or_a_clickhouse_server() {
+        for (written, shown) in [
+            (
+                "clickhouse://beadle@db.example:9000/logs",
+                "clickhouse://beadle@db.example:9000/logs",
+            ),
+            ("clickhouse://db.example/logs", "clickhouse://default@db.example:8123/logs"),
+            ("clickhouses://u-1@10.0.0.7/logs/", "clickhouses://u-1@10.0.0.7:8443/logs"),
+            ("clickhouse://[::1]/logs", "clickhouse://default@[::1]:8123/logs"),
+            ("clickhouse://a@[::1]:81/logs", "clickhouse://a@[::1]:81/logs"),
+        ] {
+            let found = database(&format!("database: '{written}'")).expect("it is valid");
+            let clickhouse = found.as_ref().and_then(Database::clickhouse).expect("ClickHouse");
+            assert_eq!(clickhouse.server.to_string(), shown);
+            assert_eq!(clickhouse.local, Path::new("data/beadle.db"));
+            assert_eq!(clickhouse.spool_size, DEFAULT_SPOOL_SIZE);
+        }
+        let file = Database::Sqlite("data/a.db".into());
+        assert_eq!(database("database: data/a.db"), Ok(Some(file)));
+    }
+
+    #[test]
+    fn the_section_names_what_stays_on_the_machine() {
+        let found = database(
+            "database: 'clickhouses://h/d', clickhouse: { password_file: pw, ca_file: ca.pem, \
+             local: l.db, spool: s, spool_size: 64MiB }",
+        );
+        let expected = ClickHouse {
+            server: ClickHouseServer {
+                tls: true,
+                host: "h".to_owned(),
+                port: 8443,
+                user: "default".to_owned(),
+                database: "d".to_owned(),
+            },
+            password_file: Some("pw".into()),
+            ca_file: Some("ca.pem".into()),
+            local: "l.db".into(),
+            spool: "s".into(),
+            spool_size: 64 << 20,
+        };
+        assert_eq!(found, Ok(Some(Database::ClickHouse(expected))));
+    }
+
+    #[test]
+    fn a_wrong_database_is_refused_and_no_password_is_shown() {
+        for (written, message) in [
+            ("database: 'clickhouse://u:secret@h/d'", "'h/d': a password does not belong"),
+            ("database: 'clickhouse://u:secret@'", "'': no database is named"),
+            ("database: 'clickhouse://h'", "'h': no database is named"),
+            ("database: 'clickhouse://h/'", "'h/': not the name of a database"),
+            ("database: 'clickhouse://h/a/b'", "'h/a/b': not the name of a database"),
+            ("database: 'clickhouse://@h/a'", "'h/a': not the name of a user"),
+            ("database: 'clickhouse://h:0/a'", "'h:0/a': not a port"),
+            ("database: 'clickhouse://h:x/a'", "'h:x/a': not a port"),
+            ("database: 'clickhouse://[::g]/a'", "'[::g]/a': not a host"),
+            ("database: 'clickhouse:///a'", "'/a': not a host"),
+            ("database: 'clickhouse://h/a?x=1'", "no parameters"),
+            ("database: 'postgres://h/a'", "neither a file nor a ClickHouse database"),
+            ("database: a.db, clickhouse: {}", "violations.clickhouse: the database is not"),
+            ("clickhouse: { spool: s }", "violations.clickhouse: the database is not"),
+            (
+                "database: 'clickhouse://h/a', clickhouse: { ca_file: a }",
+                "violations.clickhouse.ca_file: clickhouse:// has no certificates",
+            ),
+            (
+                "database: 'clickhouse://h/a', clickhouse: { spool_size: 1MiB }",
+                "violations.clickhouse.spool_size: '1MiB' is out of range",
+            ),
+        ] {
+            let refusals = database(written).expect_err(written);
+            assert!(refusals.iter().any(|one| one.contains(message)), "{written}: {refusals:?}");
+            assert!(!refusals.iter().any(|one| one.contains("secret")), "{refusals:?}");
+        }
+    }
+}
