@@ -76,12 +76,9 @@ pub mod counts; // counts by hour as they were written, and the answers to quest
 
 pub mod lines; // lines on their way to a file or to standard output
 pub mod record; // the records and what else is kept, as values
-<<<<<<< HEAD
+pub mod spool; // frames of bytes that wait on the disk
 
 pub mod clickhouse; // records, counts and editions that many nodes share
-=======
-pub mod spool; // frames of bytes that wait on the disk
->>>>>>> spool
 
 pub mod violations; // the records: queue, store, queries
 

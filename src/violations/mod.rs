@@ -19,7 +19,7 @@ pub use crate::{
     lines::LogTarget,
     record::{
         ClockLeap, Edition, EditionPeriod, Error, Fetch, Filter, HostPeriod, Listing, NameFound,
-        NameKind, Obstacle, Overflow, Quarantined, REDACTED, Robots, RobotsRead, SCHEMA, SiteHosts,
+        NameKind, Obstacle, Overflow, Quarantined, REDACTED, RecordColumn, Robots, RobotsRead, SCHEMA, SiteHosts,
         Unread, Violation, csv, redact_query, rule_line,
     },
     tally::{
@@ -36,7 +36,7 @@ pub use self::{
     history::History,
     notes::NoteCounts,
     sink::{Settings, Sink},
-    store::{CompactionPlan, DatabaseCopy, Examination, Fault, RecordColumn, Store, Table},
+    store::{CompactionPlan, DatabaseCopy, Examination, Fault, Store, Table},
     waiting::Record,
 };
 

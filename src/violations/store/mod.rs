@@ -9,7 +9,6 @@ pub use self::{
     connection::Store,
     copy::DatabaseCopy,
     examination::{Examination, Fault, Table},
-    query::RecordColumn,
 };
 
 mod appender; // the writer's target: one transaction for each batch
