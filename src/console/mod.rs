@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! config                the policy file as an option
+//! database              the file and the server of the policy's database
 //! input, robots_file, web    files, standard input, pages of the web
 //! output, screen, table, destination    lines, the terminal, tables, files that are written
 //! exit                  exit codes and errors
@@ -9,11 +10,12 @@
 //! runtime               the runtime of everything that waits
 //! ```
 //!
-//! May use: policy, crawlers, violations, report, publication, trial, fetch, diagnostic, escape. Must not
+//! May use: policy, crawlers, clickhouse, violations, report, publication, trial, fetch, diagnostic, escape. Must not
 //! know: any verb.
 
 pub(crate) mod completions;
 pub(crate) mod config;
+pub(crate) mod database;
 pub(crate) mod destination;
 pub(crate) mod exit;
 pub(crate) mod input;

@@ -128,7 +128,10 @@ pub(crate) const USES: [(&str, &[&str]); 43] = [
         ],
     ),
     ("api", &["robots", "policy", "enforce", "violations", "report", "admin"]),
-    ("console", &["crawlers", "policy", "violations", "report", "publication", "trial"]),
+    (
+        "console",
+        &["crawlers", "policy", "clickhouse", "violations", "report", "publication", "trial"],
+    ),
     (
         "service",
         &[

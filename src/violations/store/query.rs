@@ -22,6 +22,9 @@ impl Store {
     /// # Errors
     /// Where the database cannot be read.
     pub fn query(&self, filter: &Filter) -> Result<Listing, Error> {
+        if let Some(shared) = &self.shared {
+            return shared.query(filter);
+        }
         let limit = filter.limit.unwrap_or(usize::MAX);
         // The latest records are found from the end.
         let is_backward = filter.limit.is_some() && filter.after_sequence.is_none();
@@ -118,6 +121,9 @@ impl Store {
     /// # Errors
     /// Where the database cannot be read.
     pub fn count_records(&self, filter: &Filter) -> Result<u64, Error> {
+        if let Some(shared) = &self.shared {
+            return shared.count_records(filter);
+        }
         let conditions = conditions_within(filter);
         let sql = format!("SELECT count(*) FROM violations{}", conditions.text);
         let read = || -> rusqlite::Result<u64> {
@@ -167,6 +173,9 @@ impl Store {
         filter: &Filter,
         by: &[RecordColumn],
     ) -> Result<Vec<(Vec<Text>, u64)>, Error> {
+        if let Some(shared) = &self.shared {
+            return shared.group_records(filter, by);
+        }
         let Conditions { text, values } = conditions(filter);
         let columns = by.iter().map(|column| sql(*column)).collect::<Vec<_>>().join(", ");
         let sql = format!("SELECT {columns}, count(*) FROM violations{text} GROUP BY {columns}");
