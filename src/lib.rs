@@ -79,6 +79,7 @@ pub mod record; // the records and what else is kept, as values
 pub mod spool; // frames of bytes that wait on the disk
 
 pub mod clickhouse; // records, counts and editions that many nodes share
+pub mod forward; // batches on their way to ClickHouse, by the spool
 
 pub mod violations; // the records: queue, store, queries
 

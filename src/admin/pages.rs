@@ -12,7 +12,7 @@ use axum::{
 };
 
 use crate::{
-    metrics::RecordCounts,
+    metrics::{ForwardCounts, RecordCounts},
     violations::{Health, Sink},
 };
 
@@ -44,6 +44,7 @@ async fn metrics(State(view): State<View>) -> impl IntoResponse {
 
 fn record_counts(sink: &Sink) -> RecordCounts {
     let (counts, lost, removed) = (sink.counts(), sink.lost(), sink.removed());
+    let removed_there = sink.forwarded().map_or(0, |status| status.removed);
     let drops = sink.drops().into_iter().map(|one| (one.destination, one.cause, one.count));
     let degraded =
         sink.destinations().into_iter().map(|(name, health)| (name, health != Health::Ok));
@@ -53,7 +54,7 @@ fn record_counts(sink: &Sink) -> RecordCounts {
         folded: counts.folded,
         dropped: counts.dropped,
         queued: counts.queued,
-        removed: vec![("age", removed.by_age), ("size", removed.by_size)],
+        removed: vec![("age", removed.by_age + removed_there), ("size", removed.by_size)],
         database_bytes: sink.database_bytes(),
         database_max_bytes: sink.database_max_bytes(),
         drops: drops.collect(),
@@ -66,6 +67,17 @@ fn record_counts(sink: &Sink) -> RecordCounts {
             ("quarantine", lost.quarantine),
             ("request_counts", sink.lost_requests()),
         ],
+        forwarded: sink.forwarded().map(|status| ForwardCounts {
+            bytes: status.bytes,
+            max_bytes: status.limit,
+            waiting: status.waiting,
+            age: status.age.as_secs(),
+            sent: status.sent,
+            inserts: status.inserts,
+            failures: status.failures.into_iter().collect(),
+            refused: status.refused,
+            lost: status.lost,
+        }),
     }
 }
 
@@ -77,10 +89,12 @@ async fn health(State(view): State<View>) -> String {
     }
 }
 
-async fn ready(State(view): State<View>) -> (StatusCode, &'static str) {
-    if view.ready.load(Ordering::Acquire) {
-        (StatusCode::OK, "ready\n")
-    } else {
-        (StatusCode::SERVICE_UNAVAILABLE, "not ready\n")
+/// Without ClickHouse a node serves as well as with it, so this is no reason to send requests elsewhere.
+async fn ready(State(view): State<View>) -> (StatusCode, String) {
+    if !view.ready.load(Ordering::Acquire) {
+        return (StatusCode::SERVICE_UNAVAILABLE, "not ready\n".to_owned());
     }
+    let trouble = view.sink.forwarded().and_then(|status| status.trouble);
+    let degraded = trouble.map(|why| format!("degraded: {why}\n")).unwrap_or_default();
+    (StatusCode::OK, format!("ready\n{degraded}"))
 }

@@ -1,8 +1,7 @@
 //! The console: what several verbs read, write and ask for.
 //!
 //! ```text
-//! config                the policy file as an option
-//! database              the file and the server of the policy's database
+//! config, database      the policy file as an option; the file and the server of its database
 //! input, robots_file, web    files, standard input, pages of the web
 //! output, screen, table, destination    lines, the terminal, tables, files that are written
 //! exit                  exit codes and errors
@@ -21,6 +20,7 @@ pub(crate) mod exit;
 pub(crate) mod input;
 pub(crate) mod log_lines;
 pub(crate) mod output;
+pub(crate) mod password;
 pub(crate) mod robots_file;
 pub(crate) mod runtime;
 pub(crate) mod screen;

@@ -11,7 +11,10 @@ use prometheus::{Encoder, Histogram, Registry, TextEncoder, core::Collector};
 pub use prometheus::{IntCounter as Counter, IntGauge as Gauge};
 
 use self::families::Families;
-pub use self::{reading::CrawlerRequests, records::RecordCounts};
+pub use self::{
+    reading::CrawlerRequests,
+    records::{ForwardCounts, RecordCounts},
+};
 
 mod families; // the registered families: names, labels and help texts
 mod reading; // counts and states read back, for alerts and pages

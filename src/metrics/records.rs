@@ -33,6 +33,31 @@ pub struct RecordCounts {
     pub degraded: Vec<(&'static str, bool)>,
     /// Editions, fetches and quarantined files that were lost, by kind.
     pub history_lost: Vec<(&'static str, u64)>,
+    /// The way to ClickHouse, if there is one.
+    pub forwarded: Option<ForwardCounts>,
+}
+
+/// The counts of the spool, and of what was sent from it.
+#[derive(Clone, Debug, Default)]
+pub struct ForwardCounts {
+    /// The bytes of the spool.
+    pub bytes: u64,
+    /// Their limit.
+    pub max_bytes: u64,
+    /// The records that wait in it.
+    pub waiting: u64,
+    /// The age of the oldest rows that wait, in seconds.
+    pub age: u64,
+    /// The records that ClickHouse took.
+    pub sent: u64,
+    /// The inserts that succeeded.
+    pub inserts: u64,
+    /// The requests to ClickHouse that failed, by code.
+    pub failures: Vec<(&'static str, u64)>,
+    /// The rows that ClickHouse refuses; they were set aside.
+    pub refused: u64,
+    /// The records that damaged segments lost.
+    pub lost: u64,
 }
 
 impl RecordCounts {
@@ -95,7 +120,7 @@ impl RecordCounts {
         let degraded = IntGaugeVec::new(
             Opts::new(
                 "beadle_records_degraded",
-                "1 while violations are not written to a destination: database or log.",
+                "1 while violations are not written to a destination: database, log or clickhouse.",
             ),
             &["destination"],
         )?;
@@ -114,6 +139,59 @@ impl RecordCounts {
             lost.with_label_values(&[kind]).inc_by(*count);
         }
         registry.register(Box::new(lost))?;
+        if let Some(forwarded) = &self.forwarded {
+            forwarded.register(&registry)?;
+        }
         Ok(registry.gather())
+    }
+}
+
+impl ForwardCounts {
+    fn register(&self, registry: &Registry) -> prometheus::Result<()> {
+        for (name, help, value) in [
+            ("beadle_spool_bytes", "The size of the spool on the way to ClickHouse.", self.bytes),
+            (
+                "beadle_spool_max_bytes",
+                "The limit of that size: violations.clickhouse.spool_size.",
+                self.max_bytes,
+            ),
+            ("beadle_spool_records", "Violations that wait in the spool.", self.waiting),
+            (
+                "beadle_spool_age_seconds",
+                "The age of the oldest rows that wait in the spool; 0 if none do.",
+                self.age,
+            ),
+        ] {
+            let gauge = IntGauge::new(name, help)?;
+            gauge.set(i64::try_from(value).unwrap_or(i64::MAX));
+            registry.register(Box::new(gauge))?;
+        }
+        for (name, help, count) in [
+            ("beadle_clickhouse_records_total", "Violations that ClickHouse took.", self.sent),
+            ("beadle_clickhouse_inserts_total", "Inserts that ClickHouse took.", self.inserts),
+            (
+                "beadle_clickhouse_refused_rows_total",
+                "Rows that ClickHouse refuses for ever; they were set aside.",
+                self.refused,
+            ),
+            (
+                "beadle_spool_lost_records_total",
+                "Violations in damaged segments of the spool.",
+                self.lost,
+            ),
+        ] {
+            let counter = IntCounter::new(name, help)?;
+            counter.inc_by(count);
+            registry.register(Box::new(counter))?;
+        }
+        let opts = Opts::new(
+            "beadle_clickhouse_failures_total",
+            "Requests to ClickHouse that failed, by code.",
+        );
+        let failures = IntCounterVec::new(opts, &["code"])?;
+        for (code, count) in &self.failures {
+            failures.with_label_values(&[code]).inc_by(*count);
+        }
+        registry.register(Box::new(failures))
     }
 }

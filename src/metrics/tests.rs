@@ -1,4 +1,5 @@
 use super::*;
+use crate::metrics::ForwardCounts;
 
 #[test]
 fn the_exposition_names_what_was_counted() {
@@ -27,6 +28,7 @@ fn the_exposition_names_what_was_counted() {
         degraded: vec![("log", true), ("database", false)],
         history_lost: vec![("edition", 5)],
         removed: vec![("age", 6), ("size", 7)],
+        forwarded: Some(ForwardCounts { bytes: 512, age: 7, ..ForwardCounts::default() }),
         database_bytes: Some(8192),
         database_max_bytes: Some(16384),
     });
@@ -38,6 +40,8 @@ fn the_exposition_names_what_was_counted() {
     );
     for line in [
         r#"beadle_records_removed_total{cause="size"} 7"#,
+        "beadle_spool_bytes 512",
+        "beadle_spool_age_seconds 7",
         "beadle_database_bytes 8192",
         "beadle_database_max_bytes 16384",
         r#"beadle_requests_total{action="block",class="crawler",site="a.example"} 1"#,

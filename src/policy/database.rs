@@ -15,7 +15,7 @@ use super::{findings::Findings, scalar::path, shape::At};
 pub const DEFAULT_SPOOL_SIZE: u64 = 1 << 30;
 
 /// The least and the most of it. The longest batch has to fit.
-const SPOOL_SIZES: RangeInclusive<u64> = 64 << 20..=16 << 40;
+const SPOOL_SIZES: RangeInclusive<u64> = 16 << 20..=16 << 40;
 
 /// Where records go.
 #[derive(Clone, Debug, PartialEq, Eq)]

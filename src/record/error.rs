@@ -53,6 +53,8 @@ pub enum Obstacle {
     Displaced,
     /// Occurs when the database or its write-ahead log was truncated while it was in use.
     Truncated,
+    /// Occurs when the spool has no room for further records; has its limit in bytes.
+    SpoolFull(u64),
     /// Occurs when a database server cannot be used; holds a sentence with the repair.
     Server(String),
     /// Occurs when the system fails in another way; holds its message.
@@ -100,6 +102,7 @@ impl Error {
             Obstacle::Closed => "store.closed",
             Obstacle::Displaced => "store.displaced",
             Obstacle::Truncated => "store.truncated",
+            Obstacle::SpoolFull(_) => "store.spool_full",
             Obstacle::Server(_) => "store.server",
             Obstacle::Failed(_) => "store.failed",
         }
@@ -181,6 +184,12 @@ impl fmt::Display for Error {
                 f,
                 "'{path}' or its -wal file was truncated while in use: records may be missing (it \
                  is checked and opened again; keep other programs off these files)"
+            ),
+            Obstacle::SpoolFull(limit) => write!(
+                f,
+                "'{path}' has {} MiB, which ClickHouse has not taken: further records are only counted \
+                 (start ClickHouse, or raise violations.clickhouse.spool_size)",
+                limit >> 20
             ),
             Obstacle::Server(sentence) => f.write_str(sentence),
             Obstacle::Failed(detail) => write!(

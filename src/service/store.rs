@@ -3,17 +3,19 @@
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
 use jiff::Timestamp;
 
 use crate::{
-    console::exit::Error,
+    console::{exit::Error, password},
+    escape,
     lines::{Log, LogTarget},
     metrics::Metrics,
-    policy::{self, Policy},
+    policy::{self, Database, Policy},
     publication::{self, Memory},
-    violations::{OnDamage, Settings, Sink},
+    violations::{OnDamage, Settings, SharedSettings, Sink},
 };
 
 /// Opens the database and the log of the policy.
@@ -30,11 +32,17 @@ pub(super) fn open_store(
         Some(policy::Log::File(file)) => Some(file),
         Some(policy::Log::Stdout) | None => None,
     };
-    for file in [settings.local_database(), log.map(PathBuf::as_path)].into_iter().flatten() {
+    let spool = settings.database.as_ref().and_then(Database::clickhouse);
+    let spool = spool.map(|clickhouse| clickhouse.spool.as_path());
+    for file in [settings.local_database(), spool, log.map(PathBuf::as_path)].into_iter().flatten()
+    {
         create_folder(file, policy_file)?;
     }
+    let shared = settings.database.as_ref().and_then(Database::clickhouse);
+    let shared = shared.map(|clickhouse| self::shared(clickhouse, settings.retention));
     let sink = Sink::start(Settings {
         database: settings.local_database().map(Path::to_owned),
+        shared: shared.transpose()?,
         on_damage: match settings.on_damage {
             policy::OnDamage::Keep => OnDamage::Keep,
             policy::OnDamage::Rotate => OnDamage::Rotate,
@@ -75,6 +83,24 @@ pub(super) fn open_access_log(
     let log = Log::start(&target(&access_log.log), Arc::clone(metrics));
     let log = log.map_err(|error| Error::Refused(format!("server.access_log: {error}")))?;
     Ok(Some(Arc::new(log)))
+}
+
+/// The way to ClickHouse.
+fn shared(clickhouse: &policy::ClickHouse, retention: Duration) -> Result<SharedSettings, Error> {
+    Ok(SharedSettings {
+        server: password::settings(clickhouse)?,
+        folder: clickhouse.spool.clone(),
+        limit: clickhouse.spool_size,
+        node: node(),
+        retention: Some(retention),
+    })
+}
+
+/// The name of this node: that of the machine.
+fn node() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let name = escape::bounded(name.trim().as_bytes(), 64);
+    if name.is_empty() { "node".to_owned() } else { name }
 }
 
 fn target(log: &policy::Log) -> LogTarget {

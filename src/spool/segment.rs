@@ -173,11 +173,15 @@ impl Sealed {
         let totals = Totals { frames: self.frames, records: self.records };
         match fs::read(&self.path) {
             Ok(bytes) => Ok(Contents::of_sealed(bytes, totals)),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                Ok(Contents::of_sealed(Vec::new(), totals))
-            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(self.lost()),
             Err(error) => Err(Error::system(&self.path)(error)),
         }
+    }
+
+    /// The contents of a segment that cannot be read: everything is lost.
+    pub fn lost(&self) -> Contents {
+        let totals = Totals { frames: self.frames, records: self.records };
+        Contents::of_sealed(Vec::new(), totals)
     }
 }
 

@@ -148,6 +148,16 @@ impl State {
         waiting
     }
 
+    /// Drops the waiting records, and returns them.
+    pub(super) fn drop_waiting(&mut self, cause: &'static str) -> Vec<Arc<Record>> {
+        let waiting: Vec<_> = self.waiting.drain(..).collect();
+        for record in &waiting {
+            self.bytes = self.bytes.saturating_sub(record.violation.weight());
+            self.drop_record(&record.violation, cause);
+        }
+        waiting
+    }
+
     /// Takes the overflow that is not yet written.
     pub(super) fn settle(&mut self) -> Vec<Overflow> {
         self.owed_since = None;

@@ -15,6 +15,7 @@ pub struct Removed {
 #[derive(Debug, Default)]
 pub(super) struct Fill {
     is_full: AtomicBool,
+    is_shut: AtomicBool,
     bytes: AtomicU64,
     by_age: AtomicU64,
     by_size: AtomicU64,
@@ -30,6 +31,16 @@ impl Fill {
     /// Whether further records are only counted.
     pub(super) fn is_full(&self) -> bool {
         self.is_full.load(Ordering::Relaxed)
+    }
+
+    /// Notes whether the target takes no record at present, but still takes counts and notes.
+    pub(super) fn shut(&self, is_shut: bool) {
+        self.is_shut.store(is_shut, Ordering::Relaxed);
+    }
+
+    /// Whether further records are dropped.
+    pub(super) fn is_shut(&self) -> bool {
+        self.is_shut.load(Ordering::Relaxed)
     }
 
     /// The bytes that count against the limit.

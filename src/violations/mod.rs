@@ -11,11 +11,12 @@
 //! each crawler's fetches ([`Fetch`]), and jumps of the clock ([`ClockLeap`]). It counts all requests by
 //! hour ([`Rollups`]); whatever summarises asks for these counts ([`Question`]).
 //!
-//! May use: tally, counts, record, lines, clickhouse, robots, text, diagnostic, escape, product_token. Must not know: policy, enforce, proxy,
+//! May use: tally, counts, record, lines, clickhouse, forward, robots, text, diagnostic, escape, product_token. Must not know: policy, enforce, proxy,
 //! admin, cli.
 
 pub use crate::{
     counts::{Counted, CountsInMemory, Dimension, Place, Question, Referral},
+    forward::{Settings as SharedSettings, Status as Forwarded},
     lines::LogTarget,
     record::{
         ClockLeap, Edition, EditionPeriod, Error, Fetch, Filter, HostPeriod, Listing, NameFound,
@@ -50,6 +51,7 @@ mod log; // records as JSON lines
 mod notes; // editions, quarantine and fetches that wait for the database
 mod queue; // bounded, between the requests and one writer
 mod retention; // how many old records may go, and when
+mod shared; // notes into the local database, records on their way to ClickHouse
 mod sink; // the door: takes records and notes
 mod size_limit; // how large a database may become
 mod store; // SQLite: schema, transactions, queries

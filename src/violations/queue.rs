@@ -33,6 +33,9 @@ const COUNTS_INTERVAL: Duration = Duration::from_millis(400);
 /// How often the overflow is written while the queue stays full.
 const OVERFLOW_INTERVAL: Duration = Duration::from_secs(10);
 
+/// Why a record is dropped that a target without room for records does not take.
+const SPOOL_FULL: &str = "store.spool_full";
+
 /// The work of one write. The queue counts the records as queued until they are acknowledged.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
@@ -92,7 +95,9 @@ impl Queue {
             self.count_folded(&record);
             return;
         }
-        let has_room = state.waiting.len() + state.taken.len() < self.capacity
+        let is_shut = self.fill.is_shut();
+        let has_room = !is_shut
+            && state.waiting.len() + state.taken.len() < self.capacity
             && state.bytes + weight <= BYTES
             && state.phase == Phase::Open;
         if has_room {
@@ -106,7 +111,11 @@ impl Queue {
             return;
         }
         let is_news = self.capacity > 0 && state.owed.is_empty() && state.may_warn();
-        let cause = if self.capacity > 0 { state.cause() } else { "store.no_destination" };
+        let cause = match self.capacity {
+            0 => "store.no_destination",
+            _ if is_shut && state.phase == Phase::Open => SPOOL_FULL,
+            _ => state.cause(),
+        };
         state.drop_record(&record.violation, cause);
         drop(state);
         if let Some(tallied) = &record.tallied {
@@ -183,6 +192,14 @@ impl Queue {
             let folded = state.fold();
             MutexGuard::unlocked(&mut state, || {
                 folded.iter().for_each(|record| self.count_folded(record));
+            });
+        }
+        if self.fill.is_shut() {
+            let dropped = state.drop_waiting(SPOOL_FULL);
+            MutexGuard::unlocked(&mut state, || {
+                let tallied = |one: &Arc<Record>| Some((one.violation.time, one.tallied.clone()?));
+                let tallied = dropped.iter().filter_map(tallied);
+                tallied.for_each(|(at, tallied)| self.tally.drop_record(at, &tallied));
             });
         }
         state.wake_at = BATCH;

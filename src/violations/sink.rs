@@ -12,6 +12,7 @@ use std::{
 use jiff::Timestamp;
 
 use crate::{
+    forward::{self, Forwarder, Forwarding},
     tally::Tally,
     violations::{
         ClockLeap, Counts, Detail, Drops, Edition, Error, Fetch, Health, History, LogTarget,
@@ -23,6 +24,7 @@ use crate::{
         log::Log,
         notes::Notes,
         retention::Retention,
+        shared::Shared,
         size_limit::SizeLimit,
         store::{Appender, Limits},
     },
@@ -33,6 +35,9 @@ use crate::{
 pub struct Settings {
     /// The SQLite database, created where there is none.
     pub database: Option<PathBuf>,
+    /// The ClickHouse server that several nodes share, and the spool on the way to it. The database then
+    /// keeps what this node needs after a restart.
+    pub shared: Option<forward::Settings>,
     /// What happens to a damaged database.
     pub on_damage: OnDamage,
     /// The target of JSON lines.
@@ -59,6 +64,8 @@ pub struct Sink {
     main: Lane,
     /// The log beside a database.
     log: Option<Lane>,
+    /// The way to a shared database.
+    forwarding: Option<Forwarding>,
     has_database: bool,
     /// The limit of the size of the database.
     max_bytes: Option<u64>,
@@ -71,6 +78,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             database: None,
+            shared: None,
             on_damage: OnDamage::default(),
             log: None,
             queue: Self::QUEUE,
@@ -100,8 +108,10 @@ impl Sink {
     /// Where the database is none of Beadle's and none can be created, or the log cannot be opened;
     /// the error names the repair.
     pub fn start(settings: Settings) -> Result<Self, Error> {
-        let Settings { database, on_damage, log, queue, detail, retention, max_size, editions } =
-            settings;
+        let Settings { database, shared, on_damage, log, queue, detail, .. } = settings;
+        let Settings { retention, max_size, editions, .. } = settings;
+        // Of a shared database, only a small part is here.
+        let max_size = max_size.filter(|_| shared.is_none());
         let log = log.as_ref().map(Log::open).transpose()?;
         let (now, wall) = (Instant::now(), Timestamp::now());
         let fill = Arc::<Fill>::default();
@@ -124,17 +134,25 @@ impl Sink {
         };
         let log = log.map(|log| Lane::start("log", queue, log, of_log, Arc::default()));
         let log = log.transpose()?;
+        let forwarded = shared.map(Forwarder::start).transpose()?;
+        let (forwarder, forwarding) = forwarded.unzip();
         let (main, log) = match (database, log) {
             (Some((database, trouble)), log) => {
                 let (tally, fill) = (Arc::clone(&tally), Arc::clone(&fill));
-                let lane = Lane::start("database", queue, database, tally, fill)?;
+                let lane = match forwarder {
+                    Some(forwarder) => {
+                        let shared = Shared::new(database, forwarder, Arc::clone(&fill));
+                        Lane::start("database", queue, shared, tally, fill)?
+                    }
+                    None => Lane::start("database", queue, database, tally, fill)?,
+                };
                 trouble.into_iter().for_each(|trouble| lane.queue.report(Some(trouble)));
                 (lane, log)
             }
             (None, Some(log)) => (log, None),
             (None, None) => (Lane::closed(Arc::clone(&tally)), None),
         };
-        Ok(Self { main, log, has_database, max_bytes, recollection, tally, fill })
+        Ok(Self { main, log, forwarding, has_database, max_bytes, recollection, tally, fill })
     }
 
     /// Gives the source of the history by which the program judges. A database that is replaced or
@@ -296,13 +314,25 @@ impl Sink {
 
     /// Whether records are written; names the first failure.
     pub fn health(&self) -> Health {
-        let mut health = self.lanes().map(Lane::health);
+        let mut health = self.destinations().into_iter().map(|(_, health)| health);
         health.find(|health| *health != Health::Ok).unwrap_or(Health::Ok)
     }
 
     /// The health of each destination.
     pub fn destinations(&self) -> Vec<(&'static str, Health)> {
-        self.lanes().map(|lane| (lane.queue.target, lane.health())).collect()
+        let shared = self.forwarded().map(|status| {
+            let health = status.trouble.map_or(Health::Ok, |trouble| {
+                let (records, mebibytes) = (status.waiting, status.bytes >> 20);
+                Health::Degraded(format!("{trouble}; {records} records wait ({mebibytes} MiB)"))
+            });
+            ("clickhouse", health)
+        });
+        self.lanes().map(|lane| (lane.queue.target, lane.health())).chain(shared).collect()
+    }
+
+    /// How records get to a shared database; `None` without one.
+    pub fn forwarded(&self) -> Option<forward::Status> {
+        self.forwarding.as_ref().map(Forwarding::status)
     }
 
     fn lanes(&self) -> impl Iterator<Item = &Lane> {
@@ -315,6 +345,7 @@ impl Sink {
         let deadline = Instant::now() + deadline;
         self.lanes().for_each(|lane| lane.queue.close());
         self.lanes().for_each(|lane| lane.join(deadline));
+        self.forwarding.iter().for_each(|forwarding| forwarding.close(deadline));
         self.counts()
     }
 }

@@ -26,6 +26,11 @@ pub(super) trait Target: Send {
     /// Does a bounded piece of regular upkeep, and returns the time until the next call. Fails where
     /// nothing could be written at present.
     fn tend(&mut self) -> Result<Duration, Error>;
+
+    /// A failure that lasts while batches are written: of a part of the target, or for records alone.
+    fn trouble(&self) -> Option<Error> {
+        None
+    }
 }
 
 /// Writes until the queue is closed and empty, or abandoned.
@@ -34,7 +39,7 @@ pub(super) fn run(queue: &Queue, target: &mut dyn Target) {
     let _finish = Finish(queue);
     loop {
         let (patience, trouble) = match target.tend() {
-            Ok(patience) => (patience, None),
+            Ok(patience) => (patience, target.trouble()),
             Err(error) => (REST_AFTER_FAILURE, Some(error)),
         };
         let is_troubled = trouble.is_some();
@@ -63,7 +68,7 @@ fn write(queue: &Queue, target: &mut dyn Target, batch: &Batch) -> bool {
     loop {
         let Err(error) = target.append(batch) else {
             queue.acknowledge();
-            queue.report(None);
+            queue.report(target.trouble());
             return true;
         };
         // A reader that has gone does not return during shutdown, and no damage heals.

@@ -16,7 +16,7 @@ const FORMATS_AND_KEYS: [&str; 5] = ["robots", "robots_tag", "signature", "crawl
 
 /// The rooms that each room may use beside the base and itself. An arrow only ever points up this
 /// table.
-pub(crate) const USES: [(&str, &[&str]); 43] = [
+pub(crate) const USES: [(&str, &[&str]); 44] = [
     ("framing", &[]),
     ("access_log", &[]),
     ("robots", &[]),
@@ -34,9 +34,10 @@ pub(crate) const USES: [(&str, &[&str]); 43] = [
     ("counts", &["tally"]),
     ("record", &["robots", "tally"]),
     ("lines", &["record"]),
-    ("clickhouse", &["robots", "tally", "counts", "record"]),
     ("spool", &[]),
-    ("violations", &["robots", "tally", "counts", "record", "lines", "clickhouse"]),
+    ("clickhouse", &["robots", "tally", "counts", "record"]),
+    ("forward", &["tally", "record", "spool", "clickhouse"]),
+    ("violations", &["robots", "tally", "counts", "record", "lines", "clickhouse", "forward"]),
     ("evidence", &["signature", "crawlers", "policy"]),
     ("conduct", &["robots", "crawlers", "policy", "enforce"]),
     ("report", &["robots", "crawlers", "policy", "enforce", "comparison", "violations"]),
@@ -130,7 +131,7 @@ pub(crate) const USES: [(&str, &[&str]); 43] = [
     ("api", &["robots", "policy", "enforce", "violations", "report", "admin"]),
     (
         "console",
-        &["crawlers", "policy", "clickhouse", "violations", "report", "publication", "trial"],
+        &["clickhouse", "crawlers", "policy", "violations", "report", "publication", "trial"],
     ),
     (
         "service",
@@ -279,6 +280,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 54] = [
             "tally/",
             "counts/",
             "lines/",
+            "forward/",
             "violations/",
             "evidence/",
             "conduct/",
@@ -325,6 +327,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 54] = [
             "audit/",
             "tally/",
             "record/",
+            "forward/",
             "clickhouse/",
             "violations/",
             "report/",
@@ -391,6 +394,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 54] = [
             "counts/",
             "record/",
             "clickhouse/",
+            "forward/",
             "violations/",
             "evidence/",
             "conduct/",
@@ -419,6 +423,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 54] = [
         "uuid",
         &[
             "gate/record.rs",
+            "forward/forwarder.rs",
             "violations/store/appender.rs",
             "alerts/webhook.rs",
             "report/terms/id.rs",
@@ -447,6 +452,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 54] = [
             "tally/",
             "record/",
             "lines/",
+            "forward/",
             "violations/",
             "evidence/",
             "conduct/",
@@ -473,8 +479,9 @@ pub(crate) const CRATES: [(&str, &[&str]); 54] = [
 /// What reads a clock, and the rooms that may; the others get the time as an argument.
 pub(crate) const CLOCKS: [&str; 4] =
     ["Timestamp::now", "SystemTime::now", "Instant::now", "Zoned::now"];
-pub(crate) const CLOCK_ROOMS: [&str; 12] = [
+pub(crate) const CLOCK_ROOMS: [&str; 13] = [
     "fetch",
+    "forward",
     "lines",
     "violations",
     "evidence",

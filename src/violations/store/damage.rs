@@ -72,6 +72,7 @@ pub(super) fn is_none_of_ours(error: &Error) -> bool {
         | Obstacle::Closed
         | Obstacle::Displaced
         | Obstacle::Truncated
+        | Obstacle::SpoolFull(_)
         | Obstacle::Server(_)
         | Obstacle::Failed(_) => Stamp::of(&error.path).length == 0,
     }

@@ -1,0 +1,255 @@
+//! What the writer and the sender share, and how it goes.
+
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    thread::{self, JoinHandle},
+    time::{Duration, Instant, SystemTime},
+};
+
+use parking_lot::{Condvar, Mutex};
+
+use crate::{
+    clickhouse,
+    record::{Error, Obstacle},
+    spool::Spool,
+};
+
+use super::{Settings, sender::Sender};
+
+/// The part of the limit that stays free of records, for counts and editions.
+const RESERVE: u64 = 8;
+/// The shortest time between two log lines about a lasting failure.
+const MESSAGE_INTERVAL: Duration = Duration::from_secs(60);
+
+/// How the forwarding goes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Status {
+    /// The bytes of the spool.
+    pub bytes: u64,
+    /// Their limit.
+    pub limit: u64,
+    /// The records that wait in the spool.
+    pub waiting: u64,
+    /// The age of the oldest rows that wait; zero where none do.
+    pub age: Duration,
+    /// The records that the server took since the start.
+    pub sent: u64,
+    /// The inserts that succeeded since the start.
+    pub inserts: u64,
+    /// The requests to the server that failed, by code.
+    pub failures: BTreeMap<&'static str, u64>,
+    /// The rows that the server refuses; they were set aside.
+    pub refused: u64,
+    /// The records that damaged segments lost.
+    pub lost: u64,
+    /// The records that the retention removed from the server.
+    pub removed: u64,
+    /// Why the server takes nothing at present.
+    pub trouble: Option<String>,
+}
+
+/// The sending thread and how it goes.
+#[derive(Debug)]
+pub struct Forwarding {
+    shared: Arc<Shared>,
+    sender: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// What the writer and the sender share.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) folder: PathBuf,
+    pub(super) limit: u64,
+    /// Held during a write to the disk, by these two threads alone.
+    pub(super) spool: Mutex<Spool>,
+    bytes: AtomicU64,
+    news: Mutex<News>,
+    control: Mutex<Control>,
+    changed: Condvar,
+}
+
+/// What is told about the spool and the sender. No lock of it is held during a write.
+#[derive(Debug, Default)]
+struct News {
+    waiting: u64,
+    since: Option<SystemTime>,
+    status: Status,
+    code: Option<&'static str>,
+    complained: Option<Instant>,
+}
+
+#[derive(Debug, Default)]
+struct Control {
+    is_closing: bool,
+    until: Option<Instant>,
+    is_finished: bool,
+}
+
+impl Forwarding {
+    pub(super) fn start(spool: Spool, settings: Settings) -> Result<Self, Error> {
+        let shared = Arc::new(Shared {
+            folder: settings.folder.clone(),
+            limit: settings.limit,
+            bytes: AtomicU64::new(spool.bytes()),
+            news: Mutex::default(),
+            control: Mutex::default(),
+            changed: Condvar::new(),
+            spool: Mutex::new(spool),
+        });
+        shared.note(&shared.spool.lock());
+        let sender = Sender::new(Arc::clone(&shared), settings);
+        let thread = thread::Builder::new().name("beadle-sender".to_owned());
+        let thread = thread.spawn(move || sender.run());
+        let sender = thread.map_err(|error| Error {
+            path: "beadle-sender".into(),
+            obstacle: Obstacle::Failed(error.to_string()),
+        })?;
+        Ok(Self { shared, sender: Mutex::new(Some(sender)) })
+    }
+
+    pub(super) fn shared(&self) -> Arc<Shared> {
+        Arc::clone(&self.shared)
+    }
+
+    /// How it goes.
+    pub fn status(&self) -> Status {
+        self.shared.status()
+    }
+
+    /// Sends what waits until the deadline, as long as the server takes it. The rest stays in the spool
+    /// for the next start.
+    pub fn close(&self, until: Instant) {
+        let mut control = self.shared.control.lock();
+        (control.is_closing, control.until) = (true, Some(until));
+        self.shared.changed.notify_all();
+        let is_running = |control: &mut Control| !control.is_finished;
+        let patience = until.saturating_duration_since(Instant::now());
+        self.shared.changed.wait_while_for(&mut control, is_running, patience);
+        let is_finished = control.is_finished;
+        drop(control);
+        let sender = self.sender.lock().take();
+        if is_finished && sender.is_some_and(|sender| sender.join().is_err()) {
+            tracing::error!(code = "spool.panicked", "the sender to ClickHouse panicked");
+        }
+        let Status { waiting, bytes, .. } = self.status();
+        if waiting > 0 {
+            tracing::warn!(
+                code = "spool.left",
+                records = waiting,
+                bytes,
+                "records stay in the spool: the next start sends them"
+            );
+        }
+    }
+}
+
+impl Shared {
+    /// Notes the state of the spool.
+    pub(super) fn note(&self, spool: &Spool) {
+        self.bytes.store(spool.bytes(), Ordering::Relaxed);
+        let (waiting, since) = (spool.records(), spool.since());
+        let mut news = self.news.lock();
+        (news.waiting, news.since) = (waiting, since);
+    }
+
+    pub(super) fn has_room(&self) -> bool {
+        self.bytes.load(Ordering::Relaxed) < self.limit - self.limit / RESERVE
+    }
+
+    fn status(&self) -> Status {
+        let bytes = self.bytes.load(Ordering::Relaxed);
+        let is_finished = self.control.lock().is_finished;
+        let news = self.news.lock();
+        let age = news.since.map_or(Duration::ZERO, |since| since.elapsed().unwrap_or_default());
+        let stopped = || "the sender to ClickHouse has stopped (restart)".to_owned();
+        let trouble = news.status.trouble.clone().or_else(|| is_finished.then(stopped));
+        let (limit, waiting) = (self.limit, news.waiting);
+        Status { bytes, limit, waiting, age, trouble, ..news.status.clone() }
+    }
+
+    /// Waits, and returns whether to go on.
+    pub(super) fn rest(&self, rest: Duration) -> bool {
+        let mut control = self.control.lock();
+        if !control.is_closing {
+            self.changed.wait_while_for(&mut control, |control| !control.is_closing, rest);
+        }
+        control.until.is_none_or(|until| Instant::now() < until)
+    }
+
+    pub(super) fn is_closing(&self) -> bool {
+        self.control.lock().is_closing
+    }
+
+    pub(super) fn finish(&self) {
+        self.control.lock().is_finished = true;
+        self.changed.notify_all();
+    }
+
+    /// Counts an insert that the server took.
+    pub(super) fn took(&self, records: u64) {
+        let mut news = self.news.lock();
+        news.status.inserts += 1;
+        news.status.sent += records;
+    }
+
+    pub(super) fn refused(&self, rows: u64) {
+        self.news.lock().status.refused += rows;
+    }
+
+    pub(super) fn lost(&self, records: u64) {
+        self.news.lock().status.lost += records;
+    }
+
+    pub(super) fn removed(&self, records: u64) {
+        self.news.lock().status.removed += records;
+    }
+
+    /// Notes a failure of the server, and logs it: at once where it is another one, else once a minute.
+    pub(super) fn failed(&self, error: &clickhouse::Error) {
+        let code = error.code();
+        *self.news.lock().status.failures.entry(code).or_default() += 1;
+        self.troubled(code, error.to_string());
+    }
+
+    /// Notes a failure that stops the sending.
+    pub(super) fn troubled(&self, code: &'static str, error: String) {
+        let now = Instant::now();
+        let mut news = self.news.lock();
+        let is_news = news.code != Some(code)
+            || news.complained.is_none_or(|at| now.duration_since(at) >= MESSAGE_INTERVAL);
+        if is_news {
+            (news.code, news.complained) = (Some(code), Some(now));
+        }
+        let records = news.waiting;
+        news.status.trouble = Some(error.clone());
+        drop(news);
+        if is_news {
+            let (bytes, limit) = (self.bytes.load(Ordering::Relaxed), self.limit);
+            tracing::error!(
+                code,
+                records,
+                bytes,
+                limit,
+                error,
+                "cannot send to ClickHouse: records wait in the spool"
+            );
+        }
+    }
+
+    /// Notes that the server takes rows.
+    pub(super) fn recovered(&self) {
+        let mut news = self.news.lock();
+        let was_troubled = news.status.trouble.take().is_some();
+        (news.code, news.complained) = (None, None);
+        let records = news.waiting;
+        drop(news);
+        if was_troubled {
+            tracing::info!(code = "clickhouse.recovered", records, "sending to ClickHouse again");
+        }
+    }
+}
