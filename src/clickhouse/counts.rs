@@ -6,7 +6,10 @@
 use jiff::Timestamp;
 use serde::Deserialize;
 
-use super::{condition, reader::Reader};
+use super::{
+    condition::{self, Conditions},
+    reader::Reader,
+};
 use crate::{
     counts::{
         Counted, Dimension, Loading, Part, Question, Referral, SeriesCounts, SeriesTexts, Table,
@@ -18,6 +21,8 @@ use crate::{
 
 /// The most series that are asked for by their ids.
 const MOST_IDS: usize = 500;
+/// The most hours of one answer: a week.
+const MOST_HOURS: usize = 7 * 24;
 
 #[derive(Deserialize)]
 struct Version {
@@ -102,17 +107,25 @@ impl Reader {
         let hours: Vec<_> = versions.iter().map(|one| (one.hour, one.version)).collect();
         let [first, until] = question.hours();
         for mut loading in counts.missing(part, &hours, first, until) {
-            match part {
-                Part::Requests => self.read_requests(counts, &mut loading)?,
-                Part::Places => self.read_places(counts, &mut loading)?,
+            for hours in loading.parts(MOST_HOURS) {
+                let mut span = Conditions::default();
+                condition::require_hours(&mut span, hours[0], hours[1]);
+                match part {
+                    Part::Requests => self.read_requests(counts, &mut loading, &span)?,
+                    Part::Places => self.read_places(counts, &mut loading, &span)?,
+                }
             }
             counts.take_in(part, loading);
         }
         Ok(())
     }
 
-    fn read_requests(&self, counts: &mut Table, loading: &mut Loading) -> Result<(), Error> {
-        let span = span(loading);
+    fn read_requests(
+        &self,
+        counts: &mut Table,
+        loading: &mut Loading,
+        span: &Conditions,
+    ) -> Result<(), Error> {
         let sql = format!(
             "SELECT hour, series, sum(r) AS requests, sum(f) AS folded, sum(d) AS dropped FROM \
              (SELECT hour, series, max(requests) AS r, max(folded) AS f, max(dropped) AS d \
@@ -124,7 +137,7 @@ impl Reader {
             rows.iter().map(|row| row.series).filter(|id| !counts.knows(*id)).collect();
         unknown.sort_unstable();
         unknown.dedup();
-        self.learn(counts, &span, &unknown)?;
+        self.learn(counts, span, &unknown)?;
         for Requests { hour, series, requests, folded, dropped } in rows {
             counts.add(loading, hour, series, SeriesCounts { requests, folded, dropped });
         }
@@ -132,12 +145,7 @@ impl Reader {
     }
 
     /// Reads the values of these series.
-    fn learn(
-        &self,
-        counts: &mut Table,
-        span: &condition::Conditions,
-        ids: &[i64],
-    ) -> Result<(), Error> {
+    fn learn(&self, counts: &mut Table, span: &Conditions, ids: &[i64]) -> Result<(), Error> {
         if ids.is_empty() {
             return Ok(());
         }
@@ -165,8 +173,12 @@ impl Reader {
         Ok(())
     }
 
-    fn read_places(&self, counts: &mut Table, loading: &mut Loading) -> Result<(), Error> {
-        let span = span(loading);
+    fn read_places(
+        &self,
+        counts: &mut Table,
+        loading: &mut Loading,
+        span: &Conditions,
+    ) -> Result<(), Error> {
         let sql = format!(
             "SELECT hour, kind, site, product_token, place, sum(v) AS violations FROM \
              (SELECT hour, kind, site, product_token, place, max(violations) AS v \
@@ -312,12 +324,4 @@ impl Reader {
             format!("'{address}' has rows that are not Beadle's: {why} (restore a copy)");
         Error { path: address.into(), obstacle: Obstacle::Server(sentence) }
     }
-}
-
-/// The hours that are being read.
-fn span(loading: &Loading) -> condition::Conditions {
-    let [first, last] = loading.span();
-    let mut conditions = condition::Conditions::default();
-    condition::require_hours(&mut conditions, first, last);
-    conditions
 }

@@ -327,10 +327,13 @@ impl Row {
 /// The conditions on records within a range.
 fn conditions(filter: &Filter, range: Range) -> Conditions {
     let mut conditions = condition::of_filter(filter);
-    let [first_day, last_day] = range.days();
-    let Range { first, last } = range;
-    conditions.require(format_args!("day BETWEEN {first_day} AND {last_day}"));
-    conditions.require(format_args!("sequence BETWEEN {first} AND {last}"));
+    // A condition that all records meet would only be read.
+    if range != Range::ALL {
+        let [first_day, last_day] = range.days();
+        let Range { first, last } = range;
+        conditions.require(format_args!("day BETWEEN {first_day} AND {last_day}"));
+        conditions.require(format_args!("sequence BETWEEN {first} AND {last}"));
+    }
     conditions
 }
 

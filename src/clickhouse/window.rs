@@ -36,6 +36,9 @@ pub(super) struct Windows {
 }
 
 impl Range {
+    /// All sequence numbers.
+    pub(super) const ALL: Self = Self { first: 0, last: u64::MAX };
+
     /// The sequence numbers that the filter leaves. They begin with the time.
     pub(super) fn of(filter: &Filter) -> Self {
         let from = |time| sequence(ceiling(time));
@@ -205,7 +208,7 @@ mod tests {
             Range::of(&filter(at("1970-01-01T00:00:00.0001Z"), at("1970-01-01T00:00:00.0011Z")));
         assert_eq!(range, Range { first: 1 << 22, last: (2 << 22) - 1 });
         assert!(Range::of(&filter(None, at("1960-01-01T00:00:00Z"))).is_empty());
-        assert_eq!(Range::of(&Filter::default()), Range { first: 0, last: u64::MAX });
+        assert_eq!(Range::of(&Filter::default()), Range::ALL);
         assert_eq!(Range::of(&Filter::default()).days(), [19_700_101, u32::MAX]);
     }
 
