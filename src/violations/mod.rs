@@ -50,8 +50,8 @@ mod lane; // a queue with its writer
 mod log; // records as JSON lines
 mod notes; // editions, quarantine and fetches that wait for the database
 mod queue; // bounded, between the requests and one writer
+mod relay; // notes into the local database, records on their way to ClickHouse
 mod retention; // how many old records may go, and when
-mod shared; // notes into the local database, records on their way to ClickHouse
 mod sink; // the door: takes records and notes
 mod size_limit; // how large a database may become
 mod store; // SQLite: schema, transactions, queries

@@ -223,7 +223,16 @@ fn a_server_that_is_killed_hangs_is_slow_or_full_costs_no_request_and_no_record(
     assert_eq!(counted(&server), found.len() as u64);
     let all = server.number("SELECT toUInt64(sum(requests)) FROM counts FINAL")
         + server.number("SELECT toUInt64(sum(requests)) FROM people FINAL");
-    assert_eq!(all, sent, "every request counts once");
+    let groups = server.ask(
+        "SELECT class, action, reason, product_token, toUInt64(sum(requests)) FROM counts FINAL \
+         GROUP BY class, action, reason, product_token FORMAT TabSeparated",
+    );
+    assert_eq!(
+        all,
+        sent,
+        "every request counts once: {groups}\n{}",
+        beadle.admin_page("/metrics").text()
+    );
     assert!(longest < Duration::from_secs(2), "no request waits for the server: {longest:?}");
 }
 
