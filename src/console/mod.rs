@@ -1,7 +1,7 @@
 //! The console: what several verbs read, write and ask for.
 //!
 //! ```text
-//! config, password      the policy file as an option; the server of its records
+//! config, database      the policy file as an option; the file and the server of its database
 //! input, robots_file, web    files, standard input, pages of the web
 //! output, screen, table, destination    lines, the terminal, tables, files that are written
 //! exit                  exit codes and errors
@@ -9,11 +9,12 @@
 //! runtime               the runtime of everything that waits
 //! ```
 //!
-//! May use: policy, clickhouse, crawlers, violations, report, publication, trial, fetch, diagnostic, escape. Must not
+//! May use: policy, crawlers, clickhouse, violations, report, publication, trial, fetch, diagnostic, escape. Must not
 //! know: any verb.
 
 pub(crate) mod completions;
 pub(crate) mod config;
+pub(crate) mod database;
 pub(crate) mod destination;
 pub(crate) mod exit;
 pub(crate) mod input;
