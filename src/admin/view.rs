@@ -13,7 +13,7 @@ use crate::{
     gate::Gate,
     metrics::Metrics,
     publication::{Handles, Reloads},
-    violations::{CountsInMemory, Sink},
+    violations::{CountsInMemory, Location, Sink},
 };
 
 /// The data that the pages show.
@@ -28,7 +28,7 @@ pub struct View {
     /// What opens the listener.
     pub access: Arc<Access>,
     /// The database; `None` if records are not kept.
-    pub database: Option<PathBuf>,
+    pub database: Option<Location>,
     /// The counts of the database that were read.
     pub counts: CountsInMemory,
     /// How long records are kept.

@@ -55,7 +55,7 @@ impl Inquiry {
                           violations.database, and restart Beadle)";
             return Err(Problem::new(Kind::NoDatabase, detail));
         };
-        Ok(Store::open_read_only(database)?.sharing(&self.view.counts))
+        Ok(database.open()?.sharing(&self.view.counts))
     }
 
     /// The state in force.

@@ -2,7 +2,8 @@
 //!
 //! [`inserts`] turns what a node has into rows ([`Insert`]) without any connection; a [`Client`] sends
 //! them, and answers questions, each within a deadline. A row has the same key whenever it is sent, so
-//! an insert that comes again changes nothing. [`migrate`] makes the tables.
+//! an insert that comes again changes nothing. [`migrate`] makes the tables. A [`Reader`] answers the
+//! questions of reports and pages, with the same meaning as the database of one node.
 //!
 //! May use: robots, tally, counts, record, text, fetch, version. Must not know: violations, policy, the
 //! local database, any clock.
@@ -11,16 +12,25 @@ pub use self::{
     client::{Attempt, Client, Settings},
     error::{Error, Failure},
     insert::{Insert, Origin, Portion, inserts},
+    reader::Reader,
     schema::{check, migrate},
     table::Table,
 };
 
 mod client; // requests with deadlines
+mod condition; // conditions in SQL, with foreign texts quoted
+mod counts; // counts by hour, read into memory
+mod editions; // editions with their periods in the fleet
 mod error; // failures, with the server's own words
 mod insert; // rows of one table, ready to be sent
+mod names; // the names in records and counts
+mod periods; // the periods of all nodes as those of the fleet
+mod reader; // who answers questions
+mod records; // records listed, counted and grouped
 mod rows; // values as rows
 mod schema; // the tables, and their versions
 mod table; // the tables by name and number
+mod window; // ranges of time, from one end to the other
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -8,6 +8,9 @@ use crate::{
     text::Text,
 };
 
+mod schema;
+pub(crate) mod server;
+
 const ORIGIN: Origin<'_> = Origin { node: "a", run: "r", batch: 7 };
 
 fn encoded(records: &[&Violation], counts: &Rollups, editions: &[&Edition]) -> Vec<Insert> {

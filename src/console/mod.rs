@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! config, start         the policy as an option, and at the start of a server
-//! password              the server of its records
+//! database              the file and the server of its database
 //! input, robots_file, web    files, standard input, pages of the web
 //! output, screen, table, destination    lines, the terminal, tables, files that are written
 //! exit                  exit codes and errors
@@ -15,6 +15,7 @@
 
 pub(crate) mod completions;
 pub(crate) mod config;
+pub(crate) mod database;
 pub(crate) mod destination;
 pub(crate) mod exit;
 pub(crate) mod input;

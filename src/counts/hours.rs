@@ -140,6 +140,13 @@ impl Loading {
         ends.map(|end| end.map_or(0, |(hour, _)| *hour))
     }
 
+    /// The first and the last hour of each part, of so many hours at most.
+    pub(crate) fn parts(&self, most: usize) -> Vec<[i64; 2]> {
+        let hours: Vec<i64> = self.hours.keys().copied().collect();
+        let ends = |part: &[i64]| Some([*part.first()?, *part.last()?]);
+        hours.chunks(most).filter_map(ends).collect()
+    }
+
     /// The counts of an hour, for one more. The hours come in order.
     pub(super) fn hour(&mut self, hour: i64) -> &mut Gathered {
         if hour != self.hour {

@@ -174,7 +174,7 @@ impl Follower {
     async fn news(&mut self) -> Option<String> {
         let (filter, after) = (self.filter.clone(), self.after);
         let database = self.view.database.clone()?;
-        let asked = move || News::after(&Store::open_read_only(&database)?, &filter, after);
+        let asked = move || News::after(&database.open()?, &filter, after);
         match tokio::task::spawn_blocking(asked).await {
             Ok(Ok(news)) => {
                 self.after = Some(news.listing.end);
@@ -208,7 +208,7 @@ impl News {
             let listing = Listing { end: latest, ..Listing::default() };
             return Ok(Self { listing, has_gap: false });
         };
-        let from = after.max(latest.saturating_sub(REACH));
+        let from = after.max(store.reach_back(latest, REACH));
         let next = Filter { after_sequence: Some(from), limit: Some(BATCH), ..filter.clone() };
         let listing = store.query(&next)?;
         let is_all = listing.records.len() < BATCH;

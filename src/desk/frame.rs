@@ -1,7 +1,5 @@
 //! What the pages share: the frame, and questions to the database.
 
-use std::path::Path;
-
 use askama::Template;
 use axum::{
     http::StatusCode,
@@ -11,7 +9,7 @@ use axum::{
 pub(super) use crate::admin::html;
 use crate::{
     admin::{Live, View},
-    violations::{Error, Store},
+    violations::{Error, Location, Store},
 };
 
 /// What every page has around its content.
@@ -64,7 +62,7 @@ pub(super) async fn try_ask<T: Send + 'static>(
 ) -> Result<T, NoAnswer> {
     let database = view.database.clone().ok_or(NoAnswer::NoDatabase)?;
     let counts = view.counts.clone();
-    let asked = move |database: &Path| question(&Store::open_read_only(database)?.sharing(&counts));
+    let asked = move |database: &Location| question(&database.open()?.sharing(&counts));
     match tokio::task::spawn_blocking(move || asked(&database)).await {
         Ok(answer) => answer.map_err(|error| NoAnswer::Unreadable(error.to_string())),
         Err(error) => {

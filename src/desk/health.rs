@@ -259,6 +259,19 @@ fn records(handles: &Handles) -> Vec<Fact> {
         let is_bad = name == "dropped" && number > 0;
         facts.push(Fact { is_bad, ..fact(name, grouped(number)) });
     }
+    if let Some(status) = sink.forwarded() {
+        let mebibytes = status.bytes.div_ceil(1 << 20);
+        let waiting = format!("{} violations, {mebibytes} MiB", grouped(status.waiting));
+        facts.push(fact("in the spool", waiting));
+        facts.push(fact("taken by ClickHouse", grouped(status.sent)));
+        for (name, number) in
+            [("refused by ClickHouse", status.refused), ("lost in the spool", status.lost)]
+        {
+            if number > 0 {
+                facts.push(Fact { is_bad: true, ..fact(name, grouped(number)) });
+            }
+        }
+    }
     let history = [lost.editions, lost.fetches, lost.hosts, lost.clock_leaps, lost.quarantine];
     let lost = history.iter().sum::<u64>() + sink.lost_requests();
     if lost > 0 {

@@ -7,13 +7,14 @@ use uuid::Uuid;
 use crate::{
     clickhouse::{Insert, Origin, Portion, Table, inserts},
     record::{Edition, Error, Obstacle, Overflow, Violation},
-    spool::{self, Fault, Frame, Spool},
+    spool::{Frame, Spool},
     tally::Rollups,
 };
 
 use super::{
     Settings,
-    state::{Forwarding, Shared},
+    forwarding::Forwarding,
+    state::{Shared, failed},
     totals::Totals,
 };
 
@@ -160,14 +161,4 @@ fn frame(insert: &Insert) -> Frame<'_> {
         _ => 0,
     };
     Frame { kind: insert.table.number(), records, bytes: &insert.rows }
-}
-
-/// A failure of the spool as one of the store.
-pub(super) fn failed(error: spool::Error) -> Error {
-    let spool::Error { path, fault } = error;
-    match fault {
-        Fault::Full(limit) => Error { path, obstacle: Obstacle::SpoolFull(limit) },
-        Fault::InUse => Error { path, obstacle: Obstacle::Locked },
-        Fault::System(error) => Error::from_io(&path, &error),
-    }
 }

@@ -6,7 +6,7 @@
 //! Rows have keys of their own, so a retry changes nothing: of counts by hour, each row has the whole
 //! count of this run. Rows that the server refuses for ever are set aside. [`Forwarding`] tells how it goes.
 //!
-//! May use: tally, record, spool, clickhouse, escape. Must not know: violations, policy, who reads.
+//! May use: tally, record, spool, clickhouse, text, escape. Must not know: violations, policy, who reads.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -14,10 +14,12 @@ use crate::clickhouse;
 
 pub use self::{
     forwarder::{Batch, Forwarder},
-    state::{Forwarding, Status},
+    forwarding::Forwarding,
+    state::Status,
 };
 
 mod forwarder; // the writer's side: batches into the spool
+mod forwarding; // the sending thread
 mod refusals; // rows that the server refuses, set aside
 mod retention; // old days, dropped
 mod sender; // the thread that sends

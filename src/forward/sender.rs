@@ -11,12 +11,10 @@ use crate::{
 };
 
 use super::{
-    Settings,
-    forwarder::failed,
-    refusals,
+    Settings, refusals,
     retention::Retention,
     shipment::{DEADLINE, Progress, Shipment},
-    state::Shared,
+    state::{Shared, failed},
 };
 
 /// How long rows wait for others to share an insert: the server takes few large ones best.
@@ -232,7 +230,8 @@ impl Sender {
     }
 
     fn drop_old(&mut self, client: &Client) -> Result<(), Error> {
-        let Some(retention) = &mut self.retention else { return Ok(()) };
+        let retention = self.retention.as_mut().filter(|_| !self.shared.is_closing());
+        let Some(retention) = retention else { return Ok(()) };
         let removed = retention.pass(client, Instant::now())?;
         self.shared.removed(removed);
         Ok(())

@@ -3,11 +3,7 @@
 use std::{
     collections::BTreeMap,
     path::PathBuf,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-    thread::{self, JoinHandle},
+    sync::atomic::{AtomicU64, Ordering},
     time::{Duration, Instant, SystemTime},
 };
 
@@ -16,10 +12,8 @@ use parking_lot::{Condvar, Mutex};
 use crate::{
     clickhouse,
     record::{Error, Obstacle},
-    spool::Spool,
+    spool::{self, Fault, Spool},
 };
-
-use super::{Settings, sender::Sender};
 
 /// The part of the limit that stays free of records, for counts and editions.
 const RESERVE: u64 = 8;
@@ -53,13 +47,6 @@ pub struct Status {
     pub trouble: Option<String>,
 }
 
-/// The sending thread and how it goes.
-#[derive(Debug)]
-pub struct Forwarding {
-    shared: Arc<Shared>,
-    sender: Mutex<Option<JoinHandle<()>>>,
-}
-
 /// What the writer and the sender share.
 #[derive(Debug)]
 pub(super) struct Shared {
@@ -90,65 +77,21 @@ struct Control {
     is_finished: bool,
 }
 
-impl Forwarding {
-    pub(super) fn start(spool: Spool, settings: Settings) -> Result<Self, Error> {
-        let shared = Arc::new(Shared {
-            folder: settings.folder.clone(),
-            limit: settings.limit,
-            bytes: AtomicU64::new(spool.bytes()),
+impl Shared {
+    pub(super) fn new(spool: Spool) -> Self {
+        let shared = Self {
+            folder: spool.folder().to_owned(),
+            limit: spool.limit(),
+            bytes: AtomicU64::new(0),
             news: Mutex::default(),
             control: Mutex::default(),
             changed: Condvar::new(),
             spool: Mutex::new(spool),
-        });
+        };
         shared.note(&shared.spool.lock());
-        let sender = Sender::new(Arc::clone(&shared), settings);
-        let thread = thread::Builder::new().name("beadle-sender".to_owned());
-        let thread = thread.spawn(move || sender.run());
-        let sender = thread.map_err(|error| Error {
-            path: "beadle-sender".into(),
-            obstacle: Obstacle::Failed(error.to_string()),
-        })?;
-        Ok(Self { shared, sender: Mutex::new(Some(sender)) })
+        shared
     }
 
-    pub(super) fn shared(&self) -> Arc<Shared> {
-        Arc::clone(&self.shared)
-    }
-
-    /// How it goes.
-    pub fn status(&self) -> Status {
-        self.shared.status()
-    }
-
-    /// Sends what waits until the deadline, as long as the server takes it. The rest stays in the spool
-    /// for the next start.
-    pub fn close(&self, until: Instant) {
-        let mut control = self.shared.control.lock();
-        (control.is_closing, control.until) = (true, Some(until));
-        self.shared.changed.notify_all();
-        let is_running = |control: &mut Control| !control.is_finished;
-        let patience = until.saturating_duration_since(Instant::now());
-        self.shared.changed.wait_while_for(&mut control, is_running, patience);
-        let is_finished = control.is_finished;
-        drop(control);
-        let sender = self.sender.lock().take();
-        if is_finished && sender.is_some_and(|sender| sender.join().is_err()) {
-            tracing::error!(code = "spool.panicked", "the sender to ClickHouse panicked");
-        }
-        let Status { waiting, bytes, .. } = self.status();
-        if waiting > 0 {
-            tracing::warn!(
-                code = "spool.left",
-                records = waiting,
-                bytes,
-                "records stay in the spool: the next start sends them"
-            );
-        }
-    }
-}
-
-impl Shared {
     /// Notes the state of the spool.
     pub(super) fn note(&self, spool: &Spool) {
         self.bytes.store(spool.bytes(), Ordering::Relaxed);
@@ -161,13 +104,15 @@ impl Shared {
         self.bytes.load(Ordering::Relaxed) < self.limit - self.limit / RESERVE
     }
 
-    fn status(&self) -> Status {
+    pub(super) fn status(&self) -> Status {
         let bytes = self.bytes.load(Ordering::Relaxed);
-        let is_finished = self.control.lock().is_finished;
+        let control = self.control.lock();
+        let has_stopped = control.is_finished && !control.is_closing;
+        drop(control);
         let news = self.news.lock();
         let age = news.since.map_or(Duration::ZERO, |since| since.elapsed().unwrap_or_default());
         let stopped = || "the sender to ClickHouse has stopped (restart)".to_owned();
-        let trouble = news.status.trouble.clone().or_else(|| is_finished.then(stopped));
+        let trouble = news.status.trouble.clone().or_else(|| has_stopped.then(stopped));
         let (limit, waiting) = (self.limit, news.waiting);
         Status { bytes, limit, waiting, age, trouble, ..news.status.clone() }
     }
@@ -179,6 +124,17 @@ impl Shared {
             self.changed.wait_while_for(&mut control, |control| !control.is_closing, rest);
         }
         control.until.is_none_or(|until| Instant::now() < until)
+    }
+
+    /// Asks the sender to end, and returns whether it did by then.
+    pub(super) fn close(&self, until: Instant) -> bool {
+        let mut control = self.control.lock();
+        (control.is_closing, control.until) = (true, Some(until));
+        self.changed.notify_all();
+        let is_running = |control: &mut Control| !control.is_finished;
+        let patience = until.saturating_duration_since(Instant::now());
+        self.changed.wait_while_for(&mut control, is_running, patience);
+        control.is_finished
     }
 
     pub(super) fn is_closing(&self) -> bool {
@@ -251,5 +207,15 @@ impl Shared {
         if was_troubled {
             tracing::info!(code = "clickhouse.recovered", records, "sending to ClickHouse again");
         }
+    }
+}
+
+/// A failure of the spool as one of the store.
+pub(super) fn failed(error: spool::Error) -> Error {
+    let spool::Error { path, fault } = error;
+    match fault {
+        Fault::Full(limit) => Error { path, obstacle: Obstacle::SpoolFull(limit) },
+        Fault::InUse => Error { path, obstacle: Obstacle::Locked },
+        Fault::System(error) => Error::from_io(&path, &error),
     }
 }

@@ -3,7 +3,6 @@
 use crate::diagnostic::Diagnostic;
 
 use super::{
-    database::Database,
     sections::Policy,
     server::Server,
     timeouts::Timeouts,
@@ -84,13 +83,12 @@ fn violations(old: &Violations, new: &Violations) -> Vec<&'static str> {
         redact_query,
         client_ip,
     } = old;
-    let same = |is_same: fn(&Database, &Database) -> bool| match (database, &new.database) {
-        (Some(old), Some(new)) => is_same(old, new),
-        (old, new) => old == new,
-    };
+    let both = database.as_ref().zip(new.database.as_ref());
+    let is_same_place = both.map_or(*database == new.database, |(old, new)| old.is_same_place(new));
+    let has_same_settings = both.is_none_or(|(old, new)| old.has_same_settings(new));
     changed(&[
-        ("violations.database", same(Database::is_same_place)),
-        ("violations.clickhouse", same(Database::has_same_settings)),
+        ("violations.database", is_same_place),
+        ("violations.clickhouse", has_same_settings),
         ("violations.on_damage", *on_damage == new.on_damage),
         ("violations.log", *log == new.log),
         ("violations.retention", *retention == new.retention),
@@ -120,55 +118,4 @@ fn place(root: &Node, key: &str) -> Option<(u32, u32)> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn policy(sections: &str) -> (Policy, String) {
-        let text =
-            format!("{sections}sites:\n  - hosts: [a.example]\n    origin: http://127.0.0.1:1\n");
-        (text.parse().expect("a policy"), text)
-    }
-
-    #[test]
-    fn each_changed_key_is_named_with_its_line() {
-        let base = "server:\n  threads: 2\nviolations:\n  database: a.db\n";
-        for (changed, expected) in [
-            (base.to_owned(), &[][..]),
-            // Another way to write the same.
-            (base.replace("2", "2\n  timeouts: { drain: 30000ms }"), &[]),
-            (base.replace("threads: 2", "threads: 3"), &[("server.threads", Some(2))]),
-            (
-                base.replace("  threads: 2", "  timeouts:\n    drain: 3s\n    client_read: 1s"),
-                &[
-                    ("server.threads", Some(1)),
-                    ("server.timeouts.client_read", Some(4)),
-                    ("server.timeouts.drain", Some(3)),
-                ],
-            ),
-            (
-                "server: { threads: 2, listen: [127.0.0.1:2] }\n".to_owned(),
-                &[
-                    ("server.listen", Some(1)),
-                    ("violations.database", None),
-                    ("violations.log", None),
-                ],
-            ),
-            (
-                base.replace("a.db", "b.db\n  retention: 1d\n  client_ip: hash"),
-                &[
-                    ("violations.database", Some(4)),
-                    ("violations.retention", Some(5)),
-                    ("violations.client_ip", Some(6)),
-                ],
-            ),
-        ] {
-            let (next, text) = policy(&changed);
-            let findings = restart_findings(&policy(base).0, &next, text.as_bytes());
-            let found: Vec<_> = findings
-                .iter()
-                .map(|one| (one.message.split(':').next().unwrap_or_default(), one.place.line))
-                .collect();
-            assert_eq!(found, expected, "{changed}");
-        }
-    }
-}
+mod tests;

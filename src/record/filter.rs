@@ -51,6 +51,25 @@ pub struct Listing {
     pub end: u64,
 }
 
+/// A column by which records can be counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecordColumn {
+    /// The judged product token.
+    ProductToken,
+    /// The stable code of the reason.
+    Reason,
+    /// The rule's directive.
+    Directive,
+    /// The rule's path pattern.
+    Pattern,
+    /// The path without its query.
+    Path,
+    /// The client, as recorded.
+    ClientIp,
+    /// The day of UTC, as `2026-11-20`.
+    Day,
+}
+
 impl Filter {
     /// Whether the record meets the conditions; the reader applies `limit` and `after_sequence`.
     pub fn matches(&self, violation: &Violation) -> bool {

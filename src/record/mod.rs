@@ -12,7 +12,7 @@ pub use self::{
         ClockLeap, Edition, EditionPeriod, Fetch, HostPeriod, Quarantined, SiteHosts, Unread,
     },
     error::{Error, Obstacle},
-    filter::{Filter, Listing},
+    filter::{Filter, Listing, RecordColumn},
     names::{NameFound, NameKind},
     overflow::Overflow,
     redaction::{REDACTED, redact_query},

@@ -1,17 +1,15 @@
 //! The admin listener's access and hosts, and counts in memory for its pages.
 
-use std::path::Path;
-
 use crate::{
     admin,
     console::exit::Error,
     policy,
-    violations::{CountsInMemory, PlaceKind, Question, Store},
+    violations::{CountsInMemory, Location, PlaceKind, Question},
 };
 
 /// Reads the counts of a database into memory. The pages name a failure.
-pub(super) fn read_counts(database: &Path, counts: &CountsInMemory) {
-    let Ok(store) = Store::open_read_only(database) else { return };
+pub(super) fn read_counts(database: &Location, counts: &CountsInMemory) {
+    let Ok(store) = database.open() else { return };
     let (store, all) = (store.sharing(counts), Question::default());
     let _ = store.counted(&all);
     let _ = store.places(PlaceKind::Path, &all, 0);

@@ -20,7 +20,10 @@ use jiff::Timestamp;
 
 use crate::{
     acme, admin, api,
-    console::exit::{Error, Exit},
+    console::{
+        database::location,
+        exit::{Error, Exit},
+    },
     decide, desk,
     gate::Gate,
     lines::Log,
@@ -101,9 +104,10 @@ impl Service {
         let counts = CountsInMemory::default();
         if let Some(admin) = &server.admin {
             let access = Arc::new(admin_access(admin)?);
+            let database = location(&policy)?;
             let listener = sockets.take(admin.address)?;
             let hosts = admin_hosts(admin);
-            if let Some(database) = policy.violations.local_database().map(Path::to_owned) {
+            if let Some(database) = database.clone() {
                 let counts = counts.clone();
                 // The first page need not wait for it.
                 tokio::task::spawn_blocking(move || read_counts(&database, &counts));
@@ -113,7 +117,7 @@ impl Service {
                 sink: Arc::clone(&sink),
                 ready: Arc::clone(&ready),
                 access,
-                database: policy.violations.local_database().map(Path::to_owned),
+                database,
                 counts: counts.clone(),
                 retention: policy.violations.retention,
                 now: Timestamp::now,

@@ -6,11 +6,12 @@ use jiff::Timestamp;
 
 use crate::{
     alerts::{self, Offender},
+    console::database::location,
     crawlers::Outcome,
     metrics,
     policy::Policy,
     publication::Publisher,
-    violations::{CountsInMemory, Dimension, Question, Store},
+    violations::{CountsInMemory, Dimension, Question},
 };
 
 /// Sends alerts about the state of the server. `policy` is that of the start.
@@ -31,7 +32,7 @@ pub(super) fn watch_for_alerts(
 /// database there are none: the sink names its failure.
 fn known_offenders(policy: &Policy, counts: &CountsInMemory) -> BTreeSet<Offender> {
     let mut known = BTreeSet::new();
-    let Some(database) = policy.violations.local_database() else { return known };
+    let Ok(Some(database)) = location(policy) else { return known };
     let now = Timestamp::now();
     let question = Question {
         since: now.checked_sub(policy.violations.retention).unwrap_or(Timestamp::MIN),
@@ -39,8 +40,7 @@ fn known_offenders(policy: &Policy, counts: &CountsInMemory) -> BTreeSet<Offende
         only_violations: true,
         ..Question::default()
     };
-    let counted =
-        Store::open_read_only(database).and_then(|store| store.sharing(counts).counted(&question));
+    let counted = database.open().and_then(|store| store.sharing(counts).counted(&question));
     for one in counted.unwrap_or_default() {
         let [site, token, standing] = one.key.as_slice() else { continue };
         if *standing == Outcome::Contradicted.as_str() {

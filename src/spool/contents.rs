@@ -1,9 +1,16 @@
 //! The frames of a segment, read back: what is whole, and what is lost.
 
-use super::{
-    frame::{Frame, HEADER, Header},
-    segment::{PREFIX, Totals},
-};
+use super::frame::{Frame, HEADER, Header};
+
+/// The bytes before the first frame.
+pub(super) const PREFIX: usize = 8;
+
+/// The totals of a segment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Totals {
+    pub(super) frames: u64,
+    pub(super) records: u64,
+}
 
 /// The frames of a segment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

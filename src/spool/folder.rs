@@ -9,10 +9,10 @@ use std::{
 };
 
 use super::{
-    contents::Contents,
+    contents::{Contents, PREFIX},
     error::{Error, Fault},
     frame::Frame,
-    segment::{DAMAGED, OPEN, PREFIX, SEALED, SEGMENT, Sealed, Segment, name, sync_folder},
+    segment::{DAMAGED, OPEN, SEALED, SEGMENT, Sealed, Segment, name, sync_folder},
 };
 
 /// A folder of segments, used by one process.

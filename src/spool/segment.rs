@@ -8,15 +8,17 @@ use std::{
     time::SystemTime,
 };
 
-use super::{contents::Contents, error::Error, frame::Frame};
+use super::{
+    contents::{Contents, PREFIX, Totals},
+    error::Error,
+    frame::Frame,
+};
 
 /// The size from which a segment is sealed.
 pub const SEGMENT: u64 = 4 << 20;
 
 /// What stands before the first frame.
-const MAGIC: &[u8; 8] = b"BEADSPL1";
-/// The bytes of it.
-pub(super) const PREFIX: usize = 8;
+const MAGIC: &[u8; PREFIX] = b"BEADSPL1";
 /// The mode of the files: they have what clients sent.
 const MODE: u32 = 0o600;
 
@@ -24,13 +26,6 @@ const MODE: u32 = 0o600;
 pub(super) const OPEN: &str = "open";
 pub(super) const SEALED: &str = "segment";
 pub(super) const DAMAGED: &str = "damaged";
-
-/// The totals of a segment.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Totals {
-    pub(super) frames: u64,
-    pub(super) records: u64,
-}
 
 /// A sealed segment.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@
 //! each crawler's fetches ([`Fetch`]), and jumps of the clock ([`ClockLeap`]). It counts all requests by
 //! hour ([`Rollups`]); whatever summarises asks for these counts ([`Question`]).
 //!
-//! May use: tally, counts, record, lines, forward, robots, text, diagnostic, escape, product_token. Must not know: policy, enforce, proxy,
+//! May use: tally, counts, record, lines, clickhouse, forward, robots, text, diagnostic, escape, product_token. Must not know: policy, enforce, proxy,
 //! admin, cli.
 
 pub use crate::{
@@ -20,8 +20,8 @@ pub use crate::{
     lines::LogTarget,
     record::{
         ClockLeap, Edition, EditionPeriod, Error, Fetch, Filter, HostPeriod, Listing, NameFound,
-        NameKind, Obstacle, Overflow, Quarantined, REDACTED, Robots, RobotsRead, SCHEMA, SiteHosts,
-        Unread, Violation, csv, redact_query, rule_line,
+        NameKind, Obstacle, Overflow, Quarantined, REDACTED, RecordColumn, Robots, RobotsRead,
+        SCHEMA, SiteHosts, Unread, Violation, csv, redact_query, rule_line,
     },
     tally::{
         Detail, Hour, People, PeopleCount, PlaceCount, PlaceKind, Places, ReadState, ReferralCount,
@@ -37,7 +37,7 @@ pub use self::{
     history::History,
     notes::NoteCounts,
     sink::{Settings, Sink},
-    store::{CompactionPlan, DatabaseCopy, Examination, Fault, RecordColumn, Store, Table},
+    store::{CompactionPlan, DatabaseCopy, Examination, Fault, Location, Store, Table},
     waiting::Record,
 };
 
@@ -50,8 +50,8 @@ mod lane; // a queue with its writer
 mod log; // records as JSON lines
 mod notes; // editions, quarantine and fetches that wait for the database
 mod queue; // bounded, between the requests and one writer
+mod relay; // notes into the local database, records on their way to ClickHouse
 mod retention; // how many old records may go, and when
-mod shared; // notes into the local database, records on their way to ClickHouse
 mod sink; // the door: takes records and notes
 mod size_limit; // how large a database may become
 mod store; // SQLite: schema, transactions, queries

@@ -23,8 +23,8 @@ use crate::{
         lane::Lane,
         log::Log,
         notes::Notes,
+        relay::Relay,
         retention::Retention,
-        shared::Shared,
         size_limit::SizeLimit,
         store::{Appender, Limits},
     },
@@ -141,8 +141,8 @@ impl Sink {
                 let (tally, fill) = (Arc::clone(&tally), Arc::clone(&fill));
                 let lane = match forwarder {
                     Some(forwarder) => {
-                        let shared = Shared::new(database, forwarder, Arc::clone(&fill));
-                        Lane::start("database", queue, shared, tally, fill)?
+                        let relay = Relay::new(database, forwarder, Arc::clone(&fill));
+                        Lane::start("database", queue, relay, tally, fill)?
                     }
                     None => Lane::start("database", queue, database, tally, fill)?,
                 };

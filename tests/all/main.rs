@@ -90,6 +90,7 @@ mod reload;
 mod remote_policy; // a policy at an https:// address
 mod restart; // the program ends and starts again, and no client notices
 mod shutdown;
+mod spool; // records on their way to ClickHouse
 mod systemd; // sockets from systemd, and what it is told
 mod units; // the unit files for systemd
 mod version; // commit and profile of the program

@@ -156,7 +156,7 @@ fn each_rule_is_found_where_it_is_broken() {
         (
             "enforce/mod.rs",
             "let now = jiff::Timestamp::now();",
-            "a clock is read in fetch, lines, violations",
+            "a clock is read in fetch, forward, lines",
         ),
         ("proxy/mod.rs", "println!();", "nothing is printed outside cli"),
         ("robots/mod.rs", "use std::fs;", "robots does no input and no output"),

@@ -160,6 +160,9 @@ fn the_examples_do_what_they_say() {
         ("merge.yaml", "GPTBot/1.2", "/", "log"),
         ("merge.yaml", "AhrefsBot/7.0", "/search?q=1", "log"),
         ("merge.yaml", "bingbot/2.0", "/search", "pass"),
+        ("fleet.yaml", "GPTBot/1.2", "/", "log"),
+        ("fleet.yaml", "bingbot/2.0", "/admin/", "log"),
+        ("fleet.yaml", "bingbot/2.0", "/", "pass"),
         // Without an address nothing is known of them.
         ("impostors.yaml", "GPTBot/1.2", "/articles/x", "log"),
         ("impostors.yaml", "bingbot/2.0", "/admin/", "log"),

@@ -12,6 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+pub(crate) mod clickhouse;
 pub(crate) mod client;
 pub(crate) mod conditions;
 pub(crate) mod frames;

@@ -13,6 +13,7 @@ use crate::{
     access_log,
     console::{
         config::{ConfigFile, load},
+        database::location,
         exit::{Error, Exit},
         output::remark,
         robots_file,
@@ -20,7 +21,7 @@ use crate::{
     policy::Policy,
     replay::{Basis, Changes, Judge, Logs, Source, Stop, Tally, document, json_lines},
     report::{html, markdown, text},
-    violations::{Edition, Store, Violation, jsonl},
+    violations::{Edition, Violation, jsonl},
 };
 
 mod progress; // the line that tells how far it is
@@ -236,12 +237,12 @@ fn basis_of(args: &Args, config: &ConfigFile) -> Result<Basis, Error> {
 }
 
 fn editions(policy: &Policy) -> Result<Vec<Edition>, Error> {
-    let Some(database) = policy.violations.local_database() else {
+    let Some(database) = location(policy)? else {
         let sentence = "the policy has no database, so no editions are known \
              (add 'violations.database', or leave out --history)";
         return Err(Error::Refused(sentence.to_owned()));
     };
-    Ok(Store::open_read_only(database)?.editions(None, None)?)
+    Ok(database.open()?.editions(None, None)?)
 }
 
 /// Sentences about what is not known here.

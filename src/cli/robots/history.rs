@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::site::database;
+use super::site::store;
 use crate::{
     console::{
         exit::Error,
@@ -11,7 +11,6 @@ use crate::{
     enforce::Site,
     policy::Policy,
     report::EditionRow,
-    violations::Store,
 };
 
 /// Prints the editions of a site, or of all sites.
@@ -21,7 +20,7 @@ pub(super) fn print(
     format: Format,
     out: &mut dyn Write,
 ) -> Result<(), Error> {
-    let store = Store::open_read_only(database(policy)?)?;
+    let store = store(policy)?;
     let name = site.map(|site| site.name.as_str());
     let editions = store.editions(name, None)?;
     if format == Format::Text {

@@ -1,13 +1,7 @@
 //! An edition in the database, named by the first digits of its hash.
 
-use super::site::database;
-use crate::{
-    console::exit::Error,
-    enforce::Site,
-    escape,
-    policy::Policy,
-    violations::{Edition, Store},
-};
+use super::site::store;
+use crate::{console::exit::Error, enforce::Site, escape, policy::Policy, violations::Edition};
 
 /// The fewest digits by which [`named`] finds an edition.
 const LEAST_DIGITS: usize = 8;
@@ -30,7 +24,7 @@ pub(in crate::cli) fn edition(
     site: Option<&Site>,
     id: &str,
 ) -> Result<Edition, Error> {
-    let store = Store::open_read_only(database(policy)?)?;
+    let store = store(policy)?;
     let mut found = store.editions_by_id(id, site.map(|site| site.name.as_str()))?;
     let shown = escape::bounded(id.as_bytes(), 80);
     match (found.pop(), found.len()) {

@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use crate::{
-    console::exit::Error,
+    console::{database::location, exit::Error},
     enforce::{Edition, Rulebook, Site},
     escape,
     policy::{Policy, suggestion},
+    violations::Store,
 };
 
 /// The site that serves this host or has this name; the only site if no host is given.
@@ -45,9 +46,17 @@ pub(in crate::cli) fn known_edition(site: &Site) -> Result<&Edition, Error> {
     Ok(site.edition())
 }
 
-/// The database of the policy.
+/// The database of the policy, with the editions of all nodes.
+pub(super) fn store(policy: &Policy) -> Result<Store, Error> {
+    let location = location(policy)?.ok_or_else(no_database)?;
+    Ok(location.open()?)
+}
+
+/// The database of this machine.
 pub(super) fn database(policy: &Policy) -> Result<&Path, Error> {
-    policy.violations.local_database().ok_or_else(|| {
-        Error::Refused("the policy names no database (set 'violations.database')".to_owned())
-    })
+    policy.violations.local_database().ok_or_else(no_database)
+}
+
+fn no_database() -> Error {
+    Error::Refused("the policy names no database (set 'violations.database')".to_owned())
 }

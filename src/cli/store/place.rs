@@ -2,9 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::console::{
-    config::{ConfigFile, load_with_database},
-    exit::Error,
+use crate::{
+    console::{
+        config::{ConfigFile, load_with_database},
+        exit::Error,
+        output::remark,
+    },
+    escape, policy,
 };
 
 /// The database, named by the policy or by itself.
@@ -30,6 +34,11 @@ impl Database {
             return Ok(Found { path: path.clone(), max_size: None });
         }
         let violations = load_with_database(&self.config)?.violations;
+        let clickhouse = violations.database.as_ref().and_then(policy::Database::clickhouse);
+        if let Some(policy::ClickHouse { server, local, .. }) = clickhouse {
+            let local = escape::path(local);
+            remark(&format!("the records are in {server}: this is about '{local}' alone"));
+        }
         let Some(path) = violations.local_database().map(Path::to_owned) else {
             let message = "the policy has no database (set violations.database, or name a file with \
                            --database)";

@@ -101,7 +101,7 @@ pub(super) async fn publish(
         return notice(&view, StatusCode::CONFLICT, "Nothing published", text);
     };
     let (site, now) = (here.name.clone(), (view.now)());
-    let accept = move || Store::open_existing(&database)?.accept(&site, Some(&id), now);
+    let accept = move || Store::open_existing(&database.local)?.accept(&site, Some(&id), now);
     match work(accept).await {
         Ok(Ok(Some(file))) => {
             tracing::info!(site = here.name, edition = %file.id, "quarantined robots.txt accepted");

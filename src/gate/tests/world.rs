@@ -182,7 +182,7 @@ impl World {
     /// Deletes the database while it is in use, and waits for the new one.
     pub(super) fn lose_database(&self) {
         let settings = &self.in_force.policy.violations;
-        let database = settings.database.as_ref().expect("the world has one");
+        let database = settings.local_database().expect("the world has one");
         std::fs::remove_file(database).expect("it is there");
         let deadline = std::time::Instant::now() + Duration::from_secs(90);
         let is_there = || {

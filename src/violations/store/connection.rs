@@ -14,6 +14,7 @@ use super::{
     schema::{self, CURRENT, Version},
 };
 use crate::{
+    clickhouse::Reader,
     lines::{FILE_MODE, Stamp, check_folder},
     violations::{CountsInMemory, Error, Obstacle},
 };
@@ -33,11 +34,13 @@ pub(super) const BLOCK: i64 = 4096;
 /// The tables that are checked in a larger one: a start needs them.
 const CHECKED_TABLES: [&str; 4] = ["editions", "edition_periods", "fetches", "held_robots"];
 
-/// An open database.
+/// An open database. One of a fleet also asks the server that all nodes share.
 #[derive(Debug)]
 pub struct Store {
     path: PathBuf,
     pub(super) connection: Connection,
+    /// What all nodes share: questions to records and counts go there.
+    pub(super) shared: Option<Reader>,
     /// The counts that were read.
     pub(super) counts: CountsInMemory,
     /// Whether it had no tables before it was opened.
@@ -152,6 +155,7 @@ impl Store {
         Ok(Self {
             path: path.to_owned(),
             connection,
+            shared: None,
             counts: CountsInMemory::default(),
             is_new: false,
             block: BLOCK,

@@ -37,6 +37,9 @@ impl Store {
         site: Option<&str>,
         since: Option<Timestamp>,
     ) -> Result<Vec<Edition>, Error> {
+        if let Some(shared) = &self.shared {
+            return shared.editions(site, since);
+        }
         let sql = format!(
             "{PERIODS} FROM {PERIODS_FROM} WHERE (?1 IS NULL OR site = ?1) \
              AND (?2 IS NULL OR until_ IS NULL OR until_ >= ?2) ORDER BY from_, sequence"
@@ -56,6 +59,9 @@ impl Store {
         rest: Option<Unread>,
         most: usize,
     ) -> Result<(Vec<Edition>, Option<Unread>), Error> {
+        if let Some(shared) = &self.shared {
+            return shared.latest_editions(since, rest, most);
+        }
         let failed = |error| self.failure(error);
         self.latest(since, rest, most).map_err(failed)
     }
@@ -119,6 +125,9 @@ impl Store {
     /// # Errors
     /// Where the database cannot be read.
     pub fn editions_by_id(&self, prefix: &str, site: Option<&str>) -> Result<Vec<Edition>, Error> {
+        if let Some(shared) = &self.shared {
+            return shared.editions_by_id(prefix, site);
+        }
         if prefix.is_empty() || !prefix.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Ok(Vec::new());
         }

@@ -2,6 +2,9 @@
 //!
 //! Write-ahead logging lets readers and the writer work at once. With `synchronous = FULL`, an
 //! acknowledged record survives a power cut. No other room knows SQLite.
+//!
+//! In a fleet, records, counts and editions are in a ClickHouse server that all nodes share. A [`Store`]
+//! then asks that server, with the same meaning; the file has what this node alone needs.
 
 pub(super) use self::{appender::Appender, limits::Limits};
 pub use self::{
@@ -9,7 +12,7 @@ pub use self::{
     connection::Store,
     copy::DatabaseCopy,
     examination::{Examination, Fault, Table},
-    query::RecordColumn,
+    location::Location,
 };
 
 mod appender; // the writer's target: one transaction for each batch
@@ -28,6 +31,7 @@ mod hosts; // the site of each host
 mod inspection; // damage to a database in use
 mod leaps; // jumps of the clock
 mod limits; // limits of age and of size
+mod location; // a file, and a server that many nodes share
 mod names; // the names in the database
 mod overflow; // records that were not kept, counted
 mod periods; // the periods of editions as a list

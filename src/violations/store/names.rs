@@ -14,6 +14,19 @@ impl Store {
     /// # Errors
     /// Where the database cannot be read.
     pub fn find_name(&self, kind: NameKind, name: &str) -> Result<NameFound, Error> {
+        let here = self.find_name_here(kind, name)?;
+        let Some(shared) = &self.shared else { return Ok(here) };
+        let NameFound::Others(mut names) = here else { return Ok(NameFound::Itself) };
+        let NameFound::Others(others) = shared.find_name(kind, name)? else {
+            return Ok(NameFound::Itself);
+        };
+        names.retain(|name| !others.iter().any(|other| other.eq_ignore_ascii_case(name)));
+        names.extend(others);
+        names.truncate(MOST_NAMES);
+        Ok(NameFound::Others(names))
+    }
+
+    fn find_name_here(&self, kind: NameKind, name: &str) -> Result<NameFound, Error> {
         let columns = columns(kind);
         let is_there = columns.iter().map(|(table, column)| {
             format!("EXISTS (SELECT 1 FROM {table} WHERE {column} = ?1 COLLATE NOCASE)")
@@ -43,6 +56,9 @@ impl Store {
     /// # Errors
     /// Where the database cannot be read.
     pub fn counted_token(&self, product_token: &str) -> Result<Option<Text>, Error> {
+        if let Some(shared) = &self.shared {
+            return shared.counted_token(product_token);
+        }
         // From site to site in the index: series are many, and sites are few.
         let sql = "WITH RECURSIVE sites (name) AS (SELECT min(site) FROM series UNION ALL \
                    SELECT (SELECT min(site) FROM series WHERE site > name) FROM sites \

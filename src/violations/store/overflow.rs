@@ -11,6 +11,9 @@ impl Store {
     /// # Errors
     /// Where the database cannot be read.
     pub fn overflow(&self) -> Result<Vec<Overflow>, Error> {
+        if let Some(shared) = &self.shared {
+            return shared.overflow();
+        }
         let sql = "SELECT site, product_token, rule, sum(count), min(first), max(last) \
                    FROM overflow GROUP BY site, product_token, rule \
                    ORDER BY sum(count) DESC, site, product_token, rule";

@@ -21,6 +21,9 @@ impl Store {
         since: Option<Timestamp>,
         most: usize,
     ) -> Result<Vec<EditionPeriod>, Error> {
+        if let Some(shared) = &self.shared {
+            return shared.edition_periods(site, since, most);
+        }
         let sql = "SELECT id, source, from_, until_, length(bytes), \
                    iif(length(bytes) <= ?4, bytes, NULL) \
                    FROM edition_periods JOIN editions ON id = edition \

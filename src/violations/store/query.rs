@@ -11,43 +11,10 @@ use super::{
     records::{COLUMNS, violation},
     search::{Range, Way},
 };
-use crate::violations::{Error, Filter, Listing, Text, Violation};
+use crate::violations::{Error, Filter, Listing, RecordColumn, Text, Violation};
 
 /// The sequence number of the latest record.
 const LATEST: &str = "SELECT max(sequence) FROM violations";
-
-/// A column by which records can be counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RecordColumn {
-    /// The judged product token.
-    ProductToken,
-    /// The stable code of the reason.
-    Reason,
-    /// The rule's directive.
-    Directive,
-    /// The rule's path pattern.
-    Pattern,
-    /// The path without its query.
-    Path,
-    /// The client, as recorded.
-    ClientIp,
-    /// The day of UTC, as `2026-11-20`.
-    Day,
-}
-
-impl RecordColumn {
-    const fn sql(self) -> &'static str {
-        match self {
-            Self::ProductToken => "product_token",
-            Self::Reason => "reason",
-            Self::Directive => "robots_directive",
-            Self::Pattern => "robots_pattern",
-            Self::Path => "substr(path, 1, instr(path || '?', '?') - 1)",
-            Self::ClientIp => "client_ip",
-            Self::Day => "strftime('%Y-%m-%d', time / 1000, 'unixepoch')",
-        }
-    }
-}
 
 impl Store {
     /// The records that the filter lists, in the order of writing.
@@ -55,6 +22,9 @@ impl Store {
     /// # Errors
     /// Where the database cannot be read.
     pub fn query(&self, filter: &Filter) -> Result<Listing, Error> {
+        if let Some(shared) = &self.shared {
+            return shared.query(filter);
+        }
         let limit = filter.limit.unwrap_or(usize::MAX);
         // The latest records are found from the end.
         let is_backward = filter.limit.is_some() && filter.after_sequence.is_none();
@@ -151,6 +121,9 @@ impl Store {
     /// # Errors
     /// Where the database cannot be read.
     pub fn count_records(&self, filter: &Filter) -> Result<u64, Error> {
+        if let Some(shared) = &self.shared {
+            return shared.count_records(filter);
+        }
         let conditions = conditions_within(filter);
         let sql = format!("SELECT count(*) FROM violations{}", conditions.text);
         let read = || -> rusqlite::Result<u64> {
@@ -200,13 +173,29 @@ impl Store {
         filter: &Filter,
         by: &[RecordColumn],
     ) -> Result<Vec<(Vec<Text>, u64)>, Error> {
+        if let Some(shared) = &self.shared {
+            return shared.group_records(filter, by);
+        }
         let Conditions { text, values } = conditions(filter);
-        let columns = by.iter().map(|column| column.sql()).collect::<Vec<_>>().join(", ");
+        let columns = by.iter().map(|column| sql(*column)).collect::<Vec<_>>().join(", ");
         let sql = format!("SELECT {columns}, count(*) FROM violations{text} GROUP BY {columns}");
         self.all(&sql, params_from_iter(values), |row| {
             let key = (0..by.len()).map(|at| row.get(at)).collect::<rusqlite::Result<_>>()?;
             Ok((key, row.get::<_, i64>(by.len())?.unsigned_abs()))
         })
+    }
+}
+
+/// A column in SQL.
+const fn sql(column: RecordColumn) -> &'static str {
+    match column {
+        RecordColumn::ProductToken => "product_token",
+        RecordColumn::Reason => "reason",
+        RecordColumn::Directive => "robots_directive",
+        RecordColumn::Pattern => "robots_pattern",
+        RecordColumn::Path => "substr(path, 1, instr(path || '?', '?') - 1)",
+        RecordColumn::ClientIp => "client_ip",
+        RecordColumn::Day => "strftime('%Y-%m-%d', time / 1000, 'unixepoch')",
     }
 }
 

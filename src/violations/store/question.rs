@@ -54,6 +54,9 @@ impl Store {
     /// # Errors
     /// Where the database cannot be read.
     pub fn first_counted_hour(&self) -> Result<Option<Timestamp>, Error> {
+        if let Some(shared) = &self.shared {
+            return shared.first_counted_hour();
+        }
         let first = |row: &Row<'_>| row.get::<_, Option<i64>>(0)?.map(|at| time(at, 0)).transpose();
         Ok(self.all("SELECT min(hour) FROM counted_hours", [], first)?.into_iter().flatten().next())
     }
@@ -79,7 +82,11 @@ impl Store {
         answer: impl FnOnce(&mut Table) -> T,
     ) -> Result<T, Error> {
         let mut counts = self.counts.lock();
-        read(&self.connection, &mut counts, part, question).map_err(|error| self.failure(error))?;
+        match &self.shared {
+            Some(shared) => shared.read(&mut counts, part, question)?,
+            None => read(&self.connection, &mut counts, part, question)
+                .map_err(|error| self.failure(error))?,
+        }
         Ok(answer(&mut counts))
     }
 
@@ -89,6 +96,9 @@ impl Store {
     /// # Errors
     /// Where the database cannot be read.
     pub fn unrecorded(&self, question: &Question) -> Result<Vec<Counted>, Error> {
+        if let Some(shared) = &self.shared {
+            return shared.unrecorded(question);
+        }
         let mut conditions = conditions(question);
         conditions.require("product_token = ?", question.product_token.clone().map(Value::Text));
         conditions.require("purpose = ?", question.purpose.clone().map(Value::Text));
@@ -111,6 +121,9 @@ impl Store {
     /// # Errors
     /// Where the database cannot be read.
     pub fn people(&self, question: &Question) -> Result<Vec<Counted>, Error> {
+        if let Some(shared) = &self.shared {
+            return shared.people(question);
+        }
         let by: Vec<_> = question
             .by
             .iter()
@@ -150,6 +163,9 @@ impl Store {
     /// # Errors
     /// Where the database cannot be read.
     pub fn referrals(&self, question: &Question) -> Result<Vec<Referral>, Error> {
+        if let Some(shared) = &self.shared {
+            return shared.referrals(question);
+        }
         let conditions = conditions(question);
         let sql = format!(
             "SELECT operator, site, sum(visits) AS visits FROM referrals{} \

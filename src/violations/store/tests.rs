@@ -23,7 +23,10 @@ use crate::violations::{
     writer::Target,
 };
 
+pub(in crate::violations) mod both;
 mod damage;
+mod fleet;
+mod listings;
 mod rollups;
 mod size;
 mod summaries;

@@ -7,6 +7,7 @@ use crate::violations::{
     Health, Robots, RobotsRead, Settings, Sink,
     notes::Notes,
     retention::Piece,
+    store::tests::both::Both,
     tests::{edition, eventually, violation},
 };
 
@@ -26,6 +27,12 @@ fn publish(store: &mut Store, editions: &[(&'static str, &'static str, i64)]) {
     let editions: Vec<_> =
         editions.iter().map(|&(site, id, from)| edition(site, id, from)).collect();
     store.add([], &notes(&editions), &[]).expect("added");
+}
+
+fn publish_to(both: &mut Both, editions: &[(&'static str, &'static str, i64)]) {
+    let editions: Vec<_> =
+        editions.iter().map(|&(site, id, from)| edition(site, id, from)).collect();
+    both.add([], &notes(&editions), &[]);
 }
 
 /// The periods of a site, in seconds.
@@ -84,21 +91,22 @@ fn an_edition_comes_back_byte_for_byte() {
 
 #[test]
 fn an_edition_that_comes_back_is_in_force_twice() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut store = store(folder.path());
+    let mut both = Both::new();
     for one in [("s", "a", 10), ("s", "b", 20), ("t", "a", 25), ("S", "a", 30), ("s", "a", 40)] {
-        publish(&mut store, &[one]);
+        publish_to(&mut both, &[one]);
     }
-    let expected = [period("a", 10, 20), period("b", 20, 30), period("a", 30, None)];
-    assert_eq!(periods(&store, "s"), expected);
-    assert_eq!(periods(&store, "T"), [period("a", 25, None)]);
-    let since = |since| -> Vec<_> {
-        let found = store.editions(Some("s"), Some(at(since))).expect("rows");
-        found.into_iter().map(|edition| edition.from.as_second()).collect()
-    };
-    assert_eq!((since(19), since(21), since(99)), (vec![10, 20, 30], vec![20, 30], vec![30]));
+    for (name, store) in both.stores() {
+        let expected = [period("a", 10, 20), period("b", 20, 30), period("a", 30, None)];
+        assert_eq!(periods(&store, "s"), expected, "{name}");
+        assert_eq!(periods(&store, "T"), [period("a", 25, None)], "{name}");
+        let since = |since| -> Vec<_> {
+            let found = store.editions(Some("s"), Some(at(since))).expect("rows");
+            found.into_iter().map(|edition| edition.from.as_second()).collect()
+        };
+        assert_eq!((since(19), since(21), since(99)), (vec![10, 20, 30], vec![20, 30], vec![30]));
+    }
     let count = "SELECT count(*) FROM editions";
-    let blobs: i64 = store.connection.query_row(count, [], |row| row.get(0)).expect("a count");
+    let blobs: i64 = both.local.connection.query_row(count, [], |row| row.get(0)).expect("a count");
     assert_eq!(blobs, 2, "bytes are kept once");
 }
 
@@ -159,27 +167,27 @@ fn a_batch_of_editions_that_comes_again_changes_nothing() {
 
 #[test]
 fn a_clock_that_goes_back_keeps_periods_in_order() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut store = store(folder.path());
-    publish(&mut store, &[("s", "a", 100)]);
-    publish(&mut store, &[("s", "b", 50), ("s", "c", 60)]);
-    publish(&mut store, &[("s", "a", 200)]);
+    let mut both = Both::new();
+    publish_to(&mut both, &[("s", "a", 100)]);
+    publish_to(&mut both, &[("s", "b", 50), ("s", "c", 60)]);
+    publish_to(&mut both, &[("s", "a", 200)]);
     let expected = [
         period("a", 100, 100),
         period("b", 100, 100),
         period("c", 100, 200),
         period("a", 200, None),
     ];
-    assert_eq!(periods(&store, "s"), expected);
+    for (name, store) in both.stores() {
+        assert_eq!(periods(&store, "s"), expected, "{name}");
+    }
 }
 
 #[test]
 fn editions_are_found_by_the_beginning_of_their_id() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut store = store(folder.path());
+    let mut both = Both::new();
     let published =
         [("s", "00ff", 10), ("s", "00aa", 20), ("s", "00ff", 30), ("t", "00ff", 5), ("t", "1", 9)];
-    publish(&mut store, &published);
+    publish_to(&mut both, &published);
     for (prefix, site, expected) in [
         ("00f", None, vec![("00ff", 30)]),
         ("00F", Some("T"), vec![("00ff", 5)]),
@@ -191,9 +199,11 @@ fn editions_are_found_by_the_beginning_of_their_id() {
         ("[0-9]", None, vec![]),
         ("0'", None, vec![]),
     ] {
-        let found = store.editions_by_id(prefix, site).expect("rows");
-        let found: Vec<_> = found.iter().map(|e| (e.id.as_str(), e.from.as_second())).collect();
-        assert_eq!(found, expected, "{prefix} {site:?}");
+        for (name, store) in both.stores() {
+            let found = store.editions_by_id(prefix, site).expect("rows");
+            let found: Vec<_> = found.iter().map(|e| (e.id.as_str(), e.from.as_second())).collect();
+            assert_eq!(found, expected, "{name} {prefix} {site:?}");
+        }
     }
 }
 
@@ -321,8 +331,7 @@ fn an_edition_that_comes_back_in_the_same_moment_is_in_force() {
 
 #[test]
 fn the_latest_editions_come_first_and_the_rest_in_parts() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut store = Store::open(&folder.path().join("beadle.db")).expect("a database");
+    let mut both = Both::new();
     let ids = ["a", "b", "c", "d", "e"];
     let mut notes = Notes::default();
     for (id, from) in ids.into_iter().zip(0..) {
@@ -333,7 +342,13 @@ fn the_latest_editions_come_first_and_the_rest_in_parts() {
         notes.published(edition("s", ids[from as usize % 2], from));
     }
     notes.published(edition("t", "a", 3));
-    store.add([], &notes, &[]).expect("added");
+    both.add([], &notes, &[]);
+    for (_, store) in both.stores() {
+        come_in_parts(&store);
+    }
+}
+
+fn come_in_parts(store: &Store) {
     let since = Timestamp::UNIX_EPOCH;
     let all = store.editions(None, Some(since)).expect("rows");
     let size = all[0].bytes.len();
@@ -365,24 +380,25 @@ fn the_latest_editions_come_first_and_the_rest_in_parts() {
 
 #[test]
 fn a_list_of_periods_has_the_latest_first_and_no_large_file() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut store = store(folder.path());
+    let mut both = Both::new();
     let large = Edition { bytes: vec![b'x'; 70_000].into(), ..edition("a.example", "a", 10) };
     let others = [("a.example", "b", 20), ("b.example", "b", 25), ("a.example", "c", 30)];
     let others = others.map(|(site, id, from)| edition(site, id, from));
-    store.add([], &notes(&[&[large][..], &others].concat()), &[]).expect("added");
-    let list = |since: Option<i64>, most| {
-        let found = store.edition_periods("A.example", since.map(at), most).expect("rows");
-        let found = found.into_iter().map(|one| {
-            let until = one.until.map(|until| until.as_second());
-            (one.id.to_string(), one.from.as_second(), until, one.bytes.is_some())
-        });
-        found.collect::<Vec<_>>()
-    };
+    both.add([], &notes(&[&[large][..], &others].concat()), &[]);
     let row = |id: &str, from, until, is_small| (id.to_owned(), from, until, is_small);
     let (a, b, c) =
         (row("a", 10, Some(20), false), row("b", 20, Some(30), true), row("c", 30, None, true));
-    assert_eq!(list(None, 9), [c.clone(), b.clone(), a]);
-    assert_eq!(list(None, 1), [row("c", 30, None, true)]);
-    assert_eq!(list(Some(25), 9), [c, b]);
+    for (name, store) in both.stores() {
+        let list = |since: Option<i64>, most| {
+            let found = store.edition_periods("A.example", since.map(at), most).expect("rows");
+            let found = found.into_iter().map(|one| {
+                let until = one.until.map(|until| until.as_second());
+                (one.id.to_string(), one.from.as_second(), until, one.bytes.is_some())
+            });
+            found.collect::<Vec<_>>()
+        };
+        assert_eq!(list(None, 9), [c.clone(), b.clone(), a.clone()], "{name}");
+        assert_eq!(list(None, 1), [row("c", 30, None, true)], "{name}");
+        assert_eq!(list(Some(25), 9), [c.clone(), b.clone()], "{name}");
+    }
 }

@@ -8,7 +8,7 @@ use crate::{
     tally::Hour,
     violations::{
         Counted, PeopleCount, PlaceCount, ReadState, Referral, ReferralCount, Rollup, Rollups,
-        Series, retention::Piece,
+        Series, retention::Piece, store::tests::both::Both,
     },
 };
 
@@ -139,7 +139,7 @@ fn naive(rollups: &[Rollup], question: &Question) -> BTreeMap<Vec<String>, [u64;
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
     fn counts_are_the_sums_of_what_was_added(
@@ -155,10 +155,10 @@ proptest! {
             8,
         ),
     ) {
-        let (_folder, mut store) = store();
+        let mut both = Both::new();
         for piece in rollups.chunks(7) {
             let rollups = Rollups { series: piece.to_vec(), ..Rollups::default() };
-            store.add_rollups(&rollups).expect("added");
+            both.add_rollups(&rollups);
         }
         for (by, since, length, only_violations, site, product_token, purpose) in questions {
             // An hour and a day are no two periods of one question.
@@ -169,19 +169,23 @@ proptest! {
             let until = since + minutes(length * 61);
             let question =
                 Question { since, until, by, site, product_token, purpose, only_violations };
-            let counted = store.counted(&question).expect("counts");
-            prop_assert_eq!(by_key(counted), naive(&rollups, &question));
+            for (name, store) in both.stores() {
+                let counted = store.counted(&question).expect("counts");
+                prop_assert_eq!(by_key(counted), naive(&rollups, &question), "{}", name);
+            }
             let question =
                 Question { by: vec![Dimension::Action], only_violations: false, ..question };
-            let unrecorded = store.unrecorded(&question).expect("counts");
-            let unrecorded = unrecorded.into_iter().map(|mut one| {
-                (one.key.remove(0).to_string(), (one.folded, one.dropped))
-            });
             let expected = naive(&rollups, &question).into_iter().map(|(mut key, sums)| {
                 (key.remove(0), (sums[2], sums[3]))
             });
-            let expected = expected.filter(|(_, counts)| *counts != (0, 0));
-            prop_assert!(unrecorded.eq(expected));
+            let expected: Vec<_> = expected.filter(|(_, counts)| *counts != (0, 0)).collect();
+            for (name, store) in both.stores() {
+                let unrecorded = store.unrecorded(&question).expect("counts");
+                let unrecorded = unrecorded.into_iter().map(|mut one| {
+                    (one.key.remove(0).to_string(), (one.folded, one.dropped))
+                });
+                prop_assert_eq!(unrecorded.collect::<Vec<_>>(), expected.clone(), "{}", name);
+            }
         }
     }
 }
@@ -321,7 +325,7 @@ fn a_series() -> Series {
 
 #[test]
 fn places_people_and_referrals_add_up_over_hours() {
-    let (_folder, mut store) = store();
+    let mut both = Both::new();
     let site = Text::word("a.example");
     for (hour, count) in [("2026-11-20T10:00:00Z", 2), ("2026-11-20T11:00:00Z", 3)] {
         let hour = Hour::of(at(hour));
@@ -349,26 +353,39 @@ fn places_people_and_referrals_add_up_over_hours() {
             }],
             ..Rollups::default()
         };
-        store.add_rollups(&rollups).expect("added");
+        both.add_rollups(&rollups);
     }
-    let paths = |question: Question, limit| {
-        let places = store.places(PlaceKind::Path, &question, limit).expect("places");
-        places.into_iter().map(|one| (one.key.to_string(), one.violations)).collect::<Vec<_>>()
-    };
-    let both = [("/a".to_owned(), 10), ("/b".to_owned(), 5)];
-    assert_eq!(paths(Question::default(), 9), both);
-    assert_eq!(paths(Question::default(), 1), both[..1]);
-    let later = Question {
-        since: at("2026-11-20T11:59:00Z"),
-        product_token: Some("BINGBOT".to_owned()),
-        ..Question::default()
-    };
-    assert_eq!(paths(later, 9), [("/a".to_owned(), 3), ("/b".to_owned(), 3)]);
+    for (_, store) in both.stores() {
+        let paths = |question: Question, limit| {
+            let places = store.places(PlaceKind::Path, &question, limit).expect("places");
+            places.into_iter().map(|one| (one.key.to_string(), one.violations)).collect::<Vec<_>>()
+        };
+        let both = [("/a".to_owned(), 10), ("/b".to_owned(), 5)];
+        assert_eq!(paths(Question::default(), 9), both);
+        assert_eq!(paths(Question::default(), 1), both[..1]);
+        let later = Question {
+            since: at("2026-11-20T11:59:00Z"),
+            product_token: Some("BINGBOT".to_owned()),
+            ..Question::default()
+        };
+        assert_eq!(paths(later, 9), [("/a".to_owned(), 3), ("/b".to_owned(), 3)]);
 
-    let question = Question { by: vec![Dimension::Day], ..Question::default() };
-    let people = store.people(&question).expect("people");
-    let key = vec![Text::word("2026-11-20T00:00:00Z")];
-    assert_eq!(people, [Counted { key, requests: 5, ..Counted::default() }]);
-    let referrals = store.referrals(&Question::default()).expect("referrals");
-    assert_eq!(referrals, [Referral { operator: Text::word("OpenAI"), site, visits: 5 }]);
+        let question = Question { by: vec![Dimension::Day], ..Question::default() };
+        let people = store.people(&question).expect("people");
+        let key = vec![Text::word("2026-11-20T00:00:00Z")];
+        assert_eq!(people, [Counted { key, requests: 5, ..Counted::default() }]);
+        let referrals = store.referrals(&Question::default()).expect("referrals");
+        let site = site.clone();
+        assert_eq!(referrals, [Referral { operator: Text::word("OpenAI"), site, visits: 5 }]);
+        let by = vec![Dimension::Site, Dimension::Hour];
+        let question = Question { by, site: Some("A.example".to_owned()), ..Question::default() };
+        let people = store.people(&question).expect("people");
+        let people: Vec<_> = people.iter().map(|one| (&*one.key[0], one.requests)).collect();
+        assert_eq!(people, [("a.example", 2), ("a.example", 3)]);
+        let all = store.people(&Question::default()).expect("people");
+        assert_eq!(all, [Counted { requests: 5, ..Counted::default() }]);
+        let nowhere = Question { site: Some("b".to_owned()), ..Question::default() };
+        assert_eq!(store.people(&nowhere), Ok(vec![]));
+        assert_eq!(store.first_counted_hour(), Ok(Some(at("2026-11-20T10:00:00Z"))));
+    }
 }

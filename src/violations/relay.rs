@@ -12,7 +12,7 @@ use crate::{
 
 /// The local database, and the way to the shared one.
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(super) struct Relay {
     local: Appender,
     forwarder: Forwarder,
     fill: Arc<Fill>,
@@ -22,7 +22,7 @@ pub(super) struct Shared {
     trouble: Option<Error>,
 }
 
-impl Shared {
+impl Relay {
     /// `fill` tells the queue whether there is room for records.
     pub(super) const fn new(local: Appender, forwarder: Forwarder, fill: Arc<Fill>) -> Self {
         Self { local, forwarder, fill, noted: None, trouble: None }
@@ -41,7 +41,7 @@ impl Shared {
     }
 }
 
-impl Target for Shared {
+impl Target for Relay {
     fn append(&mut self, batch: &Batch) -> Result<(), Error> {
         self.note(batch.number, &batch.notes)?;
         let records: Vec<_> = batch.records.iter().map(|record| &record.violation).collect();

@@ -1,0 +1,116 @@
+//! Conditions in SQL. Every foreign text goes through [`text`], which quotes it.
+
+use std::fmt::{self, Display, Write};
+
+use crate::{counts::Question, escape, record::Filter};
+
+/// Conditions that all have to hold; empty is none.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Conditions(String);
+
+impl Conditions {
+    pub(super) fn require(&mut self, condition: impl Display) {
+        let link = if self.0.is_empty() { "WHERE" } else { "AND" };
+        // Writing into a text cannot fail.
+        let _ = write!(self.0, " {link} {condition}");
+    }
+
+    /// Requires the value in any case of its letters; nothing without a value.
+    fn require_name(&mut self, column: &str, wanted: Option<&String>) {
+        let Some(wanted) = wanted else { return };
+        self.require(format_args!("lower({column}) = {}", text(&wanted.to_ascii_lowercase())));
+    }
+}
+
+/// The clause with its leading space; nothing without a condition.
+impl Display for Conditions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A text as a literal.
+pub(super) fn text(text: &str) -> String {
+    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'").replace('\0', "\\0"))
+}
+
+/// The hours and the site of a question.
+pub(super) fn of_question(question: &Question) -> Conditions {
+    let mut conditions = Conditions::default();
+    let [first, until] = question.hours();
+    require_hours(&mut conditions, first, until.saturating_sub(1));
+    conditions.require_name("site", question.site.as_ref());
+    conditions
+}
+
+/// The product token and the purpose of a question.
+pub(super) fn require_crawler(conditions: &mut Conditions, question: &Question) {
+    conditions.require_name("product_token", question.product_token.as_ref());
+    conditions.require_name("purpose", question.purpose.as_ref());
+}
+
+/// The hours from the first to the last one, by their days, too: whole days are left out unread.
+pub(super) fn require_hours(conditions: &mut Conditions, first: i64, last: i64) {
+    let days = [first, last].map(super::rows::day);
+    conditions.require(format_args!("day BETWEEN {} AND {}", days[0], days[1]));
+    conditions.require(format_args!("hour BETWEEN {first} AND {last}"));
+}
+
+/// The conditions on the values of records, but for their times.
+pub(super) fn of_filter(filter: &Filter) -> Conditions {
+    let mut conditions = Conditions::default();
+    if let Some(id) = &filter.id {
+        conditions.require(format_args!("id = {}", text(id)));
+    }
+    conditions.require_name("site", filter.site.as_ref());
+    conditions.require_name("product_token", filter.product_token.as_ref());
+    conditions.require_name("purpose", filter.purpose.as_ref());
+    conditions.require_name("action", filter.action.as_ref());
+    if let Some(path) = &filter.path {
+        conditions.require(format_args!("path LIKE {}", text(&like(path))));
+    }
+    conditions
+}
+
+/// A path pattern of robots.txt as one of LIKE, which matches the same recorded paths.
+fn like(pattern: &str) -> String {
+    // Recorded paths are escaped, so the pattern must be too.
+    let pattern = escape::text(pattern.as_bytes());
+    let (pattern, end) = match pattern.strip_suffix('$') {
+        Some(pattern) => (pattern, ""),
+        None => (pattern.as_str(), "%"),
+    };
+    let special = |piece: &str| piece.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
+    pattern.split('*').map(special).collect::<Vec<_>>().join("%") + end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_foreign_text_stays_within_its_quotes() {
+        for (foreign, literal) in [
+            ("a", "'a'"),
+            ("a' OR 1=1 --", "'a\\' OR 1=1 --'"),
+            ("\\", "'\\\\'"),
+            ("\\'", "'\\\\\\''"),
+            ("\0", "'\\0'"),
+        ] {
+            assert_eq!(text(foreign), literal);
+        }
+    }
+
+    #[test]
+    fn a_path_pattern_has_the_wildcards_of_robots_txt_only() {
+        for (pattern, expected) in [
+            ("/a", "/a%"),
+            ("/a$", "/a"),
+            ("*.pdf$", "%.pdf"),
+            ("/a_b%c", "/a\\_b\\%c%"),
+            ("/a\\b", "/a\\\\b%"),
+        ] {
+            assert_eq!(like(pattern), expected);
+        }
+    }
+}

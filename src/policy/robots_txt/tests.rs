@@ -1,0 +1,68 @@
+use super::*;
+use crate::policy::{self, Enforcement, Grace, Site};
+
+fn site(rest: &str) -> (Option<Site>, Vec<&'static str>) {
+    let head = "sites:\n  - hosts: [a.example]\n    origin: http://127.0.0.1:3000\n";
+    let (policy, findings) = policy::read("beadle.yaml", format!("{head}{rest}").as_bytes());
+    let site = policy.and_then(|policy| policy.sites.into_iter().next());
+    (site, findings.into_iter().map(|finding| finding.code).collect())
+}
+
+const GROUPS: &str = "groups: [{ user_agents: [GPTBot], disallow: [/] }, \
+                      { user_agents: [CCBot], disallow: [/], override: true }]";
+
+#[test]
+fn a_site_names_the_source_of_its_rules() {
+    let (site, findings) = site(&format!(
+        "    robots_txt: {{ source: merge, {GROUPS}, cache_window: 0s, max_age: 1s, \
+         accept_full_disallow: true }}\n    enforcement: {{ grace: enforce }}\n"
+    ));
+    assert_eq!(findings, ["policy.short_cache_window"]);
+    let Site { robots_txt, enforcement: Enforcement { grace, .. }, .. } = site.expect("fine");
+    assert_eq!(robots_txt.source, Source::Merge);
+    assert_eq!(robots_txt.overriding, [false, true]);
+    assert_eq!(robots_txt.cache_window, Duration::ZERO);
+    assert!(robots_txt.accept_full_disallow);
+    assert_eq!(grace, Grace::Enforce);
+}
+
+#[test]
+fn by_default_the_policy_is_the_source_and_a_day_the_window() {
+    let (site, findings) = site("");
+    assert_eq!(findings, ["policy.no_rules"]);
+    let Site { robots_txt, enforcement, .. } = site.expect("a warning");
+    assert_eq!((robots_txt.source, enforcement.grace), (Source::Policy, Grace::Count));
+    assert_eq!(robots_txt.cache_window, DEFAULT_CACHE_WINDOW);
+    assert!(!robots_txt.accept_full_disallow && robots_txt.overriding.is_empty());
+}
+
+#[test]
+fn settings_that_the_source_makes_idle_are_reported() {
+    for (robots_txt, expected) in [
+        ("source: policy", &["policy.no_rules"][..]),
+        ("source: origin", &[]),
+        ("source: origin, groups: [], cache_window: 7d", &[]),
+        ("source: merge", &[]),
+        (&format!("source: merge, {GROUPS}"), &[]),
+        (&format!("source: policy, {GROUPS}"), &["policy.nothing_to_override"]),
+        (&format!("source: origin, {GROUPS}"), &["policy.not_published"]),
+        ("source: origin, records: [{ License: https://e.com/l }]", &["policy.not_published"]),
+        ("source: both", &["policy.bad_value"]),
+        ("source: merge, cache_window: 8d", &["policy.bad_value"]),
+    ] {
+        let (site, findings) = site(&format!("    robots_txt: {{ {robots_txt} }}\n"));
+        assert_eq!(findings, expected, "{robots_txt}");
+        let is_refused = ["policy.not_published", "policy.bad_value"];
+        assert_eq!(site.is_none(), findings.iter().any(|code| is_refused.contains(code)));
+    }
+}
+
+#[test]
+fn an_origin_that_may_close_everything_is_no_finding() {
+    let block = "    enforcement: { mode: block }\n";
+    let closed = "groups: [{ user_agents: [\"*\"], disallow: [/] }]";
+    let (_, findings) = site(&format!("    robots_txt: {{ source: merge, {closed} }}\n{block}"));
+    assert!(findings.contains(&"policy.blocks_everybody"), "{findings:?}");
+    let (site, findings) = site(&format!("    robots_txt: {{ source: origin }}\n{block}"));
+    assert!(site.is_some(), "{findings:?}");
+}
