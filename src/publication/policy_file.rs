@@ -124,7 +124,9 @@ impl PolicyFile {
             Err(failure) => {
                 let is_known = before.as_ref() == Some(&failure);
                 let is_refused = failure.is_refusal();
-                if !is_known && !is_refused && !answer.is_asked {
+                // A server on its way out has many words for it.
+                let is_away = before.as_ref().is_some_and(|before| before.code() == failure.code());
+                if !is_away && !is_refused && !answer.is_asked {
                     let (policy, code, error) = (&server.name, failure.code(), failure.to_string());
                     tracing::error!(policy, code, error, "the policy in force stays in force");
                 }
