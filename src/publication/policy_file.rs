@@ -93,10 +93,9 @@ impl PolicyFile {
         self.last_read = Some(self.stamps());
     }
 
-    /// Whether the policy is on a server. Then this asks for it, and an answer follows.
+    /// Asks the server for the policy, if it is on one. Returns whether an answer follows.
     pub(super) fn fetch_now(&self) -> bool {
-        self.server.iter().for_each(|server| server.follower.fetch_now());
-        self.server.is_some()
+        self.server.as_ref().is_some_and(|server| server.follower.fetch_now())
     }
 
     /// The next answer of the server; never, if the policy is a file.

@@ -178,6 +178,12 @@ fn without_its_server_a_start_uses_the_last_good_copy() {
         assert!(blocks(&beadle, "/old/x"));
         assert!(log.contains("ERROR") && log.contains("the last good copy is in force"), "{log}");
         assert!(log.contains(sign) && log.contains(&name) && !log.contains("s3cret"), "{log}");
+        // A broken policy counts as refused, a server that is away does not.
+        let (series, value) = match is_away {
+            true => ("beadle_policy_fetches_total{outcome=\"failed\"}", 1.0),
+            false => ("beadle_policy_last_reload_successful", 0.0),
+        };
+        beadle.wait_for_metric(series, value);
         scene.server.is_away(false);
         scene.server.put_file(PATH, scene.text(&beadle, "/new/"));
         wait_for("the new rules", || blocks(&beadle, "/new/x").then_some(()));
