@@ -68,7 +68,7 @@ struct Checked {
 }
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
-    let file = args.file.as_deref().unwrap_or(args.config.place());
+    let file = args.file.as_deref().unwrap_or_else(|| args.config.place());
     let checked = match &args.robots_txt {
         Some(from) => check_robots_txt(from)?,
         None => check_policy(&args.config.at(file))?,

@@ -19,7 +19,7 @@ use crate::{
         config::{ConfigFile, load},
         exit::{Error, Exit},
     },
-    escape,
+    escape, fetch,
     service::{Control, Inheritance, Service},
     version,
 };
@@ -48,6 +48,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, control: Option<Control>) -> Result<Exit, Error> {
     let Control { runtime: control, signals, .. } = control.map_or_else(Control::start, Ok)?;
     log_to_stderr(LogFormat::Text, "warn");
+    fetch::check_authorities().map_err(Error::Refused)?;
     let (ports, sockets) = Ports::choose(args.port)?;
     let folder = Folder::create()?;
     let file = folder.0.join("demo.yaml");

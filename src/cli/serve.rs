@@ -10,7 +10,7 @@ use crate::{
         start::AtStart,
     },
     diagnostic::Severity,
-    policy,
+    fetch, policy,
     service::{Control, Service},
 };
 
@@ -44,6 +44,7 @@ pub(super) fn run(args: &Args, control: Option<Control>) -> Result<Exit, Error> 
     // client instead of 35, 99 KiB for a slow client instead of 49. A system without them refuses.
     let _ = rustix::thread::disable_transparent_huge_pages(true);
     log_to_stderr(args.log_format, "info");
+    fetch::check_authorities().map_err(Error::Refused)?;
     let AtStart { policy, findings, remote } = AtStart::load(&args.config, &control)?;
     for finding in findings.iter().filter(|one| one.severity == Severity::Warning) {
         let finding = format!("{finding:#}");

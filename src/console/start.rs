@@ -54,6 +54,8 @@ impl AtStart {
             policy = policy.fingerprint, %copy,
             "no good policy on the server: the last good copy is in force"
         );
+        // The next fetch must find the broken policy again, so that it counts as refused.
+        let remote = config.remote()?.unwrap_or(remote);
         Ok(Self { policy, findings, remote: Some((remote, document)) })
     }
 }

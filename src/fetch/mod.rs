@@ -8,6 +8,7 @@
 //!
 //! May use: version. Must not know: the content and the purpose of a fetch.
 
+mod authorities; // certificate authorities that the environment names
 mod client; // the client and its limits
 mod failure; // the reason for a missing response
 pub mod page; // pages that an operator names
@@ -16,6 +17,7 @@ mod response; // status, fields, bounded body
 mod schedule; // many sources, each at its own interval
 
 pub use self::{
+    authorities::check_authorities,
     client::{Client, DEADLINE, PRODUCT, Post, REDIRECTS, Redirects, Request, Settings},
     failure::Failure,
     reach::{Reach, Resolver},

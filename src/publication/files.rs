@@ -30,7 +30,7 @@ pub struct PolicyRead {
     pub findings: Vec<Diagnostic>,
     /// The catalogue file that the policy names, even if it is unreadable.
     pub catalogue_file: Option<PathBuf>,
-    /// The bytes of the policy file; one more than its limit if it is too long.
+    /// The bytes of the policy file; some more than its limit if it is too long.
     pub bytes: Vec<u8>,
 }
 

@@ -93,10 +93,9 @@ impl PolicyFile {
         self.last_read = Some(self.stamps());
     }
 
-    /// Whether the policy is on a server. Then this asks for it, and an answer follows.
+    /// Asks the server for the policy, if it is on one. Returns whether an answer follows.
     pub(super) fn fetch_now(&self) -> bool {
-        self.server.iter().for_each(|server| server.follower.fetch_now());
-        self.server.is_some()
+        self.server.as_ref().is_some_and(|server| server.follower.fetch_now())
     }
 
     /// The next answer of the server; never, if the policy is a file.
@@ -124,7 +123,9 @@ impl PolicyFile {
             Err(failure) => {
                 let is_known = before.as_ref() == Some(&failure);
                 let is_refused = failure.is_refusal();
-                if !is_known && !is_refused && !answer.is_asked {
+                // A server on its way out has many words for it.
+                let is_away = before.as_ref().is_some_and(|before| before.code() == failure.code());
+                if !is_away && !is_refused && !answer.is_asked {
                     let (policy, code, error) = (&server.name, failure.code(), failure.to_string());
                     tracing::error!(policy, code, error, "the policy in force stays in force");
                 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::{diagnostic::Diagnostic, fetch};
 
-use super::fetcher::MAX_BYTES;
+use super::document::MAX_BYTES;
 
 /// The reason why there is no document.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,20 +4,10 @@ use std::path::PathBuf;
 
 use crate::fetch::{self, Client, Reach, Redirects, Request, Response, Settings, Validators};
 
-use super::{Address, Failure, KeptCopy, PublicKey, key::Signature};
+use super::{Address, Document, Failure, KeptCopy, PublicKey, document::MAX_BYTES, key::Signature};
 
-/// The largest policy, in octets.
-pub const MAX_BYTES: usize = 1 << 20;
 /// The largest file of a signature, in octets.
 const MAX_SIGNATURE: usize = 1 << 10;
-
-/// A policy as the server sent it, with a valid signature if there is a key.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Document {
-    /// The bytes of the policy.
-    pub bytes: Vec<u8>,
-    pub(super) signature: Option<Signature>,
-}
 
 /// The result of a fetch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -126,11 +116,5 @@ fn refusal(failure: fetch::Failure) -> Failure {
         fetch::Failure::TooLarge => Failure::TooLarge,
         fetch::Failure::Address => Failure::Insecure,
         other => Failure::Fetch(other),
-    }
-}
-
-impl std::fmt::Debug for Document {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Document of {} octets", self.bytes.len())
     }
 }

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use tokio::{sync::mpsc, time::sleep};
+use tokio::{
+    sync::mpsc::{self, error::TrySendError},
+    time::sleep,
+};
 
 use super::{Failure, Fetched, Remote};
 
@@ -45,10 +48,11 @@ impl Follower {
         Self { now, answers }
     }
 
-    /// Asks for a fetch now. Its answer comes after those under way.
-    pub fn fetch_now(&self) {
+    /// Asks for a fetch now. Its answer comes after those under way; none comes if this is false,
+    /// because the task has failed.
+    pub fn fetch_now(&self) -> bool {
         // A full channel has a fetch waiting already.
-        let _ = self.now.try_send(());
+        !matches!(self.now.try_send(()), Err(TrySendError::Closed(())))
     }
 
     /// The next answer; `None` if the task has failed.

@@ -11,8 +11,8 @@ use std::{
 };
 
 use super::{
-    address,
-    fetcher::{Document, MAX_BYTES},
+    Document, address,
+    document::MAX_BYTES,
     key::{PublicKey, Signature},
 };
 

@@ -8,7 +8,8 @@
 //! ```text
 //! address    https://policies.example/edge.yaml, and the same without its secrets
 //! key        a public key (Ed25519) and the signatures that it verifies
-//! fetcher    conditional requests, 1 MiB at most ─▶ Document or Unchanged
+//! document   a policy as bytes, 1 MiB at most
+//! fetcher    conditional requests ─▶ Document or Unchanged
 //! kept_copy  the last good document as a file: atomic, mode 0600, with its address and signature
 //! follower   a task that fetches again and again
 //! failure    the reasons for a missing document, as findings
@@ -18,6 +19,7 @@
 //! May use: fetch, diagnostic. Must not know: policies, editions, any verb.
 
 mod address; // the address, with and without its secrets
+mod document; // a policy as bytes
 mod failure; // the reasons for a missing document
 mod fetcher; // one fetch
 mod follower; // one fetch after another
@@ -26,8 +28,9 @@ mod key; // public key and signature
 
 pub use self::{
     address::Address,
+    document::{Document, MAX_BYTES},
     failure::Failure,
-    fetcher::{Document, Fetched, MAX_BYTES, Remote},
+    fetcher::{Fetched, Remote},
     follower::{Answer, Follower},
     kept_copy::{KeptCopy, LONGEST_MARK, without_mark},
     key::PublicKey,

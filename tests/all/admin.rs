@@ -44,6 +44,7 @@ beadle_origin_invalid_robots_tag_lines_total counter
 beadle_origin_robots_fetches_total counter
 beadle_origin_robots_held gauge
 beadle_origin_up gauge
+beadle_policy_fetches_total counter
 beadle_policy_info gauge
 beadle_policy_last_reload_success_timestamp_seconds gauge
 beadle_policy_last_reload_successful gauge

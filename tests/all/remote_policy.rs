@@ -128,7 +128,7 @@ fn a_broken_policy_keeps_the_last_good_one() {
     for (broken, sign) in [
         (good.replace("mode: block", "mode: blok"), "did you mean 'block'?"),
         (good.replace("server:\n", "server:\n  threads: 3\n"), "[policy.restart_needed]"),
-        ("<html>Log in</html>".to_owned(), "error: "),
+        ("<html>Log in</html>".to_owned(), "expected a mapping of keys to values"),
         ("#".repeat((1 << 20) + 1), "the policy is larger than 1024 KiB"),
     ] {
         scene.server.put_file(PATH, &broken);
@@ -178,6 +178,12 @@ fn without_its_server_a_start_uses_the_last_good_copy() {
         assert!(blocks(&beadle, "/old/x"));
         assert!(log.contains("ERROR") && log.contains("the last good copy is in force"), "{log}");
         assert!(log.contains(sign) && log.contains(&name) && !log.contains("s3cret"), "{log}");
+        // A broken policy counts as refused, a server that is away does not.
+        let (series, value) = match is_away {
+            true => ("beadle_policy_fetches_total{outcome=\"failed\"}", 1.0),
+            false => ("beadle_policy_last_reload_successful", 0.0),
+        };
+        beadle.wait_for_metric(series, value);
         scene.server.is_away(false);
         scene.server.put_file(PATH, scene.text(&beadle, "/new/"));
         wait_for("the new rules", || blocks(&beadle, "/new/x").then_some(()));
@@ -189,7 +195,7 @@ fn without_its_server_a_start_uses_the_last_good_copy() {
     }
     scene.server.is_away(true);
     let output = scene.verb(&["violations"]);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    assert_eq!(output.status.code(), Some(1), "there are some: {}", text(&output));
     assert!(text(&output).contains("this is the copy in"), "{}", text(&output));
     // A check is about the policy on the server alone.
     let output = scene.verb(&["check"]);
@@ -269,7 +275,8 @@ fn a_policy_without_a_valid_signature_is_refused() {
     put(&new, &sign(&pair, &new));
     wait_for("the new rules", || blocks(&beadle, "/new/x").then_some(()));
     wait_for("the copy", || {
-        std::fs::read_to_string(&copy).ok().filter(|copy| copy.contains(" signature "))
+        let copy = std::fs::read_to_string(&copy).ok()?;
+        (copy.contains("/new/") && copy.contains(" signature ")).then_some(())
     });
     // A copy that somebody changed has no valid signature.
     drop(beadle);

@@ -271,3 +271,19 @@ fn a_plain_listener_redirects_to_https() {
     let mut client = Client::connect_tls(port);
     assert_eq!(Request::get("/a").send_over(&mut client).text(), "origin: /a");
 }
+
+#[test]
+fn authorities_that_the_environment_names_wrong_are_refused_before_the_start() {
+    let origin = Origin::plain();
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    let missing = folder.path().join("missing.pem");
+    for variable in ["SSL_CERT_FILE", "SSL_CERT_DIR"] {
+        let setup = Setup::site(origin.port, "").environment(variable, missing.clone());
+        let mut beadle = setup.spawn();
+        let (status, _) = beadle.wait();
+        assert_eq!(status.code(), Some(2), "{variable}: {}", beadle.stderr());
+        let says = format!("beadle: {variable}: '{}': ", missing.display());
+        beadle.wait_for_stderr(&says);
+        assert!(!beadle.stderr().contains("panicked"), "{}", beadle.stderr());
+    }
+}

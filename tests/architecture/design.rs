@@ -475,6 +475,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 53] = [
             "edge/",
             "proxy/",
             "console/log_lines.rs",
+            "console/start.rs",
             "admin/",
             "desk/",
             "api/",

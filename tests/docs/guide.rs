@@ -21,7 +21,8 @@ use crate::{
 };
 
 /// Programs that the pages use and that this test does not run.
-const OTHERS: [&str; 6] = ["cargo ", "docker ", "sudo ", "systemctl ", "nginx ", "caddy "];
+const OTHERS: [&str; 8] =
+    ["cargo ", "docker ", "kubectl ", "openssl ", "sudo ", "systemctl ", "nginx ", "caddy "];
 
 /// A reader of one page, with a folder, a site and free ports.
 #[derive(Debug)]

@@ -16,6 +16,7 @@ mod examples; // the policies of `examples/`
 mod fronts; // configurations of the servers in front
 mod guide; // every command runs, every output comes
 mod hardening; // each row of bad input has its test
+mod kubernetes; // the manifests of `examples/kubernetes`
 mod links; // every link leads somewhere, every page is in the summary
 mod page; // pages and their blocks
 mod picture; // the demo, recorded

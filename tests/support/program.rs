@@ -232,7 +232,11 @@ impl Setup {
         }
         let mut child = command
             .args(["serve", "--config"])
-            .arg(self.config.as_ref().map_or(folder.path().join("beadle.yaml"), PathBuf::from))
+            .arg(
+                self.config
+                    .as_ref()
+                    .map_or_else(|| folder.path().join("beadle.yaml"), PathBuf::from),
+            )
             .args(&self.arguments)
             .env_remove("BEADLE_LOG")
             .envs(self.environment.iter().map(|(name, path)| (name, path)))
