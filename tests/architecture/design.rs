@@ -497,6 +497,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 53] = [
             "api/",
         ],
     ),
+    ("governor", &["conduct/limiter.rs"]),
     ("hickory_resolver", &["evidence/names/"]),
 ];
 
