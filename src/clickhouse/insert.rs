@@ -10,6 +10,7 @@ use crate::{
 };
 
 use super::{
+    origin::Origin,
     rows::{
         Count, CountedHour, Day, EditionBytes, Missing, People, PlaceRow, Publication, Record,
         Visits,
@@ -27,17 +28,6 @@ pub struct Insert {
     pub table: Table,
     /// A JSON object for each row, each with a line feed behind it.
     pub rows: Vec<u8>,
-}
-
-/// The source of rows. It is a part of their keys.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct Origin<'a> {
-    /// The node, by the name that the operator gives it.
-    pub node: &'a str,
-    /// The run of the program, by a UUIDv7: a later run has a greater one.
-    pub run: &'a str,
-    /// The number of the batch in this run; a later batch has a greater one.
-    pub batch: u64,
 }
 
 /// What is sent together.

@@ -5,13 +5,14 @@
 //! an insert that comes again changes nothing. [`migrate`] makes the tables. A [`Reader`] answers the
 //! questions of reports and pages, with the same meaning as the database of one node.
 //!
-//! May use: robots, tally, counts, record, text, fetch, version. Must not know: violations, policy, the
+//! May use: robots, tally, counts, record, text, escape, fetch, version. Must not know: violations, policy, the
 //! local database, any clock.
 
 pub use self::{
     client::{Attempt, Client, Settings},
     error::{Error, Failure},
-    insert::{Insert, Origin, Portion, inserts},
+    insert::{Insert, Portion, inserts},
+    origin::Origin,
     reader::Reader,
     schema::{check, migrate},
     table::Table,
@@ -24,6 +25,7 @@ mod editions; // editions with their periods in the fleet
 mod error; // failures, with the server's own words
 mod insert; // rows of one table, ready to be sent
 mod names; // the names in records and counts
+mod origin; // the source of rows
 mod periods; // the periods of all nodes as those of the fleet
 mod reader; // who answers questions
 mod records; // records listed, counted and grouped

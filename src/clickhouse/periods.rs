@@ -80,10 +80,11 @@ mod tests {
     use super::*;
 
     type Row = (i64, &'static str, &'static str);
+    type Period = (&'static str, i64, Option<i64>);
 
     #[test]
     fn an_edition_is_in_force_from_the_first_node_until_the_last() {
-        let cases: [(&[Row], &[(&str, i64, Option<i64>)]); 7] = [
+        let cases: [(&[Row], &[Period]); 7] = [
             (&[], &[]),
             (&[(1, "a", "x")], &[("x", 1, None)]),
             // A start publishes again what is in force.

@@ -9,7 +9,7 @@ use crate::{
     text::Text,
 };
 
-use super::insert::Origin;
+use super::origin::Origin;
 
 /// The columns of a record, in the order of its fields.
 pub(super) const RECORD: &str = "day, sequence, schema, id, time, site, client_ip, method, host, \

@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{escape::shown, keys};
+use crate::{diagnostic::Diagnostic, escape::shown, keys};
 
 use super::{findings::Findings, scalar::path, shape::At};
 
@@ -168,7 +168,14 @@ fn server(at: &At<'_>, text: &str, findings: &mut Findings) -> Option<ClickHouse
     let refuse = |(message, help): (&str, &str)| {
         // A password must not get into a log.
         let host = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
-        findings.refuse(at, format!("'{}': {message}", shown(host)), help);
+        let message = format!("'{}': {message}", shown(host));
+        if rest.contains('@') {
+            // Without its place: that would show the line, and so the password.
+            let message = format!("{}: {message}", at.path);
+            findings.push(Diagnostic::error("policy.bad_value", message).help(help));
+        } else {
+            findings.refuse(at, message, help);
+        }
     };
     read.map_err(refuse).ok()
 }

@@ -258,6 +258,10 @@ fn a_real_prometheus_answers_every_query_of_the_examples() {
     // Every name is a metric of the program, with these labels.
     let mut known = labels(&beadle.admin_page("/metrics").text());
     known.insert("up".to_owned(), BTreeSet::new());
+    let shared = "  database: clickhouse://127.0.0.1:1/beadle\n  \
+                  clickhouse: { local: $DIR/beadle.db, spool: $DIR/spool }\n";
+    let shared = Setup::site(origin.port, "").violations(shared).start();
+    known.extend(labels(&shared.admin_page("/metrics").text()));
     for query in alerts.iter().chain(panels.iter().map(|(query, _)| query)) {
         for (name, labels) in names(query) {
             let found = known.get(&name).unwrap_or_else(|| panic!("no metric {name}: {query}"));

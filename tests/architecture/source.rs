@@ -67,7 +67,8 @@ pub(crate) fn sources() -> Vec<Source> {
         let own = source.path.strip_suffix(".rs").unwrap_or(&source.path);
         let mut after_cfg_test = false;
         for line in source.text.lines() {
-            let name = line.strip_prefix("mod ").and_then(|rest| rest.strip_suffix(';'));
+            let line_of_module = line.strip_prefix("pub(crate) ").unwrap_or(line);
+            let name = line_of_module.strip_prefix("mod ").and_then(|rest| rest.strip_suffix(';'));
             if let Some(name) = name.filter(|_| after_cfg_test) {
                 test_only.insert(format!("{folder}/{name}.rs"));
                 test_only.insert(format!("{folder}/{name}/"));

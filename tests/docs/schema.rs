@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// The broken policies whose faults a schema can't see, and what it lacks.
-const UNSEEN: [(&str, &str); 12] = [
+const UNSEEN: [(&str, &str); 13] = [
     ("12-unknown-crawler.yaml", "a misspelt name"),
     ("15-control-character-in-path.yaml", "the inside of a pattern"),
     ("16-allowed-and-disallowed.yaml", "two rules together"),
@@ -33,6 +33,7 @@ const UNSEEN: [(&str, &str); 12] = [
     ("32-evidence-that-proves-nothing.yaml", "the worth of evidence"),
     ("33-missing-catalogue.yaml", "another file"),
     ("37-size.yaml", "the least and the most of a size"),
+    ("39-clickhouse.yaml", "the inside of the URL of a database"),
 ];
 
 fn printed() -> String {
@@ -303,6 +304,11 @@ fn each_value_is_accepted_by_the_schema_and_the_reader_or_by_neither() {
             && object.get("sites").is_none()
         {
             object.insert("sites".to_owned(), json!([minimum(&keys::SITE)]));
+        }
+        // The settings of ClickHouse need such a database.
+        let violations = policy.get_mut("violations").and_then(Value::as_object_mut);
+        if let Some(violations) = violations.filter(|section| section.contains_key("clickhouse")) {
+            violations.insert("database".to_owned(), json!("clickhouses://db.example/beadle"));
         }
         // Only trusted peers may ask, or speak for others.
         let server = policy.get_mut("server").and_then(Value::as_object_mut);

@@ -77,7 +77,7 @@ impl Both {
         for insert in inserts(Origin { node: "a", run: &run, batch: 1 }, portion) {
             client.insert(&insert, Attempt::First, DEADLINE).expect("added");
             // What comes again changes nothing.
-            if self.runs % 3 == 0 {
+            if self.runs.is_multiple_of(3) {
                 client.insert(&insert, Attempt::Again, DEADLINE).expect("added");
             }
         }
