@@ -88,7 +88,7 @@ impl Spool {
             none => none.insert(Segment::create(&self.folder, take(&mut self.next))?),
         };
         open.append(&bytes, frames)?;
-        self.since = self.since.or(Some(open.since()));
+        self.since = self.since.or_else(|| Some(open.since()));
         if open.length >= SEGMENT {
             // The frames are safe already; a failure shows again with the next ones.
             let _ = self.seal();

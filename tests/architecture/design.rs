@@ -221,7 +221,7 @@ pub(crate) const USES: [(&str, &[&str]); 45] = [
 ];
 
 /// The places of each direct dependency; it is unknown everywhere else.
-pub(crate) const CRATES: [(&str, &[&str]); 53] = [
+pub(crate) const CRATES: [(&str, &[&str]); 54] = [
     ("pingora", &["edge/", "proxy/"]),
     ("async_trait", &["edge/", "proxy/"]),
     ("instant_acme", &["acme/"]),
