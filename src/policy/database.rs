@@ -169,7 +169,8 @@ fn server(at: &At<'_>, text: &str, findings: &mut Findings) -> Option<ClickHouse
         // A password must not get into a log.
         let host = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
         let message = format!("'{}': {message}", shown(host));
-        if rest.contains('@') {
+        let has_password = rest.rsplit_once('@').is_some_and(|(user, _)| user.contains(':'));
+        if has_password {
             // Without its place: that would show the line, and so the password.
             let message = format!("{}: {message}", at.path);
             findings.push(Diagnostic::error("policy.bad_value", message).help(help));

@@ -103,7 +103,10 @@ fn every_finding_has_a_place_a_code_and_a_repair() {
             let code = finding["code"].as_str().expect("text");
             let is_code = |c: char| c.is_ascii_lowercase() || "._0123456789".contains(c);
             assert!(code.contains('.') && code.chars().all(is_code), "{name}: {code}");
-            if finding["severity"] != "note" {
+            // A place would show the line, and so the password in it.
+            let is_secret =
+                finding["message"].as_str().is_some_and(|text| text.contains("password"));
+            if finding["severity"] != "note" && !is_secret {
                 assert!(finding["line"].as_u64().is_some_and(|n| n > 0), "{name}: {finding}");
                 assert!(finding["column"].as_u64().is_some_and(|n| n > 0), "{name}: {finding}");
                 let help = finding["help"].as_str().unwrap_or_default();
