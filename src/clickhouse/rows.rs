@@ -20,10 +20,11 @@ pub(super) const RECORD: &str = "day, sequence, schema, id, time, site, client_i
 /// The bits of a sequence number below the time.
 pub(super) const BELOW_TIME: u32 = 22;
 
-/// The day of UTC as a number: 20261123.
+/// The day of UTC as a number: 20261123. Times before 1970 are of its first day, and those beyond every
+/// date of the last one.
 pub(super) fn day(millisecond: i64) -> u32 {
-    let time = Timestamp::from_millisecond(millisecond).unwrap_or(Timestamp::UNIX_EPOCH);
-    let date = Offset::UTC.to_datetime(time.max(Timestamp::UNIX_EPOCH)).date();
+    let time = Timestamp::from_millisecond(millisecond.max(0)).unwrap_or(Timestamp::MAX);
+    let date = Offset::UTC.to_datetime(time).date();
     let [year, month, day] = [date.year(), date.month().into(), date.day().into()];
     u32::from(year.unsigned_abs()) * 10_000 + u32::from((month * 100 + day).unsigned_abs())
 }

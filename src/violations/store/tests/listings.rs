@@ -133,7 +133,7 @@ fn records_are_counted_by_columns_in_any_case_of_their_names() {
                 .collect()
         })
         .collect();
-    assert_eq!(found[0][4].len(), 1);
+    assert_eq!(found[0][4].len(), 2);
     for other in &found[1..] {
         assert_eq!(*other, found[0]);
     }
