@@ -497,7 +497,6 @@ pub(crate) const CRATES: [(&str, &[&str]); 54] = [
             "api/",
         ],
     ),
-    ("governor", &["conduct/limiter.rs"]),
     ("hickory_resolver", &["evidence/names/"]),
 ];
 
