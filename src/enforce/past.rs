@@ -248,10 +248,14 @@ pub(super) fn arranged(mut all: Vec<Past>, room: Room, now: Timestamp) -> Vec<Pa
     clusters.into_iter().filter_map(Cluster::sum).collect()
 }
 
+/// What it costs to sum two up: whether only one of them is in force at another node, whether their
+/// names differ, and how much longer the sum counts.
+type Cost = (bool, bool, f64);
+
 /// The places of the two to sum up, the newer first: those with the same names if there are any,
 /// and close together for their age. So a sum outlasts each of its editions by a part of its age.
 fn nearest(clusters: &[Cluster], now: Timestamp) -> Option<(usize, usize)> {
-    let mut best: Option<((bool, bool, f64), (usize, usize))> = None;
+    let mut best: Option<(Cost, (usize, usize))> = None;
     let is_in_force = |cluster: &Cluster| cluster.until() == Timestamp::MAX;
     for (place, newer) in clusters.iter().enumerate() {
         let behind = clusters.iter().enumerate().skip(place + 1);

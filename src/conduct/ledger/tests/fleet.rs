@@ -86,7 +86,7 @@ impl Node {
         let served = vec![Served { mask: 0, from: 0, until: None }];
         let ledger = Ledger::default();
         ledger.start_collecting();
-        let mut node = Self {
+        let node = Self {
             ledger,
             book: Rulebook::compile(&POLICIES[0], at(0.0), None),
             known: std::array::from_fn(|_| served.clone()),
@@ -125,7 +125,7 @@ impl Node {
         self.book = Rulebook::compile_with(policy, &mut history);
     }
 
-    fn listen_until(&mut self, own: usize) {
+    fn listen_until(&self, own: usize) {
         let heard = (0..NODES).filter(|other| *other != own).map(|other| self.heard[other].1);
         self.ledger.heard_until(at(heard.min().expect("other nodes") as f64));
     }
