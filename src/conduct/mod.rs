@@ -9,6 +9,8 @@
 //! evidence, tokio, any clock.
 
 mod breaker; // the stop of refusals at a site
+mod collector; // changes of ladders and breakers
+mod fleet; // what a node hears of the others
 mod label; // a crawler in metrics
 mod ladder; // the rung of each crawler
 mod ledger; // fetches of robots.txt
@@ -21,6 +23,7 @@ mod site; // ladder and breaker of one site
 mod weight; // the weight of a decision
 
 pub use self::{
+    fleet::Contact,
     label::label,
     ledger::{Fetches, Ledger, Reader, Reading, Readings},
     limiter::TooSoon,

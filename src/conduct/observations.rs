@@ -14,6 +14,8 @@ use super::{ledger::Fetches, network::Network};
 pub struct Observations {
     /// Fetches of robots.txt: the rows that changed.
     pub fetches: Vec<Fetches>,
+    /// The time until which fetches were left out, because there were too many.
+    pub forgotten: Option<Timestamp>,
     /// The steps on the ladders of all sites. To be taken in before the counts.
     pub steps: Vec<RungStep>,
     /// Requests and violations on the ladders: the cells that changed.
@@ -127,6 +129,7 @@ impl Observations {
     /// Whether there is nothing to tell.
     pub fn is_empty(&self) -> bool {
         self.fetches.is_empty()
+            && self.forgotten.is_none()
             && self.steps.is_empty()
             && self.ladder.is_empty()
             && self.openings.is_empty()

@@ -17,8 +17,10 @@ use crate::{
 
 use super::{
     breaker::{Alarm, Breaker, Refusal},
+    fleet::Fleet,
     ladder::{Ladder, Move},
     network::Network,
+    observations::{BreakerCount, LadderCount, LadderKey, Opening, RungStep},
 };
 
 /// The ladder and the breaker of one site, if its policy has them.
@@ -64,14 +66,77 @@ impl SiteConduct {
         ladder.map(|ladder| ladder.lock().rung(name, outcome, network)).unwrap_or_default()
     }
 
-    /// Moves silent crawlers down the ladder, and closes the breaker after its pause.
-    pub fn settle(&self, site: &Site, now: Timestamp, metrics: &Metrics) {
-        if let (Some(ladder), Some(rules)) = (&self.ladder, &site.enforcement.ladder) {
+    /// Moves silent crawlers down the ladder, and closes the breaker after its pause. A node that
+    /// hears nothing of the others moves none: the crawler may not be silent there.
+    pub(super) fn settle(
+        &self,
+        site: &Site,
+        now: Timestamp,
+        (fleet, metrics): (Fleet<'_>, &Metrics),
+    ) {
+        if let (Some(ladder), Some(rules), false) =
+            (&self.ladder, &site.enforcement.ladder, fleet.is_alone())
+        {
             let moves = ladder.lock().settle(rules, now);
-            moves.iter().for_each(|one| report_move(site, one, metrics));
+            moves.iter().for_each(|one| report_move(site, one, (fleet, metrics)));
         }
         if let (Some(switch), Some(rules)) = (&self.breaker, &site.enforcement.breaker) {
             switch.lock().is_open(site, rules, now);
+        }
+    }
+
+    /// Takes over a step that another node made.
+    pub(super) fn learn_step(
+        &self,
+        site: &Site,
+        step: &RungStep,
+        now: Timestamp,
+        metrics: &Metrics,
+    ) {
+        if let (Some(ladder), Some(rules)) = (&self.ladder, &site.enforcement.ladder)
+            && let Some(from) = ladder.lock().learn_step(rules, step, now)
+        {
+            report_learned_step(site, from, step, metrics);
+        }
+    }
+
+    /// Adds the sum of a crawler at another node.
+    pub(super) fn learn_ladder(
+        &self,
+        site: &Site,
+        (node, count): (u64, LadderCount),
+        now: Timestamp,
+        (fleet, metrics): (Fleet<'_>, &Metrics),
+    ) {
+        if let (Some(ladder), Some(rules)) = (&self.ladder, &site.enforcement.ladder) {
+            let step = ladder.lock().learn_count(rules, node, count, now);
+            step.iter().for_each(|one| report_move(site, one, (fleet, metrics)));
+        }
+    }
+
+    /// Opens the breaker because it opened at another node.
+    pub(super) fn learn_opening(&self, site: &Site, opening: &Opening, now: Timestamp) {
+        if let (Some(switch), Some(rules)) = (&self.breaker, &site.enforcement.breaker) {
+            let (edition, engine) = (site.timeline.current(), opening.search_engine.as_deref());
+            let mut switch = switch.lock();
+            if switch.breaker.learn_opening(rules, edition, (opening.at, engine), now) {
+                let (site, seconds) = (&site.name, rules.pause.as_secs());
+                tracing::warn!(
+                    code = "breaker.opened_elsewhere",
+                    site,
+                    seconds,
+                    "breaker opened at another node: no request is refused until it closes"
+                );
+            }
+            switch.is_open(site, rules, now);
+        }
+    }
+
+    /// Adds requests at another node to the breaker's.
+    pub(super) fn learn_breaker(&self, site: &Site, count: &BreakerCount, now: Timestamp) {
+        if let (Some(switch), Some(rules)) = (&self.breaker, &site.enforcement.breaker) {
+            let edition = site.timeline.current();
+            switch.lock().breaker.learn_count(rules, edition, count, now);
         }
     }
 }
@@ -97,9 +162,13 @@ impl Sighting<'_, '_> {
         &self,
         decision: &Decision<'_>,
         now: impl FnOnce() -> Timestamp,
-        metrics: &Metrics,
+        (fleet, metrics): (Fleet<'_>, &Metrics),
     ) {
         let Self { site, conduct, network, is_for_content, .. } = *self;
+        if fleet.excuses() {
+            // Without the violations that are excused, every crawler would seem to comply.
+            return;
+        }
         let name = decision.judgement.and_then(|judgement| judgement.name);
         if let (Some(ladder), Some(rules)) = (&conduct.ladder, &site.enforcement.ladder)
             && let (Some(name), Some(_)) = (name, decision.rung)
@@ -117,8 +186,16 @@ impl Sighting<'_, '_> {
                 return;
             }
             let claim = (decision.standing.outcome, network);
-            let step = ladder.lock().note(rules, name, claim, is_violation, now());
-            step.iter().for_each(|one| report_move(site, one, metrics));
+            let mut ladder = ladder.lock();
+            let step = ladder.note(rules, name, claim, is_violation, now());
+            if let Some(collector) = fleet.collector {
+                ladder
+                    .count(&site.name, name, claim)
+                    .into_iter()
+                    .for_each(|one| collector.count(one));
+            }
+            drop(ladder);
+            step.iter().for_each(|one| report_move(site, one, (fleet, metrics)));
         }
     }
 
@@ -129,7 +206,7 @@ impl Sighting<'_, '_> {
         decision: &Decision<'_>,
         is_refusal: bool,
         now: impl FnOnce() -> Timestamp,
-        metrics: &Metrics,
+        (fleet, metrics): (Fleet<'_>, &Metrics),
     ) -> Option<Reason> {
         let Self { site, conduct, network, .. } = *self;
         let (Some(switch), Some(rules)) = (&conduct.breaker, &site.enforcement.breaker) else {
@@ -145,15 +222,24 @@ impl Sighting<'_, '_> {
         let alarm = match protected {
             Some(name) => switch.breaker.spare(rules, edition, name.as_str(), now),
             None if is_refusal => {
-                switch.breaker.refuse(rules, edition, Refusal { network, name }, now)
+                let refusal = Refusal { network, name };
+                let counts = switch.breaker.heeds(rules, edition, refusal, now);
+                let collector = fleet.collector.filter(|_| counts);
+                collector.iter().for_each(|one| one.refuse(&site.name, refusal, now));
+                counts.then(|| switch.breaker.count_refusal(rules, refusal, now)).flatten()
             }
             None => {
-                switch.breaker.pass(rules, now);
+                let counts = switch.breaker.pass(rules, now);
+                let collector = fleet.collector.filter(|_| counts);
+                collector.iter().for_each(|one| one.pass(&site.name, now));
                 None
             }
         };
         let is_open = switch.is_open(site, rules, now);
         drop(switch);
+        if let (Some(alarm), Some(collector)) = (&alarm, fleet.collector) {
+            collector.opening(alarm.told(&site.name, now));
+        }
         alarm.iter().for_each(|alarm| report_alarm(site, alarm, rules, metrics));
         match protected {
             _ if is_open && is_refusal => Some(Reason::BreakerOpen),
@@ -178,11 +264,13 @@ impl Switch {
     }
 }
 
-/// Logs and counts a step on the ladder.
-fn report_move(site: &Site, one: &Move, metrics: &Metrics) {
-    let Move { product_token, is_declared, outcome, step } = one;
+/// Logs and counts a step on the ladder, and tells the other nodes.
+fn report_move(site: &Site, one: &Move, (fleet, metrics): (Fleet<'_>, &Metrics)) {
+    fleet.collector.iter().for_each(|collector| collector.step(one.told(&site.name)));
+    let Move { product_token, outcome, step, .. } = one;
+    let is_declared = one.is_declared();
     let (standing, direction, rung) = (outcome.as_str(), step.direction(), step.to);
-    let label = if *is_declared { metrics::OTHER_TOKEN } else { product_token };
+    let label = if is_declared { metrics::OTHER_TOKEN } else { product_token };
     metrics.ladder_step(&site.name, label, standing, direction, rung as i64);
     let (site, from, to) = (&site.name, step.from.as_str(), rung.as_str());
     let product_token = escape::shown(product_token);
@@ -199,6 +287,27 @@ fn report_move(site: &Site, one: &Move, metrics: &Metrics) {
         (_, false) => log!(info, "ladder.down", "crawler moved down the ladder"),
         (_, true) => log!(debug, "ladder.down", "crawler moved down the ladder"),
     }
+}
+
+/// Logs and counts a step that another node made.
+fn report_learned_step(site: &Site, from: Rung, step: &RungStep, metrics: &Metrics) {
+    let LadderKey { product_token, outcome, network, .. } = &step.key;
+    let (standing, rung) = (outcome.as_str(), step.rung);
+    let direction = if rung > from { "up" } else { "down" };
+    let label = if network.is_some() { metrics::OTHER_TOKEN } else { product_token };
+    metrics.ladder_step(&site.name, label, standing, direction, rung as i64);
+    let (site, from, to) = (&site.name, from.as_str(), rung.as_str());
+    let product_token = escape::shown(product_token);
+    // The node that made it warns.
+    tracing::debug!(
+        code = "ladder.elsewhere",
+        site,
+        product_token,
+        standing,
+        from,
+        to,
+        "crawler moved on the ladder at another node"
+    );
 }
 
 /// Logs and counts the alarm of a breaker.
@@ -236,7 +345,7 @@ mod tests {
             let ladder = conduct.ladder.as_ref().expect("the policy has one");
             (0..number).for_each(|_| {
                 let one = ladder.lock().note(&rules, name, claim, true, at(0));
-                one.iter().for_each(|one| report_move(site, one, &metrics));
+                one.iter().for_each(|one| report_move(site, one, (Fleet::NONE, &metrics)));
             });
         };
         climb(2 * rules.min_violations);
@@ -253,12 +362,12 @@ mod tests {
         );
         // A reload continues it.
         let conduct = SiteConduct::following(Some(&conduct), site, &metrics);
-        conduct.settle(site, at(1), &metrics);
+        conduct.settle(site, at(1), (Fleet::NONE, &metrics));
         assert_eq!(
             (conduct.rung(name, Outcome::Unknown, network), shown()),
             (Rung::Throttle, expected(1))
         );
-        conduct.settle(site, at(2), &metrics);
+        conduct.settle(site, at(2), (Fleet::NONE, &metrics));
         assert_eq!((conduct.rung(name, Outcome::Unknown, network), shown()), (Rung::Observe, None));
     }
 }

@@ -1,17 +1,23 @@
 //! The weight of a decision: the conduct of the client and the site's breaker may change the
 //! action.
 
+use std::sync::OnceLock;
+
+use jiff::Timestamp;
+
 use crate::{
-    enforce::{self, Action, AppliedPace, Decision, Knowledge, Moment, Reason},
+    enforce::{self, Action, AppliedPace, Decision, Knowledge, Moment, Reason, Site},
     metrics::Metrics,
 };
 
 use super::{
+    collector::Collector,
+    fleet::{ContactInForce, Fleet},
     label::label,
     ledger::Ledger,
     limiter::{Key, Limiter, TooSoon},
     redirects::{self, Hop, Redirects},
-    site::Sighting,
+    site::{Sighting, SiteConduct},
 };
 
 /// The conduct of all clients.
@@ -19,8 +25,11 @@ use super::{
 pub struct Conduct {
     /// The fetches of robots.txt.
     pub ledger: Ledger,
-    limiter: Limiter,
+    pub(super) limiter: Limiter,
     redirects: Redirects,
+    /// What the other nodes of a fleet have to hear of.
+    pub(super) collector: OnceLock<Collector>,
+    pub(super) contact: ContactInForce,
 }
 
 /// A request that comes sooner than its pace allows.
@@ -73,7 +82,8 @@ impl Conduct {
         }
         let site = sighting.site;
         let now = || knowledge.moment().now;
-        sighting.climb(&decision, now, metrics);
+        let fleet = self.fleet();
+        sighting.climb(&decision, now, (fleet, metrics));
         let is_block = decision.action == Action::Block;
         let PaceCheck { early, hop } = match is_block {
             true => PaceCheck::default(),
@@ -81,7 +91,7 @@ impl Conduct {
         };
         let is_ordered = enforce::is_ordered(&site.enforcement, &decision);
         let is_refusal = !is_ordered && (is_block || early.is_some());
-        let lifted = sighting.lift(&decision, is_refusal, now, metrics);
+        let lifted = sighting.lift(&decision, is_refusal, now, (fleet, metrics));
         let (action, reason) = match (lifted, early) {
             (Some(reason), _) => (Action::Log, reason),
             (None, Some(early)) if early.pace.record.is_some() => {
@@ -99,6 +109,21 @@ impl Conduct {
         if redirects::is_redirect(status) {
             self.redirects.credit(hop, moment().steady);
         }
+    }
+
+    /// Moves silent crawlers of a site down its ladder, and closes its breaker after the pause.
+    pub fn settle(
+        &self,
+        (site, conduct): (&Site, &SiteConduct),
+        now: Timestamp,
+        metrics: &Metrics,
+    ) {
+        conduct.settle(site, now, (self.fleet(), metrics));
+    }
+
+    /// The fleet of this node.
+    pub(super) fn fleet(&self) -> Fleet<'_> {
+        Fleet { collector: self.collector.get(), contact: self.contact.get() }
     }
 
     /// Measures a request against the pace of its crawler.

@@ -248,7 +248,11 @@ impl Outcome {
                     link: edition(&one.edition),
                     count: one.count.map(|count| count - 1),
                     from: shown(&one.from),
-                    until: one.until.as_deref().map_or_else(|| "now".to_owned(), shown),
+                    until: match &one.until {
+                        Some(until) => shown(until),
+                        None if one.is_elsewhere => "now, at another node".to_owned(),
+                        None => "now".to_owned(),
+                    },
                     verdict: one.verdict,
                     is_known: one.is_known,
                 })

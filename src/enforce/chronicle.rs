@@ -16,8 +16,9 @@ use super::{
     edition::Edition,
     edition_id::EditionId,
     editions::Editions,
+    elsewhere::Elsewhere,
     hosts::{HostPeriod, Hosts, Stay},
-    past::Period,
+    past::{Past, Period},
     timeline::Timeline,
 };
 
@@ -27,6 +28,8 @@ use super::{
 pub struct Chronicle {
     sites: BTreeMap<String, Editions>,
     hosts: Hosts,
+    /// The editions at other nodes of a fleet. The database does not keep them.
+    elsewhere: Vec<Elsewhere>,
     /// The end of the last edition that is not read from the database yet.
     unread: Option<Timestamp>,
 }
@@ -42,7 +45,15 @@ impl Chronicle {
     ) -> Self {
         let hosts = Hosts::of(hosts, periods.keys());
         let editions = |(name, periods)| Some((name, Editions::of(periods, now)?));
-        Self { sites: periods.into_iter().filter_map(editions).collect(), hosts, unread }
+        let sites = periods.into_iter().filter_map(editions).collect();
+        Self { sites, hosts, elsewhere: Vec::new(), unread }
+    }
+
+    /// Replaces the editions at other nodes. Returns whether they differ from those before.
+    pub fn learn(&mut self, elsewhere: Vec<Elsewhere>) -> bool {
+        let differs = self.elsewhere != elsewhere;
+        self.elsewhere = elsewhere;
+        differs
     }
 
     /// Adds the editions of an older part, which was read later.
@@ -113,6 +124,7 @@ impl Chronicle {
         self.hosts.follow(policy, now);
         self.hosts.without_before(start);
         self.sites.values_mut().for_each(|editions| editions.without_before(start));
+        self.elsewhere.retain(|one| one.is_within(start));
         let known = self.hosts.sites();
         self.sites.retain(|name, _| known.contains(name.as_str()));
     }
@@ -125,8 +137,8 @@ impl Chronicle {
         }
     }
 
-    /// The editions that count for a site from `start` to `now`: its own, and those of other sites
-    /// that had its hosts. `None` if it publishes nothing. Parts of `previous`, the timeline so far,
+    /// The editions that count for a site from `start` to `now`: its own, at this node and at others,
+    /// and those of other sites that had its hosts. `None` if it publishes nothing. Parts of `previous`, the timeline so far,
     /// are used again.
     pub(super) fn timeline(
         &self,
@@ -134,12 +146,25 @@ impl Chronicle {
         (start, now): (Timestamp, Timestamp),
         previous: Option<&Timeline>,
     ) -> Option<Timeline> {
-        let stays = self.inherited(site, policy, now);
-        let editions = stays.filter_map(|stay| Some((stay, self.sites.get(stay.site)?)));
-        let inherited =
-            editions.flat_map(|(stay, editions)| editions.between(stay.from, stay.until));
+        let stays: Vec<Stay<'_>> = self.inherited(site, policy, now).collect();
+        let inherited = stays.iter().flat_map(|stay| {
+            let known = self.sites.get(stay.site).into_iter();
+            let here = known.flat_map(|editions| editions.between(stay.from, stay.until));
+            let during = |past: &Past| past.first < stay.until && past.until > stay.from;
+            let elsewhere = self.elsewhere(stay.site).filter(during).map(|mut past| {
+                past.end(stay.until);
+                past
+            });
+            here.chain(elsewhere)
+        });
+        let others = self.elsewhere(site.name()).chain(inherited).collect();
         let own = self.sites.get(site.name())?;
-        let timeline = Timeline::of(own, inherited.collect(), (start, now), previous)?;
+        let timeline = Timeline::of(own, others, (start, now), previous)?;
         Some(timeline.with_unread(self.unread.filter(|until| *until > start)))
+    }
+
+    /// The editions of a site at other nodes.
+    fn elsewhere<'a>(&'a self, site: &'a str) -> impl Iterator<Item = Past> + 'a {
+        self.elsewhere.iter().filter(move |one| one.site == site).map(Elsewhere::past)
     }
 }

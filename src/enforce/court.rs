@@ -152,8 +152,9 @@ impl<'r, K: Knowledge> Court<'r, '_, K> {
         // Which forms an edition judges depends on its own allow rules, so for them none answers for
         // another.
         let rule = verdict.rule.filter(|_| verdict.form == Form::Letter);
-        let excuse = self.excuse(claimant, binding, (group, rule));
-        if excuse.is_some() && enforcement.grace == Grace::Count {
+        let unheard = || self.knowledge.may_miss_editions().then_some(Excuse::Unheard);
+        let excuse = self.excuse(claimant, binding, (group, rule)).or_else(unheard);
+        if excuse.is_some_and(|one| enforcement.grace == Grace::Count || one.is_of_now()) {
             return Decision { reason: Reason::Grace, excuse, ..decision };
         }
         let action = action_of(mode);

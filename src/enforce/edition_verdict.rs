@@ -19,8 +19,11 @@ pub struct EditionVerdict {
     pub count: usize,
     /// The start of its time in force.
     pub from: Timestamp,
-    /// The end of its time in force; `None` for the edition in force.
+    /// The end of its time in force; `None` for the edition in force, here or at another node of the
+    /// fleet.
     pub until: Option<Timestamp>,
+    /// Whether it is in force at another node alone.
+    pub is_elsewhere: bool,
     /// Whether it allows the request.
     pub access: Access,
     /// Whether the client may know it.
@@ -45,6 +48,7 @@ pub fn edition_verdicts(
         count: 1,
         from: site.timeline.since(),
         until: None,
+        is_elsewhere: false,
         access: decision.access,
         is_known: site.timeline.may_know_current(&known),
     };
@@ -59,7 +63,8 @@ pub fn edition_verdicts(
             edition: past.id(),
             count: past.count(),
             from: past.from,
-            until: Some(past.until),
+            until: past.ended(),
+            is_elsewhere: past.is_in_force(),
             access: verdict.map_or(Access::Allow, |verdict| verdict.access),
             is_known: past.may_be_known(&known),
         }

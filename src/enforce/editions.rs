@@ -98,7 +98,7 @@ impl Editions {
             in_force.map(|(edition, since)| Past::new(Arc::clone(edition), *since, until));
         let is_within = move |past: &Past| past.first < until && past.until > from;
         self.past.iter().cloned().chain(in_force).filter(is_within).map(move |mut past| {
-            past.set_back(until);
+            past.end(until);
             past
         })
     }

@@ -12,10 +12,24 @@ use super::{known_editions::KnownEditions, past::Past, timeline::Timeline};
 /// The reason why a disallowed request is no violation.
 #[derive(Clone, Copy, Debug)]
 pub enum Excuse<'t> {
-    /// This past edition allows it.
+    /// This edition allows it. It was in force before, or is in force at another node of the fleet.
     By(&'t Past),
     /// The client may know an edition that is no longer kept.
     Forgotten,
+    /// This node hears nothing of the others. One of them may have an edition that allows it.
+    Unheard,
+}
+
+impl Excuse<'_> {
+    /// Whether it counts even where the edition in force applies at once (`grace: enforce`): the
+    /// request may be allowed at another node now.
+    pub fn is_of_now(self) -> bool {
+        match self {
+            Self::By(past) => past.is_in_force(),
+            Self::Forgotten => false,
+            Self::Unheard => true,
+        }
+    }
 }
 
 /// The past editions that may allow a target which the edition in force disallows.
@@ -70,19 +84,16 @@ impl Timeline {
         if lenient.peek().is_none() && !is_unread {
             return None;
         }
-        match known_editions() {
-            KnownEditions::Any => {
-                let by = lenient.find(|past| past.until > start).map(Excuse::By);
-                by.or_else(|| is_unread.then_some(Excuse::Forgotten))
-            }
-            KnownEditions::Of(known) => {
-                let by = lenient.find(|past| past.is_one_of(&known)).map(Excuse::By);
-                // The client fetched an edition that is no longer kept. It may have allowed
-                // anything.
-                let are_kept = known.iter().all(|id| self.keeps(*id));
-                by.or_else(|| (!are_kept).then_some(Excuse::Forgotten))
-            }
+        // The first may be in force at another node. That is a better excuse than any past one.
+        if let Some(past) = lenient.next_if(|past| past.is_in_force()) {
+            return Some(Excuse::By(past));
         }
+        let known = known_editions();
+        let (named, since) = known.parts(start);
+        let by = lenient.find(|past| past.until > since || past.is_one_of(named)).map(Excuse::By);
+        // The client fetched an edition that is no longer kept. It may have allowed anything.
+        let is_forgotten = || self.is_unread(since) || !named.iter().all(|id| self.keeps(*id));
+        by.or_else(|| is_forgotten().then_some(Excuse::Forgotten))
     }
 }
 

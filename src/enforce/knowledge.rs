@@ -34,6 +34,12 @@ pub trait Knowledge {
         let _ = (name, standing, start);
         KnownEditions::Any
     }
+
+    /// Whether another node of the fleet may have an edition that this one has not heard of, and
+    /// clients are excused for that.
+    fn may_miss_editions(&self) -> bool {
+        false
+    }
 }
 
 /// The time alone.

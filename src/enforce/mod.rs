@@ -9,7 +9,7 @@
 //! only if every edition that the crawler may know disallows it ([`Timeline`]). The crawler knows
 //! the edition that it fetched last within the site's cache window. If no fetch is known, it may
 //! know any edition of that window. A request that the edition in force allows is never a
-//! violation.
+//! violation. In a fleet, that is true of each edition in force at any node ([`Elsewhere`]).
 //!
 //! A [`Chronicle`] has the editions of all sites and the sites of all hosts. A timeline follows from
 //! it and the policy. As the database keeps the chronicle, a restart changes no verdict.
@@ -25,6 +25,7 @@ pub use self::{
     edition::{Edition, RuleSource},
     edition_id::EditionId,
     edition_verdict::{EditionVerdict, edition_verdicts},
+    elsewhere::Elsewhere,
     excuse::{Doubt, Excuse},
     group::{first_group, group_for, group_names, group_of, is_bound_by_star},
     history::History,
@@ -48,6 +49,7 @@ mod chronicle; // all editions and hosts until now
 mod edition; // one published robots.txt: its bytes, its hash, its matcher
 mod edition_id; // the name of an edition
 mod editions; // the editions that one site published
+mod elsewhere; // the editions of other nodes of a fleet
 mod excuse; // the excuse of a client that may know an earlier edition
 mod hosts; // the sites that each host belonged to
 mod known_editions; // the editions that a client may know

@@ -1,4 +1,6 @@
-//! An edition that is no longer in force, or several of them summed up.
+//! An edition that is no longer in force here, or several of them summed up.
+//!
+//! In a fleet, it may still be in force at another node. Then it has no end yet.
 
 use std::{cmp::Reverse, sync::Arc};
 
@@ -21,7 +23,8 @@ pub struct Past {
     pub(super) edition: Arc<Edition>,
     /// The start of its last time in force; of several, of the first time of any.
     pub from: Timestamp,
-    /// The end of its last time in force.
+    /// The end of its last time in force; the greatest time while another node of the fleet serves
+    /// it.
     pub until: Timestamp,
     /// The start of its first time in force.
     pub(super) first: Timestamp,
@@ -55,6 +58,16 @@ impl Past {
     /// An edition that was in force once.
     pub(super) const fn new(edition: Arc<Edition>, from: Timestamp, until: Timestamp) -> Self {
         Self { edition, from, until, first: from, twins: Vec::new(), is_summary: false }
+    }
+
+    /// Whether it is in force now, at another node of the fleet.
+    pub fn is_in_force(&self) -> bool {
+        self.until == Timestamp::MAX
+    }
+
+    /// The end of its last time in force; `None` while it is in force at another node.
+    pub fn ended(&self) -> Option<Timestamp> {
+        (!self.is_in_force()).then_some(self.until)
     }
 
     /// The name of the edition; of several, that of the last one in force.
@@ -96,7 +109,7 @@ impl Past {
 
     /// Whether a client may know this edition or an equivalent one.
     pub fn may_be_known(&self, known: &KnownEditions) -> bool {
-        known.has_any(self.ids())
+        self.is_in_force() || known.has_any(self.ids(), self.until)
     }
 
     /// Whether this edition or an equivalent one is among these.
@@ -117,10 +130,18 @@ impl Past {
 
     /// Moves times ahead of `now` back to it.
     pub(super) fn set_back(&mut self, now: Timestamp) {
-        for time in [&mut self.from, &mut self.first, &mut self.until] {
+        let ends = self.twins.iter_mut().map(|twin| &mut twin.until).chain([&mut self.until]);
+        let ended = ends.filter(|until| **until < Timestamp::MAX);
+        for time in [&mut self.from, &mut self.first].into_iter().chain(ended) {
             *time = (*time).min(now);
         }
-        self.twins.iter_mut().for_each(|twin| twin.until = twin.until.min(now));
+    }
+
+    /// Ends it at `until` at the latest.
+    pub(super) fn end(&mut self, until: Timestamp) {
+        self.until = self.until.min(until);
+        self.twins.iter_mut().for_each(|twin| twin.until = twin.until.min(until));
+        self.set_back(until);
     }
 
     /// Forgets the equivalents that ended before `start`.
@@ -227,18 +248,26 @@ pub(super) fn arranged(mut all: Vec<Past>, room: Room, now: Timestamp) -> Vec<Pa
     clusters.into_iter().filter_map(Cluster::sum).collect()
 }
 
+/// What it costs to sum two up: whether only one of them is in force at another node, whether their
+/// names differ, and how much longer the sum counts.
+type Cost = (bool, bool, f64);
+
 /// The places of the two to sum up, the newer first: those with the same names if there are any,
 /// and close together for their age. So a sum outlasts each of its editions by a part of its age.
 fn nearest(clusters: &[Cluster], now: Timestamp) -> Option<(usize, usize)> {
-    let mut best: Option<((bool, f64), (usize, usize))> = None;
+    let mut best: Option<(Cost, (usize, usize))> = None;
+    let is_in_force = |cluster: &Cluster| cluster.until() == Timestamp::MAX;
     for (place, newer) in clusters.iter().enumerate() {
         let behind = clusters.iter().enumerate().skip(place + 1);
         let same = behind.clone().find(|(_, older)| older.has_names_of(newer));
         for (other, older) in behind.take(1).chain(same) {
             let seconds = |from: Timestamp, to: Timestamp| to.duration_since(from).as_secs_f64();
-            let span = seconds(older.first().min(newer.first()), newer.until());
-            let cost = span / (seconds(newer.until(), now) + 60.0);
-            let found = (!older.has_names_of(newer), cost);
+            let until = newer.until().min(now);
+            let span = seconds(older.first().min(newer.first()), until);
+            let cost = span / (seconds(until, now) + 60.0);
+            // What is in force at another node excuses every client, what has ended does not.
+            let is_mixed = is_in_force(newer) != is_in_force(older);
+            let found = (is_mixed, !older.has_names_of(newer), cost);
             let is_better = best.is_none_or(|(least, _)| found <= least);
             best = if is_better { Some((found, (place, other))) } else { best };
         }

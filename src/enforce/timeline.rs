@@ -36,17 +36,17 @@ pub struct Timeline {
 }
 
 impl Timeline {
-    /// The timeline of a site with these editions, and with those of other sites that had its
-    /// hosts. What ended before `start` is left out: no crawler may use it any more. Parts of
+    /// The timeline of a site with these editions, and with others: those of other nodes, and of
+    /// other sites that had its hosts. What ended before `start` is left out: no crawler may use it any more. Parts of
     /// `previous`, the timeline so far, are used again.
     pub(super) fn of(
         own: &Editions,
-        inherited: Vec<Past>,
+        others: Vec<Past>,
         (start, now): (Timestamp, Timestamp),
         previous: Option<&Self>,
     ) -> Option<Self> {
         let (current, since) = own.in_force().cloned()?;
-        let all = own.past().iter().cloned().chain(inherited);
+        let all = own.past().iter().cloned().chain(others);
         let within = all.filter(|past| past.until > start).map(|mut past| {
             past.without_before(start);
             past
@@ -112,21 +112,17 @@ impl Timeline {
         start: Timestamp,
         known: &KnownEditions,
     ) -> Option<impl Iterator<Item = &Past>> {
-        let are_kept = match known {
-            KnownEditions::Any => !self.is_unread(start),
-            KnownEditions::Of(known) => known.iter().all(|id| self.keeps(*id)),
-        };
-        let is_known = move |past: &&Past| match known {
-            KnownEditions::Any => past.until > start,
-            KnownEditions::Of(known) => past.is_one_of(known),
-        };
+        let (named, since) = known.parts(start);
+        let are_kept = !self.is_unread(since) && named.iter().all(|id| self.keeps(*id));
+        let is_known =
+            move |past: &&Past| past.is_in_force() || past.until > since || past.is_one_of(named);
         are_kept.then(|| self.past.iter().filter(is_known))
     }
 
     /// Whether a client may know the edition in force or an equivalent one.
     pub fn may_know_current(&self, known: &KnownEditions) -> bool {
         let twins = self.twins.iter().map(|twin| twin.id);
-        known.has_any(twins.chain([self.current.id()]))
+        known.has_any(twins.chain([self.current.id()]), Timestamp::MAX)
     }
 
     /// All past editions, the newest first.

@@ -70,6 +70,9 @@ pub struct EditionRow {
     pub from: String,
     /// The end of that time.
     pub until: Option<String>,
+    /// Whether it is in force at another node of the fleet alone.
+    #[serde(rename = "elsewhere", skip_serializing_if = "std::ops::Not::not")]
+    pub is_elsewhere: bool,
     /// `allow` or `disallow`.
     pub verdict: &'static str,
     /// Whether the client may still use it.
@@ -86,6 +89,7 @@ impl From<enforce::EditionVerdict> for EditionRow {
             edition: one.edition.to_string(),
             from: time(one.from),
             until: one.until.map(time),
+            is_elsewhere: one.is_elsewhere,
             verdict: one.access.as_str(),
             is_known: one.is_known,
             count: Some(one.count).filter(|count| *count > 1),

@@ -117,6 +117,7 @@ fn editions(lines: &mut Vec<Line>, row: &Explanation, decision: &Decision<'_>) {
     lines.push(Line::new("read", text));
     for (number, one) in row.editions.iter().enumerate() {
         let period = match &one.until {
+            None if one.is_elsewhere => format!("in force at another node since {}", one.from),
             None => format!("in force since {}", one.from),
             Some(until) => format!("in force from {} to {until}", one.from),
         };
@@ -128,10 +129,14 @@ fn editions(lines: &mut Vec<Line>, row: &Explanation, decision: &Decision<'_>) {
     }
     let Some(excuse) = decision.excuse else { return };
     let mut text = match excuse {
+        Excuse::By(past) if past.is_in_force() => {
+            format!("another node has {} in force, which allows this", past.id())
+        }
         Excuse::By(past) => {
             format!("it may be going by {}, which allows this", past.id())
         }
         Excuse::Forgotten => "it may be going by an edition that is not kept any more".to_owned(),
+        Excuse::Unheard => "another node may allow this: this one hears nothing of it".to_owned(),
     };
     if decision.reason != Reason::Grace {
         text.push_str("; 'grace: enforce' applies the edition in force all the same");

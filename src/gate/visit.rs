@@ -213,4 +213,8 @@ impl Knowledge for Visit<'_> {
     ) -> KnownEditions {
         self.readings(name, standing.outcome).known_editions(start)
     }
+
+    fn may_miss_editions(&self) -> bool {
+        self.conduct.excuses()
+    }
 }

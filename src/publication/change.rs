@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use crate::{
     diagnostic::Diagnostic,
-    enforce::{Chronicle, History, Moment, Rulebook},
+    enforce::{Chronicle, Elsewhere, History, Moment, Rulebook},
     policy::Policy,
     robots::OriginFile,
 };
@@ -40,6 +40,8 @@ pub enum Change {
     ClockSetBack,
     /// Editions of earlier runs that were read after the start.
     Recalled(Chronicle),
+    /// The editions of other nodes of the fleet, in place of those known before.
+    Learned(Vec<Elsewhere>),
 }
 
 impl InForce {
@@ -72,7 +74,7 @@ impl InForce {
 pub fn next(in_force: &InForce, change: Change, moment: Moment) -> InForce {
     let now = in_force.clone();
     let mut history = History { moment, ..History::after(Some(&in_force.rulebook), moment.now) };
-    let is_other_past = matches!(change, Change::ClockSetBack | Change::Recalled(_));
+    let mut is_other_past = matches!(change, Change::ClockSetBack | Change::Recalled(_));
     let (policy, origin_files) = match change {
         Change::Policy(policy, files) => (policy, files),
         Change::Origin(files) => (now.policy, files),
@@ -80,6 +82,10 @@ pub fn next(in_force: &InForce, change: Change, moment: Moment) -> InForce {
         Change::ClockSetBack => (now.policy, now.origin_files),
         Change::Recalled(older) => {
             history.chronicle.recall(older, moment.now);
+            (now.policy, now.origin_files)
+        }
+        Change::Learned(elsewhere) => {
+            is_other_past = history.chronicle.learn(elsewhere);
             (now.policy, now.origin_files)
         }
     };

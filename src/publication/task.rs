@@ -200,7 +200,8 @@ impl Publisher {
         let now = self.handles.clock.moment().now;
         for number in 0..published.rulebook.sites().len() {
             if let Some((site, served)) = published.site(number) {
-                served.conduct.settle(site, now, &self.handles.metrics);
+                let metrics = &self.handles.metrics;
+                self.handles.conduct.settle((site, &served.conduct), now, metrics);
             }
         }
     }

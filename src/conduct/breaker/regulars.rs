@@ -46,17 +46,28 @@ impl Regulars {
         refusal: Refusal<'_>,
         now: Timestamp,
     ) -> bool {
+        let listed = refusal.name.filter(|name| !matches!(name, Name::Declared(_)));
+        self.note_client(rules, refusal.network, listed.map(Name::as_str), now)
+    }
+
+    /// Notes a refusal of a client; `listed` is its name, if the catalogue or the policy has it.
+    pub(super) fn note_client(
+        &mut self,
+        rules: &Arc<Edition>,
+        network: Network,
+        listed: Option<&str>,
+        now: Timestamp,
+    ) -> bool {
         self.follow(rules);
-        if self.networks.len() >= MOST_NETWORKS && !self.networks.contains_key(&refusal.network) {
+        if self.networks.len() >= MOST_NETWORKS && !self.networks.contains_key(&network) {
             self.networks.retain(|_, span| now.duration_since(span.last) < LONG);
             if self.networks.len() >= MOST_NETWORKS / 2 {
                 self.networks.clear();
             }
         }
-        let is_known_network = note(&mut self.networks, refusal.network, now);
-        let listed = refusal.name.filter(|name| !matches!(name, Name::Declared(_)));
+        let is_known_network = note(&mut self.networks, network, now);
         let is_known_crawler =
-            listed.is_some_and(|name| note(&mut self.crawlers, name.as_str().to_owned(), now));
+            listed.is_some_and(|name| note(&mut self.crawlers, name.to_owned(), now));
         is_known_network || is_known_crawler
     }
 

@@ -10,6 +10,8 @@ use super::{
 };
 use crate::{conduct::network::Network, crawlers::Name};
 
+mod fleet;
+
 fn rules() -> policy::Breaker {
     policy::Breaker { min_requests: 10, ..policy::Breaker::default() }
 }

@@ -12,7 +12,11 @@ use std::{
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::{conduct::network::Network, crawlers::Name, policy};
+use crate::{
+    conduct::{network::Network, observations::RefusedCount},
+    crawlers::Name,
+    policy,
+};
 
 /// The least number of networks, and of crawlers, whose refusals open the breaker.
 pub(super) const LEAST_CLIENTS: u64 = 5;
@@ -119,6 +123,41 @@ impl Window {
         }
     }
 
+    /// Counts requests at another node, at `at`: those that passed, and those of each client that
+    /// would be refused. What left the window does not count.
+    pub(super) fn take_in(
+        &mut self,
+        (passed, refused): (u64, &[RefusedCount]),
+        at: Timestamp,
+        (length, now): (Duration, Timestamp),
+    ) {
+        let at = at.min(now);
+        if now.duration_since(at) >= signed(length) {
+            return;
+        }
+        self.advance(length, now);
+        let mut counts = Counts { passed, ..Counts::default() };
+        for one in refused {
+            if !has_room(&self.total.by_network, &one.network) {
+                continue;
+            }
+            let written = one.product_token.as_deref().map(|name| match one.is_declared {
+                true => name.to_ascii_lowercase(),
+                false => name.to_owned(),
+            });
+            let crawler = written.map(|name| {
+                Some(name).filter(|name| has_room(&self.total.by_crawler, name)).unwrap_or_default()
+            });
+            self.total.refuse_all(one.network, crawler.clone(), one.requests);
+            counts.refuse_all(one.network, crawler, one.requests);
+        }
+        self.total.passed = self.total.passed.saturating_add(passed);
+        let place = self.slices.iter().rposition(|slice| slice.since <= at).unwrap_or_default();
+        if let Some(slice) = self.slices.get_mut(place) {
+            slice.counts.add(counts);
+        }
+    }
+
     /// The refusals of the window, if they open a breaker.
     pub(super) fn alarming(&self, rules: &policy::Breaker) -> Option<Refusals> {
         let total = &self.total;
@@ -173,18 +212,32 @@ impl Window {
 
 impl Counts {
     fn refuse(&mut self, network: Network, crawler: Option<String>) {
-        self.refused += 1;
-        *self.by_network.entry(network).or_default() += 1;
-        match crawler {
-            Some(crawler) => *self.by_crawler.entry(crawler).or_default() += 1,
-            None => self.nameless += 1,
+        self.refuse_all(network, crawler, 1);
+    }
+
+    fn refuse_all(&mut self, network: Network, crawler: Option<String>, requests: u64) {
+        let nameless = if crawler.is_none() { requests } else { 0 };
+        self.refused = self.refused.saturating_add(requests);
+        self.nameless = self.nameless.saturating_add(nameless);
+        add_to(&mut self.by_network, network, requests);
+        if let Some(crawler) = crawler {
+            add_to(&mut self.by_crawler, crawler, requests);
         }
     }
 
+    fn add(&mut self, other: Self) {
+        self.passed = self.passed.saturating_add(other.passed);
+        self.refused = self.refused.saturating_add(other.refused);
+        self.nameless = self.nameless.saturating_add(other.nameless);
+        let (networks, crawlers) = (other.by_network.into_iter(), other.by_crawler.into_iter());
+        networks.for_each(|(network, count)| add_to(&mut self.by_network, network, count));
+        crawlers.for_each(|(crawler, count)| add_to(&mut self.by_crawler, crawler, count));
+    }
+
     fn subtract(&mut self, other: &Self) {
-        self.passed -= other.passed;
-        self.refused -= other.refused;
-        self.nameless -= other.nameless;
+        self.passed = self.passed.saturating_sub(other.passed);
+        self.refused = self.refused.saturating_sub(other.refused);
+        self.nameless = self.nameless.saturating_sub(other.nameless);
         subtract(&mut self.by_network, &other.by_network);
         subtract(&mut self.by_crawler, &other.by_crawler);
     }
@@ -205,6 +258,11 @@ fn capped<K>(counts: &HashMap<K, u64>, most: u64) -> u64 {
 
 fn has_room<K: Eq + Hash>(counts: &HashMap<K, u64>, key: &K) -> bool {
     counts.len() < MOST || counts.contains_key(key)
+}
+
+fn add_to<K: Eq + Hash>(counts: &mut HashMap<K, u64>, key: K, count: u64) {
+    let sum = counts.entry(key).or_default();
+    *sum = sum.saturating_add(count);
 }
 
 fn subtract<K: Eq + Hash>(from: &mut HashMap<K, u64>, counts: &HashMap<K, u64>) {

@@ -74,6 +74,11 @@ impl Book {
         self.forgotten
     }
 
+    /// Notes that fetches until this time are not known.
+    pub(super) fn misses(&mut self, until: i64) {
+        self.forgotten = self.forgotten.max(until);
+    }
+
     pub(super) fn fetches(&self, site: &str, name: &str) -> Option<&CrawlerFetches> {
         self.crawlers.get(key(site, name).as_str())
     }
@@ -295,6 +300,22 @@ impl Entry {
     pub(super) fn joined(self, other: Self) -> Self {
         let (first, last) = (self.first.min(other.first), self.last.max(other.last));
         Self { first, last, count: self.count.saturating_add(other.count), ..self }
+    }
+
+    /// The entry without times after `now`.
+    pub(super) fn by(self, now: i64) -> Self {
+        Self { first: self.first.min(now), last: self.last.min(now), ..self }
+    }
+
+    /// Both entries of one network, which two nodes made: the earlier and the later one. The later
+    /// one has what is known of both.
+    pub(super) fn in_order(self, other: Self) -> (Self, Self) {
+        let order = |one: &Self| (one.last, one.edition, one.is_confirmed());
+        let is_later = order(&self) > order(&other);
+        let (older, newer) = if is_later { (other, self) } else { (self, other) };
+        let interval = if newer.interval > 0 { newer.interval } else { older.interval };
+        let (first, count) = (newer.first.min(older.first), newer.count.max(older.count));
+        (older, Self { first, count, interval, ..newer })
     }
 
     /// The last fetch.

@@ -7,24 +7,40 @@
 //! If it was of another edition than the one before, the earlier one stays as that of a former
 //! network, because another client may have the copy.
 //!
+//! The nodes of a fleet tell each other the rows that change. Of two rows for one network, the later
+//! one counts, and the earlier one stays as that of a former network. So it doesn't matter when and
+//! how often they come.
+//!
 //! Names that only User-Agents declare have their own book, so they can't evict known crawlers.
 //! That book is never stored.
 
-use std::iter;
+use std::{
+    iter,
+    sync::{
+        OnceLock,
+        atomic::{AtomicI64, Ordering},
+    },
+};
 
 use jiff::Timestamp;
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 
 use crate::{
     crawlers::{Name, Outcome},
     enforce::{KnownEditions, Site},
 };
 
-use self::book::{Book, Entry, Latest};
+use super::network::Network;
+
 pub use self::fetch::{Fetches, Reader, Reading};
+use self::{
+    book::{Book, Entry, Latest},
+    news::News,
+};
 
 mod book; // the fetches of many crawlers, bounded
 mod fetch; // fetches as values
+mod news; // fetches that other nodes have to hear of
 #[cfg(test)]
 mod tests;
 
@@ -41,6 +57,11 @@ pub struct Ledger {
     named: RwLock<Book>,
     /// The fetches under names that only User-Agents declare.
     declared: RwLock<Book>,
+    /// What the other nodes of a fleet have to hear of.
+    news: OnceLock<Mutex<News>>,
+    /// The time until which the fetches at all other nodes are known, in milliseconds: the greatest
+    /// number without a fleet, the least one before the first news.
+    heard_until: AtomicI64,
     /// The calls of [`Self::readings`].
     #[cfg(test)]
     pub(crate) look_ups: std::sync::atomic::AtomicUsize,
@@ -56,6 +77,10 @@ pub struct Readings {
     latest: Vec<Latest>,
     /// The time until which fetches were forgotten, because there were too many.
     forgotten: i64,
+    /// The time until which fetches at other nodes are known.
+    heard_until: i64,
+    /// Whether nodes tell each other of fetches under this name.
+    is_told: bool,
 }
 
 impl Default for Ledger {
@@ -64,6 +89,8 @@ impl Default for Ledger {
         Self {
             named: book(MAX_NAMED),
             declared: book(MAX_DECLARED),
+            news: OnceLock::new(),
+            heard_until: AtomicI64::new(i64::MAX),
             #[cfg(test)]
             look_ups: Default::default(),
         }
@@ -109,14 +136,66 @@ impl Ledger {
         drop(book);
         let is_stored = !matches!(name, Name::Declared(_));
         let rows = replaced.into_iter().chain([(reader.network, entry)]).filter(|_| is_stored);
-        rows.map(|(network, entry)| entry.fetches(&site.name, name.as_str(), network)).collect()
+        let rows: Vec<Fetches> = rows
+            .map(|(network, entry)| entry.fetches(&site.name, name.as_str(), network))
+            .collect();
+        if let Some(news) = self.news.get() {
+            news.lock().add(&rows);
+        }
+        rows
+    }
+
+    /// Begins to keep the rows of fetches, for [`Self::collect`]. From now on, fetches at other
+    /// nodes are unknown until [`Self::heard_until`] says otherwise.
+    pub(super) fn start_collecting(&self) {
+        self.news.get_or_init(Mutex::default);
+        let (alone, unheard) = (i64::MAX, i64::MIN);
+        let order = Ordering::Relaxed;
+        // Already collecting: the horizon stays.
+        let _ = self.heard_until.compare_exchange(alone, unheard, order, order);
+    }
+
+    /// Takes the rows of fetches since the last call, and the time until which others were left
+    /// out.
+    pub(super) fn collect(&self) -> (Vec<Fetches>, Option<Timestamp>) {
+        self.news.get().map(|news| news.lock().take()).unwrap_or_default()
+    }
+
+    /// Takes in the row of another node, in any order and any number of times. `site` is the site
+    /// here, if the policy has it.
+    pub(super) fn learn(&self, site: Option<&Site>, fetches: &Fetches, now: Timestamp) {
+        let Fetches { site: site_name, product_token, network, .. } = fetches;
+        let learned = Entry::of(fetches).by(now.as_millisecond());
+        let mut book = self.named.write();
+        let Some(known) = book.entry(site_name, product_token, *network) else {
+            return book.put(site_name, product_token, *network, learned);
+        };
+        let (older, newer) = known.in_order(learned);
+        let is_former = matches!(network, Network::Former { .. });
+        if !is_former && is_worth_keeping_of_two(site, &older, &newer) {
+            let (network, alone) = (older.former(), older.alone());
+            let before = book.entry(site_name, product_token, network);
+            let former = before.map_or(alone, |before| before.in_order(alone).1);
+            book.put(site_name, product_token, network, former);
+        }
+        book.put(site_name, product_token, *network, newer);
+    }
+
+    /// Notes that another node left out fetches until this time.
+    pub(super) fn learn_forgotten(&self, until: Timestamp) {
+        self.named.write().misses(until.as_millisecond());
+    }
+
+    /// Notes that the fetches at all other nodes are known up to this time.
+    pub(super) fn heard_until(&self, horizon: Timestamp) {
+        self.heard_until.store(horizon.as_millisecond(), Ordering::Relaxed);
     }
 
     /// The fetches that count for a client with this name. A crawler family fetches the file under
     /// one of its names. So fetches under every name that the crawler obeys in robots.txt count.
     pub fn readings(&self, site: &Site, name: Name<'_>, reader: Reader) -> Readings {
         #[cfg(test)]
-        self.look_ups.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        self.look_ups.fetch_add(1, Ordering::Relaxed);
         let (mut own, mut latest, mut forgotten) = (None, Vec::new(), i64::MIN);
         for book in self.books(name) {
             let book = book.read();
@@ -126,7 +205,9 @@ impl Ledger {
                 latest.extend_from_slice(fetches.latest());
             }
         }
-        Readings { outcome: reader.outcome, own, latest, forgotten }
+        let heard_until = self.heard_until.load(Ordering::Relaxed);
+        let is_told = !matches!(name, Name::Declared(_));
+        Readings { outcome: reader.outcome, own, latest, forgotten, heard_until, is_told }
     }
 
     /// Moves fetches that lie ahead of `now` to `now`: the clock was set back.
@@ -151,15 +232,23 @@ impl Ledger {
 impl Readings {
     /// The editions that the client may know, from fetches after `start`: that of its own last
     /// fetch, and those of all later fetches under its name. So another client's fetch never
-    /// shortens a crawler's window.
+    /// shortens a crawler's window. In a fleet, also any edition since the time until which the
+    /// fetches at other nodes are known.
     pub fn known_editions(&self, start: Timestamp) -> KnownEditions {
         let start = start.as_millisecond();
         let own = self.own().filter(|own| own.at > start && own.at > self.forgotten);
         let Some(own) = own else { return KnownEditions::Any };
         let later = self.latest.iter().filter(|latest| latest.at > own.at);
-        KnownEditions::Of(
-            iter::once(own.edition).chain(later.map(|latest| latest.edition)).collect(),
-        )
+        let known = iter::once(own.edition).chain(later.map(|latest| latest.edition)).collect();
+        if self.heard_until == i64::MAX {
+            return KnownEditions::Of(known);
+        }
+        // Of names that clients invent, the nodes tell each other nothing.
+        let horizon = if self.is_told { self.heard_until } else { self.heard_until.min(own.at) };
+        match Timestamp::from_millisecond(horizon) {
+            Ok(since) if horizon > start => KnownEditions::OrSince(known, since),
+            _ => KnownEditions::Any,
+        }
     }
 
     /// The last fetch that counts for the client: its own last one. Without one, the latest under
@@ -181,10 +270,23 @@ impl Readings {
 /// Whether the fetch that another one of the same network replaces may still excuse other clients.
 /// Equivalent editions excuse them equally, and the later fetch counts for longer.
 fn is_worth_keeping(site: &Site, replaced: &Entry, by: &Entry) -> bool {
-    let is_equivalent =
-        || site.timeline.may_know_current(&KnownEditions::Of(vec![replaced.edition()]));
+    let is_equivalent = || is_current(site, replaced);
     let was_confirmed = replaced.is_confirmed() && !by.is_confirmed();
     was_confirmed || (replaced.edition() != by.edition() && !is_equivalent())
+}
+
+/// Whether the earlier of two fetches at different nodes may still excuse other clients. The later
+/// one may be of an edition that is not in force here.
+fn is_worth_keeping_of_two(site: Option<&Site>, older: &Entry, newer: &Entry) -> bool {
+    let are_equivalent =
+        || site.is_some_and(|site| is_current(site, older) && is_current(site, newer));
+    let was_confirmed = older.is_confirmed() && !newer.is_confirmed();
+    was_confirmed || (older.edition() != newer.edition() && !are_equivalent())
+}
+
+/// Whether a fetch is of the edition in force or an equivalent one.
+fn is_current(site: &Site, entry: &Entry) -> bool {
+    site.timeline.may_know_current(&KnownEditions::Of(vec![entry.edition()]))
 }
 
 /// The names under which a crawler may fetch the file.

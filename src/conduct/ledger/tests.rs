@@ -13,6 +13,7 @@ use crate::{
     robots::Target,
 };
 
+mod fleet;
 mod moves;
 
 const HOUR: i64 = 3_600;

@@ -9,7 +9,10 @@ use super::{
     BINGBOT, BROWSER, GOOGLEBOT, GPTBOT, ONE, THREE, TWO, WILDBOT,
     world::{Message, World},
 };
-use crate::violations::{RobotsRead, Violation};
+use crate::{
+    conduct::Contact,
+    violations::{RobotsRead, Violation},
+};
 
 /// A site that disallows /both/ and these paths for all crawlers.
 fn disallowing(paths: &str, robots_txt: &str, enforcement: &str) -> String {
@@ -74,6 +77,33 @@ fn rfc9309_2_4_a_crawler_with_the_old_file_is_judged_by_the_old_file() {
     let record = violation(&world, "/new/y", GPTBOT, ONE);
     assert_eq!(world.grace("GPTBot"), 1.0);
     assert_eq!(record.robots_read.state.as_str(), "current");
+}
+
+#[test]
+fn what_another_node_allows_now_is_no_violation_here() {
+    const OPEN: &str = "User-agent: *\nDisallow: /both/\n";
+    let mut world = World::of(&disallowing(", /new/", "", ", grace: enforce"));
+    world.fetch_robots_txt(GPTBOT, ONE);
+    assert_eq!(world.status_from(ONE, "/new/x", GPTBOT), 403);
+    world.learn(OPEN, true);
+    assert_eq!(world.status_from(ONE, "/new/x", GPTBOT), 200);
+    assert_eq!(world.status_from(ONE, "/both/x", GPTBOT), 403, "that one disallows it, too");
+    assert_eq!((world.grace("GPTBot"), world.violations()), (1.0, 2));
+    world.learn(OPEN, false);
+    assert_eq!(world.status_from(ONE, "/new/x", GPTBOT), 403);
+}
+
+#[test]
+fn a_node_that_hears_nothing_excuses_what_its_rules_disallow_if_the_policy_says_so() {
+    let world = World::of(&new());
+    world.fetch_robots_txt(GPTBOT, ONE);
+    for (contact, status) in
+        [(Contact::Kept, 403), (Contact::LostExcuse, 200), (Contact::LostJudge, 403)]
+    {
+        world.set_contact(contact);
+        assert_eq!(world.status_from(ONE, "/new/x", GPTBOT), status, "{contact:?}");
+    }
+    assert_eq!((world.grace("GPTBot"), world.violations()), (1.0, 2));
 }
 
 #[test]

@@ -9,8 +9,8 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use jiff::Timestamp;
 
 use crate::{
-    conduct::Conduct,
-    enforce::Moment,
+    conduct::{Conduct, Contact},
+    enforce::{Edition, Elsewhere, Moment},
     evidence::Verifier,
     gate::{Gate, Reception, Request},
     metrics::{Metrics, RecordCounts},
@@ -152,6 +152,20 @@ impl World {
     /// The origin of `site.example` has another file.
     pub(super) fn fetch_from_origin(&mut self, file: OriginFile) {
         self.change(Change::Origin(FilesBySite::from([("site.example".to_owned(), file)])));
+    }
+
+    /// Another node of the fleet serves this file of `site.example`, or served it until now.
+    pub(super) fn learn(&mut self, file: &'static str, is_in_force: bool) {
+        let edition = Edition::of_bytes(file.into());
+        let until = (!is_in_force).then(|| self.now());
+        let (site, from) = ("site.example".to_owned(), moment(Duration::ZERO).now);
+        let elsewhere = Elsewhere { site, edition: Arc::new(edition), from, until };
+        self.change(Change::Learned(vec![elsewhere]));
+    }
+
+    /// The node hears of the others, or does not.
+    pub(super) fn set_contact(&self, contact: Contact) {
+        self.handles.conduct.set_contact(contact);
     }
 
     fn change(&mut self, change: Change) {

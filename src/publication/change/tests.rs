@@ -3,7 +3,10 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::*;
-use crate::{enforce::Timeline, policy};
+use crate::{
+    enforce::{Edition, Timeline},
+    policy,
+};
 
 const A: &str = "{ hosts: [a.example], origin: \"http://127.0.0.1:1\", robots_txt: \
                  { groups: [{ user_agents: [\"*\"], disallow: [/a/] }] } }";
@@ -109,6 +112,32 @@ fn after_a_set_back_no_edition_lies_ahead() {
     assert_eq!(timeline.since(), at(5).now);
     assert!(timeline.in_window(Timestamp::MIN).all(|past| past.until <= at(5).now));
     assert_eq!(shown(&after, "a.example"), shown(&before, "a.example"));
+}
+
+#[test]
+fn editions_of_other_nodes_count_until_they_have_ended() {
+    let before = first(A, FilesBySite::new());
+    let elsewhere = |until: Option<i64>| {
+        let edition = Arc::new(Edition::of_bytes(Bytes::from_static(FILE.as_bytes())));
+        let (site, from) = ("a.example".to_owned(), at(-1).now);
+        vec![Elsewhere { site, edition, from, until: until.map(|hours| at(hours).now) }]
+    };
+    assert!(is_same_rulebook(&before, &next(&before, Change::Learned(Vec::new()), at(1))));
+    let learned = next(&before, Change::Learned(elsewhere(None)), at(1));
+    assert!(!is_same_rulebook(&before, &learned));
+    assert!(is_same_rulebook(&learned, &next(&learned, Change::Learned(elsewhere(None)), at(2))));
+    let in_force = |state: &InForce| {
+        timeline(state, "a.example").in_window(Timestamp::MIN).any(|past| past.is_in_force())
+    };
+    assert!(in_force(&learned) && shown(&learned, "a.example").1 == 1);
+    // Another change keeps it.
+    let later = next(&learned, Change::Policy(policy(A_TOO), FilesBySite::new()), at(100));
+    assert!(in_force(&later) && shown(&later, "a.example").1 == 2);
+    let ended = next(&later, Change::Learned(elsewhere(Some(101))), at(101));
+    assert!(!in_force(&ended) && shown(&ended, "a.example").1 == 2);
+    assert_eq!(shown(&next(&ended, Change::Learned(Vec::new()), at(102)), "a.example").1, 1);
+    // The database keeps only what this node published.
+    assert_eq!(learned.rulebook.chronicle().periods().count(), 1);
 }
 
 #[test]
