@@ -12,11 +12,10 @@ pub(crate) const BASE: [&str; 9] = [
     "text",
     "version",
 ];
-const FORMATS_AND_KEYS: [&str; 5] = ["robots", "robots_tag", "signature", "crawlers", "keys"];
 
 /// The rooms that each room may use beside the base and itself. An arrow only ever points up this
 /// table.
-pub(crate) const USES: [(&str, &[&str]); 41] = [
+pub(crate) const USES: [(&str, &[&str]); 43] = [
     ("framing", &[]),
     ("access_log", &[]),
     ("robots", &[]),
@@ -24,7 +23,8 @@ pub(crate) const USES: [(&str, &[&str]); 41] = [
     ("signature", &[]),
     ("crawlers", &["signature"]),
     ("keys", &["crawlers"]),
-    ("policy", &FORMATS_AND_KEYS),
+    ("valkey", &[]),
+    ("policy", &["robots", "robots_tag", "signature", "crawlers", "keys", "valkey"]),
     ("enforce", &["robots", "robots_tag", "crawlers", "policy"]),
     ("lint", &["robots", "robots_tag", "crawlers", "policy", "enforce"]),
     ("comparison", &["robots", "robots_tag", "crawlers", "policy", "enforce"]),
@@ -37,6 +37,7 @@ pub(crate) const USES: [(&str, &[&str]); 41] = [
     ("violations", &["robots", "tally", "counts", "record", "lines"]),
     ("evidence", &["signature", "crawlers", "policy"]),
     ("conduct", &["robots", "crawlers", "policy", "enforce"]),
+    ("fleet", &["robots", "crawlers", "enforce", "conduct"]),
     ("report", &["robots", "crawlers", "policy", "enforce", "comparison", "violations"]),
     ("audit", &["robots", "robots_tag", "crawlers", "policy", "enforce", "report"]),
     ("manual", &["crawlers", "keys"]),
@@ -203,7 +204,7 @@ pub(crate) const USES: [(&str, &[&str]); 41] = [
 ];
 
 /// The places of each direct dependency; it is unknown everywhere else.
-pub(crate) const CRATES: [(&str, &[&str]); 53] = [
+pub(crate) const CRATES: [(&str, &[&str]); 54] = [
     ("pingora", &["edge/", "proxy/"]),
     ("async_trait", &["edge/", "proxy/"]),
     ("instant_acme", &["acme/"]),
@@ -254,6 +255,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 53] = [
             "evidence/",
             "alerts/",
             "publication/",
+            "exchange/",
             "edge/",
             "proxy/",
             "decide/",
@@ -318,6 +320,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 53] = [
             "audit/",
             "tally/",
             "record/",
+            "fleet/",
             "violations/",
             "report/",
             "explanation/",
@@ -339,6 +342,8 @@ pub(crate) const CRATES: [(&str, &[&str]); 53] = [
             "crawlers/",
             "import/",
             "record/",
+            "fleet/",
+            "exchange/",
             "violations/",
             "alerts/",
             "report/",
@@ -384,6 +389,8 @@ pub(crate) const CRATES: [(&str, &[&str]); 53] = [
             "violations/",
             "evidence/",
             "conduct/",
+            "fleet/",
+            "exchange/",
             "report/",
             "alerts/",
             "publication/",
@@ -418,6 +425,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 53] = [
     ("flate2", &["replay/source.rs"]),
     ("zstd", &["replay/source.rs"]),
     ("zip", &["report/bundle/archive.rs"]),
+    ("redis", &["exchange/"]),
     ("rusqlite", &["violations/store/"]),
     ("rustix", &["cli/store/disk.rs", "cli/serve.rs"]),
     ("prometheus", &["metrics/"]),
@@ -496,7 +504,7 @@ pub(crate) const EFFECTS: [&str; 8] = [
     ".await",
     "async fn",
 ];
-pub(crate) const PURE_ROOMS: [&str; 21] = [
+pub(crate) const PURE_ROOMS: [&str; 23] = [
     "framing",
     "access_log",
     "robots",
@@ -504,6 +512,7 @@ pub(crate) const PURE_ROOMS: [&str; 21] = [
     "signature",
     "crawlers",
     "keys",
+    "valkey",
     "policy",
     "enforce",
     "lint",
@@ -514,6 +523,7 @@ pub(crate) const PURE_ROOMS: [&str; 21] = [
     "manual",
     "record",
     "conduct",
+    "fleet",
     "report",
     "gate",
     "explanation",

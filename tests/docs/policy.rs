@@ -42,6 +42,7 @@ fn probes() -> Vec<(&'static str, String)> {
         ("`server.timeouts`", top(&format!("server: {{ timeouts: {{ {ODD} }} }}"))),
         ("`violations`", top(&format!("violations: {{ {ODD} }}"))),
         ("`evidence`", top(&format!("evidence: {{ {ODD} }}"))),
+        ("`fleet`", top(&format!("fleet: {{ {ODD} }}"))),
         ("`alerts[]`", top(&format!("alerts: [{{ {ODD} }}]"))),
         ("`crawlers[]`", top(&format!("crawlers: [{{ {ODD} }}]"))),
         ("`crawler_sets.*`", top(&format!("crawler_sets: {{ a: {{ {ODD} }} }}"))),
