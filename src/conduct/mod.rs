@@ -14,7 +14,9 @@ mod ladder; // the rung of each crawler
 mod ledger; // fetches of robots.txt
 mod limiter; // the request rate of each crawler
 mod network; // the network of a client
+mod observations; // what a node tells the others
 mod redirects; // free requests after redirects
+mod sharing; // telling other nodes, and learning from them
 mod site; // ladder and breaker of one site
 mod weight; // the weight of a decision
 
@@ -23,7 +25,12 @@ pub use self::{
     ledger::{Fetches, Ledger, Reader, Reading, Readings},
     limiter::TooSoon,
     network::Network,
+    observations::{
+        BreakerCount, LadderCount, LadderKey, Observations, Opening, PaceCount, RefusedCount,
+        RungStep,
+    },
     redirects::Hop,
+    sharing::SiteByName,
     site::{Sighting, SiteConduct},
     weight::{Conduct, Early, Weighed},
 };
