@@ -100,6 +100,8 @@ pub mod audit; // what a page and its site tell a crawler
 
 pub mod publication; // the state in force, swapped whole
 
+pub mod exchange; // the exchange with the other nodes of a fleet
+
 pub mod gate; // the path of every request
 
 pub mod explanation; // the reasons of a decision, as data and as text

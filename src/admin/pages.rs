@@ -77,10 +77,18 @@ async fn health(State(view): State<View>) -> String {
     }
 }
 
-async fn ready(State(view): State<View>) -> (StatusCode, &'static str) {
-    if view.ready.load(Ordering::Acquire) {
-        (StatusCode::OK, "ready\n")
-    } else {
-        (StatusCode::SERVICE_UNAVAILABLE, "not ready\n")
+/// In a fleet, the page also says which policy is in force, and why the node is degraded.
+async fn ready(State(view): State<View>) -> (StatusCode, String) {
+    if !view.ready.load(Ordering::Acquire) {
+        return (StatusCode::SERVICE_UNAVAILABLE, "not ready\n".to_owned());
     }
+    let mut text = "ready\n".to_owned();
+    if let Some(live) = view.live.get().filter(|live| live.handles.fellowship.is_member()) {
+        let published = live.handles.published.load();
+        text.push_str(&format!("policy: {}\n", published.policy.policy.shown_fingerprint()));
+        for trouble in live.handles.fellowship.troubles.load().iter() {
+            text.push_str(&format!("degraded: {trouble}\n"));
+        }
+    }
+    (StatusCode::OK, text)
 }

@@ -5,15 +5,16 @@
 //!
 //! May use: version, prometheus. Must not know: any other room.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::OnceLock};
 
 use prometheus::{Encoder, Histogram, Registry, TextEncoder, core::Collector};
 pub use prometheus::{IntCounter as Counter, IntGauge as Gauge};
 
-use self::families::Families;
+use self::{families::Families, fleet::FleetFamilies};
 pub use self::{reading::CrawlerRequests, records::RecordCounts};
 
 mod families; // the registered families: names, labels and help texts
+mod fleet; // the families of a node in a fleet
 mod reading; // counts and states read back, for alerts and pages
 mod records; // the families of the record queue
 
@@ -29,6 +30,8 @@ pub const NO_EVIDENCE: &str = "none";
 pub struct Metrics {
     registry: Registry,
     families: Families,
+    /// Registered when a node joins a fleet.
+    fleet: OnceLock<FleetFamilies>,
     /// Time to identify and judge one request, in seconds.
     pub decision_seconds: Histogram,
     /// Requests in progress.
@@ -49,6 +52,7 @@ impl Metrics {
             decision_seconds: families.decision_seconds.clone(),
             in_flight: families.in_flight.clone(),
             families,
+            fleet: OnceLock::new(),
             registry,
         }
     }

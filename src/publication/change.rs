@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use crate::{
     diagnostic::Diagnostic,
-    enforce::{Chronicle, History, Moment, Rulebook},
+    enforce::{Chronicle, History, Moment, Period, Rulebook},
     policy::Policy,
     robots::OriginFile,
 };
@@ -40,6 +40,8 @@ pub enum Change {
     ClockSetBack,
     /// Editions of earlier runs that were read after the start.
     Recalled(Chronicle),
+    /// The editions that other nodes of the fleet serve or served, by site.
+    Learned(Vec<(String, Period)>),
 }
 
 impl InForce {
@@ -78,6 +80,7 @@ pub fn next(in_force: &InForce, change: Change, moment: Moment) -> InForce {
         Change::Origin(files) => (now.policy, files),
         Change::Accepted(site, file) => (now.policy, with(now.origin_files, site, file)),
         Change::ClockSetBack => (now.policy, now.origin_files),
+        Change::Learned(_) => (now.policy, now.origin_files),
         Change::Recalled(older) => {
             history.chronicle.recall(older, moment.now);
             (now.policy, now.origin_files)

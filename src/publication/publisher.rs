@@ -29,6 +29,7 @@ use crate::{
 use super::{
     addresses::AddressBook,
     change::{Change, InForce, next},
+    fleet::FleetEnds,
     handles::Handles,
     log,
     memory::{self, Memory},
@@ -55,6 +56,8 @@ pub struct Publisher {
     pub(super) unread: Option<Unread>,
     sender: mpsc::UnboundedSender<News>,
     pub(super) client: Client,
+    /// `None` without a fleet.
+    pub(super) fleet: Option<FleetEnds>,
     verifier: Option<Arc<Verifier>>,
     webhooks: watch::Sender<Vec<Webhook>>,
 }
@@ -121,7 +124,9 @@ impl Publisher {
         let conduct = Arc::new(conduct);
         let file = PolicyFile::new(file, &policy);
         let refused = Arc::default();
-        let handles = Handles { published, conduct, clock, sink, metrics, refused, certificates };
+        let fellowship = Arc::default();
+        let handles =
+            Handles { published, conduct, clock, sink, metrics, refused, certificates, fellowship };
         handles.remember(policy.violations.client_ip);
         let unread = memory.unread;
         Ok(Self {
@@ -135,6 +140,7 @@ impl Publisher {
             unread,
             sender,
             client,
+            fleet: None,
             verifier,
             webhooks,
         })
@@ -206,14 +212,15 @@ impl Publisher {
         let retired = std::mem::replace(&mut self.verifier, verifier);
         let files = sources::files(&policy, self.origins.as_ref());
         self.handles.certificates.follow(&policy, &self.handles.metrics);
-        self.publish(Change::Policy(policy, files));
+        self.announce_and_publish(Change::Policy(policy, files)).await;
         self.webhooks.send_replace(webhooks);
         // Open connections keep the old verifier until they close.
         retired.iter().filter(|_| !is_kept).for_each(|old| old.retire());
         Ok(())
     }
 
-    /// Puts the state after a change in force. Only this function compiles, stores and swaps.
+    /// Puts the state after a change in force. Only this function
+    /// stores and swaps.
     pub(super) fn publish(&mut self, change: Change) {
         let moment = self.handles.clock.moment();
         let after = next(&self.in_force, change, moment);

@@ -14,6 +14,7 @@ use crate::{
 
 use super::{
     change::Change,
+    fleet::{FleetEnds, Learned},
     handles::Handles,
     memory,
     origin_files::News,
@@ -61,7 +62,8 @@ impl Publisher {
                     origins.into_iter().for_each(|origins| origins.fetch_now());
                     request.answer(outcome);
                 }
-                Some(news) = self.news.recv() => self.take(news),
+                Some(news) = self.news.recv() => self.take(news).await,
+                Some(learned) = learned(&mut self.fleet) => self.take_learned(learned),
                 older = &mut recalled, if !is_recalled => {
                     is_recalled = true;
                     older.into_iter().for_each(|older| self.publish(Change::Recalled(older)));
@@ -122,13 +124,13 @@ impl Publisher {
         });
     }
 
-    fn take(&mut self, news: News) {
+    async fn take(&mut self, news: News) {
         match news {
             // The news may come from before a reload, so this takes the present files.
             News::Changed { site } => {
                 tracing::debug!(site, "origin robots.txt changed");
                 let files = sources::files(&self.in_force.policy, self.origins.as_ref());
-                self.publish(Change::Origin(files));
+                self.announce_and_publish(Change::Origin(files)).await;
             }
             News::Quarantined { site, id, file, at } => {
                 self.handles.sink.quarantined(Quarantined {
@@ -166,7 +168,7 @@ impl Publisher {
             if origins.is_some_and(|origins| origins.accept(&one.site, &one.id)) {
                 let (site, file) = (one.site.to_string(), one.id.as_str());
                 tracing::warn!(site, file, "quarantined robots.txt accepted: it closes the site");
-                self.publish(Change::Accepted(site, one.bytes));
+                self.announce_and_publish(Change::Accepted(site, one.bytes)).await;
             }
         }
     }
@@ -179,6 +181,14 @@ impl Publisher {
                 served.conduct.settle(site, now, &self.handles.metrics);
             }
         }
+    }
+}
+
+/// The next editions of other nodes. Never, without a fleet.
+async fn learned(fleet: &mut Option<FleetEnds>) -> Option<Learned> {
+    match fleet {
+        Some(ends) => ends.learned().await,
+        None => None,
     }
 }
 

@@ -15,7 +15,7 @@ pub(crate) const BASE: [&str; 9] = [
 
 /// The rooms that each room may use beside the base and itself. An arrow only ever points up this
 /// table.
-pub(crate) const USES: [(&str, &[&str]); 43] = [
+pub(crate) const USES: [(&str, &[&str]); 44] = [
     ("framing", &[]),
     ("access_log", &[]),
     ("robots", &[]),
@@ -58,6 +58,7 @@ pub(crate) const USES: [(&str, &[&str]); 43] = [
             "tls",
         ],
     ),
+    ("exchange", &["valkey", "policy", "enforce", "violations", "conduct", "fleet", "publication"]),
     (
         "gate",
         &[
@@ -153,6 +154,7 @@ pub(crate) const USES: [(&str, &[&str]); 43] = [
             "report",
             "alerts",
             "publication",
+            "exchange",
             "gate",
             "explanation",
             "access_log",
@@ -189,6 +191,8 @@ pub(crate) const USES: [(&str, &[&str]); 43] = [
             "report",
             "alerts",
             "publication",
+            "fleet",
+            "exchange",
             "gate",
             "explanation",
             "access_log",
@@ -238,6 +242,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 54] = [
             "violations/",
             "evidence/",
             "publication/",
+            "exchange/",
             "gate/",
             "edge/",
             "proxy/",
@@ -415,6 +420,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 54] = [
     (
         "uuid",
         &[
+            "exchange/member.rs",
             "gate/record.rs",
             "violations/store/appender.rs",
             "alerts/webhook.rs",
@@ -449,6 +455,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 54] = [
             "conduct/",
             "alerts/",
             "publication/",
+            "exchange/",
             "gate/",
             "edge/",
             "proxy/",

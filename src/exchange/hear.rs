@@ -1,0 +1,146 @@
+//! What this node hears: messages, beats and registers, and what follows from them.
+
+use tokio::sync::oneshot;
+
+use crate::{
+    enforce::Moment,
+    fleet::{News, Position, Shift},
+    publication::Learned,
+};
+
+use super::{load::Registers, member::Member};
+
+/// Counts of requests that are older do not matter any more, in milliseconds.
+const OLD: i64 = 600_000;
+/// The age from which an edition that ended cannot be in use, beside the window, in milliseconds.
+const SLACK: i64 = 3_600_000;
+
+impl Member {
+    /// Takes the registers in.
+    pub(super) fn take_registers(&mut self, registers: Registers, moment: Moment) {
+        let own = self.settings.node.clone();
+        self.state.take_registers(&own, &registers);
+        let missing = self.state.heard.close_gaps();
+        if missing > 0 {
+            tracing::warn!(
+                code = "fleet.gap",
+                missing,
+                "messages of other nodes were missed: their registers were read"
+            );
+        }
+        let Registers { cursor, seen, counts, .. } = registers;
+        if self.state.cursor < cursor {
+            self.state.cursor = cursor;
+        }
+        self.learn("registers", seen, moment);
+        for (run, observations) in counts {
+            if run != self.gossip.run {
+                self.learn(&run, observations, moment);
+            }
+        }
+        self.progress.needs_registers = false;
+    }
+
+    /// Takes messages in. Returns how many are new.
+    pub(super) fn take_news(
+        &mut self,
+        entries: Vec<(Position, Vec<u8>)>,
+        (now, shift): (i64, Shift),
+        moment: Moment,
+    ) -> u64 {
+        let (mut new, mut odd) = (0, 0);
+        for (position, text) in entries {
+            self.state.cursor = self.state.cursor.max(position);
+            let Some(news) = News::read(&text) else {
+                odd += 1;
+                continue;
+            };
+            if news.run == self.gossip.run {
+                let own = self.announced.iter_mut();
+                own.filter(|one| one.number == Some(news.seq))
+                    .for_each(|one| one.position = Some(position));
+                continue;
+            }
+            if news.node == self.gossip.node && !self.progress.has_namesake {
+                self.progress.has_namesake = true;
+                tracing::warn!(
+                    code = "fleet.same_name",
+                    node = news.node,
+                    "another run has the name of this node: give each node its own name"
+                );
+            }
+            if !self.state.heard.take(&news.run, news.seq, news.at) {
+                continue;
+            }
+            new += 1;
+            let seen = news.told.observations(shift, now.saturating_sub(OLD));
+            self.learn(&news.run, seen, moment);
+            self.state.take_statement(&news);
+        }
+        if odd > 0 {
+            self.handles.metrics.fleet_news("dropped", odd);
+        }
+        self.handles.metrics.fleet_news("received", new);
+        new
+    }
+
+    /// Hands the editions of other nodes to the publisher, and notes what is in force.
+    pub(super) fn hand_over(&mut self, shift: Shift) {
+        if let Some((position, mut taken)) = self.progress.pending.take() {
+            match taken.try_recv() {
+                Err(oneshot::error::TryRecvError::Empty) => {
+                    self.progress.pending = Some((position, taken));
+                    return;
+                }
+                // The publisher has ended, or judges by them.
+                Ok(()) | Err(oneshot::error::TryRecvError::Closed) => {
+                    self.progress.applied = self.progress.applied.max(position);
+                }
+            }
+        }
+        let published = self.handles.published.load_full();
+        match self.state.learned(&published, shift) {
+            Some(editions) => {
+                let (taken, is_taken) = oneshot::channel();
+                if self.learned.try_send(Learned { editions, taken }).is_ok() {
+                    self.progress.pending = Some((self.state.cursor, is_taken));
+                }
+            }
+            None if !self.state.has_news_for_publisher() => {
+                self.progress.applied = self.progress.applied.max(self.state.cursor);
+            }
+            None => {}
+        }
+    }
+
+    /// Tells the judgement up to when the others were heard, and forgets what is too old.
+    pub(super) fn note_horizon(&mut self, (now, shift): (i64, Shift)) {
+        let horizon = self.state.roster.horizon(now);
+        self.handles.conduct.heard_until(shift.own(horizon));
+        let oldest = now.saturating_sub(self.settings.window).saturating_sub(SLACK);
+        for node in self.state.forget(now, oldest) {
+            tracing::warn!(
+                code = "fleet.lost",
+                node,
+                "a node was silent for a day without a goodbye: it counts as gone"
+            );
+        }
+    }
+
+    /// Answers that the first registers are in force, if they are.
+    pub(super) fn answer_loaded(&mut self) {
+        let is_done = !self.progress.needs_registers
+            && self.progress.pending.is_none()
+            && !self.state.has_news_for_publisher();
+        if is_done && let Some(loaded) = self.progress.loaded.take() {
+            // The start may not wait any more.
+            let _ = loaded.send(());
+            tracing::info!(
+                code = "fleet.joined",
+                node = self.gossip.node,
+                server = %self.settings.address,
+                "joined the fleet"
+            );
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! What this node tells: what its requests changed, the editions that it serves, and its report.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use crate::{
+    conduct::Observations,
+    enforce::Edition,
+    fleet::{Report, Served, Shift, Statement, Told, VERSION},
+    publication::Announcement,
+    version,
+};
+
+use super::member::{Announced, Member};
+
+/// How long an announced edition counts before it is published.
+const ANNOUNCED: Duration = Duration::from_secs(30);
+
+impl Member {
+    /// Takes an announcement.
+    pub(super) fn take_announcement(&mut self, announcement: Announcement) {
+        let Announcement { editions, known } = announcement;
+        let until = self.moment().steady.saturating_add(ANNOUNCED);
+        let (known, number, position) = (Some(known), None, None);
+        self.announced.push(Announced { editions, known, number, position, until });
+        self.answer_announcements();
+    }
+
+    /// Answers the announcements that everybody has read, and all while this node is alone. Forgets
+    /// those that are published.
+    pub(super) fn answer_announcements(&mut self) {
+        let moment = self.moment();
+        let is_alone = self.handles.fellowship.is_alone();
+        let now = self.fleet_time(moment).map(|(now, _)| now);
+        let published = self.handles.published.load();
+        for one in &mut self.announced {
+            let is_read = one
+                .position
+                .zip(now)
+                .is_some_and(|(position, now)| self.state.roster.have_read(position, now));
+            if (is_read || is_alone)
+                && let Some(known) = one.known.take()
+            {
+                // The publisher waits no longer than it wants.
+                let _ = known.send(());
+            }
+        }
+        let is_served = |(site, edition): &(String, Arc<Edition>)| {
+            let mut sites = published.rulebook.sites().iter();
+            sites.any(|other| other.name == *site && other.edition().id() == edition.id())
+        };
+        self.announced.retain(|one| {
+            one.until > moment.steady
+                && (one.known.is_some() || !one.editions.iter().all(is_served))
+        });
+    }
+
+    /// Collects what requests changed.
+    pub(super) fn collect(&mut self, now: i64, shift: Shift) {
+        if self.gossip.has_room() {
+            let observations = self.handles.conduct.collect();
+            self.kept.keep(&observations);
+            self.gossip.collect(Told::of(&observations, shift), now);
+        }
+    }
+
+    /// Tells everything again that registers keep: the server has lost it.
+    pub(super) fn tell_again(&mut self, now: i64, shift: Shift) {
+        let fetches = self.handles.conduct.ledger.all();
+        let all = Observations { fetches, ..self.kept.all() };
+        self.gossip.collect(Told::of(&all, shift), now);
+        self.written.clear();
+        self.statement = Statement::default();
+        self.dues.report = Duration::ZERO;
+    }
+
+    /// The editions that this node serves or is about to serve, by site and name.
+    fn served(&self) -> BTreeMap<(String, String), Arc<Edition>> {
+        let published = self.handles.published.load();
+        let sites = published.rulebook.sites().iter();
+        let current = sites.map(|site| (site.name.clone(), Arc::clone(site.timeline.current())));
+        let announced = self.announced.iter().flat_map(|one| one.editions.iter().cloned());
+        let all = current.chain(announced);
+        all.map(|(site, edition)| ((site, edition.id().to_string()), edition)).collect()
+    }
+
+    /// States the editions if they changed. Returns those whose bytes the server lacks.
+    pub(super) fn state_editions(&mut self, now: i64) -> Vec<(String, bytes::Bytes)> {
+        let served = self.served();
+        let before: BTreeMap<(&str, &str), i64> = self
+            .statement
+            .editions
+            .iter()
+            .map(|one| ((one.site.as_str(), one.edition.as_str()), one.since))
+            .collect();
+        let is_same = before.len() == served.len()
+            && served.keys().all(|(site, id)| before.contains_key(&(site.as_str(), id.as_str())));
+        if !is_same || self.statement.at == 0 {
+            let editions = served.keys().map(|(site, edition)| {
+                let since = before.get(&(site.as_str(), edition.as_str())).copied();
+                let since = since.unwrap_or(now);
+                Served { site: site.clone(), edition: edition.clone(), since }
+            });
+            let statement = Statement { at: now, editions: editions.collect() };
+            let number = self.gossip.state(statement.clone(), now);
+            self.statement = statement;
+            self.dues.report = Duration::ZERO;
+            self.announced.iter_mut().for_each(|one| one.number = one.number.or(Some(number)));
+        }
+        let last = self.gossip.last();
+        self.announced.iter_mut().for_each(|one| one.number = one.number.or(Some(last)));
+        let new = served.into_iter().filter(|((_, id), _)| !self.written.contains(id));
+        new.map(|((_, id), edition)| (id, edition.bytes().clone())).collect()
+    }
+
+    /// The report of this node.
+    pub(super) fn report(&self, now: i64, shift: Shift) -> Report {
+        let published = self.handles.published.load();
+        let troubles = self.handles.fellowship.troubles.load();
+        let destinations = self.handles.sink.destinations().into_iter();
+        let stores = destinations.filter(|(_, health)| *health != crate::violations::Health::Ok);
+        let stores = stores.map(|(destination, _)| format!("{destination} is not written"));
+        Report {
+            v: VERSION,
+            node: self.gossip.node.clone(),
+            run: self.gossip.run.clone(),
+            at: now,
+            started: self.progress.started.unwrap_or(now),
+            version: version::NUMBER.to_owned(),
+            policy: published.policy.policy.shown_fingerprint().to_owned(),
+            degraded: troubles.iter().cloned().chain(stores).collect(),
+            lag: self.state.roster.lag(now),
+            offset: -shift.0,
+            serves: self.statement.clone(),
+        }
+    }
+}
