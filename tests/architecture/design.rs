@@ -208,7 +208,7 @@ pub(crate) const USES: [(&str, &[&str]); 44] = [
 ];
 
 /// The places of each direct dependency; it is unknown everywhere else.
-pub(crate) const CRATES: [(&str, &[&str]); 54] = [
+pub(crate) const CRATES: [(&str, &[&str]); 53] = [
     ("pingora", &["edge/", "proxy/"]),
     ("async_trait", &["edge/", "proxy/"]),
     ("instant_acme", &["acme/"]),
@@ -470,7 +470,6 @@ pub(crate) const CRATES: [(&str, &[&str]); 54] = [
     ("tracing_subscriber", &["console/"]),
     ("reqwest", &["fetch/"]),
     ("url", &["fetch/", "publication/origin_files/", "admin/", "desk/", "api/"]),
-    ("governor", &["conduct/limiter.rs"]),
     ("hickory_resolver", &["evidence/names/"]),
 ];
 
