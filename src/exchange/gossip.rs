@@ -64,11 +64,6 @@ impl Gossip {
         self.number
     }
 
-    /// The number of the last message.
-    pub(super) const fn last(&self) -> u64 {
-        self.number
-    }
-
     /// Adds events for the node that sends alerts.
     pub(super) fn pass_on(&mut self, events: Vec<Notice>, at: i64) {
         self.add(Told::default(), None, events, at);

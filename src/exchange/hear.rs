@@ -10,6 +10,8 @@ use crate::{
 
 use super::{load::Registers, member::Member};
 
+/// The most own statements whose positions are known.
+const MOST_POSITIONS: usize = 64;
 /// Counts of requests that are older do not matter any more, in milliseconds.
 const OLD: i64 = 600_000;
 /// The age from which an edition that ended cannot be in use, beside the window, in milliseconds.
@@ -56,9 +58,12 @@ impl Member {
                 continue;
             };
             if news.run == self.gossip.run {
-                let own = self.announced.iter_mut();
-                own.filter(|one| one.number == Some(news.seq))
-                    .for_each(|one| one.position = Some(position));
+                if news.serves.is_some() {
+                    self.progress.positions.insert(news.seq, position);
+                    if self.progress.positions.len() > MOST_POSITIONS {
+                        self.progress.positions.pop_first();
+                    }
+                }
                 continue;
             }
             if news.node == self.gossip.node && !self.progress.has_namesake {

@@ -1,7 +1,7 @@
 //! This node as a member of the fleet: its connection, what it tells and what it knows.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeMap, HashMap, HashSet},
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -24,7 +24,7 @@ use super::{failure::Failure, gossip::Gossip, server::Link, settings::Settings, 
 
 /// A node that has exchanged nothing for this time is alone. The others hold it for live a little
 /// longer, so that none of them serves other rules before.
-pub(super) const ALONE_AFTER: Duration = Duration::from_secs(9);
+const ALONE_AFTER: Duration = Duration::from_secs(9);
 /// The pauses between attempts to connect.
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
@@ -72,6 +72,10 @@ pub(super) struct Progress {
     pub(super) pending: Option<(Position, oneshot::Receiver<()>)>,
     /// Whether the registers are to be read.
     pub(super) needs_registers: bool,
+    /// The number of the message with the last statement.
+    pub(super) stated: u64,
+    /// The positions of the last messages with statements, by number.
+    pub(super) positions: BTreeMap<u64, Position>,
     /// Whether another run had the name of this node.
     pub(super) has_namesake: bool,
     /// Whether this node sends the alerts.
@@ -85,8 +89,6 @@ pub(super) struct Announced {
     pub(super) known: Option<oneshot::Sender<()>>,
     /// The number of the message that states them.
     pub(super) number: Option<u64>,
-    /// Its position.
-    pub(super) position: Option<Position>,
     /// The time of the steady clock until which it counts.
     pub(super) until: Duration,
 }
@@ -160,6 +162,11 @@ impl Member {
         Some((now, Shift(shift)))
     }
 
+    /// Whether this node has exchanged nothing for too long.
+    pub(super) fn is_alone(&self) -> bool {
+        is_alone(&self.exchanged_at, self.moment().steady)
+    }
+
     /// Takes what others saw in.
     pub(super) fn learn(&mut self, run: &str, observations: Observations, moment: Moment) {
         if observations.is_empty() {
@@ -216,6 +223,12 @@ impl Member {
     pub(super) fn trouble(&self) -> Option<&'static str> {
         self.trouble.code
     }
+}
+
+/// Whether nothing was exchanged for too long, at this time of the steady clock.
+pub(super) fn is_alone(exchanged_at: &AtomicU64, steady: Duration) -> bool {
+    let last = exchanged_at.load(Ordering::Relaxed);
+    last == 0 || steady.saturating_sub(Duration::from_millis(last)) > ALONE_AFTER
 }
 
 impl Kept {

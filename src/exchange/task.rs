@@ -23,7 +23,7 @@ use crate::{
 use super::{
     failure::Failure,
     load::load,
-    member::{ALONE_AFTER, Member},
+    member::{Member, is_alone},
     replies::{self, Replies},
     round::{Answer, READ_AT_ONCE, Round},
     server::Link,
@@ -183,7 +183,8 @@ impl Member {
         let published = self.handles.published.load_full();
         let wanted = self.state.wanted(&published);
         let beat = self.gossip.beat(self.progress.applied, is_goodbye);
-        let mark = self.progress.mark.clone().unwrap_or_else(|| self.gossip.run.clone());
+        // Never the mark of before: if the server loses its data, every node has to see it.
+        let mark = format!("{}-{now}", self.gossip.run);
         let is_leased = self.dues.lease <= steady && !is_goodbye;
         let is_trimmed = self.dues.trim <= steady;
         let round = Round {
@@ -293,9 +294,7 @@ async fn watch(handles: Handles, alone: crate::policy::Alone, exchanged_at: Arc<
     handles.metrics.fleet_alone(true);
     loop {
         let steady = handles.clock.moment().steady;
-        let last = exchanged_at.load(Ordering::Relaxed);
-        let is_alone =
-            last == 0 || steady.saturating_sub(Duration::from_millis(last)) > ALONE_AFTER;
+        let is_alone = is_alone(&exchanged_at, steady);
         if is_alone != was_alone {
             was_alone = is_alone;
             handles.fellowship.is_alone.store(is_alone, Ordering::Relaxed);

@@ -20,8 +20,7 @@ impl Member {
     pub(super) fn take_announcement(&mut self, announcement: Announcement) {
         let Announcement { editions, known } = announcement;
         let until = self.moment().steady.saturating_add(ANNOUNCED);
-        let (known, number, position) = (Some(known), None, None);
-        self.announced.push(Announced { editions, known, number, position, until });
+        self.announced.push(Announced { editions, known: Some(known), number: None, until });
         self.answer_announcements();
     }
 
@@ -29,14 +28,14 @@ impl Member {
     /// those that are published.
     pub(super) fn answer_announcements(&mut self) {
         let moment = self.moment();
-        let is_alone = self.handles.fellowship.is_alone();
+        let is_alone = self.is_alone();
         let now = self.fleet_time(moment).map(|(now, _)| now);
         let published = self.handles.published.load();
         for one in &mut self.announced {
-            let is_read = one
-                .position
+            let position = one.number.and_then(|number| self.progress.positions.get(&number));
+            let is_read = position
                 .zip(now)
-                .is_some_and(|(position, now)| self.state.roster.have_read(position, now));
+                .is_some_and(|(position, now)| self.state.roster.have_read(*position, now));
             if (is_read || is_alone)
                 && let Some(known) = one.known.take()
             {
@@ -101,13 +100,12 @@ impl Member {
                 Served { site: site.clone(), edition: edition.clone(), since }
             });
             let statement = Statement { at: now, editions: editions.collect() };
-            let number = self.gossip.state(statement.clone(), now);
+            self.progress.stated = self.gossip.state(statement.clone(), now);
             self.statement = statement;
             self.dues.report = Duration::ZERO;
-            self.announced.iter_mut().for_each(|one| one.number = one.number.or(Some(number)));
         }
-        let last = self.gossip.last();
-        self.announced.iter_mut().for_each(|one| one.number = one.number.or(Some(last)));
+        let stated = self.progress.stated;
+        self.announced.iter_mut().for_each(|one| one.number = one.number.or(Some(stated)));
         let new = served.into_iter().filter(|((_, id), _)| !self.written.contains(id));
         new.map(|((_, id), edition)| (id, edition.bytes().clone())).collect()
     }

@@ -30,20 +30,17 @@ struct Node {
 }
 
 impl Roster {
-    /// Takes the beats of all nodes but `own`. Returns the nodes that ended or began anew since, with
-    /// the times at which they last served.
+    /// Takes the beats of all nodes but `own`. Returns the nodes that said goodbye since, with the
+    /// times. A node that begins anew states what it serves.
     pub fn take(&mut self, own: &str, beats: Vec<Beat>, heard: &Heard) -> Vec<(String, i64)> {
         let mut ended = Vec::new();
         for beat in beats.into_iter().filter(|beat| beat.node != own) {
             let before = self.nodes.get(&beat.node);
             if let Some(before) = before
-                && (before.beat.run != beat.run || beat.gone)
+                && beat.gone
                 && !before.beat.gone
             {
-                ended.push((
-                    beat.node.clone(),
-                    before.beat.at.max(if beat.gone { beat.at } else { 0 }),
-                ));
+                ended.push((beat.node.clone(), before.beat.at.max(beat.at)));
             }
             let same = before.filter(|before| before.beat.run == beat.run);
             let known = same.map_or(i64::MIN, |before| before.heard_at);
