@@ -86,7 +86,7 @@ async fn ready(State(view): State<View>) -> (StatusCode, String) {
     if let Some(live) = view.live.get().filter(|live| live.handles.fellowship.is_member()) {
         let published = live.handles.published.load();
         text.push_str(&format!("policy: {}\n", published.policy.policy.shown_fingerprint()));
-        for trouble in live.handles.fellowship.troubles.load().iter() {
+        for trouble in live.handles.fellowship.degraded() {
             text.push_str(&format!("degraded: {trouble}\n"));
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::fleet::{
-    Beat, News, Notice, Position, Statement, Told, VERSION,
+    Beat, News, Position, Statement, Told, VERSION,
     registers::{Entry, entries},
     split,
 };
@@ -53,27 +53,22 @@ impl Gossip {
     /// Adds everything that requests changed until `at`.
     pub(super) fn collect(&mut self, told: Told, at: i64) {
         for part in split(told) {
-            self.add(part, None, Vec::new(), at);
+            self.add(part, None, at);
         }
         self.collected_at = self.collected_at.max(at);
     }
 
     /// Adds a statement of the editions that this node serves. Returns the number of its message.
     pub(super) fn state(&mut self, statement: Statement, at: i64) -> u64 {
-        self.add(Told::default(), Some(statement), Vec::new(), at);
+        self.add(Told::default(), Some(statement), at);
         self.number
     }
 
-    /// Adds events for the node that sends alerts.
-    pub(super) fn pass_on(&mut self, events: Vec<Notice>, at: i64) {
-        self.add(Told::default(), None, events, at);
-    }
-
-    fn add(&mut self, told: Told, serves: Option<Statement>, events: Vec<Notice>, at: i64) {
+    fn add(&mut self, told: Told, serves: Option<Statement>, at: i64) {
         self.number += 1;
         let (node, run, seq) = (self.node.clone(), self.run.clone(), self.number);
         let entries = entries(&run, &told);
-        let news = News { v: VERSION, node, run, seq, at, told, serves, events };
+        let news = News { v: VERSION, node, run, seq, at, told, serves, events: Vec::new() };
         self.waiting.push_back(Message { number: seq, text: news.text(), entries });
     }
 
@@ -95,11 +90,6 @@ impl Gossip {
         let sent = self.waiting.len().min(AT_ONCE);
         self.waiting.drain(..sent);
         sent
-    }
-
-    /// Whether the message with this number was sent.
-    pub(super) const fn has_sent(&self, number: u64) -> bool {
-        self.told.1 >= number
     }
 
     fn told_after(&self) -> (i64, u64) {
@@ -130,7 +120,6 @@ mod tests {
         assert_eq!(said(&gossip), (100, AT_ONCE as u64), "the rest waits");
         assert_eq!(said(&gossip), (100, AT_ONCE as u64), "a failed exchange changes nothing");
         assert_eq!(gossip.sent(), AT_ONCE);
-        assert!(gossip.has_sent(AT_ONCE as u64) && !gossip.has_sent(AT_ONCE as u64 + 1));
         assert_eq!(said(&gossip), (200, AT_ONCE as u64 + 3));
         assert_eq!((gossip.sent(), gossip.is_told(), gossip.has_room()), (3, true, true));
         (0..MOST).for_each(|_| drop(gossip.state(Statement::default(), 0)));

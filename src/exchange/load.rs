@@ -125,24 +125,6 @@ pub(super) async fn reports(
     Ok(reports)
 }
 
-/// The bytes of editions, each by its name; none for one that the server does not have.
-pub(super) async fn editions(
-    link: &mut Link,
-    keys: &Keys,
-    names: &[String],
-) -> Result<Vec<Option<Vec<u8>>>, Failure> {
-    let mut found = Vec::new();
-    for some in names.chunks(64) {
-        let mut commands = Pipeline::new();
-        some.iter().for_each(|name| drop(commands.cmd("GET").arg(keys.edition(name))));
-        let mut replies = Replies::new(link.ask(&commands).await?);
-        for _ in some {
-            found.push(replies::bytes(replies.next()?));
-        }
-    }
-    Ok(found)
-}
-
 /// The last step of each crawler.
 fn latest(steps: Vec<RungStep>) -> Vec<RungStep> {
     let mut last: Vec<RungStep> = Vec::with_capacity(steps.len());

@@ -185,6 +185,7 @@ impl Member {
     pub(super) fn succeeded(&mut self, began: Duration) {
         let millisecond = u64::try_from(began.as_millis()).unwrap_or(u64::MAX);
         self.exchanged_at.store(millisecond.max(1), Ordering::Relaxed);
+        self.handles.fellowship.is_alone.store(false, Ordering::Relaxed);
         self.dues.pause = Duration::ZERO;
         if self.trouble.code.take().is_some() {
             let seconds = began.saturating_sub(self.trouble.since).as_secs();

@@ -278,9 +278,6 @@ impl Member {
         if let Some(code) = self.trouble() {
             troubles.push(format!("{}: {code}", self.settings.address));
         }
-        if self.handles.fellowship.is_alone() {
-            troubles.push("alone: no exchange with the fleet".to_owned());
-        }
         let shown = self.handles.fellowship.troubles.load();
         if **shown != troubles {
             self.handles.fellowship.troubles.store(Arc::new(troubles));

@@ -110,10 +110,9 @@ impl Member {
         new.map(|((_, id), edition)| (id, edition.bytes().clone())).collect()
     }
 
-    /// The report of this node.
+    /// The report of this node. Trouble with the exchange is not in it: then no report arrives.
     pub(super) fn report(&self, now: i64, shift: Shift) -> Report {
         let published = self.handles.published.load();
-        let troubles = self.handles.fellowship.troubles.load();
         let destinations = self.handles.sink.destinations().into_iter();
         let stores = destinations.filter(|(_, health)| *health != crate::violations::Health::Ok);
         let stores = stores.map(|(destination, _)| format!("{destination} is not written"));
@@ -125,7 +124,7 @@ impl Member {
             started: self.progress.started.unwrap_or(now),
             version: version::NUMBER.to_owned(),
             policy: published.policy.policy.shown_fingerprint().to_owned(),
-            degraded: troubles.iter().cloned().chain(stores).collect(),
+            degraded: stores.collect(),
             lag: self.state.roster.lag(now),
             offset: -shift.0,
             serves: self.statement.clone(),

@@ -37,7 +37,7 @@ pub fn differences(reports: &[&Report]) -> Vec<Difference> {
 }
 
 /// The editions of a site at a node, as a text.
-pub fn editions(report: &Report, site: &str) -> String {
+fn editions(report: &Report, site: &str) -> String {
     let served = report.serves.editions.iter().filter(|one| one.site == site);
     let names: Vec<&str> = served.map(|one| one.edition.as_str()).collect();
     if names.is_empty() { "-".to_owned() } else { names.join(" ") }

@@ -2,23 +2,21 @@
 
 use prometheus::{Gauge as Number, IntCounter, IntCounterVec, IntGauge, Opts, Registry};
 
-use super::Metrics;
-
 /// The registered families.
 #[derive(Debug)]
 pub(super) struct FleetFamilies {
-    up: IntGauge,
-    alone: IntGauge,
-    nodes: IntGauge,
-    lag: Number,
-    offset: Number,
-    news: IntCounterVec,
-    gaps: IntCounter,
-    failures: IntCounterVec,
+    pub(super) up: IntGauge,
+    pub(super) alone: IntGauge,
+    pub(super) nodes: IntGauge,
+    pub(super) lag: Number,
+    pub(super) offset: Number,
+    pub(super) news: IntCounterVec,
+    pub(super) gaps: IntCounter,
+    pub(super) failures: IntCounterVec,
 }
 
 impl FleetFamilies {
-    fn register(registry: &Registry) -> prometheus::Result<Self> {
+    pub(super) fn register(registry: &Registry) -> prometheus::Result<Self> {
         let gauge = |name: &str, help: &str| {
             let gauge = IntGauge::new(name, help)?;
             registry.register(Box::new(gauge.clone()))?;
@@ -70,45 +68,5 @@ impl FleetFamilies {
             families.news.with_label_values(&[direction]);
         }
         Ok(families)
-    }
-}
-
-impl Metrics {
-    fn of_fleet(&self) -> &FleetFamilies {
-        self.fleet.get_or_init(|| {
-            FleetFamilies::register(&self.registry)
-                .expect("the names of all families are distinct and well-formed")
-        })
-    }
-
-    /// Shows the state of the exchange: the live nodes, the lag and the offset of the clock in
-    /// milliseconds.
-    pub fn fleet(&self, is_up: bool, nodes: usize, lag: i64, offset: i64) {
-        let families = self.of_fleet();
-        families.up.set(i64::from(is_up));
-        families.nodes.set(i64::try_from(nodes).unwrap_or(i64::MAX));
-        families.lag.set(lag as f64 / 1_000.0);
-        families.offset.set(offset as f64 / 1_000.0);
-    }
-
-    /// Shows whether this node hears nothing of the others.
-    pub fn fleet_alone(&self, is_alone: bool) {
-        self.of_fleet().alone.set(i64::from(is_alone));
-    }
-
-    /// Counts messages: `sent`, `received` or `dropped`.
-    pub fn fleet_news(&self, direction: &str, messages: u64) {
-        self.of_fleet().news.with_label_values(&[direction]).inc_by(messages);
-    }
-
-    /// Counts a gap in the messages of others.
-    pub fn fleet_gap(&self) {
-        self.of_fleet().gaps.inc();
-    }
-
-    /// Counts a failed exchange, by the code of the failure.
-    pub fn fleet_failure(&self, code: &str) {
-        let reason = code.strip_prefix("fleet.").unwrap_or(code);
-        self.of_fleet().failures.with_label_values(&[reason]).inc();
     }
 }

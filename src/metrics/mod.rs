@@ -298,6 +298,44 @@ impl Metrics {
         self.families.policy.with_label_values(&[fingerprint]).set(1);
     }
 
+    fn of_fleet(&self) -> &FleetFamilies {
+        self.fleet.get_or_init(|| {
+            FleetFamilies::register(&self.registry)
+                .expect("the names of all families are distinct and well-formed")
+        })
+    }
+
+    /// Shows the state of the exchange: the live nodes, the lag and the offset of the clock in
+    /// milliseconds.
+    pub fn fleet(&self, is_up: bool, nodes: usize, lag: i64, offset: i64) {
+        let families = self.of_fleet();
+        families.up.set(i64::from(is_up));
+        families.nodes.set(i64::try_from(nodes).unwrap_or(i64::MAX));
+        families.lag.set(lag as f64 / 1_000.0);
+        families.offset.set(offset as f64 / 1_000.0);
+    }
+
+    /// Shows whether this node hears nothing of the others.
+    pub fn fleet_alone(&self, is_alone: bool) {
+        self.of_fleet().alone.set(i64::from(is_alone));
+    }
+
+    /// Counts messages: `sent`, `received` or `dropped`.
+    pub fn fleet_news(&self, direction: &str, messages: u64) {
+        self.of_fleet().news.with_label_values(&[direction]).inc_by(messages);
+    }
+
+    /// Counts a gap in the messages of others.
+    pub fn fleet_gap(&self) {
+        self.of_fleet().gaps.inc();
+    }
+
+    /// Counts a failed exchange, by the code of the failure.
+    pub fn fleet_failure(&self, code: &str) {
+        let reason = code.strip_prefix("fleet.").unwrap_or(code);
+        self.of_fleet().failures.with_label_values(&[reason]).inc();
+    }
+
     /// The text exposition, with the record queue's counts as they are now.
     pub fn exposition(&self, records: &RecordCounts) -> String {
         let mut text = Vec::new();

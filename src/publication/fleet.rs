@@ -70,7 +70,7 @@ pub struct Fellowship {
     pub is_alone: AtomicBool,
     /// Whether another node sends the alerts.
     pub leaves_alerts: AtomicBool,
-    /// Why the node is degraded.
+    /// What is wrong with the exchange, as of the last attempt.
     pub troubles: ArcSwap<Vec<String>>,
 }
 
@@ -83,6 +83,13 @@ impl Fellowship {
     /// Whether this node hears nothing of the others.
     pub fn is_alone(&self) -> bool {
         self.is_alone.load(Ordering::Relaxed)
+    }
+
+    /// Why the node is degraded; nothing without a fleet.
+    pub fn degraded(&self) -> Vec<String> {
+        let alone = (self.is_member() && self.is_alone())
+            .then(|| "alone: no exchange with the fleet".to_owned());
+        self.troubles.load().iter().cloned().chain(alone).collect()
     }
 }
 
