@@ -9,7 +9,7 @@
 //!
 //! ```text
 //! base       diagnostic  escape  text  metrics  product_token  stamp  fetch  connections  version
-//! formats    robots   robots_tag   signature   crawlers   access_log    pure: bytes in, values out
+//! formats    robots   robots_tag   signature   crawlers   access_log   valkey    pure: bytes in, values out
 //! meaning    keys   policy   enforce                   pure: enforce -> policy -> keys -> formats
 //!            lint   comparison                         pure, by enforce
 //! effects    tally -> record -> lines, clickhouse -> violations   evidence   conduct   alerts  do not know each other
@@ -58,6 +58,8 @@ pub mod access_log; // access logs of web servers
 
 pub mod crawlers; // the catalogue, the claim of a User-Agent, and its evidence
 
+pub mod valkey; // addresses of servers that nodes share
+
 pub mod keys; // the keys of a policy, and their JSON Schema
 pub mod policy; // the operator's file as validated values
 
@@ -92,6 +94,8 @@ pub mod evidence; // the identity of clients: lists, names, keys
 
 pub mod conduct; // the behaviour of clients: fetches, pace, violations
 
+pub mod fleet; // what the nodes of a fleet tell each other
+
 pub mod alerts; // events for the operator, sent to webhooks
 
 pub mod report; // documents made of stored facts
@@ -103,6 +107,8 @@ pub mod audit; // what a page and its site tell a crawler
 pub mod remote; // a policy on a web server
 
 pub mod publication; // the state in force, swapped whole
+
+pub mod exchange; // the exchange with the other nodes of a fleet
 
 pub mod gate; // the path of every request
 

@@ -89,12 +89,22 @@ async fn health(State(view): State<View>) -> String {
     }
 }
 
-/// Without ClickHouse a node serves as well as with it, so this is no reason to send requests elsewhere.
+/// Without ClickHouse a node serves as well as with it, so this is no reason to send requests elsewhere. In
+/// a fleet, the page also says which policy is in force, and why the node is degraded.
 async fn ready(State(view): State<View>) -> (StatusCode, String) {
     if !view.ready.load(Ordering::Acquire) {
         return (StatusCode::SERVICE_UNAVAILABLE, "not ready\n".to_owned());
     }
-    let trouble = view.sink.forwarded().and_then(|status| status.trouble);
-    let degraded = trouble.map(|why| format!("degraded: {why}\n")).unwrap_or_default();
-    (StatusCode::OK, format!("ready\n{degraded}"))
+    let mut text = "ready\n".to_owned();
+    let mut troubles: Vec<_> =
+        view.sink.forwarded().and_then(|status| status.trouble).into_iter().collect();
+    if let Some(live) = view.live.get().filter(|live| live.handles.fellowship.is_member()) {
+        let published = live.handles.published.load();
+        text.push_str(&format!("policy: {}\n", published.policy.policy.shown_fingerprint()));
+        troubles.extend(live.handles.fellowship.degraded());
+    }
+    for trouble in troubles {
+        text.push_str(&format!("degraded: {trouble}\n"));
+    }
+    (StatusCode::OK, text)
 }

@@ -6,7 +6,7 @@
 use clap::Command;
 
 /// Examples of verbs without any in their long help.
-const EXAMPLES: [(&str, &[&str]); 16] = [
+const EXAMPLES: [(&str, &[&str]); 17] = [
     ("serve", &["beadle serve --config beadle.yaml", "beadle serve --log-format json"]),
     ("reload", &["beadle reload --config beadle.yaml", "beadle reload --format json"]),
     ("demo", &["beadle demo", "beadle demo --port 8088 --no-traffic"]),
@@ -24,6 +24,7 @@ const EXAMPLES: [(&str, &[&str]); 16] = [
     ("store check", &["beadle store check", "beadle store check --format json"]),
     ("store backup", &["beadle store backup /var/backups/violations.db"]),
     ("store compact", &["beadle store compact"]),
+    ("fleet", &["beadle fleet --config beadle.yaml", "beadle fleet --format json"]),
     ("alerts", &["beadle alerts test"]),
     ("alerts test", &["beadle alerts test --config beadle.yaml"]),
 ];

@@ -24,6 +24,7 @@ mod crawlers;
 mod demo;
 mod diff;
 mod explain;
+mod fleet;
 mod help;
 mod import;
 mod init;
@@ -93,6 +94,7 @@ enum Verb {
     Report(report::Args),
     Store(store::Args),
     Alerts(alerts::Args),
+    Fleet(fleet::Args),
     Completions(completions::Args),
     Manual(manual::Args),
     Help(help::Args),
@@ -148,6 +150,7 @@ pub fn run() -> ExitCode {
         Verb::Store(args) => store::run(&args, &mut out),
         Verb::Completions(args) => completions::run(&args, &mut out),
         Verb::Alerts(args) => alerts::run(&args, &mut out),
+        Verb::Fleet(args) => fleet::run(&args, &mut out),
         Verb::Manual(args) => manual::run(&args, command(), &mut out),
         Verb::Help(args) => help::run(&args, command()),
     };

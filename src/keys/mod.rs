@@ -9,6 +9,7 @@
 pub use self::{
     crawlers::{CRAWLER, CRAWLER_SET},
     enforcement::{BLOCK, BREAKER, ENFORCEMENT, LADDER, OVERRIDE},
+    fleet::FLEET,
     records::{ALERT, CLICKHOUSE, EVIDENCE, VIOLATIONS},
     schema::{Json, schema},
     section::{Absent, Form, Key, Section, Shape},
@@ -26,6 +27,7 @@ mod values; // shapes that several sections share
 
 mod crawlers; // crawlers, crawler_sets
 mod enforcement; // sites[].enforcement
+mod fleet; // fleet
 mod records; // violations, violations.clickhouse, evidence, alerts
 mod server; // server
 mod site; // sites

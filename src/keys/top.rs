@@ -2,6 +2,7 @@
 
 use super::{
     crawlers::{CRAWLER, CRAWLER_SET},
+    fleet::FLEET,
     records::{ALERT, EVIDENCE, VIOLATIONS},
     section::{Absent, Key, Section, Shape},
     server::SERVER,
@@ -31,6 +32,12 @@ pub static POLICY: Section = Section {
             shape: Shape::Section(&EVIDENCE),
             absent: Absent::Words("none: claims are not checked"),
             meaning: "how to verify crawlers",
+        },
+        Key {
+            name: "fleet",
+            shape: Shape::Section(&FLEET),
+            absent: Absent::Words("none: one node"),
+            meaning: "the server that several nodes share",
         },
         Key {
             name: "alerts",

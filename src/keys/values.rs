@@ -50,6 +50,13 @@ pub(super) const HOST: Shape = form("^(\\*\\.)?[A-Za-z0-9_.:-]+$", "www.example.
 pub(super) const URL: Shape = form("^\\s*https?://[^\\s/]", "https://www.example.com");
 /// The URL of a service with TLS.
 pub(super) const HTTPS: Shape = form("^https://[^\\s/]", "https://ca.example.com/directory");
+/// The URL of a Valkey or Redis server.
+pub(super) const SHARED: Shape = form(
+    "^(redis|rediss|valkey|valkeys)(\\+(sentinel|cluster))?://[^\\s?#]+$",
+    "rediss://valkey.internal:6379",
+);
+/// A short name.
+pub(super) const NAME: Shape = form("^[A-Za-z0-9._-]{1,64}$", "edge-1");
 /// An e-mail address.
 pub(super) const EMAIL: Shape = form("^(mailto:)?[^\\s@,:?]+@[^\\s@,:?]+$", "admin@example.com");
 /// A time with its unit.

@@ -5,18 +5,19 @@
 //!
 //! May use: version, prometheus. Must not know: any other room.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::OnceLock};
 
 use prometheus::{Encoder, Histogram, Registry, TextEncoder, core::Collector};
 pub use prometheus::{IntCounter as Counter, IntGauge as Gauge};
 
-use self::families::Families;
+use self::{families::Families, fleet::FleetFamilies};
 pub use self::{
     reading::CrawlerRequests,
     records::{ForwardCounts, RecordCounts},
 };
 
 mod families; // the registered families: names, labels and help texts
+mod fleet; // the families of a node in a fleet
 mod reading; // counts and states read back, for alerts and pages
 mod records; // the families of the record queue
 
@@ -32,6 +33,8 @@ pub const NO_EVIDENCE: &str = "none";
 pub struct Metrics {
     registry: Registry,
     families: Families,
+    /// Registered when a node joins a fleet.
+    fleet: OnceLock<FleetFamilies>,
     /// Time to identify and judge one request, in seconds.
     pub decision_seconds: Histogram,
     /// Requests in progress.
@@ -52,6 +55,7 @@ impl Metrics {
             decision_seconds: families.decision_seconds.clone(),
             in_flight: families.in_flight.clone(),
             families,
+            fleet: OnceLock::new(),
             registry,
         }
     }
@@ -300,6 +304,44 @@ impl Metrics {
     pub fn policy(&self, fingerprint: &str) {
         self.families.policy.reset();
         self.families.policy.with_label_values(&[fingerprint]).set(1);
+    }
+
+    fn of_fleet(&self) -> &FleetFamilies {
+        self.fleet.get_or_init(|| {
+            FleetFamilies::register(&self.registry)
+                .expect("the names of all families are distinct and well-formed")
+        })
+    }
+
+    /// Shows the state of the exchange: the live nodes, the lag and the offset of the clock in
+    /// milliseconds.
+    pub fn fleet(&self, is_up: bool, nodes: usize, lag: i64, offset: i64) {
+        let families = self.of_fleet();
+        families.up.set(i64::from(is_up));
+        families.nodes.set(i64::try_from(nodes).unwrap_or(i64::MAX));
+        families.lag.set(lag as f64 / 1_000.0);
+        families.offset.set(offset as f64 / 1_000.0);
+    }
+
+    /// Shows whether this node hears nothing of the others.
+    pub fn fleet_alone(&self, is_alone: bool) {
+        self.of_fleet().alone.set(i64::from(is_alone));
+    }
+
+    /// Counts messages: `sent`, `received` or `dropped`.
+    pub fn fleet_news(&self, direction: &str, messages: u64) {
+        self.of_fleet().news.with_label_values(&[direction]).inc_by(messages);
+    }
+
+    /// Counts a gap in the messages of others.
+    pub fn fleet_gap(&self) {
+        self.of_fleet().gaps.inc();
+    }
+
+    /// Counts a failed exchange, by the code of the failure.
+    pub fn fleet_failure(&self, code: &str) {
+        let reason = code.strip_prefix("fleet.").unwrap_or(code);
+        self.of_fleet().failures.with_label_values(&[reason]).inc();
     }
 
     /// The text exposition, with the record queue's counts as they are now.

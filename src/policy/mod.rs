@@ -7,7 +7,7 @@
 //! catalogue; the caller opens it ([`read_with`]).
 //!
 //! May use: diagnostic, escape, product_token, robots, robots_tag, signature,
-//! crawlers, keys.
+//! crawlers, valkey, keys.
 //! Must not know: how a request looks, what a rulebook is, any clock, file or socket.
 
 pub use self::{
@@ -27,6 +27,7 @@ pub use self::{
     enforcement::Enforcement,
     evidence::{DEFAULT_EVIDENCE_REFRESH, Evidence},
     findings::Findings,
+    fleet::{Alone, DEFAULT_FLEET_PREFIX, Fleet},
     host::Host,
     ladder::Ladder,
     mode::{Grace, Mode, PaceMode},
@@ -73,6 +74,7 @@ mod catalogue_source; // the key `catalogue`
 mod crawler_entries; // the section `crawlers`
 mod database; // violations.database and violations.clickhouse
 mod evidence; // the section `evidence`
+mod fleet; // the section `fleet`
 mod names; // names of crawlers, sets (the section `crawler_sets`) and purposes
 mod server; // the section `server`
 mod timeouts; // server.timeouts, and those of a site

@@ -15,6 +15,7 @@ use super::{
     checks, crawler_entries,
     evidence::{self, Evidence},
     findings::Findings,
+    fleet,
     names::Names,
     sections::Policy,
     server,
@@ -99,7 +100,10 @@ fn sections(
         Some(at) => Some(catalogue_source::read(&at, open, findings)?),
         None => None,
     };
-    let fingerprint = fingerprint([bytes, named.as_ref().map_or(&[], |named| &named.bytes)]);
+    let catalogue_bytes: &[u8] = named.as_ref().map_or(&[], |named| &named.bytes);
+    let likeness = || fleet::fingerprint(root.node, catalogue_bytes);
+    let fleet = fleet::read(fields.take("fleet").as_ref(), likeness, findings);
+    let fingerprint = fingerprint([bytes, catalogue_bytes]);
     let (catalogue_file, known) = match named {
         Some(named) => (Some(named.path), named.file),
         None => (None, catalogue::built_in_file()),
@@ -131,6 +135,7 @@ fn sections(
         server,
         violations,
         evidence,
+        fleet,
         alerts,
         catalogue_file,
         catalogue_version,

@@ -1,8 +1,9 @@
-//! The keys that take effect only at a start: those of `server` and `violations`.
+//! The keys that take effect only at a start: those of `server`, `violations` and `fleet`.
 
 use crate::diagnostic::Diagnostic;
 
 use super::{
+    fleet::Fleet,
     sections::Policy,
     server::Server,
     timeouts::Timeouts,
@@ -15,6 +16,7 @@ use super::{
 pub fn restart_findings(in_force: &Policy, next: &Policy, text: &[u8]) -> Vec<Diagnostic> {
     let mut keys = server(&in_force.server, &next.server);
     keys.extend(violations(&in_force.violations, &next.violations));
+    keys.extend(fleet(in_force.fleet.as_ref(), next.fleet.as_ref()));
     if keys.is_empty() {
         return Vec::new();
     }
@@ -97,6 +99,21 @@ fn violations(old: &Violations, new: &Violations) -> Vec<&'static str> {
         ("violations.max_size", *max_size == new.max_size),
         ("violations.redact_query", *redact_query == new.redact_query),
         ("violations.client_ip", *client_ip == new.client_ip),
+    ])
+}
+
+fn fleet(old: Option<&Fleet>, new: Option<&Fleet>) -> Vec<&'static str> {
+    let (Some(old), Some(new)) = (old, new) else {
+        return changed(&[("fleet", old.is_some() == new.is_some())]);
+    };
+    let Fleet { shared, node, password_file, ca_file, prefix, alone, fingerprint: _ } = old;
+    changed(&[
+        ("fleet.shared", *shared == new.shared),
+        ("fleet.node", *node == new.node),
+        ("fleet.password_file", *password_file == new.password_file),
+        ("fleet.ca_file", *ca_file == new.ca_file),
+        ("fleet.prefix", *prefix == new.prefix),
+        ("fleet.alone", *alone == new.alone),
     ])
 }
 

@@ -8,6 +8,7 @@ use super::{
     alerts::Alert,
     database::{ClickHouse, Database},
     evidence::Evidence,
+    fleet::Fleet,
     server::{AccessLog, Acme, Admin, CertificateFiles, Listener, Server, Tls},
     sites::Site,
     test::{Test, TestFailures},
@@ -23,6 +24,9 @@ pub struct Policy {
     pub violations: Violations,
     /// The evidence that tells crawlers from impostors; `None` collects none.
     pub evidence: Option<Evidence>,
+    /// The server that several nodes share; `None` is a node of its own (default). A change needs a
+    /// restart.
+    pub fleet: Option<Fleet>,
     /// Webhooks for events (default none).
     pub alerts: Vec<Alert>,
     /// The file that replaces the built-in catalogue; `None` is the built-in one.
@@ -43,10 +47,17 @@ pub struct Policy {
 }
 
 impl Policy {
+    /// The fingerprint that operators compare: of a fleet, without what may differ from node to node.
+    pub fn shown_fingerprint(&self) -> &str {
+        self.fleet.as_ref().map_or(&self.fingerprint, |fleet| &fleet.fingerprint)
+    }
+}
+
+impl Policy {
     /// The files and folders that the policy names, each with its key. A relative name starts at
     /// the folder of the policy file, which only the caller knows.
     pub fn files_mut(&mut self) -> Vec<(&'static str, &mut PathBuf)> {
-        let Self { server, violations, evidence, alerts, catalogue_file, .. } = self;
+        let Self { server, violations, evidence, fleet, alerts, catalogue_file, .. } = self;
         let mut files = Vec::new();
         for Listener { tls, .. } in &mut server.listen {
             let Some(Tls { certificates, acme }) = tls else { continue };
@@ -85,6 +96,10 @@ impl Policy {
             files.extend(folder.as_mut().map(|folder| ("evidence.folder", folder)));
             let file = certificate_authorities.as_mut();
             files.extend(file.map(|file| ("evidence.certificate_authorities", file)));
+        }
+        if let Some(Fleet { password_file, ca_file, .. }) = fleet {
+            files.extend(password_file.as_mut().map(|file| ("fleet.password_file", file)));
+            files.extend(ca_file.as_mut().map(|file| ("fleet.ca_file", file)));
         }
         files.extend(alerts.iter_mut().map(|alert| ("alerts.secret_file", &mut alert.secret_file)));
         files.extend(catalogue_file.as_mut().map(|file| ("catalogue", file)));

@@ -21,6 +21,7 @@ use super::{
     addresses::AddressBook,
     change::InForce,
     clock::Clock,
+    fleet::Fellowship,
     memory::{self, Memory},
     snapshot::{PolicyInForce, Snapshot},
 };
@@ -42,6 +43,8 @@ pub struct Handles {
     pub refused: Arc<ArcSwapOption<Refusal>>,
     /// The certificates of the listeners.
     pub certificates: Arc<Certificates>,
+    /// The exchange with other nodes.
+    pub fellowship: Arc<Fellowship>,
 }
 
 impl Handles {
@@ -87,6 +90,7 @@ impl Handles {
             metrics,
             refused: Arc::default(),
             certificates: Arc::default(),
+            fellowship: Arc::default(),
         })
     }
 

@@ -11,6 +11,7 @@
 //! memory: accepted in the database ────────────────────────────────────────────────┤ Accepted
 //! clock: set back ─────────────────────────────────────────────────────────────────┤ ClockSetBack
 //! memory: older editions that the start left out ──────────────────────────────────┤ Recalled
+//! fleet: editions that other nodes serve ───────────────────────────────────────────┤ Learned
 //!                                                                                  ▼
 //!            task: one change at a time ─▶ next(InForce, Change): compile, no I/O ─▶ editions stored
 //!                                                                                 ─▶ Snapshot swapped
@@ -42,8 +43,10 @@ mod change; // the state and its changes: pure
 mod clock; // the time, corrected for clock changes
 mod counters; // the counters of one site
 mod files; // policy and catalogue files
+mod fleet; // announcements to the other nodes of a fleet, and what they serve
 mod handles; // the handles that requests need
 mod log; // log lines about rulebooks
+mod membership; // the publisher in a fleet
 mod memory; // editions and fetches of earlier runs
 mod origin_files; // the origins' robots.txt
 mod policy_file; // changes of the policy, on disk or on a server
@@ -62,6 +65,7 @@ pub use self::{
         OLD_PLACE, PolicyRead, open_file, read_catalogue_file, read_file, read_policy,
         read_policy_bytes, read_policy_with,
     },
+    fleet::{Announcement, Fellowship, FleetPort, Learned, Spread},
     handles::Handles,
     memory::{KEPT, Memory},
     publisher::{Outcome, Publisher, Trial},

@@ -29,7 +29,8 @@ use crate::{
 
 use super::{
     addresses::AddressBook,
-    change::{Change, InForce, next},
+    change::{Change, FilesBySite, InForce, next},
+    fleet::FleetEnds,
     handles::Handles,
     log,
     memory::{self, Memory},
@@ -56,6 +57,8 @@ pub struct Publisher {
     pub(super) unread: Option<Unread>,
     sender: mpsc::UnboundedSender<News>,
     pub(super) client: Client,
+    /// `None` without a fleet.
+    pub(super) fleet: Option<FleetEnds>,
     verifier: Option<Arc<Verifier>>,
     webhooks: watch::Sender<Vec<Webhook>>,
 }
@@ -122,7 +125,9 @@ impl Publisher {
         let conduct = Arc::new(conduct);
         let file = PolicyFile::new(file, &policy);
         let refused = Arc::default();
-        let handles = Handles { published, conduct, clock, sink, metrics, refused, certificates };
+        let fellowship = Arc::default();
+        let handles =
+            Handles { published, conduct, clock, sink, metrics, refused, certificates, fellowship };
         handles.remember(policy.violations.client_ip);
         let unread = memory.unread;
         Ok(Self {
@@ -136,6 +141,7 @@ impl Publisher {
             unread,
             sender,
             client,
+            fleet: None,
             verifier,
             webhooks,
         })
@@ -197,33 +203,47 @@ impl Publisher {
         let origins = policy.sites.iter().flat_map(|site| &site.backend.origins);
         origins.for_each(|origin| drop(self.addresses.of(origin)));
         self.addresses.look_up_new().await;
-        // Then the fetches: the old ones end first, because both write the same time series.
-        let before = self.origins.take();
-        before.iter().for_each(OriginFiles::retire);
-        let now = self.handles.clock.moment().now;
-        let known =
-            |site: &str| sources::known(&self.in_force, &policy, before.as_ref(), site, now);
-        let (sender, metrics) = (&self.sender, &self.handles.metrics);
-        self.origins = sources::start(&self.client, &policy, known, sender, metrics);
-        let was_failing =
-            before.as_ref().is_some_and(|before| sources::any_failing(&policy, before));
-        sources::wait_at_reload(self.origins.as_ref(), was_failing).await;
-        // Without fetches for a site, its quarantined file can't be accepted any more.
-        let quarantine = before.as_ref().map(OriginFiles::quarantine).unwrap_or_default();
-        let idle = quarantine.into_iter().filter(|site| !sources::is_watched(&policy, site));
-        idle.for_each(|site| self.handles.sink.released(site.as_str().into()));
+        self.watch_origins(&policy).await;
+        let change = Change::Policy(Arc::clone(&policy), self.files_of(&policy));
+        if let Err(finding) = self.announce(&change).await {
+            self.watch_origins(&Arc::clone(&self.in_force.policy)).await;
+            return Err(finding);
+        }
         // The swap comes last.
         let retired = std::mem::replace(&mut self.verifier, verifier);
-        let files = sources::files(&policy, self.origins.as_ref());
         self.handles.certificates.follow(&policy, &self.handles.metrics);
-        self.publish(Change::Policy(policy, files));
+        self.publish(change);
         self.webhooks.send_replace(webhooks);
         // Open connections keep the old verifier until they close.
         retired.iter().filter(|_| !is_kept).for_each(|old| old.retire());
         Ok(())
     }
 
-    /// Puts the state after a change in force. Only this function compiles, stores and swaps.
+    /// The files of the origins of a policy, as far as they are known.
+    pub(super) fn files_of(&self, policy: &Policy) -> FilesBySite {
+        sources::files(policy, self.origins.as_ref())
+    }
+
+    /// Fetches the files of the origins of this policy from now on. The old fetches end first, because both
+    /// write the same time series.
+    async fn watch_origins(&mut self, policy: &Arc<Policy>) {
+        let before = self.origins.take();
+        before.iter().for_each(OriginFiles::retire);
+        let now = self.handles.clock.moment().now;
+        let known = |site: &str| sources::known(&self.in_force, policy, before.as_ref(), site, now);
+        let (sender, metrics) = (&self.sender, &self.handles.metrics);
+        self.origins = sources::start(&self.client, policy, known, sender, metrics);
+        let was_failing =
+            before.as_ref().is_some_and(|before| sources::any_failing(policy, before));
+        sources::wait_at_reload(self.origins.as_ref(), was_failing).await;
+        // Without fetches for a site, its quarantined file can't be accepted any more.
+        let quarantine = before.as_ref().map(OriginFiles::quarantine).unwrap_or_default();
+        let idle = quarantine.into_iter().filter(|site| !sources::is_watched(policy, site));
+        idle.for_each(|site| self.handles.sink.released(site.as_str().into()));
+    }
+
+    /// Puts the state after a change in force. Only this function
+    /// stores and swaps.
     pub(super) fn publish(&mut self, change: Change) {
         let moment = self.handles.clock.moment();
         let after = next(&self.in_force, change, moment);

@@ -87,7 +87,7 @@ impl Snapshot {
         let used: HashSet<&policy::Origin> =
             sites.iter().flat_map(|site| &site.backend.origins).collect();
         addresses.retain(|origin| used.contains(origin));
-        metrics.policy(rulebook.fingerprint());
+        metrics.policy(policy.policy.shown_fingerprint());
         Self { policy, rulebook, verifier, sites }
     }
 

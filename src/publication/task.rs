@@ -18,13 +18,13 @@ use crate::{
 
 use super::{
     change::Change,
+    fleet::{FleetEnds, Learned},
     handles::Handles,
     memory,
     origin_files::News,
     publisher::{Outcome, Publisher},
     reload::{Notice, ReloadRequests, Request, Stage},
     servers::{self, Servers},
-    sources,
 };
 
 /// How often to check the policy files and the certificates. A check costs less than file system events in a folder with
@@ -70,7 +70,8 @@ impl Publisher {
                         self.reload_with(notice).await;
                     }
                 }
-                Some(news) = self.news.recv() => self.take(news),
+                Some(news) = self.news.recv() => self.take(news).await,
+                Some(learned) = learned(&mut self.fleet) => self.take_learned(learned),
                 older = &mut recalled, if !is_recalled => {
                     is_recalled = true;
                     older.into_iter().for_each(|older| self.publish(Change::Recalled(older)));
@@ -79,6 +80,10 @@ impl Publisher {
                     self.handles.certificates.check(&self.handles.metrics);
                     if self.file.has_changed() {
                         self.reload_with(notice).await;
+                    } else if self.stops_holding() {
+                        self.reload_with(notice).await;
+                        let files = self.files_of(&self.in_force.policy);
+                        self.announce_and_publish(Change::Origin(files)).await;
                     }
                 }
                 _ = acceptance.tick() => {
@@ -145,13 +150,13 @@ impl Publisher {
         });
     }
 
-    fn take(&mut self, news: News) {
+    async fn take(&mut self, news: News) {
         match news {
             // The news may come from before a reload, so this takes the present files.
             News::Changed { site } => {
                 tracing::debug!(site, "origin robots.txt changed");
-                let files = sources::files(&self.in_force.policy, self.origins.as_ref());
-                self.publish(Change::Origin(files));
+                let files = self.files_of(&self.in_force.policy);
+                self.announce_and_publish(Change::Origin(files)).await;
             }
             News::Quarantined { site, id, file, at } => {
                 self.handles.sink.quarantined(Quarantined {
@@ -190,7 +195,7 @@ impl Publisher {
             if origins.is_some_and(|origins| origins.accept(&one.site, &one.id)) {
                 let (site, file) = (one.site.to_string(), one.id.as_str());
                 tracing::warn!(site, file, "quarantined robots.txt accepted: it closes the site");
-                self.publish(Change::Accepted(site, one.bytes));
+                self.announce_and_publish(Change::Accepted(site, one.bytes)).await;
             }
         }
     }
@@ -204,6 +209,14 @@ impl Publisher {
                 self.handles.conduct.settle((site, &served.conduct), now, metrics);
             }
         }
+    }
+}
+
+/// The next editions of other nodes. Never, without a fleet.
+async fn learned(fleet: &mut Option<FleetEnds>) -> Option<Learned> {
+    match fleet {
+        Some(ends) => ends.learned().await,
+        None => None,
     }
 }
 

@@ -1,8 +1,8 @@
 //! The server as a whole: put together from a policy, started, reloaded, drained.
 //!
 //! ```text
-//! start   sockets bound ─▶ store ─▶ admin listener ─▶ publisher ─▶ decide, proxy ─▶ ready
-//! run     signals ─▶ drain ─▶ last records
+//! start   sockets bound ─▶ store ─▶ admin listener ─▶ publisher ─▶ fleet ─▶ decide, proxy ─▶ ready
+//! run     signals ─▶ drain ─▶ goodbye to the fleet ─▶ last records
 //! ```
 //!
 //! May use: everything. Must not know: cli.
@@ -25,6 +25,8 @@ use crate::{
         exit::{Error, Exit},
     },
     decide, desk,
+    diagnostic::Diagnostic,
+    exchange::{Exchange, Settings},
     gate::Gate,
     lines::Log,
     metrics::Metrics,
@@ -49,6 +51,7 @@ use self::{
 
 mod admin_access; // who may use the admin listener
 mod announce; // the first log lines
+mod fleet; // this node in a fleet
 mod offenders; // what alerts know
 mod signals; // SIGHUP and the end
 mod sockets; // bound once, or inherited from systemd
@@ -71,6 +74,8 @@ pub(crate) struct Service {
     requests: ReloadRequests,
     sink: Arc<Sink>,
     access_log: Option<Arc<Log>>,
+    /// `None` without a fleet.
+    exchange: Option<Exchange>,
     ready: Arc<AtomicBool>,
     drain: Duration,
 }
@@ -95,6 +100,9 @@ impl Service {
                 return Err(Error::Findings(findings.collect()));
             }
         };
+        let refused = |finding| Error::Findings(vec![finding]);
+        let in_file = |finding: Diagnostic| refused(finding.in_file(&file.display().to_string()));
+        let fleet = Settings::of(&policy).map_err(in_file)?;
         let (sink, memory) = open_store(&policy, file)?;
         let access_log = open_access_log(&policy, file, &metrics)?;
         let server = policy.server.clone();
@@ -136,13 +144,13 @@ impl Service {
         let (presented, counted) = (Arc::clone(&certificates), Arc::clone(&metrics));
         let started =
             Publisher::start(policy, file_and_trial, memory, sink_of, presented, counted).await;
-        let refused = |finding| Error::Findings(vec![finding]);
-        let publisher = started.map_err(refused)?;
+        let mut publisher = started.map_err(refused)?;
         let handles = publisher.handles();
         let gate = Gate::new(&handles, &at_start);
         let (reloads, requests) = Reloads::channel();
         // Set once: nobody else has it.
         let _ = live.set(admin::Live { policy_file, handles, gate, reloads: reloads.clone() });
+        let exchange = fleet::join(fleet, &mut publisher).await;
         tokio::spawn(watch_for_alerts(&publisher, at_start.clone(), counts));
         let handles = publisher.handles();
         // One gate for all requests: they share its marks and the key of hashed addresses.
@@ -162,7 +170,18 @@ impl Service {
         tokio::spawn(acme::run(certificates, metrics));
         ready.store(true, Ordering::Release);
         let drain = server.timeouts.drain;
-        Ok(Self { running, deciding, publisher, reloads, requests, sink, access_log, ready, drain })
+        Ok(Self {
+            running,
+            deciding,
+            publisher,
+            reloads,
+            requests,
+            sink,
+            access_log,
+            exchange,
+            ready,
+            drain,
+        })
     }
 
     /// Follows the policy on a server. `document` is the policy in force.
@@ -194,6 +213,9 @@ impl Service {
             Some(0) => {}
             Some(requests) => tracing::warn!(requests, "drain timeout reached: requests aborted"),
             None => tracing::warn!("a second signal: requests in progress aborted"),
+        }
+        if let Some(exchange) = self.exchange {
+            exchange.leave().await;
         }
         // Both at once: a reader that has stopped must not cost the other its time.
         let counts = std::thread::scope(|scope| {

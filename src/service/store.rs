@@ -10,7 +10,7 @@ use jiff::Timestamp;
 
 use crate::{
     console::{exit::Error, password},
-    escape,
+    exchange::host_name,
     lines::{Log, LogTarget},
     metrics::Metrics,
     policy::{self, Database, Policy},
@@ -39,7 +39,7 @@ pub(super) fn open_store(
         create_folder(file, policy_file)?;
     }
     let shared = settings.database.as_ref().and_then(Database::clickhouse);
-    let shared = shared.map(|clickhouse| self::shared(clickhouse, settings.retention));
+    let shared = shared.map(|clickhouse| self::shared(policy, clickhouse, settings.retention));
     let sink = Sink::start(Settings {
         database: settings.local_database().map(Path::to_owned),
         shared: shared.transpose()?,
@@ -86,21 +86,24 @@ pub(super) fn open_access_log(
 }
 
 /// The way to ClickHouse.
-fn shared(clickhouse: &policy::ClickHouse, retention: Duration) -> Result<SharedSettings, Error> {
+fn shared(
+    policy: &Policy,
+    clickhouse: &policy::ClickHouse,
+    retention: Duration,
+) -> Result<SharedSettings, Error> {
     Ok(SharedSettings {
         server: password::settings(clickhouse)?,
         folder: clickhouse.spool.clone(),
         limit: clickhouse.spool_size,
-        node: node(),
+        node: node(policy),
         retention: Some(retention),
     })
 }
 
-/// The name of this node: that of the machine.
-fn node() -> String {
-    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let name = escape::bounded(name.trim().as_bytes(), 64);
-    if name.is_empty() { "node".to_owned() } else { name }
+/// The name of this node: that of the fleet, else that of the machine.
+fn node(policy: &Policy) -> String {
+    let name = policy.fleet.as_ref().and_then(|fleet| fleet.node.clone());
+    name.or_else(host_name).unwrap_or_else(|| "node".to_owned())
 }
 
 fn target(log: &policy::Log) -> LogTarget {

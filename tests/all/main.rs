@@ -34,6 +34,7 @@ mod tunnels; // how long WebSockets and event streams may be silent
 // === rules
 mod editions; // each crawler is judged by a robots.txt that it can know
 mod fairness; // what a crawler could know counts, across restarts and moves
+mod fleet; // nodes that share what they see
 mod origin_robots; // the origin's own robots.txt
 mod quarantine; // a file of the origin that suddenly closes the site
 

@@ -12,11 +12,10 @@ pub(crate) const BASE: [&str; 9] = [
     "text",
     "version",
 ];
-const FORMATS_AND_KEYS: [&str; 5] = ["robots", "robots_tag", "signature", "crawlers", "keys"];
 
 /// The rooms that each room may use beside the base and itself. An arrow only ever points up this
 /// table.
-pub(crate) const USES: [(&str, &[&str]); 45] = [
+pub(crate) const USES: [(&str, &[&str]); 48] = [
     ("framing", &[]),
     ("access_log", &[]),
     ("robots", &[]),
@@ -24,7 +23,8 @@ pub(crate) const USES: [(&str, &[&str]); 45] = [
     ("signature", &[]),
     ("crawlers", &["signature"]),
     ("keys", &["crawlers"]),
-    ("policy", &FORMATS_AND_KEYS),
+    ("valkey", &[]),
+    ("policy", &["robots", "robots_tag", "signature", "crawlers", "keys", "valkey"]),
     ("enforce", &["robots", "robots_tag", "crawlers", "policy"]),
     ("lint", &["robots", "robots_tag", "crawlers", "policy", "enforce"]),
     ("comparison", &["robots", "robots_tag", "crawlers", "policy", "enforce"]),
@@ -40,6 +40,7 @@ pub(crate) const USES: [(&str, &[&str]); 45] = [
     ("violations", &["robots", "tally", "counts", "record", "lines", "clickhouse", "forward"]),
     ("evidence", &["signature", "crawlers", "policy"]),
     ("conduct", &["robots", "crawlers", "policy", "enforce"]),
+    ("fleet", &["robots", "crawlers", "enforce", "conduct"]),
     ("report", &["robots", "crawlers", "policy", "enforce", "comparison", "violations"]),
     ("audit", &["robots", "robots_tag", "crawlers", "policy", "enforce", "report"]),
     ("manual", &["crawlers", "keys"]),
@@ -62,6 +63,7 @@ pub(crate) const USES: [(&str, &[&str]); 45] = [
             "remote",
         ],
     ),
+    ("exchange", &["valkey", "policy", "enforce", "violations", "conduct", "fleet", "publication"]),
     (
         "gate",
         &[
@@ -170,6 +172,7 @@ pub(crate) const USES: [(&str, &[&str]); 45] = [
             "alerts",
             "remote",
             "publication",
+            "exchange",
             "gate",
             "explanation",
             "access_log",
@@ -206,6 +209,8 @@ pub(crate) const USES: [(&str, &[&str]); 45] = [
             "report",
             "alerts",
             "publication",
+            "fleet",
+            "exchange",
             "gate",
             "explanation",
             "access_log",
@@ -256,6 +261,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 54] = [
             "violations/",
             "evidence/",
             "publication/",
+            "exchange/",
             "gate/",
             "edge/",
             "proxy/",
@@ -275,6 +281,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 54] = [
             "alerts/",
             "remote/",
             "publication/",
+            "exchange/",
             "edge/",
             "proxy/",
             "decide/",
@@ -342,6 +349,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 54] = [
             "record/",
             "forward/",
             "clickhouse/",
+            "fleet/",
             "violations/",
             "report/",
             "explanation/",
@@ -364,6 +372,8 @@ pub(crate) const CRATES: [(&str, &[&str]); 54] = [
             "import/",
             "record/",
             "clickhouse/",
+            "fleet/",
+            "exchange/",
             "violations/",
             "alerts/",
             "report/",
@@ -411,6 +421,8 @@ pub(crate) const CRATES: [(&str, &[&str]); 54] = [
             "violations/",
             "evidence/",
             "conduct/",
+            "fleet/",
+            "exchange/",
             "report/",
             "alerts/",
             "publication/",
@@ -435,6 +447,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 54] = [
     (
         "uuid",
         &[
+            "exchange/member.rs",
             "gate/record.rs",
             "forward/forwarder.rs",
             "violations/store/appender.rs",
@@ -447,6 +460,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 54] = [
     ("flate2", &["replay/source.rs"]),
     ("zstd", &["replay/source.rs"]),
     ("zip", &["report/bundle/archive.rs"]),
+    ("redis", &["exchange/"]),
     ("rusqlite", &["violations/store/"]),
     ("rustix", &["cli/store/disk.rs", "cli/serve.rs"]),
     ("prometheus", &["metrics/"]),
@@ -471,6 +485,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 54] = [
             "conduct/",
             "alerts/",
             "publication/",
+            "exchange/",
             "gate/",
             "edge/",
             "proxy/",
@@ -538,7 +553,7 @@ pub(crate) const EFFECTS: [&str; 8] = [
     ".await",
     "async fn",
 ];
-pub(crate) const PURE_ROOMS: [&str; 21] = [
+pub(crate) const PURE_ROOMS: [&str; 23] = [
     "framing",
     "access_log",
     "robots",
@@ -546,6 +561,7 @@ pub(crate) const PURE_ROOMS: [&str; 21] = [
     "signature",
     "crawlers",
     "keys",
+    "valkey",
     "policy",
     "enforce",
     "lint",
@@ -556,6 +572,7 @@ pub(crate) const PURE_ROOMS: [&str; 21] = [
     "manual",
     "record",
     "conduct",
+    "fleet",
     "report",
     "gate",
     "explanation",

@@ -48,6 +48,7 @@ fn probes() -> Vec<(&'static str, String)> {
             )),
         ),
         ("`evidence`", top(&format!("evidence: {{ {ODD} }}"))),
+        ("`fleet`", top(&format!("fleet: {{ {ODD} }}"))),
         ("`alerts[]`", top(&format!("alerts: [{{ {ODD} }}]"))),
         ("`crawlers[]`", top(&format!("crawlers: [{{ {ODD} }}]"))),
         ("`crawler_sets.*`", top(&format!("crawler_sets: {{ a: {{ {ODD} }} }}"))),

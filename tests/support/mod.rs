@@ -26,6 +26,7 @@ pub(crate) mod policy_server;
 pub(crate) mod ports;
 pub(crate) mod program;
 pub(crate) mod tls;
+pub(crate) mod valkey;
 pub(crate) mod week;
 
 pub(crate) use self::{conditions::need, ports::free_port};

@@ -125,6 +125,7 @@ impl World {
             metrics,
             refused: Arc::default(),
             certificates: Arc::default(),
+            fellowship: Arc::default(),
         };
         handles.publish(&in_force, &in_force, verifier.clone(), &addresses);
         handles.remember(policy.violations.client_ip);

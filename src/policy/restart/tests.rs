@@ -35,6 +35,7 @@ fn each_changed_key_is_named_with_its_line() {
             "server: { threads: 2, listen: [127.0.0.1:2] }\n".to_owned(),
             &[("server.listen", Some(1)), ("violations.database", None), ("violations.log", None)],
         ),
+        (format!("{base}fleet: {{ shared: redis://a }}\n"), &[("fleet", Some(5))]),
         (
             base.replace("a.db", "'clickhouse://h/d'\n  clickhouse: { spool: s }"),
             &[("violations.database", Some(4))],

@@ -1,0 +1,318 @@
+//! One exchange after the other, until the server ends.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use redis::Pipeline;
+use tokio::{
+    sync::{mpsc, oneshot},
+    time::{MissedTickBehavior, interval, sleep, timeout},
+};
+
+use crate::{
+    enforce::Moment,
+    fleet::{Position, Shift},
+    policy::Alone,
+    publication::{FleetPort, Handles},
+};
+
+use super::{
+    failure::Failure,
+    load::load,
+    member::{Member, is_alone, note_contact},
+    replies::{self, Replies},
+    round::{Answer, READ_AT_ONCE, Round},
+    server::Link,
+    settings::Settings,
+};
+
+/// The time between two exchanges.
+const EVERY: Duration = Duration::from_millis(200);
+/// How often this node looks whether it is alone.
+const WATCH: Duration = Duration::from_millis(250);
+/// How often a report is written, registers are trimmed, the bytes of editions are refreshed, and the
+/// lease of alerts is renewed.
+const REPORT: Duration = Duration::from_secs(5);
+const TRIM: Duration = Duration::from_secs(60);
+const REWRITE: Duration = Duration::from_secs(3_600);
+const LEASE: Duration = Duration::from_secs(4);
+/// The most time for a goodbye.
+const GOODBYE: Duration = Duration::from_secs(2);
+
+/// A running exchange.
+#[derive(Debug)]
+pub struct Exchange {
+    goodbye: mpsc::Sender<oneshot::Sender<()>>,
+}
+
+impl Exchange {
+    /// Tells what is left and says goodbye, in two seconds at most.
+    pub async fn leave(self) {
+        let (said, is_said) = oneshot::channel();
+        if self.goodbye.send(said).await.is_ok() {
+            // Without an answer, the others find out by themselves.
+            let _ = timeout(GOODBYE, is_said).await;
+        }
+    }
+}
+
+/// Starts the exchange. The receiver is answered when the first registers are in force.
+pub fn start(
+    settings: Settings,
+    handles: Handles,
+    port: FleetPort,
+) -> (Exchange, oneshot::Receiver<()>) {
+    let (loaded, is_loaded) = oneshot::channel();
+    let (goodbye, goodbyes) = mpsc::channel(1);
+    handles.conduct.start_collecting();
+    let alone = settings.alone;
+    note_contact(&handles, true, alone);
+    let member = Member::new(settings, handles.clone(), port, loaded);
+    tokio::spawn(watch(handles, alone, Arc::clone(&member.exchanged_at)));
+    tokio::spawn(run(member, goodbyes));
+    (Exchange { goodbye }, is_loaded)
+}
+
+async fn run(mut member: Member, mut goodbyes: mpsc::Receiver<oneshot::Sender<()>>) {
+    let mut ticks = interval(EVERY);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            _ = ticks.tick() => {}
+            Some(announcement) = member.announcements.recv() => {
+                member.take_announcement(announcement);
+            }
+            said = goodbyes.recv() => {
+                let left = member.exchange(true).await;
+                if let Err(failure) = left {
+                    tracing::debug!(error = %failure, "no goodbye to the fleet");
+                }
+                let _ = said.map(|said| said.send(()));
+                return;
+            }
+        }
+        if let Err(failure) = member.step().await {
+            member.failed(&failure);
+        }
+        member.answer_announcements();
+        member.show();
+    }
+}
+
+impl Member {
+    /// Connects if there is no connection, and exchanges until there is nothing more to read.
+    async fn step(&mut self) -> Result<(), Failure> {
+        if self.moment().steady < self.dues.attempt {
+            return Ok(());
+        }
+        if self.link.is_none() {
+            let link = Link::open(&self.settings, self.hint.clone()).await?;
+            self.link = Some(link);
+            self.meet().await?;
+        }
+        while self.exchange(false).await? {}
+        Ok(())
+    }
+
+    /// Asks a new server for its time and its mark.
+    async fn meet(&mut self) -> Result<(), Failure> {
+        self.state.clocks.forget();
+        for _ in 0..3 {
+            let mut commands = Pipeline::new();
+            commands.cmd("TIME");
+            commands.cmd("GET").arg(self.settings.keys.mark());
+            let sent = self.moment().steady;
+            let mut replies = self.ask(&commands).await?;
+            let received = self.moment().steady;
+            let time = replies::time(replies.next()?);
+            let time = time.ok_or_else(|| Failure::Odd("no time".to_owned()))?;
+            self.state.clocks.note(sent, received, time);
+            let mark = replies::text(replies.next()?);
+            self.compare_mark(mark);
+        }
+        let moment = self.moment();
+        if self.progress.started.is_none() {
+            self.progress.started = self.fleet_time(moment).map(|(now, _)| now);
+        }
+        Ok(())
+    }
+
+    /// Tells everything again if the server lost its data.
+    fn compare_mark(&mut self, mark: Option<String>) {
+        let is_lost = self.progress.mark.is_some() && mark != self.progress.mark;
+        if is_lost && let Some((now, shift)) = self.fleet_time(self.moment()) {
+            tracing::warn!(
+                code = "fleet.data_lost",
+                "the fleet's server has lost its data: this node writes its part again"
+            );
+            self.state.cursor = Position::default();
+            self.progress.needs_registers = true;
+            self.tell_again(now, shift);
+        }
+        self.progress.mark = mark;
+    }
+
+    async fn ask(&mut self, commands: &Pipeline) -> Result<Replies, Failure> {
+        let link = self.link.as_mut();
+        let link = link.ok_or_else(|| Failure::Unreachable("no connection".to_owned()))?;
+        Ok(Replies::new(link.ask(commands).await?))
+    }
+
+    /// One exchange. Whether there is more to read.
+    async fn exchange(&mut self, is_goodbye: bool) -> Result<bool, Failure> {
+        let moment = self.moment();
+        let Some((now, shift)) = self.fleet_time(moment) else { return Ok(false) };
+        if self.progress.needs_registers && !is_goodbye {
+            self.read_registers(moment, (now, shift)).await?;
+        }
+        // What requests change from here on belongs to the next exchange.
+        self.collect(moment, (now, shift));
+        let mut editions = self.state_editions(now);
+        let steady = moment.steady;
+        if self.dues.rewrite <= steady {
+            self.dues.rewrite = steady.saturating_add(REWRITE);
+            self.written.clear();
+            editions = self.state_editions(now);
+        }
+        let is_due = self.dues.report <= steady || is_goodbye;
+        let report = is_due.then(|| self.report(now, shift));
+        let published = self.handles.published.load_full();
+        let wanted = self.state.wanted(&published);
+        let beat = self.gossip.beat(self.progress.applied, is_goodbye);
+        // Never the mark of before: if the server loses its data, every node has to see it.
+        let mark = format!("{}-{now}", self.gossip.run);
+        let is_leased = self.dues.lease <= steady && !is_goodbye;
+        let is_trimmed = self.dues.trim <= steady;
+        let round = Round {
+            keys: &self.settings.keys,
+            gossip: &self.gossip,
+            beat: &beat,
+            mark: &mark,
+            cursor: self.state.cursor,
+            now,
+            report: report.as_ref(),
+            editions,
+            wanted,
+            trims: is_trimmed,
+            lease: is_leased.then_some(self.progress.has_lease),
+        };
+        let (commands, writes) = round.commands();
+        let link = self.link.as_mut();
+        let link = link.ok_or_else(|| Failure::Unreachable("no connection".to_owned()))?;
+        let sent = self.handles.clock.moment().steady;
+        let answer = link.ask(&commands).await?;
+        let received = self.handles.clock.moment().steady;
+        let answer = round.read(Replies::new(answer), writes)?;
+        let written: Vec<String> = round.editions.into_iter().map(|(id, _)| id).collect();
+        self.written.extend(written);
+        self.state.clocks.note(sent, received, answer.time);
+        for (due, every, was_done) in [
+            (&mut self.dues.report, REPORT, is_due),
+            (&mut self.dues.trim, TRIM, is_trimmed),
+            (&mut self.dues.lease, LEASE, is_leased),
+        ] {
+            if was_done {
+                *due = steady.saturating_add(every);
+            }
+        }
+        self.finish(answer, moment, is_leased)
+    }
+
+    /// Takes the answer of an exchange that began at this moment. Whether there is more to read.
+    fn finish(&mut self, answer: Answer, began: Moment, is_leased: bool) -> Result<bool, Failure> {
+        let sent = u64::try_from(self.gossip.sent()).unwrap_or_default();
+        self.handles.metrics.fleet_news("sent", sent);
+        self.answered(began.steady);
+        if is_leased {
+            self.progress.has_lease = answer.lease.as_deref() == Some(self.gossip.run.as_str());
+            let is_left = answer.lease.is_some() && !self.progress.has_lease;
+            self.handles.fellowship.leaves_alerts.store(is_left, Ordering::Relaxed);
+        }
+        let moment = self.moment();
+        let Some((now, shift)) = self.fleet_time(moment) else { return Ok(false) };
+        let has_more = answer.entries.len() >= READ_AT_ONCE;
+        self.state.take_editions(answer.editions);
+        self.take_news(answer.entries, (now, shift), moment);
+        if self.state.heard.has_gap() {
+            self.handles.metrics.fleet_gap();
+            self.progress.needs_registers = true;
+        }
+        let own = self.settings.node.clone();
+        self.state.take_beats(&own, answer.beats);
+        self.note_horizon((now, shift));
+        self.hand_over(shift);
+        self.compare_mark(answer.mark);
+        if !has_more && self.is_level() {
+            self.succeeded(began.steady);
+            self.answer_loaded();
+        }
+        Ok(has_more || (!self.gossip.is_told() && self.gossip.has_room()))
+    }
+
+    async fn read_registers(
+        &mut self,
+        moment: Moment,
+        (now, shift): (i64, Shift),
+    ) -> Result<(), Failure> {
+        let link = self.link.as_mut();
+        let link = link.ok_or_else(|| Failure::Unreachable("no connection".to_owned()))?;
+        let registers = load(link, &self.settings.keys, (now, self.settings.window), shift).await?;
+        self.take_registers(registers, moment);
+        Ok(())
+    }
+
+    /// Shows the state in metrics and pages.
+    fn show(&self) {
+        let is_up = self.link.is_some() && self.trouble().is_none();
+        let metrics = &self.handles.metrics;
+        let now = self.fleet_time(self.moment());
+        let (nodes, lag) = now.map_or((0, 0), |(now, _)| {
+            (self.state.roster.count(now) + 1, self.state.roster.lag(now))
+        });
+        metrics.fleet(is_up, nodes, lag, now.map_or(0, |(_, shift)| -shift.0));
+        let mut troubles = Vec::new();
+        if self.progress.loaded.is_some() {
+            troubles.push("the fleet is not known yet".to_owned());
+        }
+        if let Some(code) = self.trouble() {
+            troubles.push(format!("{}: {code}", self.settings.address));
+        }
+        let shown = self.handles.fellowship.troubles.load();
+        if **shown != troubles {
+            self.handles.fellowship.troubles.store(Arc::new(troubles));
+        }
+    }
+}
+
+/// Notes when this node becomes alone, even while an exchange waits for the server.
+async fn watch(handles: Handles, alone: Alone, exchanged_at: Arc<AtomicU64>) {
+    let mut was_alone = true;
+    handles.metrics.fleet_alone(true);
+    loop {
+        let steady = handles.clock.moment().steady;
+        let is_alone = is_alone(&exchanged_at, steady);
+        if is_alone != was_alone {
+            was_alone = is_alone;
+            note_contact(&handles, is_alone, alone);
+            if is_alone {
+                handles.fellowship.leaves_alerts.store(false, Ordering::Relaxed);
+            }
+            handles.metrics.fleet_alone(is_alone);
+            let excuses = alone == Alone::Excuse;
+            match is_alone {
+                true => tracing::error!(
+                    code = "fleet.alone",
+                    excuses,
+                    "alone: this node hears nothing of the others"
+                ),
+                false => tracing::info!(code = "fleet.together", "in exchange with the fleet"),
+            }
+        }
+        sleep(WATCH).await;
+    }
+}

@@ -1,0 +1,118 @@
+//! The presence of a node: a beat at each exchange, and a report for operators and new nodes.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{news::VERSION, statements::Statement};
+
+/// A place in the stream of messages: the milliseconds and the number of an entry.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Position(pub u64, pub u64);
+
+/// What a node has told and taken in so far.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Beat {
+    /// The version.
+    pub v: u32,
+    /// The node.
+    pub node: String,
+    /// Its run.
+    pub run: String,
+    /// The time of the fleet up to which everything was told.
+    pub at: i64,
+    /// The number of the last message that was told by then.
+    pub seq: u64,
+    /// The last message of others that was taken in.
+    pub read: Position,
+    /// Whether the node has ended.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub gone: bool,
+}
+
+/// A node in detail.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Report {
+    /// The version.
+    pub v: u32,
+    /// The node.
+    pub node: String,
+    /// Its run.
+    pub run: String,
+    /// The time of the fleet at which the report was written.
+    pub at: i64,
+    /// The time of the fleet at which the run began.
+    #[serde(default)]
+    pub started: i64,
+    /// The version of the program.
+    #[serde(default)]
+    pub version: String,
+    /// The fingerprint of the policy in force.
+    #[serde(default)]
+    pub policy: String,
+    /// Why the node is degraded; empty if it is not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub degraded: Vec<String>,
+    /// The milliseconds since the last message of each other node, at most.
+    #[serde(default)]
+    pub lag: i64,
+    /// The node's clock, less the time of the fleet, in milliseconds.
+    #[serde(default)]
+    pub offset: i64,
+    /// The editions that it serves.
+    #[serde(default)]
+    pub serves: Statement,
+}
+
+impl Beat {
+    /// Reads a beat.
+    pub fn read(text: &[u8]) -> Option<Self> {
+        serde_json::from_slice(text).ok()
+    }
+
+    /// The JSON of the beat.
+    pub fn text(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+impl Report {
+    /// Reads a report; `None` for one of a newer version.
+    pub fn read(text: &[u8]) -> Option<Self> {
+        serde_json::from_slice(text).ok().filter(|report: &Self| report.v <= VERSION)
+    }
+
+    /// The JSON of the report.
+    pub fn text(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+impl Position {
+    /// Reads `1700000000000-3`.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (time, number) = text.split_once('-')?;
+        Some(Self(time.parse().ok()?, number.parse().ok()?))
+    }
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.0, self.1)
+    }
+}
+
+impl From<Position> for String {
+    fn from(position: Position) -> Self {
+        position.to_string()
+    }
+}
+
+impl TryFrom<String> for Position {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        Self::parse(&text).ok_or(text)
+    }
+}
