@@ -50,9 +50,8 @@ const fn column(heading: &'static str, rank: u8, least: usize, is_number: bool) 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     let file = args.config.name();
     let (policy, _) = load(&args.config)?;
-    let in_file = |finding: crate::diagnostic::Diagnostic| {
-        Error::Findings(vec![finding.in_file(&file)])
-    };
+    let in_file =
+        |finding: crate::diagnostic::Diagnostic| Error::Findings(vec![finding.in_file(&file)]);
     let Some(settings) = Settings::of(&policy).map_err(in_file)? else {
         return Err(Error::Refused(format!("{file}: no fleet (add the section 'fleet')")));
     };
