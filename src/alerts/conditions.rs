@@ -115,10 +115,31 @@ impl Watcher {
                 }
                 _ => false,
             };
-            self.told.insert(key, Told { at: since_start, is_over: are_news });
-            events.push(Event::new(kind, now, summary, details));
+            self.told.insert(key.clone(), Told { at: since_start, is_over: are_news });
+            events.push(Event::new(key, now, summary, details));
         }
         events
+    }
+
+    /// Hears of an event at another node. Whether it is to be sent: nobody told the same within
+    /// [`QUIET`]. New offenders come with the next look.
+    pub fn hears(&mut self, event: &Event, since_start: Duration) -> bool {
+        let kind = self.on.iter().copied().find(|kind| kind.as_str() == event.kind);
+        let Some(kind) = kind else { return false };
+        if kind == AlertKind::NewOffender {
+            let named = event.details.get("offenders").and_then(Value::as_array);
+            for one in named.into_iter().flatten() {
+                let text = |name| one.get(name).and_then(Value::as_str).unwrap_or_default();
+                self.offenders.note(text("site"), text("product_token"));
+            }
+            return false;
+        }
+        let key = (kind, event.subject.clone());
+        let is_new = !self.told.contains_key(&key);
+        if is_new {
+            self.told.insert(key, Told { at: since_start, is_over: true });
+        }
+        is_new
     }
 
     fn of_lost_records(&self, state: &State) -> Option<Condition> {

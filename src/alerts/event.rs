@@ -10,6 +10,8 @@ use crate::policy::AlertKind;
 pub struct Event {
     /// The kind, or `test`.
     pub kind: &'static str,
+    /// What it is about: two events of one kind with the same subject tell the same.
+    pub subject: String,
     /// The time at which Beadle noticed it.
     pub at: Timestamp,
     /// The event in one sentence.
@@ -19,18 +21,23 @@ pub struct Event {
 }
 
 impl Event {
-    pub(super) fn new(kind: AlertKind, at: Timestamp, summary: String, details: Value) -> Self {
+    pub(super) fn new(
+        (kind, subject): (AlertKind, String),
+        at: Timestamp,
+        summary: String,
+        details: Value,
+    ) -> Self {
         let details = match details {
             Value::Object(details) => details,
             _ => Map::new(),
         };
-        Self { kind: kind.as_str(), at, summary, details }
+        Self { kind: kind.as_str(), subject, at, summary, details }
     }
 
     /// An event that only shows that a webhook works.
     pub fn test(at: Timestamp) -> Self {
         let summary = "a test of this webhook; nothing happened".to_owned();
-        Self { kind: "test", at, summary, details: Map::new() }
+        Self { kind: "test", subject: String::new(), at, summary, details: Map::new() }
     }
 
     /// The body of the request: `type`, `timestamp`, and `data` with the `summary` and the details.

@@ -14,6 +14,7 @@ pub use self::{
     conditions::Watcher,
     event::Event,
     offenders::Offender,
+    relay::{Handed, Relay},
     state::{Certificate, NotRenewed, Refusal, State, Tally, Trouble},
     watch::{EVERY, run},
     webhook::{Answer, Webhook},
@@ -23,6 +24,7 @@ mod conditions; // a state -> the events that begin
 mod event; // one event, as JSON
 mod offenders; // the crawlers that violated the rules before
 mod rates; // counts of the last minute
+mod relay; // events between the nodes of a fleet
 mod sender; // the queue of a webhook, and the retries
 mod signature; // the signature of an event
 mod state; // the state that the conditions look at

@@ -9,7 +9,13 @@ use jiff::Timestamp;
 use tokio::{sync::watch, time::interval};
 
 use super::{
-    conditions::Watcher, offenders::Offender, sender::Sender, state::State, webhook::Webhook,
+    conditions::Watcher,
+    event::Event,
+    offenders::Offender,
+    relay::{Handed, Relay},
+    sender::Sender,
+    state::State,
+    webhook::Webhook,
 };
 
 /// How often the state is read.
@@ -23,11 +29,13 @@ struct Alarm {
 }
 
 /// Watches until `webhooks` ends. A change of the webhooks keeps those that stay as they are.
-/// `read` reads the state; `known` are the offenders of earlier runs.
+/// `read` reads the state; `known` are the offenders of earlier runs. In a fleet, `relay` takes the
+/// events to the node that sends them.
 pub async fn run(
     mut webhooks: watch::Receiver<Vec<Webhook>>,
     known: BTreeSet<Offender>,
     read: impl Fn() -> State,
+    relay: &Relay,
 ) {
     let start = Instant::now();
     let mut alarms: Vec<Alarm> = Vec::new();
@@ -46,7 +54,21 @@ pub async fn run(
             }
             _ = ticks.tick(), if !alarms.is_empty() => {
                 let (state, since_start) = (read(), start.elapsed());
-                alarms.iter_mut().for_each(|alarm| alarm.look(&state, since_start));
+                for Handed { webhook, event } in relay.take_received() {
+                    if let Some(alarm) = alarms.get_mut(webhook)
+                        && alarm.watcher.hears(&event, since_start)
+                    {
+                        alarm.sender.send(&event);
+                    }
+                }
+                for (webhook, alarm) in alarms.iter_mut().enumerate() {
+                    for event in alarm.look(&state, since_start) {
+                        match relay.is_sent_elsewhere() {
+                            true => relay.hand_over(Handed { webhook, event }),
+                            false => alarm.sender.send(&event),
+                        }
+                    }
+                }
             }
         }
     }
@@ -70,7 +92,9 @@ fn follow(
                 let watcher = Watcher::new(&webhook.alert, known.clone());
                 let sender = Sender::start(webhook.clone());
                 let mut alarm = Alarm { webhook, watcher, sender };
-                alarm.look(state, since_start);
+                for event in alarm.look(state, since_start) {
+                    alarm.sender.send(&event);
+                }
                 alarm
             }
         });
@@ -78,8 +102,7 @@ fn follow(
 }
 
 impl Alarm {
-    fn look(&mut self, state: &State, since_start: Duration) {
-        let events = self.watcher.look(state, Timestamp::now(), since_start);
-        events.iter().for_each(|event| self.sender.send(event));
+    fn look(&mut self, state: &State, since_start: Duration) -> Vec<Event> {
+        self.watcher.look(state, Timestamp::now(), since_start)
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::fleet::{
-    Beat, News, Position, Statement, Told, VERSION,
+    Beat, News, Notice, Position, Statement, Told, VERSION,
     registers::{Entry, entries},
     split,
 };
@@ -64,12 +64,27 @@ impl Gossip {
         self.number
     }
 
+    /// Adds events for the node that sends alerts.
+    pub(super) fn notify(&mut self, events: Vec<Notice>, at: i64) {
+        if !events.is_empty() {
+            self.push(News { events, ..self.news(Told::default(), at) });
+        }
+    }
+
     fn add(&mut self, told: Told, serves: Option<Statement>, at: i64) {
-        self.number += 1;
-        let (node, run, seq) = (self.node.clone(), self.run.clone(), self.number);
-        let entries = entries(&run, &told);
-        let news = News { v: VERSION, node, run, seq, at, told, serves, events: Vec::new() };
-        self.waiting.push_back(Message { number: seq, text: news.text(), entries });
+        self.push(News { serves, ..self.news(told, at) });
+    }
+
+    /// The next message.
+    fn news(&self, told: Told, at: i64) -> News {
+        let (node, run, seq) = (self.node.clone(), self.run.clone(), self.number + 1);
+        News { v: VERSION, node, run, seq, at, told, serves: None, events: Vec::new() }
+    }
+
+    fn push(&mut self, news: News) {
+        self.number = news.seq;
+        let entries = entries(&self.run, &news.told);
+        self.waiting.push_back(Message { number: news.seq, text: news.text(), entries });
     }
 
     /// The messages of the next exchange.

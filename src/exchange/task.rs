@@ -1,10 +1,7 @@
 //! One exchange after the other, until the server ends.
 
 use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::{Arc, atomic::AtomicU64},
     time::Duration,
 };
 
@@ -231,7 +228,7 @@ impl Member {
         if is_leased {
             self.progress.has_lease = answer.lease.as_deref() == Some(self.gossip.run.as_str());
             let is_left = answer.lease.is_some() && !self.progress.has_lease;
-            self.handles.fellowship.leaves_alerts.store(is_left, Ordering::Relaxed);
+            self.handles.fellowship.alerts.set_sent_elsewhere(is_left);
         }
         let moment = self.moment();
         let Some((now, shift)) = self.fleet_time(moment) else { return Ok(false) };
@@ -300,7 +297,7 @@ async fn watch(handles: Handles, alone: Alone, exchanged_at: Arc<AtomicU64>) {
             was_alone = is_alone;
             note_contact(&handles, is_alone, alone);
             if is_alone {
-                handles.fellowship.leaves_alerts.store(false, Ordering::Relaxed);
+                handles.fellowship.alerts.set_sent_elsewhere(false);
             }
             handles.metrics.fleet_alone(is_alone);
             let excuses = alone == Alone::Excuse;

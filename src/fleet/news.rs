@@ -44,6 +44,9 @@ pub struct News {
 pub struct Notice {
     /// Its kind.
     pub kind: String,
+    /// What it is about: two events of one kind with the same subject tell the same.
+    #[serde(default)]
+    pub subject: String,
     /// The time of the fleet at which it was noticed.
     pub at: i64,
     /// The event in one sentence.

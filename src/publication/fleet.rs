@@ -21,7 +21,10 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-use crate::enforce::{Edition, Elsewhere};
+use crate::{
+    alerts::Relay,
+    enforce::{Edition, Elsewhere},
+};
 
 /// The most time that a new edition waits for the other nodes. It is far beyond the ten seconds after
 /// which a silent node is not live any more, and this one alone: a node that is live and does not read has
@@ -82,8 +85,8 @@ pub struct Fellowship {
     pub is_alone: AtomicBool,
     /// Whether new editions wait until this node hears of the others.
     pub holds: AtomicBool,
-    /// Whether another node sends the alerts.
-    pub leaves_alerts: AtomicBool,
+    /// The alerts on their way to the node that sends them.
+    pub alerts: Relay,
     /// What is wrong with the exchange, as of the last attempt.
     pub troubles: ArcSwap<Vec<String>>,
 }

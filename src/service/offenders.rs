@@ -24,7 +24,8 @@ pub(super) fn watch_for_alerts(
     async move {
         let known = tokio::task::spawn_blocking(move || known_offenders(&policy, &counts)).await;
         // A query that panicked has no answer.
-        alerts::run(webhooks, known.unwrap_or_default(), || handles.state()).await;
+        let relay = &handles.fellowship.alerts;
+        alerts::run(webhooks, known.unwrap_or_default(), || handles.state(), relay).await;
     }
 }
 

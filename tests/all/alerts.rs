@@ -23,7 +23,9 @@ use crate::support::{
     free_port,
     origin::{After, Origin, Received},
     program::{Beadle, PROGRAM, Setup, json_lines},
-    tls, wait_for,
+    tls,
+    valkey::Valkey,
+    wait_for,
 };
 
 const SECRET: &str = "a secret that signs the events of this test";
@@ -400,4 +402,53 @@ fn a_server_with_a_missing_secret_does_not_start() {
     let (status, _) = beadle.wait();
     assert_eq!(status.code(), Some(2));
     beadle.wait_for_stderr("alerts[0].secret_file");
+}
+
+#[test]
+fn one_node_of_a_fleet_sends_the_alerts_of_all() {
+    let Some(valkey) = Valkey::start() else { return };
+    let (receiver, origin) = (receiver(0), Origin::plain());
+    let secrets = tempfile::tempdir().expect("a folder");
+    let secret = secrets.path().join("secret");
+    write_secret(&secret);
+    let node = |name: &str| {
+        let sections = format!(
+            "fleet: {{ shared: \"{}\", node: {name} }}\n\
+             alerts: {{ url: \"http://127.0.0.1:{}/hook\", secret_file: {}, on: [new_offender, \
+             reload_refused] }}\n",
+            valkey.url(),
+            receiver.port,
+            secret.display()
+        );
+        let rules =
+            "    robots_txt: { groups: [{ user_agents: [\"*\"], disallow: [/private/] }] }\n";
+        Setup::site(origin.port, rules).sections(&sections).start()
+    };
+    let nodes = [node("one"), node("two"), node("three")];
+    nodes.iter().for_each(|node| node.wait_for_metric("beadle_fleet_nodes", 3.0));
+    // A crawler violates the rules at each node.
+    let offenders = || {
+        let events = of_type(&receiver, "new_offender").into_iter();
+        let named =
+            events.flat_map(|event| event["data"]["offenders"].as_array().expect("a list").clone());
+        let mut named: Vec<_> = named.map(|one| one["product_token"].to_string()).collect();
+        named.sort();
+        named
+    };
+    for beadle in &nodes {
+        beadle.get("/private/x", "GPTBot/1.2");
+    }
+    wait_for("the offender", || (!offenders().is_empty()).then_some(()));
+    // Each node has a trouble of its own.
+    for (number, beadle) in nodes.iter().enumerate() {
+        let text = beadle.policy_text();
+        beadle.replace_policy(&format!("{text}no_such_section_{number}: 1\n"));
+        beadle.signal("HUP");
+    }
+    let refused = || of_type(&receiver, "reload_refused");
+    wait_for("the refusals of all nodes", || (refused().len() == 3).then_some(()));
+    let mut named: Vec<_> = refused().iter().map(|event| event["data"]["node"].clone()).collect();
+    named.retain(|node| !node.is_null());
+    assert_eq!(named.len(), 2, "the node that sends names the others: {:?}", refused());
+    assert_eq!(offenders(), ["\"GPTBot\""], "three nodes saw it");
 }

@@ -63,7 +63,10 @@ pub(crate) const USES: [(&str, &[&str]); 48] = [
             "remote",
         ],
     ),
-    ("exchange", &["valkey", "policy", "enforce", "violations", "conduct", "fleet", "publication"]),
+    (
+        "exchange",
+        &["valkey", "policy", "enforce", "violations", "conduct", "fleet", "alerts", "publication"],
+    ),
     (
         "gate",
         &[
@@ -296,6 +299,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 54] = [
     (
         "parking_lot",
         &[
+            "alerts/relay.rs",
             "tls/",
             "tally/",
             "counts/",
