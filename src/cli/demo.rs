@@ -46,7 +46,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, control: Option<Control>) -> Result<Exit, Error> {
-    let Control { runtime: control, signals, .. } = control.map_or_else(Control::start, Ok)?;
+    let Control { runtime: control, mut signals, .. } = control.map_or_else(Control::start, Ok)?;
     log_to_stderr(LogFormat::Text, "warn");
     fetch::check_authorities().map_err(Error::Refused)?;
     let (ports, sockets) = Ports::choose(args.port)?;
@@ -59,7 +59,8 @@ pub(super) fn run(args: &Args, control: Option<Control>) -> Result<Exit, Error> 
         let origin = tokio::net::TcpListener::from_std(sockets.origin)?;
         tokio::spawn(async move { axum::serve(origin, Router::new().fallback(page)).await });
         let bound = Inheritance::of(vec![sockets.proxy, sockets.admin]);
-        let service = Service::start(policy, &file, bound).await?;
+        let started = Service::start(policy, &file, bound, &mut signals).await?;
+        let Some(service) = started else { return Ok(Exit::Fine) };
         let mut out = std::io::stdout();
         writeln!(out, "Beadle {} is listening on http://{}\n", version::NUMBER, ports.proxy)?;
         if !args.no_traffic {

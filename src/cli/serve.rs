@@ -38,7 +38,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, control: Option<Control>) -> Result<Exit, Error> {
-    let Control { runtime: control, signals, inheritance } =
+    let Control { runtime: control, mut signals, inheritance } =
         control.map_or_else(Control::start, Ok)?;
     // The allocator asks for huge pages, and most of a page would stay empty: 60 MiB before the first
     // client instead of 35, 99 KiB for a slow client instead of 49. A system without them refuses.
@@ -51,7 +51,8 @@ pub(super) fn run(args: &Args, control: Option<Control>) -> Result<Exit, Error> 
         tracing::warn!(finding, "policy");
     }
     let serving = async {
-        let mut service = Service::start(policy, args.config.file(), inheritance).await?;
+        let started = Service::start(policy, args.config.file(), inheritance, &mut signals).await?;
+        let Some(mut service) = started else { return Ok(Exit::Fine) };
         if let Some((remote, document)) = remote {
             service.follow(remote, document, args.config_interval);
         }

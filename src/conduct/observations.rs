@@ -42,11 +42,14 @@ pub struct LadderKey {
 }
 
 /// The requests of a crawler at this node in one period of the ladder, all together. A later value
-/// of the same key and period replaces the earlier one.
+/// of the same key and number replaces the earlier one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LadderCount {
     /// The crawler.
     pub key: LadderKey,
+    /// What tells the period from others of the same node: the milliseconds of its start by the node's
+    /// own clock. A later period has a greater one. It stays what it is in a network between nodes.
+    pub number: i64,
     /// The start of the period.
     pub period: Timestamp,
     /// The requests.

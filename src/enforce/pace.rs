@@ -13,8 +13,8 @@ use crate::{
 };
 
 use super::{
-    decision::Decision, edition_id::EditionId, group::group_for, knowledge::Knowledge, rung::Rung,
-    site::Site, treatment::Treatment,
+    decision::Decision, edition_id::EditionId, group::group_for, knowledge::Knowledge, past::Past,
+    rung::Rung, site::Site, treatment::Treatment,
 };
 
 /// The pace that one crawler is measured by.
@@ -92,19 +92,29 @@ fn laxest<'r>(
     knowledge: &impl Knowledge,
 ) -> Option<(EditionId, &'r PaceRecord)> {
     let (enforcement, own) = (&site.enforcement, (site.edition().id(), own));
-    if site.timeline.is_single() || enforcement.grace == Grace::Enforce {
+    // Another node may serve an edition without a pace.
+    if knowledge.may_miss_editions() {
+        return None;
+    }
+    if site.timeline.is_single() {
         return Some(own);
     }
     let moment = knowledge.moment();
-    let start = moment.start_of(site.cache_window);
-    let known = knowledge.known_editions(name, decision.standing, start);
-    site.timeline.known(start, &known)?.try_fold(own, |laxest, past| {
+    let laxer = |laxest: (EditionId, &'r PaceRecord), past: &'r Past| {
         let matcher = past.matcher();
         let group = group_for(matcher, &enforcement.star_binds, name);
         let other = promised(matcher, name, group, moment.now)?;
         let is_laxer = laxest.1.pace.is_stricter_than(other.pace);
         Some(if is_laxer { (past.id(), other) } else { laxest })
-    })
+    };
+    if enforcement.grace == Grace::Enforce {
+        // What is in force at another node is no earlier edition.
+        let mut past = site.timeline.past().iter().filter(|past| past.is_in_force());
+        return past.try_fold(own, laxer);
+    }
+    let start = moment.start_of(site.cache_window);
+    let known = knowledge.known_editions(name, decision.standing, start);
+    site.timeline.known(start, &known)?.try_fold(own, laxer)
 }
 
 /// Whether a crawler documents that it keeps these records.

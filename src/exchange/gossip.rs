@@ -99,6 +99,12 @@ impl Gossip {
         Beat { v: VERSION, node, run, at, seq, read, gone }
     }
 
+    /// Whether this run told more than its beat on the server says.
+    pub(super) fn is_beyond(&self, beat: &Beat) -> bool {
+        let (at, number) = self.told;
+        number > 0 && (beat.run != self.run || beat.seq < number || beat.at < at)
+    }
+
     /// Notes that the server has the messages of [`Self::next`]. Returns their number.
     pub(super) fn sent(&mut self) -> usize {
         self.told = self.told_after();

@@ -6,7 +6,7 @@ use crate::{
     alerts::{Event, Handed},
     conduct::Observations,
     enforce::Moment,
-    fleet::{Beat, News, Notice, Position, Shift, Told},
+    fleet::{Beat, News, Notice, Position, Shift, Silent, Told},
     policy::AlertKind,
     publication::Learned,
 };
@@ -24,7 +24,10 @@ impl Member {
     /// Takes the registers in.
     pub(super) fn take_registers(&mut self, registers: Registers, moment: Moment) {
         let own = self.settings.node.clone();
-        self.state.take_registers(&own, &registers);
+        let now = self.fleet_time(moment).map_or(i64::MIN, |(now, _)| now);
+        if self.state.take_registers(&own, &registers, now) {
+            self.forget_fetches();
+        }
         let missing = self.state.heard.close_gaps();
         if missing > 0 {
             tracing::warn!(
@@ -61,7 +64,7 @@ impl Member {
     }
 
     /// Notes that any client may have made fetches that nobody knows, until now.
-    fn forget_fetches(&mut self) {
+    pub(super) fn forget_fetches(&mut self) {
         let moment = self.moment();
         let Some((now, shift)) = self.fleet_time(moment) else { return };
         let unknown = Observations { forgotten: Some(moment.now), ..Observations::default() };
@@ -171,7 +174,8 @@ impl Member {
         let horizon = self.state.roster.horizon(now);
         self.handles.conduct.heard_until(shift.own(horizon));
         let oldest = now.saturating_sub(self.settings.window).saturating_sub(SLACK);
-        let lost = self.state.forget(now, oldest);
+        let Silent { lost, all } = self.state.forget(now, oldest);
+        self.removed.extend(all);
         if !lost.is_empty() {
             self.forget_fetches();
         }

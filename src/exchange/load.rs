@@ -86,8 +86,10 @@ pub(super) async fn load(
     found.reports = reports(link, keys, &found.beats).await?;
     let oldest = now.saturating_sub(window);
     for offset in (0..MOST).step_by(AT_ONCE) {
-        let mut range = cmd("ZRANGEBYSCORE");
-        range.arg(keys.fetches()).arg(oldest).arg("+inf").arg("WITHSCORES");
+        // The latest first: a fetch meanwhile moves a row to a page that was read, and the others by one
+        // place back, where they come twice. The other way round, one would be skipped.
+        let mut range = cmd("ZREVRANGEBYSCORE");
+        range.arg(keys.fetches()).arg("+inf").arg(oldest).arg("WITHSCORES");
         let mut commands = Pipeline::new();
         commands.add_command(range.arg("LIMIT").arg(offset).arg(AT_ONCE).clone());
         let mut replies = Replies::new(link.ask(&commands).await?);

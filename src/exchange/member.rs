@@ -49,6 +49,12 @@ pub(super) struct Member {
     pub(super) announced: Vec<Announced>,
     /// The last statement of the editions that this node serves.
     pub(super) statement: Statement,
+    /// The nodes whose beats are to be removed.
+    pub(super) removed: Vec<String>,
+    /// Whether another run has the name of this node.
+    pub(super) has_rival: bool,
+    /// Whether the times and bytes of all editions are to be written again.
+    pub(super) rewrites: bool,
     /// The editions whose bytes the server has from this node.
     pub(super) written: HashSet<String>,
     pub(super) dues: Dues,
@@ -75,6 +81,8 @@ pub(super) struct Progress {
     pub(super) has_met: bool,
     /// Whether the registers are to be read.
     pub(super) needs_registers: bool,
+    /// The time of the last statement.
+    pub(super) stated_at: i64,
     /// The number of the message with the last statement.
     pub(super) stated: u64,
     /// The positions of the last messages with statements, by number.
@@ -129,6 +137,7 @@ impl Member {
         loaded: oneshot::Sender<()>,
     ) -> Self {
         let FleetPort { announcements, learned } = port;
+        let window = settings.window;
         let gossip = Gossip::new(settings.node.clone(), Uuid::now_v7().simple().to_string());
         Self {
             settings,
@@ -138,7 +147,7 @@ impl Member {
             link: None,
             hint: None,
             gossip,
-            state: State::default(),
+            state: State::new(window),
             progress: Progress {
                 loaded: Some(loaded),
                 needs_registers: true,
@@ -146,6 +155,9 @@ impl Member {
             },
             announced: Vec::new(),
             statement: Statement::default(),
+            removed: Vec::new(),
+            has_rival: false,
+            rewrites: false,
             written: HashSet::new(),
             dues: Dues::default(),
             kept: Kept::default(),

@@ -52,6 +52,10 @@ pub(super) struct Round<'a> {
     pub(super) editions: Vec<(String, bytes::Bytes)>,
     /// The editions that this node needs.
     pub(super) wanted: Vec<EditionId>,
+    /// The nodes that are gone for long.
+    pub(super) removed: &'a [String],
+    /// The member, the first and the last time of each edition to write again.
+    pub(super) periods: Vec<(String, i64, i64)>,
     /// Whether to trim the registers.
     pub(super) trims: bool,
     /// Whether to ask for the lease of alerts, and whether this node has it.
@@ -86,6 +90,9 @@ impl Round<'_> {
         self.write_report(&mut all);
         if self.trims {
             self.trim(&mut all);
+        }
+        if !self.removed.is_empty() {
+            all.cmd("HDEL").arg(self.keys.beats()).arg(self.removed);
         }
         all.cmd("HSET").arg(self.keys.beats()).arg(&self.beat.node).arg(self.beat.text());
         if let Some(has_lease) = self.lease {
@@ -165,7 +172,7 @@ impl Round<'_> {
             true => all.cmd("DEL").arg(key),
             false => all.cmd("SET").arg(key).arg(report.text()).arg("PX").arg(DAY),
         };
-        if report.serves.editions.is_empty() {
+        if report.serves.editions.is_empty() && self.periods.is_empty() {
             return;
         }
         let (mut first, mut last) = (cmd("ZADD"), cmd("ZADD"));
@@ -175,6 +182,10 @@ impl Round<'_> {
             let member = registers::edition_member(site, edition);
             first.arg(*since).arg(&member);
             last.arg(self.now).arg(&member);
+        }
+        for (member, from, until) in &self.periods {
+            first.arg(*from).arg(member);
+            last.arg(*until).arg(member);
         }
         all.add_command(first);
         all.add_command(last);

@@ -13,7 +13,7 @@ use tokio::{
 
 use crate::{
     enforce::Moment,
-    fleet::{Position, Shift},
+    fleet::{Beat, LIVE, Position, Shift},
     policy::Alone,
     publication::{FleetPort, Handles},
 };
@@ -85,7 +85,7 @@ async fn run(mut member: Member, mut goodbyes: mpsc::Receiver<oneshot::Sender<()
                 member.take_announcement(announcement);
             }
             said = goodbyes.recv() => {
-                let left = member.exchange(true).await;
+                let left = member.leave().await;
                 if let Err(failure) = left {
                     tracing::debug!(error = %failure, "no goodbye to the fleet");
                 }
@@ -116,6 +116,15 @@ impl Member {
         Ok(())
     }
 
+    /// Tells what is left, then says goodbye.
+    async fn leave(&mut self) -> Result<(), Failure> {
+        self.exchange(false).await?;
+        while !self.gossip.is_told() {
+            self.exchange(false).await?;
+        }
+        self.exchange(true).await.map(drop)
+    }
+
     /// Asks a new server for its time and its mark.
     async fn meet(&mut self) -> Result<(), Failure> {
         self.state.clocks.forget();
@@ -123,6 +132,7 @@ impl Member {
             let mut commands = Pipeline::new();
             commands.cmd("TIME");
             commands.cmd("GET").arg(self.settings.keys.mark());
+            commands.cmd("HGET").arg(self.settings.keys.beats()).arg(&self.settings.node);
             let sent = self.moment().steady;
             let mut replies = self.ask(&commands).await?;
             let received = self.moment().steady;
@@ -130,7 +140,10 @@ impl Member {
             let time = time.ok_or_else(|| Failure::Odd("no time".to_owned()))?;
             self.state.clocks.note(sent, received, time);
             let mark = replies::text(replies.next()?);
-            self.compare_mark(mark);
+            let beat = replies::bytes(replies.next()?).and_then(|text| Beat::read(&text));
+            // An older copy of the data, or a replica that lags, has the mark and an older beat.
+            let is_older = beat.is_none_or(|beat| self.gossip.is_beyond(&beat));
+            self.compare_mark(mark.filter(|_| !is_older));
         }
         let moment = self.moment();
         if self.progress.started.is_none() {
@@ -185,6 +198,14 @@ impl Member {
         let mark = format!("{}-{now}", self.gossip.run);
         let is_leased = self.dues.lease <= steady && !is_goodbye;
         let is_trimmed = self.dues.trim <= steady;
+        let periods = match self.rewrites && is_due {
+            true => self.state.known_periods(now),
+            false => Vec::new(),
+        };
+        if !periods.is_empty() {
+            editions.extend(self.state.known_bytes());
+        }
+        let removed = std::mem::take(&mut self.removed);
         let round = Round {
             keys: &self.settings.keys,
             gossip: &self.gossip,
@@ -195,6 +216,8 @@ impl Member {
             report: report.as_ref(),
             editions,
             wanted,
+            removed: &removed,
+            periods,
             trims: is_trimmed,
             lease: is_leased.then_some(self.progress.has_lease),
         };
@@ -207,6 +230,7 @@ impl Member {
         let answer = round.read(Replies::new(answer), writes)?;
         let written: Vec<String> = round.editions.into_iter().map(|(id, _)| id).collect();
         self.written.extend(written);
+        self.rewrites &= !is_due;
         self.state.clocks.note(sent, received, answer.time);
         for (due, every, was_done) in [
             (&mut self.dues.report, REPORT, is_due),
@@ -240,11 +264,18 @@ impl Member {
             self.progress.needs_registers = true;
         }
         let own = self.settings.node.clone();
-        self.state.take_beats(&own, answer.beats);
+        self.has_rival = answer.beats.iter().any(|beat| {
+            let is_live = now.saturating_sub(beat.at) < LIVE && !beat.gone;
+            beat.node == own && beat.run != self.gossip.run && is_live
+        });
+        if self.state.take_beats(&own, answer.beats, now) {
+            self.forget_fetches();
+        }
         self.note_horizon((now, shift));
         self.hand_over(shift);
         self.compare_mark(answer.mark);
-        if !has_more && self.is_level() {
+        // Two nodes with one name do not hear each other.
+        if !has_more && self.is_level() && !self.has_rival {
             self.succeeded(began.steady);
             self.answer_loaded();
         }

@@ -72,8 +72,10 @@ impl Member {
 
     /// Tells everything again that registers keep: the server has lost it.
     pub(super) fn tell_again(&mut self, now: i64, shift: Shift) {
-        let fetches = self.handles.conduct.ledger.all();
-        let all = Observations { fetches, ..self.kept.all() };
+        let ledger = &self.handles.conduct.ledger;
+        let (fetches, forgotten) = (ledger.all(), ledger.forgotten());
+        let all = Observations { fetches, forgotten, ..self.kept.all() };
+        self.rewrites = true;
         self.gossip.collect(Told::of(&all, shift), now);
         self.written.clear();
         self.statement = Statement::default();
@@ -107,7 +109,10 @@ impl Member {
                 let since = since.unwrap_or(now);
                 Served { site: site.clone(), edition: edition.clone(), since }
             });
-            let statement = Statement { at: now, editions: editions.collect() };
+            // A later statement has a later time, also after the server's clock was set back.
+            let at = now.max(self.progress.stated_at.saturating_add(1));
+            self.progress.stated_at = at;
+            let statement = Statement { at, editions: editions.collect() };
             self.progress.stated = self.gossip.state(statement.clone(), now);
             self.statement = statement;
             self.dues.report = Duration::ZERO;

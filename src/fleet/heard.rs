@@ -34,9 +34,7 @@ impl Heard {
         if number <= run.until || !run.beyond.insert(number) {
             return false;
         }
-        while run.beyond.remove(&(run.until + 1)) {
-            run.until += 1;
-        }
+        run.go_on();
         if run.beyond.len() > MOST_BEYOND {
             run.close();
         }
@@ -51,9 +49,7 @@ impl Heard {
         run.until = run.until.max(number);
         let until = run.until;
         run.beyond.retain(|number| *number > until);
-        while run.beyond.remove(&(run.until + 1)) {
-            run.until += 1;
-        }
+        run.go_on();
     }
 
     /// Whether every message of a run up to `number` is known.
@@ -83,6 +79,13 @@ impl Heard {
 }
 
 impl Run {
+    /// Takes in the messages that follow without a gap.
+    fn go_on(&mut self) {
+        while self.until.checked_add(1).is_some_and(|next| self.beyond.remove(&next)) {
+            self.until += 1;
+        }
+    }
+
     /// Counts the missing messages as known. Returns their number.
     fn close(&mut self) -> u64 {
         let Some(last) = self.beyond.last().copied() else { return 0 };

@@ -31,7 +31,7 @@ pub use self::{
     heard::Heard,
     news::{MOST_ITEMS, News, Notice, VERSION, split},
     presence::{Beat, Position, Report},
-    roster::{LIVE, Roster},
+    roster::{Ends, LIVE, Roster, Silent},
     rows::{Shift, Told},
     statements::{Served, Statement, Statements},
 };

@@ -33,7 +33,7 @@ struct Cell {
     run: String,
     #[serde(flatten)]
     climber: Climber,
-    period: i64,
+    number: i64,
 }
 
 /// The entries for what a run told.
@@ -52,9 +52,9 @@ pub fn entries(run: &str, told: &Told) -> Vec<Entry> {
         Entry::Opening(json(&member), row.at)
     });
     let ladder = told.ladder.iter().map(|row| {
-        let LadderRow { climber, period, requests, violations } = row.clone();
-        let cell = Cell { run: run.to_owned(), climber, period };
-        Entry::Ladder(json(&cell), json(&(requests, violations)))
+        let LadderRow { climber, number, period, requests, violations } = row.clone();
+        let cell = Cell { run: run.to_owned(), climber, number };
+        Entry::Ladder(json(&cell), json(&(period, requests, violations)))
     });
     fetches.chain(forgotten).chain(steps).chain(openings).chain(ladder).collect()
 }
@@ -83,9 +83,9 @@ pub fn opening_of(member: &[u8], at: i64, shift: Shift) -> Option<Opening> {
 
 /// The run and the count of a field and its value.
 pub fn count_of(field: &[u8], value: &[u8], shift: Shift) -> Option<(String, LadderCount)> {
-    let Cell { run, climber, period } = serde_json::from_slice(field).ok()?;
-    let (requests, violations) = serde_json::from_slice(value).ok()?;
-    let count = LadderRow { climber, period, requests, violations }.count(shift)?;
+    let Cell { run, climber, number } = serde_json::from_slice(field).ok()?;
+    let (period, requests, violations) = serde_json::from_slice(value).ok()?;
+    let count = LadderRow { climber, number, period, requests, violations }.count(shift)?;
     Some((run, count))
 }
 

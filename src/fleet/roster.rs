@@ -9,9 +9,9 @@ use super::{
 
 /// A node whose last beat is younger, in milliseconds, is live.
 pub const LIVE: i64 = 10_000;
-/// A silent node that did not say goodbye may still serve; after this time it counts as gone, in
-/// milliseconds.
-const LOST: i64 = 24 * 3_600_000;
+/// A silent node that did not say goodbye may still serve. It counts as gone after a day, and after the
+/// longest window of a site; in milliseconds.
+const LEAST_LOST: i64 = 24 * 3_600_000;
 /// What is taken off the horizon, in milliseconds: estimates of time differ a little.
 const MARGIN: i64 = 1_000;
 
@@ -19,6 +19,26 @@ const MARGIN: i64 = 1_000;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Roster {
     nodes: BTreeMap<String, Node>,
+    /// The longest window of a site, in milliseconds.
+    window: i64,
+}
+
+/// What beats say about nodes that ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ends {
+    /// The nodes that said goodbye, with the times.
+    pub goodbyes: Vec<(String, i64)>,
+    /// Whether a node began anew without a goodbye: nobody knows what it saw last.
+    pub is_any_lost: bool,
+}
+
+/// The nodes that were silent for too long.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Silent {
+    /// Those that did not say goodbye.
+    pub lost: Vec<String>,
+    /// All of them: their beats can be removed.
+    pub all: Vec<String>,
 }
 
 /// One other node.
@@ -30,41 +50,59 @@ struct Node {
 }
 
 impl Roster {
-    /// Takes the beats of all nodes but `own`. Returns the nodes that said goodbye since, with the
-    /// times. A node that begins anew states what it serves.
-    pub fn take(&mut self, own: &str, beats: Vec<Beat>, heard: &Heard) -> Vec<(String, i64)> {
-        let mut ended = Vec::new();
+    /// No nodes; `window` is the longest window of a site, in milliseconds.
+    pub fn new(window: i64) -> Self {
+        Self { nodes: BTreeMap::new(), window }
+    }
+
+    /// Takes the beats of all nodes but `own`. A node that begins anew states what it serves.
+    pub fn take(&mut self, own: &str, beats: Vec<Beat>, heard: &Heard, now: i64) -> Ends {
+        let mut ends = Ends::default();
         for beat in beats.into_iter().filter(|beat| beat.node != own) {
             let before = self.nodes.get(&beat.node);
-            if let Some(before) = before
-                && beat.gone
-                && !before.beat.gone
-            {
-                ended.push((beat.node.clone(), before.beat.at.max(beat.at)));
+            if before.is_none() && self.is_lost(&beat, now) {
+                continue;
             }
             let same = before.filter(|before| before.beat.run == beat.run);
+            if let Some(before) = before.filter(|before| !before.beat.gone) {
+                if beat.gone && same.is_none() {
+                    // The run before ended while the next one was up already.
+                    continue;
+                }
+                if beat.gone {
+                    ends.goodbyes.push((beat.node.clone(), before.beat.at.max(beat.at)));
+                }
+                ends.is_any_lost |= same.is_none();
+            }
             let known = same.map_or(i64::MIN, |before| before.heard_at);
             let has_all = heard.has_all(&beat.run, beat.seq);
             let heard_at = if has_all { beat.at.max(known) } else { known };
             self.nodes.insert(beat.node.clone(), Node { beat, heard_at });
         }
-        ended
+        ends
     }
 
-    /// Forgets nodes that are gone, or were silent for a day. Returns the latter, with the times of
-    /// their last beats.
-    pub fn forget_lost(&mut self, now: i64) -> Vec<(String, i64)> {
-        let is_lost = |node: &Node| now.saturating_sub(node.beat.at) >= LOST;
-        let lost = self.nodes.values().filter(|node| is_lost(node) && !node.beat.gone);
-        let lost = lost.map(|node| (node.beat.node.clone(), node.beat.at)).collect();
-        self.nodes.retain(|_, node| !is_lost(node));
-        lost
+    /// Forgets the nodes that were silent for too long, gone or not.
+    pub fn forget_silent(&mut self, now: i64) -> Silent {
+        let all: Vec<&Node> =
+            self.nodes.values().filter(|node| self.is_lost(&node.beat, now)).collect();
+        let name = |node: &&Node| node.beat.node.clone();
+        let lost = all.iter().filter(|node| !node.beat.gone).map(name).collect();
+        let all: Vec<String> = all.iter().map(name).collect();
+        for name in &all {
+            self.nodes.remove(name);
+        }
+        Silent { lost, all }
+    }
+
+    fn is_lost(&self, beat: &Beat, now: i64) -> bool {
+        now.saturating_sub(beat.at) >= self.window.max(LEAST_LOST)
     }
 
     /// The time of the fleet up to which every other node was heard. A silent node that did not say
     /// goodbye holds it back: it may still serve.
     pub fn horizon(&self, now: i64) -> i64 {
-        let others = self.present().map(|node| node.heard_at);
+        let others = self.unheard().map(|node| node.heard_at);
         others.min().unwrap_or(now).min(now).saturating_sub(MARGIN)
     }
 
@@ -93,6 +131,11 @@ impl Roster {
 
     fn present(&self) -> impl Iterator<Item = &Node> {
         self.nodes.values().filter(|node| !node.beat.gone)
+    }
+
+    /// The present nodes, and those whose last messages have not come yet.
+    fn unheard(&self) -> impl Iterator<Item = &Node> {
+        self.nodes.values().filter(|node| !node.beat.gone || node.heard_at < node.beat.at)
     }
 
     fn live(&self, now: i64) -> impl Iterator<Item = &Node> {

@@ -98,6 +98,8 @@ pub(super) struct StepRow {
 pub(super) struct LadderRow {
     #[serde(flatten)]
     pub(super) climber: Climber,
+    /// Not a time of the fleet: it only tells the periods of a run apart.
+    pub(super) number: i64,
     pub(super) period: i64,
     pub(super) requests: u64,
     pub(super) violations: u64,
@@ -276,6 +278,7 @@ impl LadderRow {
     pub(super) fn of(one: &LadderCount, shift: Shift) -> Option<Self> {
         Some(Self {
             climber: Climber::of(&one.key)?,
+            number: one.number,
             period: shift.told(one.period),
             requests: one.requests,
             violations: one.violations,
@@ -285,6 +288,7 @@ impl LadderRow {
     pub(super) fn count(&self, shift: Shift) -> Option<LadderCount> {
         Some(LadderCount {
             key: self.climber.key()?,
+            number: self.number,
             period: shift.own(self.period),
             requests: self.requests,
             violations: self.violations.min(self.requests),

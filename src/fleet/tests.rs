@@ -62,6 +62,7 @@ fn everything() -> Observations {
         forgotten: Some(at(1_500)),
         steps: vec![RungStep { key: key("GPTBot"), rung: Rung::Block, at: at(2_000) }],
         ladder: vec![LadderCount {
+            number: 77,
             key: LadderKey { network: Some(network(4)), ..key("xbot") },
             period: at(-1_000),
             requests: 7,
@@ -236,34 +237,52 @@ fn beat(node: &str, at: i64, seq: u64, read: u64) -> Beat {
 fn the_horizon_is_the_time_up_to_which_every_node_was_heard() {
     let (mut roster, mut heard) = (Roster::default(), Heard::default());
     assert_eq!((roster.horizon(9_000), roster.count(0)), (8_000, 0));
-    roster.take(
-        "me",
-        vec![beat("me", 1, 9, 0), beat("a", 9_000, 0, 5), beat("b", 8_000, 1, 7)],
-        &heard,
-    );
+    let beats = vec![beat("me", 1, 9, 0), beat("a", 9_000, 0, 5), beat("b", 8_000, 1, 7)];
+    roster.take("me", beats, &heard, 9_000);
     assert_eq!(roster.horizon(9_100), i64::MIN, "b told something that did not come");
     heard.take("b-1", 1, 0);
-    roster.take("me", vec![beat("a", 9_000, 0, 5), beat("b", 8_000, 1, 7)], &heard);
+    roster.take("me", vec![beat("a", 9_000, 0, 5), beat("b", 8_000, 1, 7)], &heard, 9_100);
     assert_eq!((roster.horizon(9_100), roster.count(9_100)), (7_000, 2));
     assert!(roster.have_read(Position(5, 0), 9_100) && !roster.have_read(Position(6, 0), 9_100));
     // A message that is on its way holds the horizon back.
-    roster.take("me", vec![beat("b", 9_500, 2, 7)], &heard);
+    roster.take("me", vec![beat("b", 9_500, 2, 7)], &heard, 9_600);
     assert_eq!(roster.horizon(9_600), 7_000);
     // A silent node does, too, but nobody waits for it.
-    roster.take("me", vec![beat("b", 19_500, 1, 7)], &heard);
+    roster.take("me", vec![beat("b", 19_500, 1, 7)], &heard, 19_600);
     assert_eq!((roster.horizon(19_600), roster.silent(19_600)), (8_000, vec!["a".to_owned()]));
     assert!(roster.have_read(Position(7, 0), 19_600));
     // One that said goodbye does not.
     let gone = Beat { gone: true, ..beat("a", 19_000, 0, 5) };
-    assert_eq!(roster.take("me", vec![gone], &heard), [("a".to_owned(), 19_000)]);
+    let ends = roster.take("me", vec![gone], &heard, 19_600);
+    assert_eq!(ends, Ends { goodbyes: vec![("a".to_owned(), 19_000)], is_any_lost: false });
     assert_eq!(roster.horizon(19_600), 18_500);
-    // A new run of a node takes the place of the one before.
+    // A new run of a node takes the place of the one before, which may have seen more than it told.
     let again = Beat { run: "b-2".to_owned(), ..beat("b", 20_000, 0, 9) };
-    assert_eq!(roster.take("me", vec![again], &heard), []);
+    let ends = roster.take("me", vec![again], &heard, 20_000);
+    assert_eq!(ends, Ends { goodbyes: vec![], is_any_lost: true });
     assert_eq!(roster.horizon(20_000), 19_000);
-    let day = 24 * 3_600_000;
-    assert_eq!(roster.forget_lost(20_000 + day), [("b".to_owned(), 20_000)]);
-    assert_eq!(roster, Roster::default());
+    // A goodbye of the run before comes too late.
+    let late = Beat { gone: true, ..beat("b", 20_050, 1, 9) };
+    assert_eq!(roster.take("me", vec![late], &heard, 20_100), Ends::default());
+    assert_eq!(roster.count(20_100), 1);
+}
+
+#[test]
+fn a_node_that_is_silent_for_a_day_and_the_longest_window_is_lost_once() {
+    let (heard, day) = (Heard::default(), 24 * 3_600_000);
+    for (window, lost_after) in [(0, day), (day / 2, day), (2 * day, 2 * day)] {
+        let mut roster = Roster::new(window);
+        let gone = Beat { gone: true, ..beat("gone", 5_000, 0, 0) };
+        let beats = vec![beat("a", 20_000, 0, 0), gone];
+        roster.take("me", beats.clone(), &heard, 20_000);
+        assert_eq!(roster.forget_silent(4_999 + lost_after), Silent::default());
+        let silent = roster.forget_silent(20_000 + lost_after);
+        assert_eq!(silent.lost, ["a"]);
+        assert_eq!(silent.all, ["a", "gone"], "their beats are removed");
+        // Until that is done, they come again.
+        roster.take("me", beats, &heard, 20_000 + lost_after);
+        assert_eq!(roster, Roster::new(window));
+    }
 }
 
 proptest! {

@@ -10,15 +10,33 @@ use crate::{
 /// The most time that a start waits for the fleet. Then this node serves without it.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// The end of a start in a fleet.
+pub(super) enum Joined {
+    /// This node may serve; there is no exchange without a fleet.
+    Ready(Option<Exchange>),
+    /// A signal ended it before.
+    Ended,
+}
+
 /// Joins the fleet of these settings, and announces the editions that this node is about to serve.
+/// `signal` ends it.
 pub(super) async fn join(
     settings: Option<Settings>,
     publisher: &mut Publisher,
-) -> Option<Exchange> {
-    let settings = settings?;
+    signal: impl Future<Output = &'static str>,
+) -> Joined {
+    let Some(settings) = settings else { return Joined::Ready(None) };
     let port = publisher.join_fleet();
     let (exchange, loaded) = exchange::start(settings, publisher.handles(), port);
-    if !publisher.meet_fleet(loaded, PATIENCE).await {
+    let is_met = tokio::select! {
+        is_met = publisher.meet_fleet(loaded, PATIENCE) => is_met,
+        signal = signal => {
+            tracing::info!(signal, "stopped before the first request");
+            exchange.leave().await;
+            return Joined::Ended;
+        }
+    };
+    if !is_met {
         let seconds = PATIENCE.as_secs();
         tracing::error!(
             code = "fleet.start",
@@ -26,5 +44,5 @@ pub(super) async fn join(
             "the fleet is not known: this node serves without it, degraded"
         );
     }
-    Some(exchange)
+    Joined::Ready(Some(exchange))
 }

@@ -44,6 +44,7 @@ pub(crate) use self::{admin_access::admin_token, signals::Control, sockets::Inhe
 use self::{
     admin_access::{admin_access, admin_hosts, read_counts},
     announce::announce,
+    fleet::Joined,
     offenders::watch_for_alerts,
     sockets::Sockets,
     store::{open_access_log, open_store},
@@ -81,7 +82,8 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    /// Opens the store, binds the sockets that are not inherited, and starts serving.
+    /// Opens the store, binds the sockets that are not inherited, and starts serving. `None` if a signal
+    /// ends the server before.
     ///
     /// # Errors
     /// The policy can't take effect.
@@ -89,7 +91,8 @@ impl Service {
         policy: Policy,
         file: &Path,
         inheritance: Inheritance,
-    ) -> Result<Self, Error> {
+        signals: &mut Signals,
+    ) -> Result<Option<Self>, Error> {
         let addresses: Vec<_> = policy.server.addresses().collect();
         let metrics = Arc::new(Metrics::new());
         let sockets = Sockets::bind(&addresses, inheritance);
@@ -150,7 +153,8 @@ impl Service {
         let (reloads, requests) = Reloads::channel();
         // Set once: nobody else has it.
         let _ = live.set(admin::Live { policy_file, handles, gate, reloads: reloads.clone() });
-        let exchange = fleet::join(fleet, &mut publisher).await;
+        let joined = fleet::join(fleet, &mut publisher, signals.end_of_start()).await;
+        let Joined::Ready(exchange) = joined else { return Ok(None) };
         tokio::spawn(watch_for_alerts(&publisher, at_start.clone(), counts));
         let handles = publisher.handles();
         // One gate for all requests: they share its marks and the key of hashed addresses.
@@ -170,7 +174,7 @@ impl Service {
         tokio::spawn(acme::run(certificates, metrics));
         ready.store(true, Ordering::Release);
         let drain = server.timeouts.drain;
-        Ok(Self {
+        Ok(Some(Self {
             running,
             deciding,
             publisher,
@@ -181,7 +185,7 @@ impl Service {
             exchange,
             ready,
             drain,
-        })
+        }))
     }
 
     /// Follows the policy on a server. `document` is the policy in force.

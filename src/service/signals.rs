@@ -50,6 +50,15 @@ impl Signals {
         })
     }
 
+    /// Waits for a signal that ends the server. A SIGHUP waits, too.
+    pub(super) async fn end_of_start(&mut self) -> &'static str {
+        tokio::select! {
+            _ = self.terminate.recv() => "SIGTERM",
+            _ = self.interrupt.recv() => "SIGINT",
+            _ = self.quit.recv() => "SIGQUIT",
+        }
+    }
+
     /// Waits for a signal that ends the server. Every SIGHUP is a request in `reloads`.
     pub(super) async fn end(&mut self, reloads: &Reloads) -> &'static str {
         loop {

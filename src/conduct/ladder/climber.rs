@@ -73,13 +73,25 @@ pub(super) struct Climber {
     others: Vec<Others>,
 }
 
+/// What another node tells of its count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Told {
+    /// The number of the count at that node.
+    pub number: i64,
+    /// Its start, by the clock of this node; it is off by some milliseconds.
+    pub counted_from: Timestamp,
+    pub counts: Counts,
+}
+
 /// What another node counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Others {
     node: u64,
-    counted_from: Timestamp,
-    counts: Counts,
+    told: Told,
 }
+
+/// How far a time of another node may be off.
+const TOLERANCE: SignedDuration = SignedDuration::from_millis(250);
 
 impl Climber {
     /// A crawler with its first request.
@@ -150,36 +162,39 @@ impl Climber {
         }
     }
 
-    /// Adds what another node counted since `counted_from`, as far as it is new. The crawler climbs
-    /// at its next violation at the earliest.
+    /// Adds what another node counted, as far as it is new. The crawler climbs at its next violation at
+    /// the earliest.
     pub(super) fn learn_counts(
         &mut self,
         rules: &policy::Ladder,
         node: u64,
-        (counted_from, counts): (Timestamp, Counts),
+        told: Told,
         now: Timestamp,
     ) {
+        let Told { number, counted_from, counts } = told;
         let is_over = |since: Timestamp| now.duration_since(since).unsigned_abs() >= rules.period;
         let known = self.others.iter_mut().find(|one| one.node == node);
         let known_counts = match &known {
-            Some(known) if known.counted_from > counted_from => return,
-            Some(known) if known.counted_from == counted_from => known.counts,
+            Some(known) if known.told.number > number => return,
+            Some(known) if known.told.number == number => known.told.counts,
             _ => Counts::default(),
         };
         let latest = known_counts.most(counts);
+        let told = Told { counts: latest, ..told };
         match known {
-            Some(known) => (known.counted_from, known.counts) = (counted_from, latest),
+            Some(known) => known.told = told,
             None => {
                 if self.others.len() >= MOST_OTHERS {
-                    self.others.retain(|one| !is_over(one.counted_from));
+                    self.others.retain(|one| !is_over(one.told.counted_from));
                     let fits = MOST_OTHERS / 2;
                     self.others.drain(..self.others.len().saturating_sub(fits));
                 }
-                self.others.push(Others { node, counted_from, counts: latest });
+                self.others.push(Others { node, told });
             }
         }
         // What came before a step made that step, or would have.
-        if self.stepped.is_some_and(|stepped| counted_from < stepped) || is_over(counted_from) {
+        let is_before = |stepped: Timestamp| stepped.duration_since(counted_from) > TOLERANCE;
+        if self.stepped.is_some_and(is_before) || is_over(counted_from) {
             return;
         }
         self.counts = self.counts.plus(latest.minus(known_counts));

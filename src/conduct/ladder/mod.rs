@@ -34,7 +34,7 @@ use super::{
 };
 
 pub(super) use self::climber::Step;
-use self::climber::{Climber, Counts};
+use self::climber::{Climber, Counts, Told};
 
 mod climber; // one crawler with its counts
 #[cfg(test)]
@@ -120,7 +120,8 @@ impl Ladder {
         let (period, Counts { requests, violations }) = one.climber.own();
         let product_token = one.product_token.clone();
         let key = LadderKey { site: site.to_owned(), product_token, outcome, network };
-        Some(LadderCount { key, period, requests, violations })
+        let number = period.as_millisecond();
+        Some(LadderCount { key, number, period, requests, violations })
     }
 
     /// Adds what another node counted.
@@ -131,7 +132,7 @@ impl Ladder {
         count: LadderCount,
         now: Timestamp,
     ) -> Option<Move> {
-        let LadderCount { key, period, requests, violations } = count;
+        let LadderCount { key, number, period, requests, violations } = count;
         let is_over = now.duration_since(period).unsigned_abs() >= rules.period;
         if is_over && !self.knows(&key) {
             return None;
@@ -142,7 +143,8 @@ impl Ladder {
             || NamedClimber { product_token, outcome, climber: Climber::new(period.min(now)) };
         let one = self.entry(&name, (outcome, network), new);
         let step = one.climber.settle(rules, now);
-        one.climber.learn_counts(rules, node, (period, Counts { requests, violations }), now);
+        let told = Told { number, counted_from: period, counts: Counts { requests, violations } };
+        one.climber.learn_counts(rules, node, told, now);
         step.map(|step| one.moved(step, network))
     }
 

@@ -115,6 +115,12 @@ impl Ledger {
         self.named.read().all()
     }
 
+    /// The time until which fetches of stored names were forgotten, if any was.
+    pub fn forgotten(&self) -> Option<Timestamp> {
+        let forgotten = self.named.read().forgotten();
+        Timestamp::from_millisecond(forgotten).ok().filter(|_| forgotten > i64::MIN)
+    }
+
     /// Notes a fetch of a site's robots.txt. Returns rows to store: all fetches of this client, and
     /// the fetch that this one replaced, if that was of another edition. None for a declared name.
     pub fn note(&self, site: &Site, name: Name<'_>, reader: Reader, at: Timestamp) -> Vec<Fetches> {
@@ -215,6 +221,11 @@ impl Ledger {
         for book in [&self.named, &self.declared] {
             book.write().set_back(now.as_millisecond());
         }
+        let (alone, now) = (i64::MAX, now.as_millisecond());
+        let clamp = |heard: i64| (heard != alone && heard > now).then_some(now);
+        let order = Ordering::Relaxed;
+        // Without a fleet it stays what it is.
+        let _ = self.heard_until.fetch_update(order, order, clamp);
     }
 
     /// The books that may have this name. An unlisted name is in the named book while a group of

@@ -70,12 +70,29 @@ fn a_node_that_starts_watches_a_blocked_crawler_for_a_whole_period() {
     let mut later = Ladder::default();
     let old = LadderCount {
         key: step(Rung::Block, at(0)).key,
+        number: 0,
         period: at(0),
         requests: 9,
         violations: 9,
     };
     assert_eq!(later.learn_count(&rules(), 1, old, at(3_600)), None);
     assert!(later.declared.is_empty());
+}
+
+#[test]
+fn a_sum_whose_time_comes_out_otherwise_counts_once() {
+    let (mut here, mut there) = (Ladder::default(), Ladder::default());
+    let shifted = |count: LadderCount, millisecond: i64| {
+        let shift = SignedDuration::from_millis(millisecond);
+        LadderCount { period: count.period + shift, ..count }
+    };
+    // Between two messages, the estimate of the common time changed a little.
+    (0..2).for_each(|_| drop(note(&mut there, true, at(10))));
+    for millisecond in [0, 1, -1, 60, 0] {
+        here.learn_count(&rules(), 1, shifted(count(&there), millisecond), at(11));
+    }
+    let moved = note(&mut here, true, at(12)).expect("the third violation");
+    assert_eq!(moved.step.violations, 3);
 }
 
 #[test]
