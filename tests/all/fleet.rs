@@ -18,6 +18,7 @@ use crate::support::{
     free_port,
     origin::Origin,
     program::{Beadle, PROGRAM, Setup, json_lines, try_status},
+    relay::{Line, Relay},
     valkey::Valkey,
     wait_for,
 };
@@ -165,6 +166,47 @@ fn a_start_without_the_server_is_degraded_after_thirty_seconds() {
     let Some(_valkey) = Valkey::start_on(port, &[]) else { return };
     beadle.wait_for_metric("beadle_fleet_alone", 0.0);
     wait_for("no more trouble", || (!readyz(&beadle).contains("degraded")).then_some(()));
+}
+
+#[test]
+fn a_start_that_waits_for_the_fleet_ends_at_a_signal() {
+    let origin = Origin::plain();
+    let url = format!("redis://127.0.0.1:{}", free_port());
+    let mut beadle = setup(origin.port, &url, "one").spawn();
+    beadle.wait_for_stderr("fleet.unreachable");
+    let (status, took) = beadle.stop();
+    assert!(status.success() && took < Duration::from_secs(10), "{status} {took:?}");
+    assert!(beadle.stderr().contains("stopped before the first request"), "{}", beadle.stderr());
+}
+
+#[test]
+fn a_node_that_is_alone_keeps_its_rules_until_the_others_can_hear_of_new_ones() {
+    let Some(valkey) = Valkey::start() else { return };
+    let origin = Origin::plain();
+    let line = Relay::to(valkey.port);
+    let one = setup(origin.port, &valkey.url(), "one").start();
+    let url = format!("redis://127.0.0.1:{}", line.port);
+    let two = setup(origin.port, &url, "two").start();
+    wait_for_nodes(&[&one, &two]);
+    line.set(Line::Cut);
+    two.wait_for_metric("beadle_fleet_alone", 1.0);
+    // Its own rules excuse while it is alone.
+    assert_eq!(one.get("/private/x", "GPTBot/1.2").status, 403);
+    assert_eq!(two.get("/private/x", "GPTBot/1.2").status, 200);
+    let other = Setup::site(origin.port, &rules("/other/"))
+        .sections(&format!("fleet: {{ shared: \"{url}\", node: two }}\n"));
+    two.replace_policy(&two.text_of(&other));
+    two.signal("HUP");
+    two.wait_for_stderr("new robots rules wait");
+    assert!(readyz(&two).contains("degraded: new robots rules wait for the fleet"));
+    let robots = |node: &Beadle| node.get("/robots.txt", BROWSER).text();
+    assert!(robots(&two).contains("/private/"), "{}", robots(&two));
+    // Nobody has to ask again.
+    line.set(Line::Open);
+    wait_for("the new rules", || robots(&two).contains("/other/").then_some(()));
+    assert!(!readyz(&two).contains("degraded"), "{}", readyz(&two));
+    // What the other node allows is no violation here, from its first moment on.
+    assert_eq!(one.get("/private/x", "GPTBot/1.2").status, 200, "{}", one.stderr());
 }
 
 /// Requests at a node without a pause, counted with their failures and the longest time.
