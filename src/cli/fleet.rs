@@ -137,11 +137,11 @@ fn cells(beat: &Beat, report: Option<&Report>, is_live: bool, age: i64) -> Vec<C
         }
     };
     let of = |text: &dyn Fn(&Report) -> String| {
-        Cell::from(report.map_or_else(|| "-".to_owned(), |report| escape::shown(&text(report))))
+        Cell::from(report.map_or_else(|| "-".to_owned(), |report| escape::shown(text(report))))
     };
     let health = match report {
         Some(report) if !report.degraded.is_empty() => {
-            let text = escape::shown(&report.degraded.join("; "));
+            let text = escape::shown(report.degraded.join("; "));
             Cell { colour: Colour::Yellow, ..Cell::from(text) }
         }
         Some(_) => Cell::from("ok".to_owned()),
@@ -182,7 +182,7 @@ fn editions(reports: &[&Report], out: &mut dyn Write) -> Result<(), Error> {
 /// A difference as a sentence.
 fn sentence(Difference { what, site, values }: &Difference) -> String {
     let values = values.iter().map(|(value, nodes)| {
-        format!("{} at {}", escape::shown(value), escape::shown(&nodes.join(", ")))
+        format!("{} at {}", escape::shown(value), escape::shown(nodes.join(", ")))
     });
     let values: Vec<String> = values.collect();
     let of = site.as_ref().map(|site| format!(" of {}", escape::shown(site)));

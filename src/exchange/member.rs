@@ -198,7 +198,7 @@ impl Member {
 
     /// Notes an exchange that began at this time of the steady clock, and after which requests are
     /// judged by everything that the others told.
-    pub(super) fn succeeded(&mut self, began: Duration) {
+    pub(super) fn succeeded(&self, began: Duration) {
         let millisecond = u64::try_from(began.as_millis()).unwrap_or(u64::MAX);
         self.exchanged_at.store(millisecond.max(1), Ordering::Relaxed);
         note_contact(&self.handles, false, self.settings.alone);

@@ -10,7 +10,7 @@
 //! collected, bounded. A node that has exchanged nothing for nine seconds is alone. Registers are
 //! read at the start, after a gap in the messages, and when the server has lost its data.
 //!
-//! May use: fleet, publication, conduct, enforce, violations, policy, valkey, metrics, diagnostic,
+//! May use: fleet, publication, alerts, conduct, enforce, violations, policy, valkey, metrics, diagnostic,
 //! version. Must not know: gate, proxy, admin, cli, service.
 
 mod failure; // why the server does not answer

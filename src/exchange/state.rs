@@ -66,10 +66,9 @@ impl State {
             self.has_changed |= self.statements.take_past(site, edition, *first, *last);
         }
         // Somebody may have written them meanwhile.
-        for id in self.lost.drain() {
-            self.editions.remove(&id);
-            self.has_changed = true;
-        }
+        let lost = std::mem::take(&mut self.lost);
+        self.has_changed |= !lost.is_empty();
+        self.editions.retain(|id, _| !lost.contains(id));
         self.take_beats(own, registers.beats.clone(), now)
     }
 
