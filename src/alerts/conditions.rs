@@ -121,8 +121,8 @@ impl Watcher {
         events
     }
 
-    /// Hears of an event at another node. Whether it is to be sent: nobody told the same within
-    /// [`QUIET`]. New offenders come with the next look.
+    /// Hears of an event at another node. Whether it is to be sent: no event has told the same within
+    /// ten minutes. New offenders come with the next look.
     pub fn hears(&mut self, event: &Event, since_start: Duration) -> bool {
         let kind = self.on.iter().copied().find(|kind| kind.as_str() == event.kind);
         let Some(kind) = kind else { return false };
