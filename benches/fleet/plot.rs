@@ -53,6 +53,7 @@ pub(crate) fn draw(
             .y_desc(up)
             .label_style(("sans-serif", 13))
             .draw()?;
+        let mut labels = Vec::new();
         for (curve, colour) in curves.iter().zip(COLOURS.iter().cycle()) {
             let line = colour.stroke_width(2);
             let thin = colour.mix(0.4).stroke_width(1);
@@ -61,13 +62,19 @@ pub(crate) fn draw(
             chart.draw_series([PathElement::new(curve.points.clone(), line)])?;
             let dots = curve.points.iter().map(|point| Circle::new(*point, 3, colour.filled()));
             chart.draw_series(dots)?;
-            let name = |at: &(f64, f64), text: String| {
-                let font = ("sans-serif", 13).into_font().color(colour);
-                EmptyElement::at(*at) + Text::new(text, (8, -6), font)
-            };
-            chart.draw_series(curve.points.last().map(|at| name(at, curve.name.clone())))?;
-            let bound = curve.bound.last().map(|at| name(at, format!("{}, bound", curve.name)));
-            chart.draw_series(bound)?;
+            let (name, bound) = (curve.name.clone(), format!("{}, bound", curve.name));
+            labels.extend(curve.points.last().map(|at| (*at, name, colour)));
+            labels.extend(curve.bound.last().map(|at| (*at, bound, colour)));
+        }
+        // Those of curves that end close to each other stand one above the other.
+        labels.sort_by(|((_, one), ..), ((_, other), ..)| one.total_cmp(other));
+        let mut least = f64::NEG_INFINITY;
+        for ((x, y), text, colour) in labels {
+            let y = y.max(least);
+            least = y + highest * 0.055;
+            let font = ("sans-serif", 13).into_font().color(colour);
+            let label = EmptyElement::at((x, y)) + Text::new(text, (8, -6), font);
+            chart.draw_series([label])?;
         }
         area.present()?;
     }

@@ -4,6 +4,8 @@
 //! ```text
 //! cargo bench --bench flood                   about six minutes
 //! cargo bench --bench flood -- --seconds 5    a smoke test
+//! cargo bench --bench flood -- --clickhouse 127.0.0.1:8123
+//!                                             one node and three nodes, with their records in ClickHouse
 //! ```
 //! A crawler asks for forbidden pages, each from another address, first as fast as it is answered and
 //! then over 100 connections with pauses, 20,000 times a second at most, while a person reads allowed
@@ -66,7 +68,13 @@ fn main() -> ExitCode {
     };
     let is_quick = args.iter().any(|arg| arg == "--quick");
     let seconds = after("--seconds").unwrap_or(if is_quick { 3 } else { 60 });
-    machine::run("flood", &args, |tools| run(tools, Duration::from_secs(seconds.max(1))))
+    let time = Duration::from_secs(seconds.max(1));
+    let server = args.iter().position(|arg| arg == "--clickhouse");
+    let server = server.and_then(|at| args.get(at + 1)).cloned();
+    machine::run("flood", &args, |tools| match &server {
+        Some(server) => compare_stores(tools, server, time),
+        None => run(tools, time),
+    })
 }
 
 fn run(tools: &Tools, time: Duration) -> Result<()> {
@@ -82,7 +90,8 @@ fn run(tools: &Tools, time: Duration) -> Result<()> {
     );
     for detail in ["1000000", "1000"] {
         for pace in [None, Some(Pace::Unbounded), Some(Pace::Pauses(CONNECTIONS))] {
-            let program = Program::start(tools, folder.path(), detail, origin_address)?;
+            let place = Place { store: Store::Sqlite, detail };
+            let program = Program::start(tools, folder.path(), place, origin_address)?;
             let name = match pace {
                 None => "none".to_owned(),
                 Some(Pace::Unbounded) => "as fast as it is answered".to_owned(),
@@ -98,6 +107,66 @@ fn run(tools: &Tools, time: Duration) -> Result<()> {
     origin.stop()
 }
 
+/// The rates of SQLite, and of one and three nodes with one ClickHouse; each violation is a record.
+fn compare_stores(tools: &Tools, server: &str, time: Duration) -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let wrk = Wrk::new(tools, folder.path(), load::SCRIPT)?;
+    let origin_address = Address::free()?;
+    let origin = nginx::origin(tools, &folder.path().join("origin"), origin_address)?;
+    machine::describe(tools);
+    println!("{} s for each row\n", time.as_secs());
+    println!(
+        "| records | nodes | violations/s | CPU µs for one | stored | dropped | written after |\n\
+         |---|---|---|---|---|---|---|"
+    );
+    let address = format!("clickhouse://default@{server}/flood");
+    for (store, nodes) in
+        [(Store::Sqlite, 1), (Store::ClickHouse(&address), 1), (Store::ClickHouse(&address), 3)]
+    {
+        let place = Place { store, detail: "100000000" };
+        let start = |_| Program::start(tools, folder.path(), place, origin_address);
+        let programs: Vec<Program> = (0..nodes).map(start).collect::<Result<_>>()?;
+        let kind = crawler(Pace::Unbounded);
+        let floods = programs.iter().map(|program| kind.start(&wrk, program.address, time));
+        let floods: Vec<Run> = floods.collect::<Result<_>>()?;
+        let rates = floods.into_iter().map(|flood| flood.end().map(|load| load.rate()));
+        let rate = rates.sum::<Result<f64>>()?;
+        let ended = Instant::now();
+        let mut sums = [0; 5];
+        for program in &programs {
+            let counts = program.written(ended)?;
+            sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+        }
+        let written = ended.elapsed().as_secs_f64();
+        let cpu = programs.iter().map(|program| program.process.cpu_time());
+        let cpu = cpu.sum::<Result<Duration>>()?.as_secs_f64() * 1e6 / sums[0].max(1) as f64;
+        let name = if matches!(store, Store::Sqlite) { "SQLite" } else { "ClickHouse" };
+        let [_, stored, _, dropped, _] = sums;
+        println!(
+            "| {name} | {nodes} | **{rate:.0}** | {cpu:.1} | {stored} | {dropped} | {written:.1} s |"
+        );
+        for program in programs {
+            program.process.stop()?;
+        }
+    }
+    origin.stop()
+}
+
+/// The place of records.
+#[derive(Clone, Copy)]
+enum Store<'a> {
+    Sqlite,
+    /// The address of the database.
+    ClickHouse(&'a str),
+}
+
+/// The place of records, and `violations.detail`.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    store: Store<'a>,
+    detail: &'a str,
+}
+
 /// A running proxy with a database of its own.
 struct Program {
     process: Process,
@@ -106,19 +175,27 @@ struct Program {
 }
 
 impl Program {
-    fn start(tools: &Tools, folder: &Path, detail: &str, origin: Address) -> Result<Self> {
+    fn start(tools: &Tools, folder: &Path, place: Place<'_>, origin: Address) -> Result<Self> {
         let (address, admin) = (Address::free()?, Address::free()?);
         let database = tempfile::Builder::new().prefix("flood").tempdir_in(folder)?.keep();
+        let own = database.display();
+        let records = match place.store {
+            Store::Sqlite => format!("database: {own}/beadle.db"),
+            Store::ClickHouse(address) => format!(
+                "database: \"{address}\", clickhouse: {{ local: {own}/beadle.db, spool: {own}/spool, \
+                 spool_size: 8GiB }}"
+            ),
+        };
+        let detail = place.detail;
         let text = format!(
             "server: {{ listen: [\"{address}\"], admin: \"{admin}\", trusted_proxies: [127.0.0.1] }}
-violations: {{ database: {database}/beadle.db, detail: {detail} }}
+violations: {{ {records}, detail: {detail} }}
 sites:
   - hosts: [www.example.com]
     origin: http://{origin}
     robots_txt: {{ groups: [{{ user_agents: [\"*\"], disallow: [/private/] }}] }}
     enforcement: {{ mode: block }}
-",
-            database = database.display()
+"
         );
         let beadle = program::BEADLE.as_ref();
         let process = program::serve(tools, "beadle", beadle, &database, &text)?;
@@ -126,7 +203,21 @@ sites:
         Ok(Self { process, address, admin })
     }
 
-    /// The counts of records: seen, stored, folded, dropped, queued.
+    /// The counts of records as soon as none is queued or in the spool.
+    fn written(&self, ended: Instant) -> Result<[u64; 5]> {
+        loop {
+            let counts = self.counts()?;
+            if counts[4] == 0 {
+                return Ok(counts);
+            }
+            if ended.elapsed() > PATIENCE {
+                return Err(format!("{} records are still queued", counts[4]).into());
+            }
+            thread::sleep(Duration::from_millis(100));
+        }
+    }
+
+    /// The counts of records: seen, stored, folded, dropped, queued or in the spool.
     fn counts(&self) -> Result<[u64; 5]> {
         let mut stream = TcpStream::connect(self.admin.to_string())?;
         stream
@@ -143,6 +234,8 @@ sites:
         for (count, name) in counts.iter_mut().zip(names) {
             *count = number(name)?;
         }
+        let spool = text.lines().find_map(|line| line.strip_prefix("beadle_spool_records "));
+        counts[4] += spool.map_or(Ok(0.0), str::parse)? as u64;
         Ok(counts)
     }
 }
@@ -155,16 +248,7 @@ fn flood(wrk: &Wrk, program: &Program, crawler: Option<Kind>, time: Duration) ->
     let flood = crawler.map(Run::end).transpose()?;
     let person = person.end()?;
     let ended = Instant::now();
-    let counts = loop {
-        let counts = program.counts()?;
-        if counts[4] == 0 {
-            break counts;
-        }
-        if ended.elapsed() > PATIENCE {
-            return Err(format!("{} records are still queued", counts[4]).into());
-        }
-        thread::sleep(Duration::from_millis(100));
-    };
+    let counts = program.written(ended)?;
     let written = ended.elapsed();
     let cpu = program.process.cpu_time()?.saturating_sub(before);
     let [seen, stored, folded, dropped, _] = counts;

@@ -15,6 +15,7 @@ use serde_json::Value;
 use crate::support::{
     BROWSER,
     client::Request,
+    conditions::is_full_size,
     free_port,
     origin::Origin,
     program::{Beadle, PROGRAM, Setup, json_lines, try_status},
@@ -243,14 +244,17 @@ impl Load {
 }
 
 #[test]
-fn a_server_that_is_killed_hung_or_slow_fails_no_request_and_the_states_merge() {
+fn a_server_that_is_killed_hung_slow_or_full_fails_no_request_and_the_states_merge() {
     let Some(mut valkey) = Valkey::start() else { return };
     let origin = Origin::plain();
     let slow = Slow::start(valkey.port);
     let one = setup(origin.port, &valkey.url(), "one").start();
     let two = setup(origin.port, &format!("redis://127.0.0.1:{}", slow.port), "two").start();
     wait_for_nodes(&[&one, &two]);
-    let loads = [Load::start(one.port), Load::start(two.port)];
+    // With the program as it is shipped, the full size is more than a thousand requests a second.
+    let threads = if is_full_size() { 3 } else { 1 };
+    let loads: Vec<_> = [one.port, two.port].repeat(threads).into_iter().map(Load::start).collect();
+    let began = Instant::now();
     // Killed: its data is lost, too.
     valkey.kill();
     one.wait_for_metric("beadle_fleet_up", 0.0);
@@ -278,11 +282,24 @@ fn a_server_that_is_killed_hung_or_slow_fails_no_request_and_the_states_merge() 
     assert_eq!(two.metric("beadle_fleet_alone"), 0.0, "{}", two.stderr());
     assert_eq!((one.metric("beadle_fleet_nodes"), two.metric("beadle_fleet_nodes")), (2.0, 2.0));
     slow.delay.store(0, Ordering::Relaxed);
+    // Full: it answers, and takes nothing.
+    assert!(valkey.ask(&["CONFIG", "SET", "maxmemory", "1mb"]).contains("OK"));
+    one.wait_for_stderr("fleet.full");
+    one.wait_for_metric("beadle_fleet_alone", 1.0);
+    assert!(valkey.ask(&["CONFIG", "SET", "maxmemory", "0"]).contains("OK"));
+    one.wait_for_metric("beadle_fleet_alone", 0.0);
+    two.wait_for_metric("beadle_fleet_alone", 0.0);
+    let (seconds, mut all, mut slowest) = (began.elapsed().as_secs_f64(), 0, 0);
     for load in loads {
         let [requests, failed, longest] = load.stop();
         assert!(requests > 100 && failed == 0, "{failed} of {requests} failed");
         assert!(longest < 2_000, "a request took {longest} ms");
+        (all, slowest) = (all + requests, longest.max(slowest));
     }
+    let rate = all as f64 / seconds;
+    eprintln!(
+        "{all} requests in {seconds:.0} s, {rate:.0} a second; the longest wait {slowest} ms"
+    );
 }
 
 /// A proxy of TCP that hands answers over late.
