@@ -123,7 +123,7 @@ fn compare_stores(tools: &Tools, server: &str, time: Duration) -> Result<()> {
     for (store, nodes) in
         [(Store::Sqlite, 1), (Store::ClickHouse(&address), 1), (Store::ClickHouse(&address), 3)]
     {
-        let place = Place { store, detail: "100000000" };
+        let place = Place { store, detail: "1000000" };
         let start = |_| Program::start(tools, folder.path(), place, origin_address);
         let programs: Vec<Program> = (0..nodes).map(start).collect::<Result<_>>()?;
         let kind = crawler(Pace::Unbounded);
