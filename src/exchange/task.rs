@@ -118,9 +118,15 @@ impl Member {
 
     /// Tells what is left, then says goodbye.
     async fn leave(&mut self) -> Result<(), Failure> {
-        self.exchange(false).await?;
-        while !self.gossip.is_told() {
+        // Without the fleet's time, no exchange tells anything, however often it is tried.
+        if self.fleet_time(self.moment()).is_none() {
+            return Ok(());
+        }
+        loop {
             self.exchange(false).await?;
+            if self.gossip.is_told() {
+                break;
+            }
         }
         self.exchange(true).await.map(drop)
     }
@@ -168,9 +174,7 @@ impl Member {
     }
 
     async fn ask(&mut self, commands: &Pipeline) -> Result<Replies, Failure> {
-        let link = self.link.as_mut();
-        let link = link.ok_or_else(|| Failure::Unreachable("no connection".to_owned()))?;
-        Ok(Replies::new(link.ask(commands).await?))
+        Ok(Replies::new(connected(&mut self.link)?.ask(commands).await?))
     }
 
     /// One exchange. Whether there is more to read.
@@ -205,7 +209,6 @@ impl Member {
         if !periods.is_empty() {
             editions.extend(self.state.known_bytes());
         }
-        let removed = std::mem::take(&mut self.removed);
         let round = Round {
             keys: &self.settings.keys,
             gossip: &self.gossip,
@@ -216,20 +219,21 @@ impl Member {
             report: report.as_ref(),
             editions,
             wanted,
-            removed: &removed,
+            removed: &self.removed,
             periods,
             trims: is_trimmed,
             lease: is_leased.then_some(self.progress.has_lease),
         };
         let (commands, writes) = round.commands();
-        let link = self.link.as_mut();
-        let link = link.ok_or_else(|| Failure::Unreachable("no connection".to_owned()))?;
+        let link = connected(&mut self.link)?;
         let sent = self.handles.clock.moment().steady;
         let answer = link.ask(&commands).await?;
         let received = self.handles.clock.moment().steady;
         let answer = round.read(Replies::new(answer), writes)?;
         let written: Vec<String> = round.editions.into_iter().map(|(id, _)| id).collect();
         self.written.extend(written);
+        // Only now: after a failure, they are to be removed yet.
+        self.removed.clear();
         self.rewrites &= !is_due;
         self.state.clocks.note(sent, received, answer.time);
         for (due, every, was_done) in [
@@ -287,8 +291,7 @@ impl Member {
         moment: Moment,
         (now, shift): (i64, Shift),
     ) -> Result<(), Failure> {
-        let link = self.link.as_mut();
-        let link = link.ok_or_else(|| Failure::Unreachable("no connection".to_owned()))?;
+        let link = connected(&mut self.link)?;
         let registers = load(link, &self.settings.keys, (now, self.settings.window), shift).await?;
         self.take_registers(registers, moment);
         Ok(())
@@ -315,6 +318,11 @@ impl Member {
             self.handles.fellowship.troubles.store(Arc::new(troubles));
         }
     }
+}
+
+/// The connection, if there is one.
+fn connected(link: &mut Option<Link>) -> Result<&mut Link, Failure> {
+    link.as_mut().ok_or_else(|| Failure::Unreachable("no connection".to_owned()))
 }
 
 /// Notes when this node becomes alone, even while an exchange waits for the server.
