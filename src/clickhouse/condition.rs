@@ -5,14 +5,28 @@ use std::fmt::{self, Display, Write};
 use crate::{counts::Question, escape, record::Filter};
 
 /// Conditions that all have to hold; empty is none.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Conditions(String);
+#[derive(Clone, Debug)]
+pub(super) struct Conditions {
+    clause: &'static str,
+    text: String,
+}
+
+impl Default for Conditions {
+    fn default() -> Self {
+        Self { clause: "WHERE", text: String::new() }
+    }
+}
 
 impl Conditions {
+    /// Conditions that are checked first: of rows that don't meet them, the server reads no other column.
+    fn first() -> Self {
+        Self { clause: "PREWHERE", text: String::new() }
+    }
+
     pub(super) fn require(&mut self, condition: impl Display) {
-        let link = if self.0.is_empty() { "WHERE" } else { "AND" };
+        let link = if self.is_empty() { self.clause } else { "AND" };
         // Writing into a text cannot fail.
-        let _ = write!(self.0, " {link} {condition}");
+        let _ = write!(self.text, " {link} {condition}");
     }
 
     /// Requires the value in any case of its letters; nothing without a value.
@@ -20,12 +34,26 @@ impl Conditions {
         let Some(wanted) = wanted else { return };
         self.require(format_args!("lower({column}) = {}", text(&wanted.to_ascii_lowercase())));
     }
+
+    /// Requires the names of the filter.
+    pub(super) fn require_names(&mut self, filter: &Filter) {
+        let Filter { site, product_token, purpose, action, .. } = filter;
+        self.require_name("site", site.as_ref());
+        self.require_name("product_token", product_token.as_ref());
+        self.require_name("purpose", purpose.as_ref());
+        self.require_name("action", action.as_ref());
+    }
+
+    /// Whether there is none.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
 }
 
 /// The clause with its leading space; nothing without a condition.
 impl Display for Conditions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.text)
     }
 }
 
@@ -56,16 +84,13 @@ pub(super) fn require_hours(conditions: &mut Conditions, first: i64, last: i64) 
     conditions.require(format_args!("hour BETWEEN {first} AND {last}"));
 }
 
-/// The conditions on the values of records, but for their times.
+/// The conditions on the values of records, but for their times; checked first.
 pub(super) fn of_filter(filter: &Filter) -> Conditions {
-    let mut conditions = Conditions::default();
+    let mut conditions = Conditions::first();
     if let Some(id) = &filter.id {
         conditions.require(format_args!("id = {}", text(id)));
     }
-    conditions.require_name("site", filter.site.as_ref());
-    conditions.require_name("product_token", filter.product_token.as_ref());
-    conditions.require_name("purpose", filter.purpose.as_ref());
-    conditions.require_name("action", filter.action.as_ref());
+    conditions.require_names(filter);
     if let Some(path) = &filter.path {
         conditions.require(format_args!("path LIKE {}", text(&like(path))));
     }

@@ -15,7 +15,7 @@ pub use self::{
     origin::Origin,
     reader::Reader,
     schema::{check, migrate},
-    table::Table,
+    table::{RECORD_HOURS, Table},
 };
 
 mod client; // requests with deadlines
@@ -23,6 +23,7 @@ mod condition; // conditions in SQL, with foreign texts quoted
 mod counts; // counts by hour, read into memory
 mod editions; // editions with their periods in the fleet
 mod error; // failures, with the server's own words
+mod hours; // the hours in which records can be
 mod insert; // rows of one table, ready to be sent
 mod names; // the names in records and counts
 mod origin; // the source of rows

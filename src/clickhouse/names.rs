@@ -5,6 +5,7 @@ use serde::Deserialize;
 use super::{
     condition::text,
     reader::{Number, Reader},
+    table::RECORD_HOURS,
 };
 use crate::{
     record::{Error, MOST_NAMES, NameFound, NameKind},
@@ -25,7 +26,7 @@ impl Reader {
         let wanted = text(&name.to_ascii_lowercase());
         let columns = columns(kind);
         for (table, column) in columns {
-            // The server stops at the first one. In counts there are far fewer rows than records.
+            // The server stops at the first one. These tables have far fewer rows than records.
             let sql = format!(
                 "SELECT toUInt64(1) AS number FROM {table} WHERE lower({column}) = {wanted} LIMIT 1"
             );
@@ -62,8 +63,8 @@ impl Reader {
 /// The columns with names of a kind, by table; the smallest table first.
 const fn columns(kind: NameKind) -> &'static [(&'static str, &'static str)] {
     match kind {
-        NameKind::Site => &[("publications", "site"), ("counts", "site"), ("violations", "site")],
-        NameKind::ProductToken => &[("counts", "product_token"), ("violations", "product_token")],
+        NameKind::Site => &[("publications", "site"), ("counts", "site"), (RECORD_HOURS, "site")],
+        NameKind::ProductToken => &[("counts", "product_token"), (RECORD_HOURS, "product_token")],
         NameKind::Purpose => &[("counts", "purpose")],
     }
 }

@@ -129,16 +129,21 @@ impl Reader {
         listing: &mut Listing,
     ) -> Result<(), Error> {
         let once = self.once(range)?;
-        if let Some(near) = near(filter).map(|near| near.within(range)) {
-            self.list_range(&Way { filter, is_backward, once }, near, limit, listing)?;
-            if !listing.records.is_empty() {
-                return Ok(());
+        let way = Way { filter, is_backward, once };
+        let parts = match time(filter) {
+            Some(time) => {
+                self.list_ranges(&way, &[Range::near(time).within(range)], limit, listing)?;
+                if !listing.records.is_empty() {
+                    return Ok(());
+                }
+                vec![Range::far(time).within(range)]
             }
-        }
-        let mut windows = Windows::new(range, extent.first_window(limit), is_backward);
+            None => self.parts(filter, range)?,
+        };
+        let mut windows = Windows::new(parts, extent.first_window(limit), is_backward);
         while let Some(window) = windows.next() {
             let before = listing.records.len();
-            self.list_range(&Way { filter, is_backward, once }, window, limit, listing)?;
+            self.list_ranges(&way, &window, limit, listing)?;
             let found = listing.records.len();
             if found >= limit {
                 break;
@@ -151,32 +156,32 @@ impl Reader {
         Ok(())
     }
 
-    /// Adds the records of a range, up to the limit.
-    fn list_range(
+    /// Adds the records of these ranges, up to the limit.
+    fn list_ranges(
         &self,
         way: &Way<'_>,
-        range: Range,
+        ranges: &[Range],
         limit: usize,
         listing: &mut Listing,
     ) -> Result<(), Error> {
         let Way { filter, is_backward, once } = *way;
         let (order, behind) = if is_backward { ("DESC", '<') } else { ("ASC", '>') };
-        let mut conditions = conditions(filter, range);
+        let (values, mut times) = (condition::of_filter(filter), within(ranges));
         loop {
             let portion = limit.saturating_sub(listing.records.len()).min(PORTION);
-            if portion == 0 || range.is_empty() {
+            if portion == 0 || Range::around_all(ranges).is_empty() {
                 return Ok(());
             }
             let sql = format!(
-                "SELECT {RECORD} FROM violations{conditions} \
+                "SELECT {RECORD} FROM violations{values}{times} \
                  ORDER BY sequence {order}, id {order}{once} LIMIT {portion}"
             );
             let rows: Vec<Row> = self.all(&sql)?;
             let is_last = rows.len() < portion;
             if let Some(Row { sequence, id, .. }) = rows.last() {
-                conditions.require(format_args!("sequence {behind}= {sequence}"));
+                times.require(format_args!("sequence {behind}= {sequence}"));
                 let id = text(id);
-                conditions.require(format_args!("(sequence != {sequence} OR id {behind} {id})"));
+                times.require(format_args!("(sequence != {sequence} OR id {behind} {id})"));
             }
             for row in rows {
                 let sequence = row.sequence;
@@ -201,10 +206,10 @@ impl Reader {
     /// # Errors
     /// Where the server cannot be used.
     pub fn count_records(&self, filter: &Filter) -> Result<u64, Error> {
-        let range = Range::of(filter);
+        let range = self.range(filter)?;
         let number = self.number(range)?;
-        let conditions = conditions(filter, range);
-        let sql = format!("SELECT {number} AS number FROM violations{conditions}");
+        let (values, times) = (condition::of_filter(filter), within(&[range]));
+        let sql = format!("SELECT {number} AS number FROM violations{values}{times}");
         Ok(self.one::<Number>(&sql)?.map_or(0, |found| found.number))
     }
 
@@ -217,19 +222,24 @@ impl Reader {
         filter: &Filter,
         by: &[RecordColumn],
     ) -> Result<Vec<(Vec<Text>, u64)>, Error> {
-        let range = Range::of(filter);
+        let range = self.range(filter)?;
         let number = self.number(range)?;
-        let conditions = conditions(filter, range);
+        let (conditions, times) = (condition::of_filter(filter), within(&[range]));
         let all = |of: fn(RecordColumn) -> &'static str| {
             by.iter().map(|column| of(*column)).collect::<Vec<_>>().join(", ")
         };
         let (values, keys) = (all(value), all(key));
         let sql = format!(
-            "SELECT [{values}] AS keys, {number} AS number FROM violations{conditions} \
+            "SELECT [{values}] AS keys, {number} AS number FROM violations{conditions}{times} \
              GROUP BY {keys}"
         );
         let groups: Vec<Group> = self.all(&sql)?;
         Ok(groups.into_iter().map(|group| (group.keys, group.number)).collect())
+    }
+
+    /// The range of all records that the filter selects.
+    fn range(&self, filter: &Filter) -> Result<Range, Error> {
+        Ok(Range::around_all(&self.parts(filter, Range::of(filter))?))
     }
 
     /// The days of records that were sent again, within the range.
@@ -324,25 +334,25 @@ impl Row {
     }
 }
 
-/// The conditions on records within a range.
-fn conditions(filter: &Filter, range: Range) -> Conditions {
-    let mut conditions = condition::of_filter(filter);
+/// The conditions on the times of records.
+fn within(ranges: &[Range]) -> Conditions {
+    let mut conditions = Conditions::default();
     // A condition that all records meet would only be read.
-    if range != Range::ALL {
-        let [first_day, last_day] = range.days();
-        let Range { first, last } = range;
+    if ranges != [Range::ALL] {
+        let [first_day, last_day] = Range::around_all(ranges).days();
         conditions.require(format_args!("day BETWEEN {first_day} AND {last_day}"));
-        conditions.require(format_args!("sequence BETWEEN {first} AND {last}"));
+        let within = |Range { first, last }: &Range| format!("sequence BETWEEN {first} AND {last}");
+        let within = ranges.iter().map(within).collect::<Vec<_>>().join(" OR ");
+        conditions.require(format_args!("({within})"));
     }
     conditions
 }
 
-/// The range in which a record with the filter's id should be: a UUIDv7 has the time.
-fn near(filter: &Filter) -> Option<Range> {
-    let id = filter.id.as_ref()?;
+/// The time in the filter's id, in milliseconds, if it is a UUIDv7 (RFC 9562 §5.7).
+fn time(filter: &Filter) -> Option<u64> {
+    let id = filter.id.as_ref().filter(|id| id.as_bytes().get(14) == Some(&b'7'))?;
     let [first, second] = [id.get(..8)?, id.get(9..13)?];
-    let millisecond = u64::from_str_radix(&format!("{first}{second}"), 16).ok()?;
-    Some(Range::around(millisecond))
+    u64::from_str_radix(&format!("{first}{second}"), 16).ok()
 }
 
 /// The value of a column in a group.

@@ -1,5 +1,8 @@
 //! The tables that rows go to.
 
+/// The table of the hours that have records, which the server fills itself.
+pub const RECORD_HOURS: &str = "record_hours";
+
 /// A table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Table {

@@ -1,5 +1,7 @@
 //! Ranges of sequence numbers, and a way through them in windows that grow.
 
+use std::collections::VecDeque;
+
 use jiff::{Timestamp, civil::Date, tz::Offset};
 
 use super::rows::{BELOW_TIME, day};
@@ -9,6 +11,13 @@ use crate::record::Filter;
 const DAY: u64 = 24 * 3_600_000;
 /// How far from the time of its id a record is looked for first, in milliseconds.
 const NEAR: u64 = 600_000;
+/// How far it is looked for at all: an id of this form is made at the time of its record, but clocks
+/// are set back.
+const FAR: u64 = DAY;
+/// The milliseconds of an hour.
+const HOUR: u64 = 3_600_000;
+/// The most ranges of a window.
+const MOST_RANGES: usize = 64;
 /// How many times larger a window is than one with few records.
 const GROWTH: u64 = 4;
 
@@ -27,10 +36,10 @@ pub(super) struct Extent {
     pub(super) rows: u64,
 }
 
-/// Windows from one end of a range to the other.
+/// Windows from one end of ranges to the other.
 #[derive(Debug)]
 pub(super) struct Windows {
-    rest: Range,
+    rest: VecDeque<Range>,
     length: u64,
     is_backward: bool,
 }
@@ -54,11 +63,34 @@ impl Range {
     }
 
     /// Some minutes around a time.
-    pub(super) fn around(millisecond: u64) -> Self {
-        let at = |millisecond| sequence_of(millisecond);
+    pub(super) const fn near(millisecond: u64) -> Self {
+        Self::around(millisecond, NEAR)
+    }
+
+    /// A day before and after a time.
+    pub(super) const fn far(millisecond: u64) -> Self {
+        Self::around(millisecond, FAR)
+    }
+
+    const fn around(millisecond: u64, reach: u64) -> Self {
         Self {
-            first: at(millisecond.saturating_sub(NEAR)),
-            last: at(millisecond.saturating_add(NEAR)),
+            first: sequence_of(millisecond.saturating_sub(reach)),
+            last: sequence_of(millisecond.saturating_add(reach)),
+        }
+    }
+
+    /// Hours since 1970, from the first to the last one.
+    pub(super) fn of_hours(first: u32, last: u32) -> Self {
+        let begin = |hour: u64| sequence_of(hour * HOUR);
+        Self { first: begin(first.into()), last: begin(u64::from(last) + 1) - 1 }
+    }
+
+    /// From the first number of these to the last one; the empty range of none.
+    pub(super) fn around_all(ranges: &[Self]) -> Self {
+        match ranges {
+            [first, .., last] => Self { first: first.first, last: last.last },
+            [one] => *one,
+            [] => Self { first: 1, last: 0 },
         }
     }
 
@@ -94,8 +126,10 @@ impl Extent {
 }
 
 impl Windows {
-    pub(super) const fn new(range: Range, length: u64, is_backward: bool) -> Self {
-        Self { rest: range, length, is_backward }
+    /// Windows in these ranges, which are in order.
+    pub(super) fn new(ranges: Vec<Range>, length: u64, is_backward: bool) -> Self {
+        let rest = ranges.into_iter().filter(|range| !range.is_empty()).collect();
+        Self { rest, length, is_backward }
     }
 
     /// Chooses the length of the next window by what was found in this one, of so many that the server
@@ -107,33 +141,43 @@ impl Windows {
             self.length = (self.length / GROWTH).max(1_000 << BELOW_TIME);
         }
     }
+
+    /// Takes the next numbers, so many and one at most.
+    fn take(&mut self, wanted: u64) -> Option<Range> {
+        if self.is_backward {
+            let Range { first, last } = self.rest.pop_back()?;
+            let from = last.saturating_sub(wanted).max(first);
+            if from > first {
+                self.rest.push_back(Range { first, last: from - 1 });
+            }
+            Some(Range { first: from, last })
+        } else {
+            let Range { first, last } = self.rest.pop_front()?;
+            let to = first.saturating_add(wanted).min(last);
+            if to < last {
+                self.rest.push_front(Range { first: to + 1, last });
+            }
+            Some(Range { first, last: to })
+        }
+    }
 }
 
+/// The ranges of each window are in order, also from window to window on the way back.
 impl Iterator for Windows {
-    type Item = Range;
+    type Item = Vec<Range>;
 
-    fn next(&mut self) -> Option<Range> {
-        let Range { first, last } = self.rest;
-        if self.rest.is_empty() {
-            return None;
+    fn next(&mut self) -> Option<Vec<Range>> {
+        let mut window = Vec::new();
+        let mut wanted = self.length;
+        while wanted > 0 && window.len() < MOST_RANGES {
+            let Some(range) = self.take(wanted) else { break };
+            wanted = wanted.saturating_sub(range.last - range.first);
+            window.push(range);
         }
-        let length = self.length;
-        let (window, rest) = if self.is_backward {
-            let from = last.saturating_sub(length).max(first);
-            // The first number of all has none before it.
-            let rest = from
-                .checked_sub(1)
-                .map_or(Range { first: 1, last: 0 }, |last| Range { first, last });
-            (Range { first: from, last }, rest)
-        } else {
-            let to = first.saturating_add(length).min(last);
-            let rest = to
-                .checked_add(1)
-                .map_or(Range { first: 1, last: 0 }, |first| Range { first, last });
-            (Range { first, last: to }, rest)
-        };
-        self.rest = rest;
-        Some(window)
+        if self.is_backward {
+            window.reverse();
+        }
+        (!window.is_empty()).then_some(window)
     }
 }
 
@@ -172,28 +216,54 @@ mod tests {
     use super::*;
 
     #[test]
-    fn windows_cover_a_range_once_from_either_end() {
+    fn windows_cover_ranges_once_from_either_end() {
+        const MAX: u64 = u64::MAX;
+        let many: Vec<_> = (0..1_000).map(|number| (number * 100, number * 100 + 7)).collect();
         for is_backward in [false, true] {
-            for range in [(0, 0), (0, 100), (7, 1_000_000), (u64::MAX - 9, u64::MAX)] {
-                let range = Range { first: range.0, last: range.1 };
-                let mut way = Windows::new(range, 10, is_backward);
+            for ranges in [
+                &[(0, 0)][..],
+                &[(0, 100)],
+                &[(7, 1_000_000)],
+                &[(MAX - 9, MAX)],
+                &[(0, 0), (2, 3), (70, 1_000), (2_000, 2_001), (MAX, MAX)],
+                &many,
+            ] {
+                let ranges: Vec<_> =
+                    ranges.iter().map(|&(first, last)| Range { first, last }).collect();
+                let mut way = Windows::new(ranges.clone(), 10, is_backward);
                 let mut windows = Vec::new();
                 while let Some(window) = way.next() {
+                    assert!((1..=MOST_RANGES).contains(&window.len()));
                     windows.push(window);
                     way.found(0, 100);
                 }
+                assert!(windows.len() < 12 + ranges.len() / MOST_RANGES);
                 if is_backward {
                     windows.reverse();
                 }
-                assert_eq!(windows.first().map(|one| one.first), Some(range.first));
-                assert_eq!(windows.last().map(|one| one.last), Some(range.last));
-                for pair in windows.windows(2) {
-                    assert_eq!(pair[0].last + 1, pair[1].first);
+                // Joined again, where one was cut, they are the same.
+                let mut joined: Vec<Range> = Vec::new();
+                for range in windows.into_iter().flatten() {
+                    match joined.last_mut() {
+                        Some(last) if last.last + 1 == range.first => last.last = range.last,
+                        _ => joined.push(range),
+                    }
                 }
-                assert!(windows.len() < 12);
+                assert_eq!(joined, ranges);
             }
         }
-        assert_eq!(Windows::new(Range { first: 1, last: 0 }, 10, true).next(), None);
+        let none = vec![Range { first: 1, last: 0 }];
+        assert_eq!(Windows::new(none, 10, true).next(), None);
+    }
+
+    #[test]
+    fn an_hour_has_its_own_numbers() {
+        let [first, second] = [Range::of_hours(0, 0), Range::of_hours(1, 2)];
+        assert_eq!(first, Range { first: 0, last: (3_600_000 << 22) - 1 });
+        assert_eq!(second, Range { first: 3_600_000 << 22, last: ((3 * 3_600_000) << 22) - 1 });
+        assert_eq!(Range::around_all(&[first, second]), Range { first: 0, last: second.last });
+        assert_eq!(Range::around_all(&[first]), first);
+        assert!(Range::around_all(&[]).is_empty());
     }
 
     #[test]

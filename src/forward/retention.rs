@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use jiff::{Timestamp, tz::Offset};
 use serde::Deserialize;
 
-use crate::clickhouse::{Client, Error, Table};
+use crate::clickhouse::{Client, Error, RECORD_HOURS, Table};
 
 /// The time from the start to the first pass, and between two passes.
 const FIRST: Duration = Duration::from_secs(60);
@@ -18,15 +18,16 @@ const LEEWAY: u64 = 3600;
 /// How long the server may take for a statement.
 const DEADLINE: Duration = Duration::from_secs(30);
 /// The tables with a partition for each day, and those with one for each month.
-const BY_DAY: [Table; 6] = [
-    Table::Violations,
-    Table::Counts,
-    Table::Places,
-    Table::People,
-    Table::Referrals,
-    Table::DaysSentAgain,
+const BY_DAY: [&str; 7] = [
+    Table::Violations.name(),
+    RECORD_HOURS,
+    Table::Counts.name(),
+    Table::Places.name(),
+    Table::People.name(),
+    Table::Referrals.name(),
+    Table::DaysSentAgain.name(),
 ];
-const BY_MONTH: [Table; 2] = [Table::CountedHours, Table::Overflow];
+const BY_MONTH: [&str; 2] = [Table::CountedHours.name(), Table::Overflow.name()];
 
 /// The schedule.
 #[derive(Debug)]
@@ -72,7 +73,7 @@ impl Retention {
         let mut removed = 0;
         for table in BY_DAY {
             let count = drop_oldest(client, table, oldest)?;
-            removed += if table == Table::Violations { count } else { 0 };
+            removed += if table == Table::Violations.name() { count } else { 0 };
         }
         for table in BY_MONTH {
             drop_oldest(client, table, oldest / 100)?;
@@ -91,8 +92,7 @@ fn oldest_day(now: i64, keep: Duration) -> u32 {
 }
 
 /// Drops the oldest partition that is older, and returns the number of its rows.
-fn drop_oldest(client: &Client, table: Table, oldest: u32) -> Result<u64, Error> {
-    let name = table.name();
+fn drop_oldest(client: &Client, name: &str, oldest: u32) -> Result<u64, Error> {
     let sql = format!(
         "SELECT partition, toUInt64(sum(rows)) AS count FROM system.parts \
          WHERE database = currentDatabase() AND table = '{name}' AND active \
