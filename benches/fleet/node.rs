@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use beadle::{
-    conduct::{Conduct, Contact, Network, Reader, Sighting, SiteConduct},
+    conduct::{Conduct, Network, Reader, Sighting, SiteConduct},
     crawlers::{Claim, Crawler, Name, Outcome, Standing},
     enforce::{
         self, Action, Case, Edition, EditionId, Elsewhere, History, Knowledge, KnownEditions,
@@ -158,8 +158,9 @@ impl Node {
         claim.primary().map(rung).unwrap_or_default()
     }
 
-    pub(crate) fn set_contact(&self, contact: Contact) {
-        self.conduct.set_contact(contact);
+    /// Notes that it hears of the others until this time.
+    pub(crate) fn keep_contact(&self, until: u64) {
+        self.conduct.keep_contact(self.moment(until).steady, true);
     }
 
     fn claim<'a>(&'a self, client: &'a Client) -> Claim<'a> {
@@ -191,7 +192,7 @@ impl Knowledge for Visit<'_> {
     }
 
     fn may_miss_editions(&self) -> bool {
-        self.node.conduct.excuses()
+        self.node.conduct.excuses(self.moment)
     }
 }
 

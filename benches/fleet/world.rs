@@ -10,7 +10,7 @@
 use std::{sync::Arc, time::Duration};
 
 use beadle::{
-    conduct::{Contact, Observations},
+    conduct::Observations,
     enforce::{Action, Edition, Reason, Rung},
     metrics::Metrics,
     policy::Policy,
@@ -148,12 +148,8 @@ impl World {
             self.cut_or_heal(node);
             if self.links[node].next <= now {
                 self.links[node].next = now + EXCHANGE;
-                match self.links[node].cut {
-                    None => self.exchange(node),
-                    Some(_) if now - self.links[node].last_exchange >= ALONE => {
-                        self.nodes[node].set_contact(Contact::LostExcuse);
-                    }
-                    Some(_) => {}
+                if self.links[node].cut.is_none() {
+                    self.exchange(node);
                 }
             }
         }
@@ -192,12 +188,9 @@ impl World {
 
     fn exchange(&mut self, node: usize) {
         let now = self.now;
-        let was_alone = now - self.links[node].last_exchange >= ALONE;
         self.take_in(node);
         self.links[node].last_exchange = now;
-        if was_alone {
-            self.nodes[node].set_contact(Contact::Kept);
-        }
+        self.nodes[node].keep_contact(now + ALONE);
         let (announced, ended) = self.advance(node);
         let moment = self.nodes[node].moment(now);
         let news = self.nodes[node].conduct.collect(moment);

@@ -1,14 +1,16 @@
 //! The place of this node in its fleet, as the request path sees it.
 
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::{
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
+    time::Duration,
+};
 
 use super::collector::Collector;
 
 /// What a node hears of the others.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Contact {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Contact {
     /// It hears of them, or there are none.
-    #[default]
     Kept,
     /// It hears nothing, and judges by what it knows.
     LostJudge,
@@ -17,9 +19,15 @@ pub enum Contact {
     LostExcuse,
 }
 
-/// The contact in force.
-#[derive(Debug, Default)]
-pub(super) struct ContactInForce(AtomicU8);
+/// Until when the contact is kept. The steady clock decides, so that a process that was paused judges no
+/// request by what it heard before.
+#[derive(Debug)]
+pub(super) struct Contacts {
+    /// In milliseconds of the steady clock.
+    until: AtomicU64,
+    /// Whether violations are excused from then on.
+    excuses: AtomicBool,
+}
 
 /// The fleet of a request; without one, nothing of it costs a lock.
 #[derive(Clone, Copy, Debug)]
@@ -30,18 +38,26 @@ pub(super) struct Fleet<'a> {
     pub contact: Contact,
 }
 
-impl Contact {
-    const ALL: [Self; 3] = [Self::Kept, Self::LostJudge, Self::LostExcuse];
+impl Default for Contacts {
+    /// There are no others.
+    fn default() -> Self {
+        Self { until: AtomicU64::new(u64::MAX), excuses: AtomicBool::new(false) }
+    }
 }
 
-impl ContactInForce {
-    pub(super) fn get(&self) -> Contact {
-        let number = usize::from(self.0.load(Ordering::Relaxed));
-        Contact::ALL.get(number).copied().unwrap_or_default()
+impl Contacts {
+    pub(super) fn at(&self, steady: Duration) -> Contact {
+        let is_kept = steady < Duration::from_millis(self.until.load(Ordering::Relaxed));
+        match (is_kept, self.excuses.load(Ordering::Relaxed)) {
+            (true, _) => Contact::Kept,
+            (false, false) => Contact::LostJudge,
+            (false, true) => Contact::LostExcuse,
+        }
     }
 
-    pub(super) fn set(&self, contact: Contact) {
-        self.0.store(contact as u8, Ordering::Relaxed);
+    pub(super) fn keep(&self, until: Duration, excuses: bool) {
+        self.excuses.store(excuses, Ordering::Relaxed);
+        self.until.store(u64::try_from(until.as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 }
 

@@ -23,7 +23,6 @@ mod site; // ladder and breaker of one site
 mod weight; // the weight of a decision
 
 pub use self::{
-    fleet::Contact,
     label::label,
     ledger::{Fetches, Ledger, Reader, Reading, Readings},
     limiter::TooSoon,

@@ -5,7 +5,10 @@
 //! and fetches may come late, twice and in any order. The counts of breakers and paces are
 //! differences: each must come once.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::{
+    hash::{DefaultHasher, Hash, Hasher},
+    time::Duration,
+};
 
 use jiff::Timestamp;
 
@@ -14,10 +17,7 @@ use crate::{
     metrics::Metrics,
 };
 
-use super::{
-    collector::Collector, fleet::Contact, observations::Observations, site::SiteConduct,
-    weight::Conduct,
-};
+use super::{collector::Collector, observations::Observations, site::SiteConduct, weight::Conduct};
 
 /// The site with a name and its conduct, if the policy has one.
 pub type SiteByName<'a> = &'a dyn Fn(&str) -> Option<(&'a Site, &'a SiteConduct)>;
@@ -48,7 +48,7 @@ impl Conduct {
         metrics: &Metrics,
     ) {
         let Observations { fetches, forgotten, steps, ladder, openings, breaker, pace } = news;
-        let (now, fleet) = (moment.now, self.fleet());
+        let (now, fleet) = (moment.now, self.fleet(moment.steady));
         let mut hasher = DefaultHasher::new();
         from.hash(&mut hasher);
         let node = hasher.finish();
@@ -86,14 +86,15 @@ impl Conduct {
         self.ledger.heard_until(horizon);
     }
 
-    /// Notes whether this node hears of the others.
-    pub fn set_contact(&self, contact: Contact) {
-        self.contact.set(contact);
+    /// Notes that this node hears of the others until this time of the steady clock. From then on it is
+    /// alone, and excuses violations or not.
+    pub fn keep_contact(&self, until: Duration, excuses: bool) {
+        self.contacts.keep(until, excuses);
     }
 
     /// Whether another node may have published rules that this one has not heard of, and its
     /// violations are excused for that.
-    pub fn excuses(&self) -> bool {
-        self.fleet().excuses()
+    pub fn excuses(&self, moment: Moment) -> bool {
+        self.fleet(moment.steady).excuses()
     }
 }

@@ -1,9 +1,7 @@
 //! The weight of a decision: the conduct of the client and the site's breaker may change the
 //! action.
 
-use std::sync::OnceLock;
-
-use jiff::Timestamp;
+use std::{sync::OnceLock, time::Duration};
 
 use crate::{
     enforce::{self, Action, AppliedPace, Decision, Knowledge, Moment, Reason, Site},
@@ -12,7 +10,7 @@ use crate::{
 
 use super::{
     collector::Collector,
-    fleet::{ContactInForce, Fleet},
+    fleet::{Contacts, Fleet},
     label::label,
     ledger::Ledger,
     limiter::{Key, Limiter, TooSoon},
@@ -29,7 +27,7 @@ pub struct Conduct {
     redirects: Redirects,
     /// What the other nodes of a fleet have to hear of.
     pub(super) collector: OnceLock<Collector>,
-    pub(super) contact: ContactInForce,
+    pub(super) contacts: Contacts,
 }
 
 /// A request that comes sooner than its pace allows.
@@ -82,7 +80,7 @@ impl Conduct {
         }
         let site = sighting.site;
         let now = || knowledge.moment().now;
-        let fleet = self.fleet();
+        let fleet = self.fleet(knowledge.moment().steady);
         sighting.climb(&decision, now, (fleet, metrics));
         let is_block = decision.action == Action::Block;
         let PaceCheck { early, hop } = match is_block {
@@ -115,15 +113,15 @@ impl Conduct {
     pub fn settle(
         &self,
         (site, conduct): (&Site, &SiteConduct),
-        now: Timestamp,
+        moment: Moment,
         metrics: &Metrics,
     ) {
-        conduct.settle(site, now, (self.fleet(), metrics));
+        conduct.settle(site, moment.now, (self.fleet(moment.steady), metrics));
     }
 
-    /// The fleet of this node.
-    pub(super) fn fleet(&self) -> Fleet<'_> {
-        Fleet { collector: self.collector.get(), contact: self.contact.get() }
+    /// The fleet of this node, at this time of the steady clock.
+    pub(super) fn fleet(&self, steady: Duration) -> Fleet<'_> {
+        Fleet { collector: self.collector.get(), contact: self.contacts.at(steady) }
     }
 
     /// Measures a request against the pace of its crawler.

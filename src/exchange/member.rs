@@ -13,7 +13,7 @@ use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
 
 use crate::{
-    conduct::{Contact, LadderKey, Observations, Opening, RungStep, SiteConduct},
+    conduct::{LadderKey, Observations, Opening, RungStep, SiteConduct},
     enforce::{Edition, Moment, Site},
     fleet::{Position, Shift, Statement},
     policy::Alone,
@@ -201,7 +201,8 @@ impl Member {
     pub(super) fn succeeded(&self, began: Duration) {
         let millisecond = u64::try_from(began.as_millis()).unwrap_or(u64::MAX);
         self.exchanged_at.store(millisecond.max(1), Ordering::Relaxed);
-        note_contact(&self.handles, false, self.settings.alone);
+        self.handles.fellowship.is_alone.store(false, Ordering::Relaxed);
+        keep_contact(&self.handles, began.saturating_add(ALONE_AFTER), self.settings.alone);
     }
 
     /// Notes that the server answers.
@@ -246,20 +247,15 @@ impl Member {
     }
 }
 
-/// Notes for pages and for the judgement whether this node hears of the others.
-pub(super) fn note_contact(handles: &Handles, is_alone: bool, alone: Alone) {
-    handles.fellowship.is_alone.store(is_alone, Ordering::Relaxed);
-    handles.conduct.set_contact(match (is_alone, alone) {
-        (false, _) => Contact::Kept,
-        (true, Alone::Judge) => Contact::LostJudge,
-        (true, Alone::Excuse) => Contact::LostExcuse,
-    });
+/// Notes for the judgement until when this node hears of the others.
+pub(super) fn keep_contact(handles: &Handles, until: Duration, alone: Alone) {
+    handles.conduct.keep_contact(until, alone == Alone::Excuse);
 }
 
 /// Whether nothing was exchanged for too long, at this time of the steady clock.
 pub(super) fn is_alone(exchanged_at: &AtomicU64, steady: Duration) -> bool {
     let last = exchanged_at.load(Ordering::Relaxed);
-    last == 0 || steady.saturating_sub(Duration::from_millis(last)) > ALONE_AFTER
+    last == 0 || steady.saturating_sub(Duration::from_millis(last)) >= ALONE_AFTER
 }
 
 impl Kept {

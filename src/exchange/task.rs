@@ -1,7 +1,10 @@
 //! One exchange after the other, until the server ends.
 
 use std::{
-    sync::{Arc, atomic::AtomicU64},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
@@ -21,7 +24,7 @@ use crate::{
 use super::{
     failure::Failure,
     load::load,
-    member::{Member, is_alone, note_contact},
+    member::{Member, is_alone, keep_contact},
     replies::{self, Replies},
     round::{Answer, READ_AT_ONCE, Round},
     server::Link,
@@ -68,7 +71,8 @@ pub fn start(
     let (goodbye, goodbyes) = mpsc::channel(1);
     handles.conduct.start_collecting();
     let alone = settings.alone;
-    note_contact(&handles, true, alone);
+    handles.fellowship.is_alone.store(true, Ordering::Relaxed);
+    keep_contact(&handles, Duration::ZERO, alone);
     let member = Member::new(settings, handles.clone(), port, loaded);
     tokio::spawn(watch(handles, alone, Arc::clone(&member.exchanged_at)));
     tokio::spawn(run(member, goodbyes));
@@ -186,13 +190,12 @@ impl Member {
         }
         // What requests change from here on belongs to the next exchange.
         self.collect(moment, (now, shift));
-        let mut editions = self.state_editions(now);
         let steady = moment.steady;
         if self.dues.rewrite <= steady {
             self.dues.rewrite = steady.saturating_add(REWRITE);
             self.written.clear();
-            editions = self.state_editions(now);
         }
+        let mut editions = self.state_editions(now);
         let is_due = self.dues.report <= steady || is_goodbye;
         let report = is_due.then(|| self.report(now, shift));
         let published = self.handles.published.load_full();
@@ -334,7 +337,7 @@ async fn watch(handles: Handles, alone: Alone, exchanged_at: Arc<AtomicU64>) {
         let is_alone = is_alone(&exchanged_at, steady);
         if is_alone != was_alone {
             was_alone = is_alone;
-            note_contact(&handles, is_alone, alone);
+            handles.fellowship.is_alone.store(is_alone, Ordering::Relaxed);
             if is_alone {
                 handles.fellowship.alerts.set_sent_elsewhere(false);
             }

@@ -116,13 +116,6 @@ impl Roster {
         self.live(now).count()
     }
 
-    /// The nodes that were silent for more than [`LIVE`] without a goodbye.
-    pub fn silent(&self, now: i64) -> Vec<String> {
-        let is_live = |node: &&Node| now.saturating_sub(node.beat.at) < LIVE;
-        let silent = self.present().filter(|node| !is_live(node));
-        silent.map(|node| node.beat.node.clone()).collect()
-    }
-
     /// The longest time in milliseconds since which a live node was not heard.
     pub fn lag(&self, now: i64) -> i64 {
         let lags = self.live(now).map(|node| now.saturating_sub(node.heard_at.max(0)));

@@ -215,6 +215,6 @@ impl Knowledge for Visit<'_> {
     }
 
     fn may_miss_editions(&self) -> bool {
-        self.conduct.excuses()
+        self.conduct.excuses(self.moment)
     }
 }

@@ -202,11 +202,11 @@ impl Publisher {
 
     fn settle_conduct(&self) {
         let published = self.handles.published.load_full();
-        let now = self.handles.clock.moment().now;
+        let moment = self.handles.clock.moment();
         for number in 0..published.rulebook.sites().len() {
             if let Some((site, served)) = published.site(number) {
                 let metrics = &self.handles.metrics;
-                self.handles.conduct.settle((site, &served.conduct), now, metrics);
+                self.handles.conduct.settle((site, &served.conduct), moment, metrics);
             }
         }
     }

@@ -1,7 +1,6 @@
 //! Several nodes share what they see through a real Redis server, and none of them depends on it.
 
 use std::{
-    net::{Ipv4Addr, TcpListener, TcpStream},
     path::Path,
     sync::{
         Arc,
@@ -14,7 +13,7 @@ use serde_json::Value;
 
 use crate::support::{
     BROWSER,
-    client::Request,
+    client::{Client, Request},
     conditions::is_full_size,
     free_port,
     origin::Origin,
@@ -210,6 +209,34 @@ fn a_node_that_is_alone_keeps_its_rules_until_the_others_can_hear_of_new_ones() 
     assert_eq!(one.get("/private/x", "GPTBot/1.2").status, 200, "{}", one.stderr());
 }
 
+#[test]
+fn a_program_that_was_paused_refuses_nothing_by_rules_that_others_may_have_changed() {
+    let Some(valkey) = Valkey::start() else { return };
+    let origin = Origin::plain();
+    let line = Relay::to(valkey.port);
+    let one = setup(origin.port, &valkey.url(), "one").start();
+    let two = setup(origin.port, &format!("redis://127.0.0.1:{}", line.port), "two").start();
+    wait_for_nodes(&[&one, &two]);
+    let request = Request::get("/private/x").user_agent("GPTBot/1.2").bytes();
+    let mut clients: Vec<_> = (0..20).map(|_| Client::connect(two.port)).collect();
+    let statuses = |clients: &mut [Client]| {
+        let answers = clients.iter_mut().map(|client| client.response("GET").expect("an answer"));
+        answers.map(|answer| answer.status).collect::<Vec<_>>()
+    };
+    clients.iter_mut().for_each(|client| client.write(&request));
+    assert_eq!(statuses(&mut clients), [403; 20]);
+    two.signal("STOP");
+    // The other node does not wait for it any longer.
+    one.wait_for_metric("beadle_fleet_nodes", 1.0);
+    one.replace_policy(&one.policy_text().replace("/private/", "/other/"));
+    one.signal("HUP");
+    wait_for("the new rules", || (one.get("/private/x", "GPTBot/1.2").status == 200).then_some(()));
+    clients.iter_mut().for_each(|client| client.write(&request));
+    line.set(Line::Cut);
+    two.signal("CONT");
+    assert_eq!(statuses(&mut clients), [200; 20]);
+}
+
 /// Requests at a node without a pause, counted with their failures and the longest time.
 struct Load {
     stopped: Arc<AtomicBool>,
@@ -247,7 +274,7 @@ impl Load {
 fn a_server_that_is_killed_hung_slow_or_full_fails_no_request_and_the_states_merge() {
     let Some(mut valkey) = Valkey::start() else { return };
     let origin = Origin::plain();
-    let slow = Slow::start(valkey.port);
+    let slow = Relay::to(valkey.port);
     let one = setup(origin.port, &valkey.url(), "one").start();
     let two = setup(origin.port, &format!("redis://127.0.0.1:{}", slow.port), "two").start();
     wait_for_nodes(&[&one, &two]);
@@ -277,11 +304,11 @@ fn a_server_that_is_killed_hung_slow_or_full_fails_no_request_and_the_states_mer
     two.wait_for_metric("beadle_fleet_alone", 0.0);
     wait_for_nodes(&[&one, &two]);
     // Slow: two seconds for each answer keep the fleet together.
-    slow.delay.store(2_000, Ordering::Relaxed);
+    slow.set(Line::Slow(Duration::from_secs(2)));
     std::thread::sleep(Duration::from_secs(13));
     assert_eq!(two.metric("beadle_fleet_alone"), 0.0, "{}", two.stderr());
     assert_eq!((one.metric("beadle_fleet_nodes"), two.metric("beadle_fleet_nodes")), (2.0, 2.0));
-    slow.delay.store(0, Ordering::Relaxed);
+    slow.set(Line::Open);
     // Full: it answers, and takes nothing.
     assert!(valkey.ask(&["CONFIG", "SET", "maxmemory", "1mb"]).contains("OK"));
     one.wait_for_stderr("fleet.full");
@@ -300,49 +327,6 @@ fn a_server_that_is_killed_hung_slow_or_full_fails_no_request_and_the_states_mer
     eprintln!(
         "{all} requests in {seconds:.0} s, {rate:.0} a second; the longest wait {slowest} ms"
     );
-}
-
-/// A proxy of TCP that hands answers over late.
-struct Slow {
-    port: u16,
-    delay: Arc<AtomicU64>,
-}
-
-impl Slow {
-    fn start(to: u16) -> Self {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port is free");
-        let port = listener.local_addr().expect("it is bound").port();
-        let delay = Arc::<AtomicU64>::default();
-        let wait = Arc::clone(&delay);
-        std::thread::spawn(move || {
-            for client in listener.incoming().flatten() {
-                let Ok(server) = TcpStream::connect((Ipv4Addr::LOCALHOST, to)) else { continue };
-                let (to_client, from_server) =
-                    (client.try_clone().expect("a copy"), server.try_clone().expect("a copy"));
-                let none = Arc::<AtomicU64>::default();
-                pass(client, server, none);
-                pass(from_server, to_client, Arc::clone(&wait));
-            }
-        });
-        Self { port, delay }
-    }
-}
-
-fn pass(mut from: TcpStream, mut to: TcpStream, delay: Arc<AtomicU64>) {
-    use std::io::{Read, Write};
-    std::thread::spawn(move || {
-        let mut octets = [0; 65_536];
-        while let Ok(length) = from.read(&mut octets)
-            && length > 0
-        {
-            std::thread::sleep(Duration::from_millis(delay.load(Ordering::Relaxed)));
-            if to.write_all(&octets[..length]).is_err() {
-                break;
-            }
-        }
-        let _ = to.shutdown(std::net::Shutdown::Both);
-        let _ = from.shutdown(std::net::Shutdown::Both);
-    });
 }
 
 fn write_private(file: &Path, text: &str) {

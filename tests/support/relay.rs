@@ -17,7 +17,7 @@ pub(crate) enum Line {
     /// It forwards them.
     #[default]
     Open,
-    /// It forwards them after this time.
+    /// It forwards what the target sends after this time.
     Slow(Duration),
     /// It takes them and forwards nothing, as a firewall that drops.
     Silent,
@@ -48,8 +48,8 @@ impl Relay {
                 let copies = (near.try_clone(), far.try_clone());
                 let (Ok(near_too), Ok(far_too)) = copies else { continue };
                 open.lock().extend([near.try_clone(), far.try_clone()].into_iter().flatten());
-                pump(near, far, Arc::clone(&line));
-                pump(far_too, near_too, Arc::clone(&line));
+                pump(near, far, Direction::There, Arc::clone(&line));
+                pump(far_too, near_too, Direction::Back, Arc::clone(&line));
             }
         });
         relay
@@ -68,14 +68,22 @@ impl Relay {
     }
 }
 
-fn pump(mut from: TcpStream, mut to: TcpStream, line: Arc<Mutex<Line>>) {
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    /// To the target.
+    There,
+    /// From it.
+    Back,
+}
+
+fn pump(mut from: TcpStream, mut to: TcpStream, direction: Direction, line: Arc<Mutex<Line>>) {
     std::thread::spawn(move || {
         let mut buffer = vec![0; 64 << 10];
         while let Ok(length @ 1..) = from.read(&mut buffer) {
             let now = *line.lock();
             match now {
-                Line::Open => {}
-                Line::Slow(wait) => std::thread::sleep(wait),
+                Line::Slow(wait) if direction == Direction::Back => std::thread::sleep(wait),
+                Line::Open | Line::Slow(_) => {}
                 Line::Silent => continue,
                 Line::Cut => break,
             }

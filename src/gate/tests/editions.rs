@@ -10,7 +10,7 @@ use super::{
     world::{Message, World},
 };
 use crate::{
-    conduct::Contact,
+    enforce::Moment,
     violations::{RobotsRead, Violation},
 };
 
@@ -97,11 +97,15 @@ fn what_another_node_allows_now_is_no_violation_here() {
 fn a_node_that_hears_nothing_excuses_what_its_rules_disallow_if_the_policy_says_so() {
     let world = World::of(&new());
     world.fetch_robots_txt(GPTBOT, ONE);
-    for (contact, status) in
-        [(Contact::Kept, 403), (Contact::LostExcuse, 200), (Contact::LostJudge, 403)]
-    {
-        world.set_contact(contact);
-        assert_eq!(world.status_from(ONE, "/new/x", GPTBOT), status, "{contact:?}");
+    let end = Moment::at(world.now()).steady;
+    for (until, excuses, status) in [
+        (end + Duration::from_millis(1), true, 403),
+        // Nothing has to notice that the time is over: the process may have been paused.
+        (end, true, 200),
+        (end, false, 403),
+    ] {
+        world.keep_contact(until, excuses);
+        assert_eq!(world.status_from(ONE, "/new/x", GPTBOT), status, "{until:?} {excuses}");
     }
     assert_eq!((world.grace("GPTBot"), world.violations()), (1.0, 2));
 }

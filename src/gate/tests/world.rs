@@ -9,7 +9,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use jiff::Timestamp;
 
 use crate::{
-    conduct::{Conduct, Contact},
+    conduct::Conduct,
     enforce::{Edition, Elsewhere, Moment},
     evidence::Verifier,
     gate::{Gate, Reception, Request},
@@ -164,9 +164,9 @@ impl World {
         self.change(Change::Learned(vec![elsewhere]));
     }
 
-    /// The node hears of the others, or does not.
-    pub(super) fn set_contact(&self, contact: Contact) {
-        self.handles.conduct.set_contact(contact);
+    /// The node hears of the others until this time.
+    pub(super) fn keep_contact(&self, until: Duration, excuses: bool) {
+        self.handles.conduct.keep_contact(until, excuses);
     }
 
     fn change(&mut self, change: Change) {
