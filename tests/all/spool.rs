@@ -16,9 +16,10 @@ use crate::support::{
     GROUPS,
     clickhouse::{ClickHouse, FULL, Middle, PASS, SLOW},
     client::{Client, Request},
+    conditions::is_full_size,
     free_port,
     origin::Origin,
-    program::{Beadle, Setup},
+    program::{Beadle, Setup, json_lines},
     wait_for,
 };
 
@@ -27,10 +28,16 @@ const FIREFOX: &str = "Mozilla/5.0 (X11; Linux x86_64) Firefox/130.0";
 
 /// A site that refuses what its rules disallow, with records in the ClickHouse of this port.
 fn setup(origin: &Origin, clickhouse: u16, more: &str) -> Setup {
+    let database = format!("clickhouse://default@127.0.0.1:{clickhouse}/beadle");
+    setup_with(origin, &database, "spool_size: 16MiB", more)
+}
+
+/// The same with records in this database, which has these settings.
+fn setup_with(origin: &Origin, database: &str, settings: &str, more: &str) -> Setup {
     Setup::site(origin.port, &format!("{GROUPS}    enforcement: {{ mode: block }}\n")).violations(
         &format!(
-            "  database: clickhouse://default@127.0.0.1:{clickhouse}/beadle\n  \
-             clickhouse: {{ local: $DIR/beadle.db, spool: $DIR/spool, spool_size: 16MiB }}\n  \
+            "  database: {database}\n  \
+             clickhouse: {{ local: $DIR/beadle.db, spool: $DIR/spool, {settings} }}\n  \
              detail: 1000000\n{more}"
         ),
     )
@@ -55,7 +62,7 @@ struct Load {
 }
 
 impl Load {
-    /// About a thousand requests a second; with `bears_breaks`, a program that is killed is waited for.
+    /// A thousand requests a second and more, where the machine bears it; with `bears_breaks`, a program that is killed is waited for.
     fn start(port: u16, bears_breaks: bool) -> Self {
         let (is_over, sent) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
         let run = |thread: u64| {
@@ -109,7 +116,7 @@ fn run(port: u16, thread: u64, bears: bool, is_over: &AtomicBool, sent: &AtomicU
                 client = wait_for("the program", || Client::try_connect(port).ok());
             }
         }
-        thread::sleep(Duration::from_millis(4).saturating_sub(start.elapsed()));
+        thread::sleep(Duration::from_millis(3).saturating_sub(start.elapsed()));
     }
     longest
 }
@@ -192,33 +199,73 @@ fn records_wait_for_a_server_that_starts_later() {
 }
 
 #[test]
+fn a_server_with_tls_and_a_password_gets_the_records_of_a_node_that_has_both() {
+    let certificate = tempfile::tempdir().expect("a folder");
+    let port = free_port();
+    let Some(server) = ClickHouse::start_with_tls(port, "a secret", certificate.path()) else {
+        return;
+    };
+    let origin = Origin::plain();
+    let database = format!("clickhouses://beadle@127.0.0.1:{port}/beadle");
+    let authority = format!("ca_file: {}/server.pem", certificate.path().display());
+    let password = certificate.path().join("password");
+    let with_password = format!("{authority}, password_file: {}", password.display());
+    for (settings, given, failure) in
+        [(with_password.as_str(), "another", "refused"), ("spool_size: 16MiB", "", "unreachable")]
+    {
+        fs::write(&password, given).expect("the folder is ours");
+        let mut beadle = setup_with(&origin, &database, settings, "").start();
+        violate(&beadle, 3);
+        beadle.wait_for_stderr(&format!("clickhouse.{failure}"));
+        let pages = ["/healthz", "/metrics"].map(|page| beadle.admin_page(page).text());
+        assert!(pages.iter().all(|page| !page.contains("another")), "{pages:?}");
+        beadle.stop();
+        assert!(!beadle.stderr().contains("another"), "{}", beadle.stderr());
+    }
+    fs::write(&password, "a secret\n").expect("the folder is ours");
+    let beadle = setup_with(&origin, &database, &with_password, LOG).start();
+    violate(&beadle, 20);
+    wait_until_sent(&beadle);
+    assert_eq!(ids(&server), logged(&beadle));
+    let listed = json_lines(&beadle.verb(&["violations", "--format", "json"]));
+    assert_eq!(listed.len(), 20, "{listed:?}");
+}
+
+#[test]
 fn a_server_that_is_killed_hangs_is_slow_or_full_costs_no_request_and_no_record() {
     let Some(mut server) = ClickHouse::start() else { return };
     let origin = Origin::plain();
     let middle = Middle::before(server.port);
-    let beadle = setup(&origin, middle.port, LOG).start();
-    let load = Load::start(beadle.port, false);
-    load.go_on(Duration::from_secs(3));
+    let database = format!("clickhouse://default@127.0.0.1:{}/beadle", middle.port);
+    let beadle = setup_with(&origin, &database, "spool_size: 256MiB", LOG).start();
+    // At full size, it also hangs for longer than an insert may take.
+    let (times, hang) = if is_full_size() { (4, 40) } else { (1, 4) };
+    let (started, load) = (Instant::now(), Load::start(beadle.port, false));
+    let go_on = |seconds: u64| load.go_on(Duration::from_secs(times * seconds));
+    go_on(3);
     for _ in 0..2 {
         server.kill();
-        load.go_on(Duration::from_secs(2));
+        go_on(2);
         server.start_again();
-        load.go_on(Duration::from_secs(3));
+        go_on(3);
     }
     server.signal("STOP");
-    load.go_on(Duration::from_secs(4));
+    load.go_on(Duration::from_secs(hang));
     server.signal("CONT");
-    load.go_on(Duration::from_secs(2));
+    go_on(2);
     middle.set(SLOW);
-    load.go_on(Duration::from_secs(6));
+    go_on(6);
     middle.set(FULL);
     wait_for("the refusal", || beadle.admin_page("/healthz").text().contains("243").then_some(()));
     beadle.wait_for_stderr("clickhouse.full");
+    go_on(1);
     middle.set(PASS);
-    load.go_on(Duration::from_secs(2));
+    go_on(2);
+    let seconds = started.elapsed().as_secs_f64();
     let (sent, longest) = load.end();
     wait_until_sent(&beadle);
-    eprintln!("{sent} requests, the longest wait {longest:?}");
+    let rate = sent as f64 / seconds;
+    eprintln!("{sent} requests, {rate:.0} a second; the longest wait {longest:?}");
     let found = ids(&server);
     assert_eq!(found, logged(&beadle), "each record, and each once");
     assert_eq!(found.len() as f64, beadle.metric("beadle_records_stored_total"));

@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-use super::{PATIENCE, free_port, need, wait_for};
+use super::{PATIENCE, free_port, need, tls::issue, wait_for};
 
 /// A running server; dropping it ends the process.
 #[derive(Debug)]
@@ -26,6 +26,29 @@ pub(crate) struct ClickHouse {
 impl ClickHouse {
     /// Starts a server over an empty folder, with the database `beadle`; `None` if it is not installed.
     pub(crate) fn start() -> Option<Self> {
+        Self::start_with("", "")
+    }
+
+    /// Starts one that also listens with TLS on this port, by a certificate for 127.0.0.1, and has a user
+    /// `beadle` with this password. Both files of the certificate are in the folder.
+    pub(crate) fn start_with_tls(port: u16, password: &str, certificate: &Path) -> Option<Self> {
+        let at = certificate.display();
+        let tls = format!(
+            "<https_port>{port}</https_port><openSSL><server>\
+             <certificateFile>{at}/server.pem</certificateFile>\
+             <privateKeyFile>{at}/server.key</privateKeyFile>\
+             <verificationMode>none</verificationMode><cacheSessions>true</cacheSessions>\
+             </server></openSSL>"
+        );
+        let user = format!(
+            "<beadle><password>{password}</password><networks><ip>127.0.0.1</ip></networks>\
+             <profile>default</profile><quota>default</quota></beadle>"
+        );
+        issue(&["127.0.0.1"]).write(certificate, "server");
+        Self::start_with(&tls, &user)
+    }
+
+    fn start_with(more: &str, users: &str) -> Option<Self> {
         let program = need("clickhouse-server")?;
         let folder = tempfile::tempdir().expect("a folder for temporary files");
         let port = free_port();
@@ -39,12 +62,14 @@ impl ClickHouse {
              <path>{at}/data/</path><tmp_path>{at}/tmp/</tmp_path>\
              <mark_cache_size>67108864</mark_cache_size><users_config>users.xml</users_config>\
              <default_profile>default</default_profile><default_database>default</default_database>\
-             </yandex>"
+             {more}</yandex>"
         );
-        let users = "<yandex><profiles><default/></profiles><users><default><password></password>\
+        let users = format!(
+            "<yandex><profiles><default/></profiles><users><default><password></password>\
              <networks><ip>127.0.0.1</ip></networks><profile>default</profile><quota>default</quota>\
-             </default></users><quotas><default/></quotas></yandex>";
-        for (name, text) in [("config.xml", config.as_str()), ("users.xml", users)] {
+             </default>{users}</users><quotas><default/></quotas></yandex>"
+        );
+        for (name, text) in [("config.xml", config), ("users.xml", users)] {
             std::fs::write(folder.path().join(name), text).expect("the folder is ours");
         }
         let child = spawn(&program, folder.path());
