@@ -229,6 +229,14 @@ fn a_server_with_tls_and_a_password_gets_the_records_of_a_node_that_has_both() {
     assert_eq!(ids(&server), logged(&beadle));
     let listed = json_lines(&beadle.verb(&["violations", "--format", "json"]));
     assert_eq!(listed.len(), 20, "{listed:?}");
+    // A machine that never served asks for them, too.
+    beadle.replace_policy(&beadle.policy_text().replace("beadle.db", "elsewhere.db"));
+    let elsewhere = json_lines(&beadle.verb(&["violations", "--format", "json"]));
+    assert_eq!(elsewhere, listed);
+    let report = beadle.verb(&["report", "--since", "1h"]);
+    let text = String::from_utf8_lossy(&report.stdout).into_owned();
+    assert!(text.contains("BadBot"), "{report:?}");
+    assert!(!beadle.folder().join("elsewhere.db").exists());
 }
 
 #[test]

@@ -147,9 +147,21 @@ impl Store {
     }
 
     pub(super) fn connect(path: &Path, flags: OpenFlags, busy: Duration) -> Result<Self, Error> {
-        let failed = |error| failure(path, error);
-        let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
-        connection.busy_timeout(busy).map_err(failed)?;
+        let connection =
+            Connection::open_with_flags(path, flags).map_err(|error| failure(path, error))?;
+        Self::over(connection, path, busy)
+    }
+
+    /// An empty database in memory, in place of a file that does not exist.
+    pub(super) fn in_memory(path: &Path) -> Result<Self, Error> {
+        let connection = Connection::open_in_memory().map_err(|error| failure(path, error))?;
+        let mut store = Self::over(connection, path, READER_BUSY)?;
+        store.attempt(schema::migrate)?;
+        Ok(store)
+    }
+
+    fn over(connection: Connection, path: &Path, busy: Duration) -> Result<Self, Error> {
+        connection.busy_timeout(busy).map_err(|error| failure(path, error))?;
         // A batch takes twenty statements. With fewer places than that, each would be parsed anew.
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
         Ok(Self {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::connection::Store;
 use crate::{
     clickhouse::{Client, Reader},
+    record::Obstacle,
     violations::Error,
 };
 
@@ -21,12 +22,19 @@ pub struct Location {
 }
 
 impl Location {
-    /// Opens the database to read it.
+    /// Opens the database to read it. Where a server has the records, the file of this machine may be
+    /// missing.
     ///
     /// # Errors
     /// See [`Store::open_read_only`]. A server that is away fails at the first question.
     pub fn open(&self) -> Result<Store, Error> {
-        let mut store = Store::open_read_only(&self.local)?;
+        let mut store = match Store::open_read_only(&self.local) {
+            // A machine that never served can ask for what others did.
+            Err(Error { obstacle: Obstacle::NoFile, .. }) if self.shared.is_some() => {
+                Store::in_memory(&self.local)?
+            }
+            found => found?,
+        };
         store.shared = self.shared.clone().map(Reader::new);
         Ok(store)
     }
