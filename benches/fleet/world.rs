@@ -110,6 +110,7 @@ impl World {
                 Node::new(policy, (error(&mut chance, most), misjudged), &metrics)
             })
             .collect();
+        nodes.iter().for_each(|node| node.keep_contact(ALONE));
         let first = Node::edition_of(policy);
         let links = (0..setting.nodes)
             .map(|_| Link {

@@ -13,12 +13,12 @@ struct Hour {
 impl Reader {
     /// The parts of the range in which there can be records that the filter selects, in order.
     ///
-    /// The server adds a record's hour to the table of hours with the record, so what is there already is
-    /// complete.
+    /// The server adds a record's hour a moment after the record. A follower may not miss it, so a short
+    /// range is read in any case.
     pub(super) fn parts(&self, filter: &Filter, range: Range) -> Result<Vec<Range>, Error> {
         let mut conditions = Conditions::default();
         conditions.require_names(filter);
-        if conditions.is_empty() || range.is_empty() {
+        if conditions.is_empty() || range.is_short() {
             return Ok(vec![range]);
         }
         let [first, last] = range.days();

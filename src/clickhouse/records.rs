@@ -130,16 +130,14 @@ impl Reader {
     ) -> Result<(), Error> {
         let once = self.once(range)?;
         let way = Way { filter, is_backward, once };
-        let parts = match time(filter) {
-            Some(time) => {
-                self.list_ranges(&way, &[Range::near(time).within(range)], limit, listing)?;
-                if !listing.records.is_empty() {
-                    return Ok(());
-                }
-                vec![Range::far(time).within(range)]
+        if let Some(time) = time(filter) {
+            self.list_ranges(&way, &[Range::near(time).within(range)], limit, listing)?;
+            // Where the clock was set back, an id is ahead of its record.
+            if !listing.records.is_empty() {
+                return Ok(());
             }
-            None => self.parts(filter, range)?,
-        };
+        }
+        let parts = self.parts(filter, range)?;
         let mut windows = Windows::new(parts, extent.first_window(limit), is_backward);
         while let Some(window) = windows.next() {
             let before = listing.records.len();

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use super::{
     Client,
     error::{Error, Failure},
+    table::{RECORD_HOURS, Table},
 };
 
 /// The steps that turn tables of version n - 1 into those of version n. Each statement changes nothing
@@ -14,6 +15,10 @@ use super::{
 const MIGRATIONS: [&str; 1] = [include_str!("schema.sql")];
 /// The newest version.
 const CURRENT: u32 = MIGRATIONS.len() as u32;
+/// The hours of records, as the table of hours has them.
+const HOURS: &str = "SELECT DISTINCT day, \
+    toUInt32(intDiv(bitShiftRight(sequence, 22), 3600000)) AS hour, site, product_token, \
+    ifNull(purpose, '') AS purpose, action FROM violations";
 /// The table of versions.
 const VERSIONS: &str = "CREATE TABLE IF NOT EXISTS beadle_versions (version UInt32) \
     ENGINE = ReplacingMergeTree ORDER BY version";
@@ -23,7 +28,13 @@ struct Version {
     version: u32,
 }
 
-/// Makes the tables, or updates older ones; creates a missing database.
+#[derive(Deserialize)]
+struct Day {
+    day: u32,
+}
+
+/// Makes the tables, or updates older ones; creates a missing database. What was lost of the tables is
+/// made again.
 ///
 /// # Errors
 /// Where the server cannot be used, or where a newer version of this program made the tables.
@@ -35,14 +46,40 @@ pub fn migrate(client: &Client, deadline: Duration) -> Result<(), Error> {
         }
         found => found?,
     };
-    for (number, migration) in (1..).zip(MIGRATIONS).skip(version as usize) {
+    // Before the view adds hours of today.
+    let days = days_without_hours(client, deadline)?;
+    for (number, migration) in (1..).zip(MIGRATIONS) {
         for statement in statements(migration) {
             client.execute(&statement, deadline)?;
         }
-        let sql = format!("INSERT INTO beadle_versions (version) VALUES ({number})");
+        if number > version {
+            let sql = format!("INSERT INTO beadle_versions (version) VALUES ({number})");
+            client.execute(&sql, deadline)?;
+        }
+    }
+    let view = "CREATE MATERIALIZED VIEW IF NOT EXISTS fill_record_hours TO";
+    client.execute(&format!("{view} {RECORD_HOURS} AS {HOURS}"), deadline)?;
+    for Day { day } in days {
+        let sql = format!("INSERT INTO {RECORD_HOURS} {HOURS} WHERE day = {day}");
         client.execute(&sql, deadline)?;
     }
     Ok(())
+}
+
+/// The days with records and without hours, the latest first.
+fn days_without_hours(client: &Client, deadline: Duration) -> Result<Vec<Day>, Error> {
+    let days = |table: &str| {
+        format!(
+            "SELECT partition FROM system.parts WHERE database = currentDatabase() \
+             AND table = '{table}' AND active"
+        )
+    };
+    let [records, hours] = [Table::Violations.name(), RECORD_HOURS].map(days);
+    let sql = format!(
+        "SELECT toUInt32(partition) AS day FROM ({records}) WHERE partition NOT IN ({hours}) \
+         GROUP BY partition ORDER BY day DESC"
+    );
+    client.rows(&sql, deadline)
 }
 
 /// Checks that the tables are those of this version.

@@ -37,7 +37,7 @@ CREATE TABLE IF NOT EXISTS violations (
 ) ENGINE = ReplacingMergeTree PARTITION BY day ORDER BY (sequence, id);
 
 -- The hours (since 1970) that have records of a site, a crawler, a purpose and an action. A question with
--- one of these looks here first, and reads no other hours.
+-- one of these looks here first, and reads no other hours. A view fills it.
 CREATE TABLE IF NOT EXISTS record_hours (
     day UInt32,
     hour UInt32,
@@ -46,11 +46,6 @@ CREATE TABLE IF NOT EXISTS record_hours (
     purpose String,
     action String
 ) ENGINE = ReplacingMergeTree PARTITION BY day ORDER BY (hour, site, product_token, purpose, action);
-
-CREATE MATERIALIZED VIEW IF NOT EXISTS fill_record_hours TO record_hours AS
-SELECT DISTINCT day, toUInt32(intDiv(bitShiftRight(sequence, 22), 3600000)) AS hour, site,
-    product_token, ifNull(purpose, '') AS purpose, action
-FROM violations;
 
 -- The days of records that were sent again. Until the server merges them, such a record may be there
 -- twice, so questions to these days compare ids.

@@ -11,9 +11,6 @@ use crate::record::Filter;
 const DAY: u64 = 24 * 3_600_000;
 /// How far from the time of its id a record is looked for first, in milliseconds.
 const NEAR: u64 = 600_000;
-/// How far it is looked for at all: an id of this form is made at the time of its record, but clocks
-/// are set back.
-const FAR: u64 = DAY;
 /// The milliseconds of an hour.
 const HOUR: u64 = 3_600_000;
 /// The most ranges of a window.
@@ -64,18 +61,9 @@ impl Range {
 
     /// Some minutes around a time.
     pub(super) const fn near(millisecond: u64) -> Self {
-        Self::around(millisecond, NEAR)
-    }
-
-    /// A day before and after a time.
-    pub(super) const fn far(millisecond: u64) -> Self {
-        Self::around(millisecond, FAR)
-    }
-
-    const fn around(millisecond: u64, reach: u64) -> Self {
         Self {
-            first: sequence_of(millisecond.saturating_sub(reach)),
-            last: sequence_of(millisecond.saturating_add(reach)),
+            first: sequence_of(millisecond.saturating_sub(NEAR)),
+            last: sequence_of(millisecond.saturating_add(NEAR)),
         }
     }
 
@@ -96,6 +84,11 @@ impl Range {
 
     pub(super) const fn is_empty(self) -> bool {
         self.last < self.first
+    }
+
+    /// Whether it is at most two hours long.
+    pub(super) const fn is_short(self) -> bool {
+        self.last.saturating_sub(self.first) <= (2 * HOUR) << BELOW_TIME
     }
 
     pub(super) fn within(self, other: Self) -> Self {

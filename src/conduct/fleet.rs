@@ -20,7 +20,7 @@ pub(super) enum Contact {
 }
 
 /// Until when the contact is kept. The steady clock decides, so that a process that was paused judges no
-/// request by what it heard before.
+/// request by what it heard before. While the machine is suspended, that clock stands still.
 #[derive(Debug)]
 pub(super) struct Contacts {
     /// In milliseconds of the steady clock.

@@ -1,7 +1,12 @@
 //! The database of the policy: a file, or a file and a ClickHouse server.
 
-use super::{exit::Error, password};
-use crate::{clickhouse::Client, policy::Policy, violations::Location};
+use super::{exit::Error, output::remark, password};
+use crate::{
+    clickhouse::Client,
+    escape::shown,
+    policy::Policy,
+    violations::{Location, Store},
+};
 
 /// The database of the policy; `None` if it names none. Connects to nothing yet.
 ///
@@ -16,4 +21,20 @@ pub(crate) fn location(policy: &Policy) -> Result<Option<Location>, Error> {
     });
     let local = database.local().to_owned();
     Ok(Some(Location { local, shared: shared.transpose()? }))
+}
+
+/// Opens the database, and says on standard error what a machine that never served does not know.
+///
+/// # Errors
+/// See [`Location::open`].
+pub(crate) fn open(location: &Location) -> Result<Store, Error> {
+    if location.is_elsewhere() {
+        let file = location.local.display().to_string();
+        remark(&format!(
+            "no local database at '{}': fetches, hosts and quarantined files of this machine are \
+             unknown here",
+            shown(&file)
+        ));
+    }
+    Ok(location.open()?)
 }

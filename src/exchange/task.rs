@@ -335,9 +335,10 @@ async fn watch(handles: Handles, alone: Alone, exchanged_at: Arc<AtomicU64>) {
     loop {
         let steady = handles.clock.moment().steady;
         let is_alone = is_alone(&exchanged_at, steady);
+        // Each time: a late answer may have said otherwise.
+        handles.fellowship.is_alone.store(is_alone, Ordering::Relaxed);
         if is_alone != was_alone {
             was_alone = is_alone;
-            handles.fellowship.is_alone.store(is_alone, Ordering::Relaxed);
             if is_alone {
                 handles.fellowship.alerts.set_sent_elsewhere(false);
             }

@@ -133,6 +133,11 @@ fn ids(server: &ClickHouse) -> BTreeSet<String> {
     let all: Vec<&str> = rows.lines().collect();
     let each: BTreeSet<String> = all.iter().map(|&id| id.to_owned()).collect();
     assert_eq!(all.len(), each.len(), "a record is there twice");
+    let without_hours = "SELECT count() FROM violations WHERE (day, \
+        toUInt32(intDiv(bitShiftRight(sequence, 22), 3600000)), site, product_token, \
+        ifNull(purpose, ''), action) NOT IN (SELECT day, hour, site, product_token, purpose, action \
+        FROM record_hours)";
+    assert_eq!(server.number(without_hours), 0, "records that no filter finds");
     each
 }
 
@@ -202,7 +207,7 @@ fn records_wait_for_a_server_that_starts_later() {
 fn a_server_with_tls_and_a_password_gets_the_records_of_a_node_that_has_both() {
     let certificate = tempfile::tempdir().expect("a folder");
     let port = free_port();
-    let Some(server) = ClickHouse::start_with_tls(port, "a secret", certificate.path()) else {
+    let Some(server) = ClickHouse::start_with_tls(port, "zq7-right", certificate.path()) else {
         return;
     };
     let origin = Origin::plain();
@@ -211,18 +216,18 @@ fn a_server_with_tls_and_a_password_gets_the_records_of_a_node_that_has_both() {
     let password = certificate.path().join("password");
     let with_password = format!("{authority}, password_file: {}", password.display());
     for (settings, given, failure) in
-        [(with_password.as_str(), "another", "refused"), ("spool_size: 16MiB", "", "unreachable")]
+        [(with_password.as_str(), "zq7-wrong", "refused"), ("spool_size: 16MiB", "", "unreachable")]
     {
         fs::write(&password, given).expect("the folder is ours");
         let mut beadle = setup_with(&origin, &database, settings, "").start();
         violate(&beadle, 3);
         beadle.wait_for_stderr(&format!("clickhouse.{failure}"));
         let pages = ["/healthz", "/metrics"].map(|page| beadle.admin_page(page).text());
-        assert!(pages.iter().all(|page| !page.contains("another")), "{pages:?}");
+        assert!(pages.iter().all(|page| !page.contains("zq7")), "{pages:?}");
         beadle.stop();
-        assert!(!beadle.stderr().contains("another"), "{}", beadle.stderr());
+        assert!(!beadle.stderr().contains("zq7"), "{}", beadle.stderr());
     }
-    fs::write(&password, "a secret\n").expect("the folder is ours");
+    fs::write(&password, "zq7-right\n").expect("the folder is ours");
     let beadle = setup_with(&origin, &database, &with_password, LOG).start();
     violate(&beadle, 20);
     wait_until_sent(&beadle);
@@ -234,8 +239,11 @@ fn a_server_with_tls_and_a_password_gets_the_records_of_a_node_that_has_both() {
     let elsewhere = json_lines(&beadle.verb(&["violations", "--format", "json"]));
     assert_eq!(elsewhere, listed);
     let report = beadle.verb(&["report", "--since", "1h"]);
-    let text = String::from_utf8_lossy(&report.stdout).into_owned();
+    let [text, remark] =
+        [&report.stdout, &report.stderr].map(|text| String::from_utf8_lossy(text).into_owned());
     assert!(text.contains("BadBot"), "{report:?}");
+    assert!(remark.contains("no local database at ") && !remark.contains("zq7"), "{remark}");
+    assert!(!beadle.stderr().contains("zq7"), "{}", beadle.stderr());
     assert!(!beadle.folder().join("elsewhere.db").exists());
 }
 

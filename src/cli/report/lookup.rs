@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use crate::{
-    console::{database::location, exit::Error},
+    console::{database, exit::Error},
     policy::Policy,
     report::terms::{Names, Refusal, time},
     violations::{Store, Violation},
@@ -11,10 +11,10 @@ use crate::{
 
 /// The database of the policy.
 pub(in crate::cli) fn database(policy: &Policy) -> Result<Store, Error> {
-    let database = location(policy)?.ok_or_else(|| {
+    let location = database::location(policy)?.ok_or_else(|| {
         Error::Refused("the policy names no database (set 'violations.database')".to_owned())
     })?;
-    Ok(database.open()?)
+    database::open(&location)
 }
 
 /// The product token of one crawler in records and counts.

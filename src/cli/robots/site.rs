@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::{
-    console::{database::location, exit::Error},
+    console::{database, exit::Error},
     enforce::{Edition, Rulebook, Site},
     escape,
     policy::{Policy, suggestion},
@@ -48,8 +48,8 @@ pub(in crate::cli) fn known_edition(site: &Site) -> Result<&Edition, Error> {
 
 /// The database of the policy, with the editions of all nodes.
 pub(super) fn store(policy: &Policy) -> Result<Store, Error> {
-    let location = location(policy)?.ok_or_else(no_database)?;
-    Ok(location.open()?)
+    let location = database::location(policy)?.ok_or_else(no_database)?;
+    database::open(&location)
 }
 
 /// The database of this machine.

@@ -4,7 +4,7 @@ use std::{ops::ControlFlow, path::PathBuf};
 
 use super::hours::{self, Unrecorded};
 use crate::{
-    console::{database::location, exit::Error},
+    console::{database, exit::Error},
     policy::{Log, Policy},
     report::terms::Recorded,
     violations::{
@@ -21,8 +21,8 @@ pub(super) enum Source {
 
 impl Source {
     pub(super) fn of(policy: &Policy) -> Result<Self, Error> {
-        match (location(policy)?, &policy.violations.log) {
-            (Some(database), _) => Ok(Self::Database(database.open()?)),
+        match (database::location(policy)?, &policy.violations.log) {
+            (Some(location), _) => Ok(Self::Database(database::open(&location)?)),
             (None, Some(Log::File(file))) => Ok(Self::Lines(file.clone())),
             (None, Some(Log::Stdout)) => Err(Error::Refused(
                 "the records go to standard output and can't be read back (set \

@@ -99,7 +99,7 @@ fn a_node_that_hears_nothing_excuses_what_its_rules_disallow_if_the_policy_says_
     world.fetch_robots_txt(GPTBOT, ONE);
     let end = Moment::at(world.now()).steady;
     for (until, excuses, status) in [
-        (end + Duration::from_millis(1), true, 403),
+        (end + Duration::from_secs(1), true, 403),
         // Nothing has to notice that the time is over: the process may have been paused.
         (end, true, 200),
         (end, false, 403),

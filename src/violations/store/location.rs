@@ -22,15 +22,19 @@ pub struct Location {
 }
 
 impl Location {
-    /// Opens the database to read it. Where a server has the records, the file of this machine may be
-    /// missing.
+    /// Whether a server has the records, and this machine no file of its own: it never served.
+    pub fn is_elsewhere(&self) -> bool {
+        self.shared.is_some() && !self.local.try_exists().unwrap_or(true)
+    }
+
+    /// Opens the database to read it. A machine that never served can ask the server for what others
+    /// did.
     ///
     /// # Errors
     /// See [`Store::open_read_only`]. A server that is away fails at the first question.
     pub fn open(&self) -> Result<Store, Error> {
         let mut store = match Store::open_read_only(&self.local) {
-            // A machine that never served can ask for what others did.
-            Err(Error { obstacle: Obstacle::NoFile, .. }) if self.shared.is_some() => {
+            Err(Error { obstacle: Obstacle::NoFile, .. }) if self.is_elsewhere() => {
                 Store::in_memory(&self.local)?
             }
             found => found?,
