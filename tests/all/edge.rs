@@ -165,7 +165,7 @@ fn h109_pipelined_requests_are_answered_in_order_or_dropped() {
         origin.forget();
         let mut client = Client::connect(beadle.port);
         client.write(&[&requests[first].0[..], &requests[first + 1].0].concat());
-        for (_, target, body) in &requests[first..] {
+        for (_, target, body) in &requests[first..first + 2] {
             let Ok(answer) = client.response("POST") else { break };
             assert_eq!(shown(&answer.body), shown(&[&target[..], b" ", body].concat()));
         }
