@@ -34,7 +34,10 @@ const fn endpoint(
 pub(super) static ENDPOINTS: [Endpoint; 16] = [
     endpoint(
         "/api/v1/violations",
-        &["site", "crawler", "purpose", "path", "action", "since", "until", "limit", "cursor"],
+        &[
+            "site", "crawler", "purpose", "path", "action", "reason", "since", "until", "limit",
+            "cursor",
+        ],
         records::page,
     ),
     endpoint("/api/v1/violations/{id}", &[], records::one),

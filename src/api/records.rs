@@ -7,7 +7,7 @@ use super::{answer::json, cursor::Cursor, inquiry::Inquiry};
 use crate::{
     admin::problem::{Kind, Problem},
     report::terms::{self, id},
-    violations::{Filter, Store, Violation},
+    violations::{Filter, REASONS, Store, Violation},
 };
 
 /// The records on a page: usually, and at most.
@@ -67,6 +67,7 @@ pub(super) fn filter(inquiry: &Inquiry, store: &Store) -> Result<Filter, Problem
         purpose: inquiry.purpose(store)?,
         path: path.map_err(|refusal| Problem::of_parameter("path", refusal))?,
         action: inquiry.query.word("action", &ACTIONS)?,
+        reason: inquiry.query.word("reason", &REASONS)?,
         since,
         until,
         ..Filter::default()

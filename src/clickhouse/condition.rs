@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display, Write};
 
-use crate::{counts::Question, escape, record::Filter};
+use crate::{counts::Question, escape, record::Filter, tally::FORM};
 
 /// Conditions that all have to hold; empty is none.
 #[derive(Clone, Debug)]
@@ -91,6 +91,10 @@ pub(super) fn of_filter(filter: &Filter) -> Conditions {
         conditions.require(format_args!("id = {}", text(id)));
     }
     conditions.require_names(filter);
+    conditions.require_name("reason", filter.reason.as_ref());
+    if filter.has_violations_alone() {
+        conditions.require(format_args!("reason != {}", text(FORM)));
+    }
     if let Some(path) = &filter.path {
         conditions.require(format_args!("path LIKE {}", text(&like(path))));
     }

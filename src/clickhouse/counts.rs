@@ -15,7 +15,7 @@ use crate::{
         Counted, Dimension, Loading, Part, Question, Referral, SeriesCounts, SeriesTexts, Table,
     },
     record::{Error, Obstacle, Overflow},
-    tally::PlaceKind,
+    tally::{FORM, PlaceKind},
     text::Text,
 };
 
@@ -211,6 +211,7 @@ impl Reader {
         let mut conditions = condition::of_question(question);
         condition::require_crawler(&mut conditions, question);
         conditions.require("(folded > 0 OR dropped > 0)");
+        conditions.require(format_args!("reason != '{FORM}'"));
         let sql = format!(
             "SELECT action, sum(f) AS folded, sum(d) AS dropped FROM \
              (SELECT action, max(folded) AS f, max(dropped) AS d FROM counts{conditions} \

@@ -77,7 +77,7 @@ fn breaker(breaker: &Breaker) -> String {
 fn block(site: &Site) -> String {
     let block = &site.enforcement.block;
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    for octet in format!("{:?}{:?}", block.body, block.impostor_body).bytes() {
+    for octet in format!("{:?}{:?}{:?}", block.body, block.impostor_body, block.form_body).bytes() {
         hash = (hash ^ u64::from(octet)).wrapping_mul(0x0100_0000_01b3);
     }
     format!("{} {}, text {:08x}", block.status, block.content_type, hash >> 32)

@@ -92,6 +92,11 @@ impl Conduct {
         self.contacts.keep(until, excuses);
     }
 
+    /// Whether this node hears nothing of the others.
+    pub fn is_alone(&self, moment: Moment) -> bool {
+        self.fleet(moment.steady).is_alone()
+    }
+
     /// Whether another node may have published rules that this one has not heard of, and its
     /// violations are excused for that.
     pub fn excuses(&self, moment: Moment) -> bool {

@@ -91,6 +91,7 @@ impl Conduct {
         let is_refusal = !is_ordered && (is_block || early.is_some());
         let lifted = sighting.lift(&decision, is_refusal, now, (fleet, metrics));
         let (action, reason) = match (lifted, early) {
+            (Some(_), None) if decision.reason == Reason::Form => (Action::Log, Reason::Form),
             (Some(reason), _) => (Action::Log, reason),
             (None, Some(early)) if early.pace.record.is_some() => {
                 (Action::Throttle, Reason::TooSoon)

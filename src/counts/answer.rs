@@ -144,7 +144,6 @@ impl Table {
             // A name that is nowhere is that of no kind.
             wanted.as_ref().map(|wanted| self.series.name(wanted).unwrap_or(OUTSIDE))
         };
-        let pass = if question.only_violations { self.series.pass() } else { None };
         let wanted = [
             (Dimension::Site, name(&question.site)),
             (Dimension::ProductToken, name(&question.product_token)),
@@ -155,7 +154,7 @@ impl Table {
                 wanted.is_none_or(|wanted| find(&KIND, kind, dimension) == Some(wanted))
             };
             wanted.iter().all(is_wanted)
-                && pass.is_none_or(|pass| find(&KIND, kind, Dimension::Action) != Some(pass))
+                && (!question.only_violations || self.series.is_violation(kind))
         })
     }
 
@@ -166,9 +165,7 @@ impl Table {
 
     /// Which kinds are violations.
     fn violations(&self) -> Vec<bool> {
-        let pass = self.series.pass();
-        let kinds = self.series.kinds().iter();
-        kinds.map(|kind| find(&KIND, kind, Dimension::Action) != pass).collect()
+        self.series.kinds().iter().map(|kind| self.series.is_violation(kind)).collect()
     }
 
     fn compare_rows(&self, by: &[Dimension], one: &Row, other: &Row) -> Ordering {

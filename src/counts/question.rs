@@ -71,7 +71,7 @@ pub struct Counted {
     pub key: Vec<Text>,
     /// All requests.
     pub requests: u64,
-    /// Those with another action than to pass.
+    /// Those that are violations.
     pub violations: u64,
     /// The violations that are counted alone, being beyond the detail that is recorded.
     pub folded: u64,

@@ -9,7 +9,7 @@ use super::{
     Dimension,
     names::{Keys, Names},
 };
-use crate::text::Text;
+use crate::{tally::is_violation, text::Text};
 
 /// The values of a kind of request.
 pub(crate) const KIND: [Dimension; 9] = [
@@ -26,9 +26,6 @@ pub(crate) const KIND: [Dimension; 9] = [
 /// The values of a rule.
 pub(crate) const RULE: [Dimension; 4] =
     [Dimension::Edition, Dimension::Directive, Dimension::Pattern, Dimension::Line];
-
-/// The action of a request that is no violation.
-const PASS: &str = "pass";
 
 /// The values of a series.
 #[derive(Clone, Copy, Debug, Default)]
@@ -108,9 +105,13 @@ impl AllSeries {
         self.names.find(name)
     }
 
-    /// The number of the action of requests that are no violations.
-    pub(super) fn pass(&self) -> Option<u32> {
-        self.words.find(PASS)
+    /// Whether requests of this kind are violations.
+    pub(super) fn is_violation(&self, kind: &Kind) -> bool {
+        let word = |dimension| {
+            let at = KIND.iter().position(|one| *one == dimension);
+            at.map_or("", |at| self.words.get(kind[at]))
+        };
+        is_violation(word(Dimension::Action), word(Dimension::Reason))
     }
 
     /// The texts of a dimension; none for a line.

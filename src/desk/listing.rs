@@ -18,7 +18,7 @@ use crate::{
     admin::View,
     escape,
     report::number::count,
-    violations::{Filter, Violation},
+    violations::{FORM, Filter, Violation},
 };
 
 /// The violations on a page.
@@ -33,6 +33,7 @@ pub(super) struct Wanted {
     pub(super) path: String,
     pub(super) purpose: String,
     pub(super) action: String,
+    pub(super) reason: String,
     pub(super) since: String,
     /// Only violations before the one with this number in the store.
     pub(super) before: Option<u64>,
@@ -42,6 +43,8 @@ pub(super) struct Wanted {
 #[template(path = "listing.html", config = "src/desk/askama.toml")]
 struct Listing {
     frame: Frame,
+    /// Where the other list is: of violations, or of other forms of closed paths.
+    other: String,
     wanted: Wanted,
     actions: Vec<Choice>,
     faults: Vec<String>,
@@ -84,6 +87,10 @@ pub(super) async fn page(State(view): State<View>, Query(wanted): Query<Wanted>)
     let first = shown.first().map(|(sequence, _)| *sequence);
     let page = Listing {
         frame: Frame::new(&view, "/violations"),
+        other: match wanted.is_of_forms() {
+            true => "/violations".to_owned(),
+            false => link::with_query("/violations", &[("reason", FORM)]),
+        },
         actions: wanted.actions(),
         faults,
         caption: caption(shown.len(), has_more),
@@ -105,6 +112,11 @@ impl Wanted {
             choice("throttle", "throttled"),
             choice("block", "blocked"),
         ]
+    }
+
+    /// Whether the page lists other forms of closed paths.
+    pub(super) fn is_of_forms(&self) -> bool {
+        self.reason == FORM
     }
 
     /// Whether the filter has no condition.
@@ -138,6 +150,7 @@ impl Wanted {
             path,
             since,
             action: condition(&self.action),
+            reason: condition(&self.reason),
             limit: Some(PAGE + 1),
             before_sequence: self.before,
             ..Filter::default()
@@ -147,13 +160,14 @@ impl Wanted {
 
     /// The address of `path` with this filter and one parameter more.
     pub(super) fn place(&self, path: &str, more: (&str, &str)) -> String {
-        let Self { crawler, site, path: wanted, purpose, action, since, before: _ } = self;
+        let Self { crawler, site, path: wanted, purpose, action, reason, since, before: _ } = self;
         let parameters = [
             ("crawler", &**crawler),
             ("site", site),
             ("path", wanted),
             ("purpose", purpose),
             ("action", action),
+            ("reason", reason),
             ("since", since),
             more,
         ];

@@ -28,6 +28,11 @@ pub(super) fn reason(code: &str) -> &'static str {
     match code {
         "robots.allow" => "The rules allow this path.",
         "robots.disallow" => "The rules disallow this path.",
+        "robots.form" => {
+            "The rules allow this path, but origins may read it as one that the rules disallow. This is \
+             no violation."
+        }
+        // Records of an earlier version.
         "robots.disallow.evasion" => {
             "The path as written is allowed, but origins read it as one that the rules disallow."
         }

@@ -2,9 +2,9 @@
 
 use crate::{
     crawlers::{Class, Name, Outcome, Standing},
-    policy::{Grace, Mode},
+    policy::{Grace, Mode, OtherForms},
     product_token::ProductToken,
-    robots::{Access, Form, Matcher, Rule, Scope, Target},
+    robots::{Access, Form, Matcher, Rule, Scope, Target, Verdict},
 };
 
 use super::{
@@ -127,9 +127,12 @@ impl<'r, K: Knowledge> Court<'r, '_, K> {
         binding: Binding<'r>,
         (mode, rung): (Mode, Option<Rung>),
     ) -> Decision<'r> {
-        let Site { enforcement, .. } = self.site;
+        let enforcement = &self.site.enforcement;
         let matcher = self.site.edition().matcher();
-        let verdict = matcher.verdict(group, self.target);
+        let verdict = match enforcement.other_forms {
+            Some(OtherForms::Pass) => matcher.verdict_judged(group, self.target),
+            _ => matcher.verdict(group, self.target),
+        };
         let standing = claimant.map_or(Standing::UNVERIFIABLE, |claimant| claimant.standing);
         let judgement = Judgement {
             name: claimant.map(|claimant| claimant.name),
@@ -137,7 +140,7 @@ impl<'r, K: Knowledge> Court<'r, '_, K> {
             rule: verdict.rule,
         };
         let decision = Decision {
-            access: verdict.access,
+            access: verdict.by_letter(),
             action: Action::Pass,
             reason: Reason::Allow,
             judgement: Some(judgement),
@@ -149,27 +152,47 @@ impl<'r, K: Knowledge> Court<'r, '_, K> {
         if verdict.access == Access::Allow {
             return decision;
         }
-        // Which forms an edition judges depends on its own allow rules, so for them none answers for
-        // another.
-        let rule = verdict.rule.filter(|_| verdict.form == Form::Letter);
         let unheard = || self.knowledge.may_miss_editions().then_some(Excuse::Unheard);
-        let excuse = self.excuse(claimant, binding, (group, rule)).or_else(unheard);
-        if excuse.is_some_and(|one| enforcement.grace == Grace::Count || one.is_of_now()) {
+        let excuse = self.excuse(claimant, binding, (group, verdict)).or_else(unheard);
+        let is_excused =
+            excuse.is_some_and(|one| enforcement.grace == Grace::Count || one.is_of_now());
+        let is_protected =
+            claimant.is_some_and(|one| is_protected(enforcement, one.name, one.standing));
+        if verdict.form == Form::Other {
+            // Nobody is refused where the plain path would pass. A confirmed search engine never is:
+            // anyone can publish a link with such a path.
+            let action = match (enforcement.other_forms, action_of(mode)) {
+                _ if is_excused => Action::Pass,
+                (Some(OtherForms::Pass), _) => Action::Pass,
+                _ if is_protected => Action::Log,
+                (Some(OtherForms::Refuse), _) => Action::Block,
+                (Some(OtherForms::Log), _) => Action::Log,
+                (None, action) => action,
+            };
+            return match action {
+                Action::Pass => self.allowed(decision, group),
+                _ => Decision { action, reason: Reason::Form, ..decision },
+            };
+        }
+        if is_excused {
             return Decision { reason: Reason::Grace, excuse, ..decision };
         }
+        // A confirmed search engine is not blocked by rules for every crawler.
         let action = action_of(mode);
-        // A confirmed search engine is not blocked by rules for every crawler, nor for an evasive
-        // form: anyone can publish a link with such a path.
-        let spared = action == Action::Block
-            && claimant.is_some_and(|one| is_protected(enforcement, one.name, one.standing))
-            && (matcher.star() == Some(group) || verdict.form == Form::Evasion);
-        let (action, reason) = match verdict.form {
-            _ if spared => (Action::Log, Reason::Spared),
-            _ if matches!(binding, Binding::All) => (action, Reason::Hidden),
-            Form::Letter => (action, Reason::Disallow),
-            Form::Evasion => (action, Reason::Evasion),
+        let is_spared = action == Action::Block && is_protected && matcher.star() == Some(group);
+        let (action, reason) = match binding {
+            _ if is_spared => (Action::Log, Reason::Spared),
+            Binding::All => (action, Reason::Hidden),
+            _ => (action, Reason::Disallow),
         };
         Decision { action, reason, excuse, ..decision }
+    }
+
+    /// The decision to pass what the letter allows, by the rule that allows it.
+    fn allowed(&self, decision: Decision<'r>, group: Scope) -> Decision<'r> {
+        let rule = self.site.edition().matcher().verdict_judged(group, self.target).rule;
+        let judgement = decision.judgement.map(|judgement| Judgement { rule, ..judgement });
+        Decision { judgement, ..decision }
     }
 
     /// The excuse for a request that the edition in force disallows, if there is one.
@@ -177,20 +200,28 @@ impl<'r, K: Knowledge> Court<'r, '_, K> {
         &self,
         claimant: Option<Claimant<'r>>,
         binding: Binding<'r>,
-        (group, rule): (Scope, Option<&'r Rule>),
+        (group, verdict): (Scope, Verdict<'r>),
     ) -> Option<Excuse<'r>> {
         if self.site.timeline.is_single() {
             return None;
         }
         let timeline = &self.site.timeline;
+        // Which forms an edition judges depends on its own allow rules, so for them none answers for
+        // another.
+        let rule: Option<&Rule> = verdict.rule.filter(|_| verdict.form == Form::Letter);
         let doubt = timeline.doubt(group, rule, binding.names());
         if doubt.is_none() {
             return None;
         }
         let start = self.knowledge.moment().start_of(self.site.cache_window);
         let star_binds = &self.site.enforcement.star_binds;
+        // By the letter, an edition allows its other forms as well.
         let is_allowed = |matcher: &Matcher, group: Scope| {
-            matcher.verdict(group, self.target).access == Access::Allow
+            let found = match verdict.form {
+                Form::Letter => matcher.verdict_judged(group, self.target),
+                Form::Other => matcher.verdict(group, self.target),
+            };
+            found.access == Access::Allow
         };
         let allows = |matcher: &Matcher, known: Option<Scope>| match binding {
             Binding::All => matcher.scopes().all(|group| is_allowed(matcher, group)),

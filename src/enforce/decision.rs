@@ -43,8 +43,8 @@ pub enum Reason {
     Allow,
     /// The most specific rule disallows the path as written.
     Disallow,
-    /// The path as written is allowed, but a form that an origin may read it as is not.
-    Evasion,
+    /// The rules allow the path, but not another form that an origin may read it as. No violation.
+    Form,
     /// The User-Agent has more names or octets than are read, so every group counts, and one of them
     /// disallows the path.
     Hidden,
@@ -76,7 +76,7 @@ impl Reason {
     pub const ALL: [Self; 13] = [
         Self::Allow,
         Self::Disallow,
-        Self::Evasion,
+        Self::Form,
         Self::Hidden,
         Self::Grace,
         Self::Spared,
@@ -94,7 +94,7 @@ impl Reason {
         match self {
             Self::Allow => "robots.allow",
             Self::Disallow => "robots.disallow",
-            Self::Evasion => "robots.disallow.evasion",
+            Self::Form => "robots.form",
             Self::Hidden => "robots.disallow.hidden",
             Self::Grace => "robots.disallow.grace",
             Self::Spared => "robots.disallow.spared",

@@ -58,7 +58,7 @@ pub fn edition_verdicts(
             Some(name) => group_for(matcher, &site.enforcement.star_binds, name),
             None => matcher.star(),
         };
-        let verdict = group.map(|group| matcher.verdict(group, target));
+        let verdict = group.map(|group| matcher.verdict_judged(group, target));
         EditionVerdict {
             edition: past.id(),
             count: past.count(),

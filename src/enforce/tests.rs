@@ -145,10 +145,10 @@ fn rfc9309_2_2_2_the_longest_rule_decides_and_robots_txt_is_open() {
         ("/a.php", "log robots.disallow DuckDuckBot"),
         ("/a.php?x", "pass robots.allow DuckDuckBot"),
         ("/", "pass robots.allow DuckDuckBot"),
-        ("//private/x", "log robots.disallow.evasion DuckDuckBot"),
-        ("/x/../private/x", "log robots.disallow.evasion DuckDuckBot"),
-        ("/private%2Fx", "log robots.disallow.evasion DuckDuckBot"),
-        ("/private/../x", "log robots.disallow DuckDuckBot"),
+        ("//private/x", "log robots.form DuckDuckBot"),
+        ("/x/../private/x", "log robots.disallow DuckDuckBot"),
+        ("/private%2Fx", "log robots.form DuckDuckBot"),
+        ("/private/../x", "log robots.form DuckDuckBot"),
     ] {
         assert_eq!(decided(&rulebook, "DuckDuckBot/1.1", target), expected, "{target}");
     }
@@ -160,6 +160,31 @@ fn rfc9309_2_2_2_the_longest_rule_decides_and_robots_txt_is_open() {
         );
     }
     assert_eq!(decided(&rulebook, "BadBot/1.0", "/robots.txt/"), "log robots.disallow BadBot");
+}
+
+#[test]
+fn rfc9309_2_2_2_another_form_of_a_closed_path_is_no_violation() {
+    // The letter allows each of these paths.
+    let targets = ["//private/x", "/private%2Fx", "/private;x/y", "/a.php?", "/a.php;jsessionid=1"];
+    for (enforcement, outcome, expected) in [
+        ("{ mode: log }", Outcome::Unknown, "log robots.form"),
+        ("{ mode: throttle }", Outcome::Unknown, "log robots.form"),
+        ("{ mode: block }", Outcome::Unknown, "block robots.form"),
+        ("{ mode: block }", Outcome::Confirmed, "log robots.form"),
+        ("{ mode: block, block_confirmed_search: true }", Outcome::Confirmed, "block robots.form"),
+        ("{ mode: \"off\" }", Outcome::Unknown, "pass enforcement.off"),
+        ("{ mode: block, other_forms: pass }", Outcome::Unknown, "pass robots.allow"),
+        ("{ mode: block, other_forms: log }", Outcome::Unknown, "log robots.form"),
+        ("{ mode: log, other_forms: refuse }", Outcome::Unknown, "block robots.form"),
+        ("{ mode: log, other_forms: refuse }", Outcome::Confirmed, "log robots.form"),
+    ] {
+        for target in targets {
+            let rulebook = rulebook(enforcement);
+            let decided = decided_as(|_| by(outcome), &rulebook, "DuckDuckBot/1", target);
+            let (decided, _) = decided.rsplit_once(' ').expect("three words");
+            assert_eq!(decided, expected, "{enforcement} {outcome:?} {target}");
+        }
+    }
 }
 
 #[test]
@@ -410,7 +435,9 @@ fn a_confirmed_search_engine_is_not_blocked_by_a_rule_for_every_crawler() {
         (&plain, "DuckDuckBot/1", Outcome::Confirmed, "/private/x", "log robots.disallow.spared"),
         (&plain, "DuckDuckBot/1", Outcome::Unknown, "/private/x", "block robots.disallow"),
         (&plain, "DuckDuckBot/1", Outcome::Contradicted, "/private/x", "block robots.disallow"),
-        (&all, "DuckDuckBot/1", Outcome::Confirmed, "//private/x", "log robots.disallow.spared"),
+        (&all, "DuckDuckBot/1", Outcome::Confirmed, "/private/x", "log robots.disallow.spared"),
+        (&all, "DuckDuckBot/1", Outcome::Confirmed, "//private/x", "log robots.form"),
+        (&named, "DuckDuckBot/1", Outcome::Confirmed, "//private/x", "block robots.form"),
         // The override is for impostors, not for the crawler itself.
         (&fakes, "DuckDuckBot/1", Outcome::Confirmed, "/private/x", "log robots.disallow.spared"),
         (&allowed, "DuckDuckBot/1", Outcome::Confirmed, "/private/x", "block robots.disallow"),

@@ -2,10 +2,7 @@
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::{Arc, atomic::Ordering},
     time::Duration,
 };
 
@@ -60,8 +57,6 @@ pub(super) struct Member {
     pub(super) dues: Dues,
     pub(super) kept: Kept,
     pub(super) trouble: Trouble,
-    /// The millisecond of the steady clock at which the last successful exchange began; 0 for none.
-    pub(super) exchanged_at: Arc<AtomicU64>,
 }
 
 /// How far this node has come.
@@ -162,7 +157,6 @@ impl Member {
             dues: Dues::default(),
             kept: Kept::default(),
             trouble: Trouble::default(),
-            exchanged_at: Arc::default(),
         }
     }
 
@@ -179,7 +173,7 @@ impl Member {
 
     /// Whether this node has exchanged nothing for too long.
     pub(super) fn is_alone(&self) -> bool {
-        is_alone(&self.exchanged_at, self.moment().steady)
+        self.handles.conduct.is_alone(self.moment())
     }
 
     /// Takes what others saw in.
@@ -199,10 +193,9 @@ impl Member {
     /// Notes an exchange that began at this time of the steady clock, and after which requests are
     /// judged by everything that the others told.
     pub(super) fn succeeded(&self, began: Duration) {
-        let millisecond = u64::try_from(began.as_millis()).unwrap_or(u64::MAX);
-        self.exchanged_at.store(millisecond.max(1), Ordering::Relaxed);
         self.handles.fellowship.is_alone.store(false, Ordering::Relaxed);
-        keep_contact(&self.handles, began.saturating_add(ALONE_AFTER), self.settings.alone);
+        let until = began.saturating_add(ALONE_AFTER);
+        self.handles.conduct.keep_contact(until, self.settings.alone == Alone::Excuse);
     }
 
     /// Notes that the server answers.
@@ -245,17 +238,6 @@ impl Member {
     pub(super) fn trouble(&self) -> Option<&'static str> {
         self.trouble.code
     }
-}
-
-/// Notes for the judgement until when this node hears of the others.
-pub(super) fn keep_contact(handles: &Handles, until: Duration, alone: Alone) {
-    handles.conduct.keep_contact(until, alone == Alone::Excuse);
-}
-
-/// Whether nothing was exchanged for too long, at this time of the steady clock.
-pub(super) fn is_alone(exchanged_at: &AtomicU64, steady: Duration) -> bool {
-    let last = exchanged_at.load(Ordering::Relaxed);
-    last == 0 || steady.saturating_sub(Duration::from_millis(last)) >= ALONE_AFTER
 }
 
 impl Kept {

@@ -1,10 +1,7 @@
 //! One exchange after the other, until the server ends.
 
 use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::{Arc, atomic::Ordering},
     time::Duration,
 };
 
@@ -24,7 +21,7 @@ use crate::{
 use super::{
     failure::Failure,
     load::load,
-    member::{Member, is_alone, keep_contact},
+    member::Member,
     replies::{self, Replies},
     round::{Answer, READ_AT_ONCE, Round},
     server::Link,
@@ -70,11 +67,11 @@ pub fn start(
     let (loaded, is_loaded) = oneshot::channel();
     let (goodbye, goodbyes) = mpsc::channel(1);
     handles.conduct.start_collecting();
-    let alone = settings.alone;
+    let excuses = settings.alone == Alone::Excuse;
     handles.fellowship.is_alone.store(true, Ordering::Relaxed);
-    keep_contact(&handles, Duration::ZERO, alone);
+    handles.conduct.keep_contact(Duration::ZERO, excuses);
     let member = Member::new(settings, handles.clone(), port, loaded);
-    tokio::spawn(watch(handles, alone, Arc::clone(&member.exchanged_at)));
+    tokio::spawn(watch(handles, excuses));
     tokio::spawn(run(member, goodbyes));
     (Exchange { goodbye }, is_loaded)
 }
@@ -329,12 +326,11 @@ fn connected(link: &mut Option<Link>) -> Result<&mut Link, Failure> {
 }
 
 /// Notes when this node becomes alone, even while an exchange waits for the server.
-async fn watch(handles: Handles, alone: Alone, exchanged_at: Arc<AtomicU64>) {
+async fn watch(handles: Handles, excuses: bool) {
     let mut was_alone = true;
     handles.metrics.fleet_alone(true);
     loop {
-        let steady = handles.clock.moment().steady;
-        let is_alone = is_alone(&exchanged_at, steady);
+        let is_alone = handles.conduct.is_alone(handles.clock.moment());
         // Each time: a late answer may have said otherwise.
         handles.fellowship.is_alone.store(is_alone, Ordering::Relaxed);
         if is_alone != was_alone {
@@ -343,7 +339,6 @@ async fn watch(handles: Handles, alone: Alone, exchanged_at: Arc<AtomicU64>) {
                 handles.fellowship.alerts.set_sent_elsewhere(false);
             }
             handles.metrics.fleet_alone(is_alone);
-            let excuses = alone == Alone::Excuse;
             match is_alone {
                 true => tracing::error!(
                     code = "fleet.alone",

@@ -17,7 +17,7 @@ use super::{
     excerpt::Excerpt,
     question::{Fault, Question, Rungs, host, names},
     text,
-    verdict::{RuleRow, VerdictRow, evasion_form},
+    verdict::{RuleRow, VerdictRow, other_form},
 };
 
 /// The explanation of the decision about the request, by what is published.
@@ -78,7 +78,7 @@ fn of_visit(visit: &Visit<'_>, written: &str, rungs: Rungs) -> Explanation {
     let mut explanation = Explanation {
         verdict: VerdictRow {
             target: escape::text(written.as_bytes()),
-            path: escape::text(target.letter()),
+            path: escape::text(target.judged()),
             product_token: name.map(|name| name.as_str().to_owned()),
             verdict: decision.access.as_str(),
             group: group.map(|group| owned(edition.matcher().tokens(group))),
@@ -93,7 +93,7 @@ fn of_visit(visit: &Visit<'_>, written: &str, rungs: Rungs) -> Explanation {
         evidence: decision.standing.evidence.map(Evidence::as_str),
         action: decision.action.as_str(),
         reason: decision.reason.as_str(),
-        form: group.and_then(|group| evasion_form(&edition.matcher().explain(group, target))),
+        form: group.and_then(|group| other_form(&edition.matcher().explain(group, target))),
         rung: decision.rung.map(Rung::as_str),
         crawl_delay: pace.map(|one| one.pace.interval().as_secs_f64()),
         crawl_delay_enforced: pace.map(|one| one.is_enforced),

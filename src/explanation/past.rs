@@ -11,7 +11,7 @@ use crate::{
 
 use super::{
     excerpt::Excerpt,
-    verdict::{evasion_form, rule_text},
+    verdict::{other_form, rule_text},
 };
 
 /// What a stored edition tells about a record.
@@ -44,14 +44,16 @@ impl Past {
         let group = scopes.find(|it| Text::list(matcher.tokens(*it)) == record.robots.group)?;
         let explanation = matcher.explain(group, &target);
         let verdict = explanation.verdict;
-        let is_the_same = verdict.access.as_str() == record.verdict.as_str()
+        // Earlier versions recorded another form as a violation.
+        let accesses = [verdict.access, verdict.by_letter()].map(robots::Access::as_str);
+        let is_the_same = accesses.contains(&record.verdict.as_str())
             && verdict.rule.map(|rule| rule.line) == record.robots.line;
         let mut matches = explanation.matches.iter().filter(|_| !explanation.is_cut).map(rule_text);
         is_the_same.then(|| Self {
             excerpt: None,
             rule: matches.next(),
             over: matches.next(),
-            form: evasion_form(&explanation),
+            form: other_form(&explanation),
         })
     }
 }

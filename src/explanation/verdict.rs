@@ -80,8 +80,9 @@ pub fn group_lines(
         }
         lines.push(Line::new(if number == 0 { "rule" } else { "over" }, text));
     }
-    if let Some(path) = evasion_form(&explanation) {
-        lines.push(Line::new("note", format!("an origin may read the path as {path}")));
+    if let Some(path) = other_form(&explanation) {
+        let note = format!("allowed as written, but an origin may read the path as {path}");
+        lines.push(Line::new("note", note));
     }
     lines
 }
@@ -98,7 +99,7 @@ pub fn rule_text(robots::Match { rule, specificity }: &robots::Match<'_>) -> Str
 }
 
 /// The form of the path that is disallowed, if it is not the letter.
-pub(super) fn evasion_form(explanation: &robots::Explanation<'_>) -> Option<String> {
-    let is_evasion = explanation.verdict.form == robots::Form::Evasion && !explanation.is_cut;
-    is_evasion.then(|| escape::text(&explanation.path))
+pub(super) fn other_form(explanation: &robots::Explanation<'_>) -> Option<String> {
+    let is_other = explanation.verdict.form == robots::Form::Other && !explanation.is_cut;
+    is_other.then(|| escape::text(&explanation.path))
 }

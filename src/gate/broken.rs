@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::{
     conduct::{Early, Weighed},
-    enforce::{Judgement, Site},
+    enforce::{Judgement, Reason, Site},
     robots::Access,
 };
 
@@ -19,7 +19,8 @@ pub(super) struct Broken<'a> {
 impl<'a> Broken<'a> {
     /// The rule that disallows, or the record of a pace.
     pub(super) fn of(site: &'a Site, judgement: &Judgement<'a>, weighed: &Weighed<'a>) -> Self {
-        let is_pace = weighed.decision.access == Access::Allow;
+        let is_pace =
+            weighed.decision.access == Access::Allow && weighed.decision.reason != Reason::Form;
         match weighed.early.as_ref().filter(|_| is_pace).and_then(record_of_pace) {
             Some(pace) => pace,
             None => Self::rule(site, judgement),

@@ -362,7 +362,10 @@ impl Gate {
         let (site, decision) = (visit.site, &weighed.decision);
         let (reason, action) = (decision.reason, decision.action);
         let label = conduct::label(judgement.name);
-        self.metrics.violation(&site.name, label, reason.as_str(), action.as_str());
+        match reason {
+            Reason::Form => self.metrics.other_form(&site.name, label, action.as_str()),
+            _ => self.metrics.violation(&site.name, label, reason.as_str(), action.as_str()),
+        }
         let broken = Broken::of(site, judgement, weighed);
         let key = series::of_violation(visit, decision, judgement, &broken);
         let places = || self.recorder.places(visit);

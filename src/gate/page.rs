@@ -53,6 +53,7 @@ pub(super) fn block(
     let (template, rule) = match reason {
         // The rule may allow the request of an impostor.
         Reason::Impostor => (&block.impostor_body, None),
+        Reason::Form => (&block.form_body, judgement.rule),
         _ => (&block.body, judgement.rule),
     };
     let mut body = String::new();
@@ -71,11 +72,19 @@ pub(super) fn block(
             Piece::Slot(Slot::Id) => id.to_owned(),
             Piece::Slot(Slot::Host) => visit.host().to_owned(),
             Piece::Slot(Slot::Path) => String::from_utf8_lossy(visit.request.target).into_owned(),
+            Piece::Slot(Slot::Form) => form(visit, judgement),
         };
         let safe = escape::bounded(value.as_bytes(), MOST_SHOWN);
         body.push_str(&if is_html { escape::html(&safe) } else { safe });
     }
     body
+}
+
+/// The form of the path that the rule closes.
+fn form(visit: &Visit<'_>, judgement: &Judgement<'_>) -> String {
+    let explanation =
+        judgement.group.map(|group| visit.site.edition().matcher().explain(group, &visit.target));
+    explanation.map_or_else(String::new, |one| String::from_utf8_lossy(&one.path).into_owned())
 }
 
 /// The notice for a crawler that comes too soon.

@@ -52,16 +52,17 @@ impl Past<'_> {
 }
 
 impl Counted<'_> {
-    /// The record of a violation, without a status; `None` for a request that breaks no rule.
+    /// The record of a violation, without a status; `None` for a request that is none.
     pub fn violation(&self) -> Option<Violation> {
-        let Material { gate, visit, weighed, judgement, broken } = self.record.as_ref()?;
+        let record = self.record.as_ref().filter(|_| self.is_violation())?;
+        let Material { gate, visit, weighed, judgement, broken } = record;
         let id = gate.recorder.id(visit.now());
         Some(gate.recorder.violation(id, visit, weighed, judgement, broken))
     }
 
     /// Whether the request is against the rules or the pace.
-    pub const fn is_violation(&self) -> bool {
-        self.record.is_some()
+    pub fn is_violation(&self) -> bool {
+        self.record.is_some() && self.reason != Reason::Form
     }
 }
 

@@ -68,6 +68,16 @@ pub static ENFORCEMENT: Section = Section {
                       still use an older one: pass and count them, or treat them as violations",
         },
         Key {
+            name: "other_forms",
+            shape: Shape::Choice(&["pass", "log", "refuse"]),
+            absent: Absent::Words(
+                "`refuse` where the crawler would be refused for the plain path, else `log`",
+            ),
+            meaning: "requests whose path the rules allow, but not another form of it that an origin \
+                      may read. They are no violations: Beadle records them with the reason \
+                      `robots.form`",
+        },
+        Key {
             name: "ladder",
             shape: Shape::Section(&LADDER),
             absent: Absent::Words("see there"),

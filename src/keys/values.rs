@@ -9,10 +9,10 @@ pub const ACTIONS: [&str; 4] = ["pass", "log", "throttle", "block"];
 pub const REASONS: [&str; 10] = [
     "robots.allow",
     "robots.disallow",
-    "robots.disallow.evasion",
     "robots.disallow.hidden",
     "robots.disallow.grace",
     "robots.disallow.spared",
+    "robots.form",
     "claim.contradicted",
     "enforcement.off",
     "robots.unbound",

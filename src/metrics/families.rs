@@ -12,6 +12,7 @@ pub(super) struct Families {
     pub(super) requests: IntCounterVec,
     pub(super) crawler_requests: IntCounterVec,
     pub(super) violations: IntCounterVec,
+    pub(super) other_forms: IntCounterVec,
     pub(super) grace: IntCounterVec,
     pub(super) refusals: IntCounterVec,
     pub(super) invalid_tag_lines: IntCounterVec,
@@ -78,6 +79,11 @@ impl Families {
                 "beadle_violations_total",
                 "Violations of robots.txt rules by site, product token, reason and action.",
                 &["site", "product_token", "reason", "action"],
+            )?,
+            other_forms: counters(
+                "beadle_other_forms_total",
+                "Requests for other forms of closed paths by site, product token and action.",
+                &["site", "product_token", "action"],
             )?,
             grace: counters(
                 "beadle_grace_total",

@@ -109,6 +109,12 @@ impl Metrics {
         self.families.violations.with_label_values(&[site, product_token, reason, action]).inc();
     }
 
+    /// Counts a request for another form of a closed path. `product_token` is a known one,
+    /// [`OTHER_TOKEN`] or [`NO_TOKEN`].
+    pub fn other_form(&self, site: &str, product_token: &str, action: &str) {
+        self.families.other_forms.with_label_values(&[site, product_token, action]).inc();
+    }
+
     /// Counts a request that only the newest edition disallows. `product_token` is a known one,
     /// [`OTHER_TOKEN`] or [`NO_TOKEN`].
     pub fn grace(&self, site: &str, product_token: &str) {
@@ -282,6 +288,7 @@ impl Metrics {
             &self.families.requests,
             &self.families.crawler_requests,
             &self.families.violations,
+            &self.families.other_forms,
             &self.families.grace,
             &self.families.invalid_tag_lines,
             &self.families.claims,

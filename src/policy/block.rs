@@ -15,6 +15,8 @@ pub struct Block {
     pub body: Template,
     /// The body for a proven impostor, which is refused without a rule.
     pub impostor_body: Template,
+    /// The body for another form of a closed path.
+    pub form_body: Template,
 }
 
 /// A text with slots.
@@ -47,6 +49,8 @@ pub enum Slot {
     Host,
     /// `{path}`: the requested path.
     Path,
+    /// `{form}`: the form of the path that the rule closes.
+    Form,
 }
 
 /// The default body.
@@ -68,7 +72,20 @@ operator of {product_token} publishes says that it does not.
 Decision {id}
 ";
 
-const SLOTS: [(&str, Slot); 7] = [
+/// The default body for other forms of closed paths.
+const DEFAULT_FORM_BODY: &str = "\
+{product_token} is not allowed to fetch this page.
+
+The rules of {host} allow this path as it is written. But the server may read it as
+  {form}
+and the rules disallow that:
+  {rule}
+  (line {line} of {robots_txt})
+
+Decision {id}
+";
+
+const SLOTS: [(&str, Slot); 8] = [
     ("product_token", Slot::ProductToken),
     ("rule", Slot::Rule),
     ("line", Slot::Line),
@@ -76,6 +93,7 @@ const SLOTS: [(&str, Slot); 7] = [
     ("id", Slot::Id),
     ("host", Slot::Host),
     ("path", Slot::Path),
+    ("form", Slot::Form),
 ];
 
 impl Default for Block {
@@ -87,6 +105,7 @@ impl Default for Block {
             content_type: "text/plain; charset=utf-8".to_owned(),
             body: template(DEFAULT_BODY),
             impostor_body: template(DEFAULT_IMPOSTOR_BODY),
+            form_body: template(DEFAULT_FORM_BODY),
         }
     }
 }
@@ -126,6 +145,7 @@ pub(super) fn read(at: &At<'_>, block: &mut Block, findings: &mut Findings) {
         match parse_template(text) {
             Ok(body) => {
                 block.impostor_body = body.clone();
+                block.form_body = body.clone();
                 block.body = body;
             }
             Err(slot) => {

@@ -11,7 +11,7 @@ use super::{
     breaker::{self, Breaker},
     findings::Findings,
     ladder::{self, Ladder},
-    mode::{Grace, Mode, PaceMode},
+    mode::{Grace, Mode, OtherForms, PaceMode},
     names::Names,
     overrides::{self, Override},
     places::Spot,
@@ -47,6 +47,9 @@ pub struct Enforcement {
     pub block_confirmed_search: bool,
     /// The treatment of a request that only the newest robots.txt disallows (default `count`).
     pub grace: Grace,
+    /// The treatment of other forms of closed paths; `None` refuses them where the plain path would be
+    /// refused, else records them (default).
+    pub other_forms: Option<OtherForms>,
 }
 
 /// The modes of a site; `None` is the ladder.
@@ -80,6 +83,7 @@ impl Default for Enforcement {
             impostors: None,
             block_confirmed_search: false,
             grace: Grace::default(),
+            other_forms: None,
         }
     }
 }
@@ -116,6 +120,10 @@ pub(super) fn read(
     if let Some(at) = fields.take("grace") {
         let choices = [Grace::Count, Grace::Enforce].map(|grace| (grace.as_str(), grace));
         enforcement.grace = at.choice(&choices, findings).unwrap_or_default();
+    }
+    if let Some(at) = fields.take("other_forms") {
+        let all = [OtherForms::Pass, OtherForms::Log, OtherForms::Refuse];
+        enforcement.other_forms = at.choice(&all.map(|one| (one.as_str(), one)), findings);
     }
     let allow_block_all =
         fields.take("allow_block_all").and_then(|at| at.boolean(findings)).unwrap_or(false);

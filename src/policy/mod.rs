@@ -30,7 +30,7 @@ pub use self::{
     fleet::{Alone, DEFAULT_FLEET_PREFIX, Fleet},
     host::Host,
     ladder::Ladder,
-    mode::{Grace, Mode, PaceMode},
+    mode::{Grace, Mode, OtherForms, PaceMode},
     origin::Origin,
     overrides::{Named, Override},
     places::{GroupPlaces, Spot, TagPlaces},

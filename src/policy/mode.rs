@@ -25,6 +25,28 @@ impl Mode {
     }
 }
 
+/// The treatment of a request whose path the rules allow, but not another form of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OtherForms {
+    /// It passes, and nothing is recorded.
+    Pass,
+    /// It passes and is recorded.
+    Log,
+    /// It is recorded and refused.
+    Refuse,
+}
+
+impl OtherForms {
+    /// The word in the policy.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Log => "log",
+            Self::Refuse => "refuse",
+        }
+    }
+}
+
 /// The treatment of a request that comes too soon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PaceMode {

@@ -5,9 +5,10 @@ use jiff::Timestamp;
 use crate::{
     escape,
     record::{Overflow, PathPattern, Violation},
+    tally::FORM,
 };
 
-/// The conditions on a record; `None` is no condition. The default lists all records.
+/// The conditions on a record; `None` is no condition. The default lists all violations.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
     /// The record's id, which is the decision id on the page of a refused request.
@@ -28,6 +29,9 @@ pub struct Filter {
     pub until: Option<Timestamp>,
     /// The action.
     pub action: Option<String>,
+    /// The code of the reason. Without one, and without an id, records that are no violations are left
+    /// out (`robots.form`).
+    pub reason: Option<String>,
     /// The most records: the latest ones, or the next ones with `after_sequence`.
     pub limit: Option<usize>,
     /// Only records after the one with this sequence number. A reader follows new records by
@@ -80,6 +84,8 @@ impl Filter {
             && same(&self.site, &violation.site)
             && same(&self.product_token, &violation.product_token)
             && same(&self.action, &violation.action)
+            && same(&self.reason, &violation.reason)
+            && !(self.has_violations_alone() && *violation.reason == *FORM)
             && self.purpose.as_ref().is_none_or(|wanted| {
                 let found = violation.purpose.as_deref();
                 found.is_some_and(|found| wanted.eq_ignore_ascii_case(found))
@@ -87,6 +93,11 @@ impl Filter {
             && self.since.is_none_or(|since| since <= violation.time)
             && self.until.is_none_or(|until| violation.time < until)
             && self.path_pattern().is_none_or(|pattern| pattern.matches(&violation.path))
+    }
+
+    /// Whether records that are no violations are left out.
+    pub(crate) const fn has_violations_alone(&self) -> bool {
+        self.reason.is_none() && self.id.is_none()
     }
 
     /// Whether violations that are counted without a record may meet the conditions. Only their site,

@@ -16,7 +16,7 @@ pub use self::{
     names::{NameFound, NameKind},
     overflow::Overflow,
     redaction::{REDACTED, redact_query},
-    violation::{Robots, RobotsRead, SCHEMA, Violation, rule_line},
+    violation::{REASONS, Robots, RobotsRead, SCHEMA, Violation, rule_line},
 };
 pub(crate) use self::{
     names::{MOST_NAMES, NameSearch},

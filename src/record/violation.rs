@@ -3,10 +3,27 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::{record::time, tally::ReadState, text::Text};
+use crate::{
+    record::time,
+    tally::{FORM, ReadState},
+    text::Text,
+};
 
 /// The version of the record's format, its first field.
 pub const SCHEMA: u32 = 1;
+
+/// The reasons of records. The last one is that of earlier versions for other forms of closed paths.
+pub const REASONS: [&str; 9] = [
+    "robots.disallow",
+    "robots.disallow.hidden",
+    "robots.disallow.spared",
+    FORM,
+    "claim.contradicted",
+    "robots.crawl_delay",
+    "ladder.throttle",
+    "breaker.open",
+    "robots.disallow.evasion",
+];
 
 /// A decision against a request that the rules disallow. The fields are written in this order;
 /// their names are a contract with every program that reads the lines.
@@ -45,7 +62,8 @@ pub struct Violation {
     /// The evidence that confirms or contradicts the claim: `signature`, `ip-range`, `reverse-dns`.
     #[serde(default)]
     pub evidence: Option<Text>,
-    /// The verdict of the rules: `disallow`, or `allow` where the request broke a pace.
+    /// The verdict of the rules: `disallow`, or `allow` where the request broke a pace or is for another
+    /// form of a closed path.
     pub verdict: Text,
     /// The stable code of the reason: `robots.disallow`, …
     pub reason: Text,

@@ -55,6 +55,7 @@ fn glance(tally: &Tally) -> Section {
         row("  of crawlers for search engines", tally.search()),
         row("  allowed", sum(|one| one.allow)),
         row("  allowed by an edition still in use", sum(|one| one.grace)),
+        row("  for other forms of closed paths", sum(|one| one.forms)),
         row("  logged", sum(|one| one.log)),
         row("  throttled", sum(|one| one.throttle)),
         row("  blocked", sum(|one| one.block)),

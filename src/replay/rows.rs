@@ -31,6 +31,8 @@ struct CrawlerLine<'a> {
     contradicted: u64,
     first_robots_fetch: Option<String>,
     last_robots_fetch: Option<String>,
+    /// Requests for other forms of closed paths.
+    forms: u64,
 }
 
 #[derive(Serialize)]
@@ -165,6 +167,7 @@ fn crawler_line<'a>(site: &'a str, product_token: &'a str, one: &'a Crawler) -> 
         contradicted: one.contradicted,
         first_robots_fetch: one.read.map(|(first, _)| instant(first)),
         last_robots_fetch: one.read.map(|(_, last)| instant(last)),
+        forms: one.forms,
     }
 }
 

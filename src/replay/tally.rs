@@ -75,6 +75,7 @@ pub(super) struct Crawler {
     /// By [`Verdict`], without those that were not judged.
     pub(super) allow: u64,
     pub(super) grace: u64,
+    pub(super) forms: u64,
     pub(super) log: u64,
     pub(super) throttle: u64,
     pub(super) block: u64,
@@ -214,6 +215,7 @@ impl Tally {
         match verdict {
             Verdict::NotJudged | Verdict::Allow => crawler.allow += 1,
             Verdict::Grace => crawler.grace += 1,
+            Verdict::Form => crawler.forms += 1,
             Verdict::Log => crawler.log += 1,
             Verdict::Throttle => crawler.throttle += 1,
             Verdict::Block => crawler.block += 1,

@@ -14,6 +14,8 @@ pub enum Verdict {
     Allow,
     /// Allowed by an edition that the crawler may still use.
     Grace,
+    /// Another form of a closed path: no violation.
+    Form,
     /// Logged.
     Log,
     /// Throttled.
@@ -24,8 +26,15 @@ pub enum Verdict {
 
 impl Verdict {
     /// All treatments.
-    pub const ALL: [Self; 6] =
-        [Self::NotJudged, Self::Allow, Self::Grace, Self::Log, Self::Throttle, Self::Block];
+    pub const ALL: [Self; 7] = [
+        Self::NotJudged,
+        Self::Allow,
+        Self::Grace,
+        Self::Form,
+        Self::Log,
+        Self::Throttle,
+        Self::Block,
+    ];
 
     /// The word for it.
     pub const fn as_str(self) -> &'static str {
@@ -33,6 +42,7 @@ impl Verdict {
             Self::NotJudged => "not judged",
             Self::Allow => "allow",
             Self::Grace => "grace",
+            Self::Form => "other form",
             Self::Log => "log",
             Self::Throttle => "throttle",
             Self::Block => "block",
@@ -43,6 +53,7 @@ impl Verdict {
     pub(super) fn of(past: &Past<'_>) -> Self {
         let Some(counted) = &past.counted else { return Self::NotJudged };
         match counted.action {
+            _ if counted.reason == Reason::Form => Self::Form,
             Action::Log => Self::Log,
             Action::Throttle => Self::Throttle,
             Action::Block => Self::Block,

@@ -6,7 +6,7 @@ use crate::{
     crawlers::Outcome,
     enforce::{Action, Reason},
     robots::Access,
-    violations::{Counted, Dimension, ReadState, Text},
+    violations::{self, Counted, Dimension, ReadState, Text},
 };
 
 /// By what counts are told apart for tallies. The first is the name.
@@ -44,6 +44,8 @@ pub struct Tally {
     pub older: u64,
     /// Violations by a client that had fetched this edition, and went on.
     pub current: u64,
+    /// Requests for other forms of closed paths, which are no violations.
+    pub forms: u64,
     /// Requests by clients that evidence confirmed.
     pub confirmed: u64,
     /// Requests by clients that evidence contradicted: others use the crawler's name.
@@ -99,6 +101,7 @@ impl Tally {
         ] {
             add(sum, violations > 0 && is(read, state.as_str()));
         }
+        add(&mut self.forms, is(reason, Reason::Form.as_str()));
         let is_contradicted = is(standing, Outcome::Contradicted.as_str());
         add(&mut self.confirmed, is(standing, Outcome::Confirmed.as_str()));
         add(&mut self.contradicted, is_contradicted);
@@ -109,7 +112,7 @@ impl Tally {
             is_fetch || [Reason::Off, Reason::Unbound].iter().any(|one| is(reason, one.as_str()));
         let is_disallowed =
             is(verdict, Access::Disallow.as_str()) && !is(reason, Reason::Grace.as_str());
-        let is_violation = !is(action, Action::Pass.as_str());
+        let is_violation = violations::is_violation(action, reason);
         let is_judged = !is_unjudged && !is_contradicted;
         add(&mut self.judged, is_judged);
         add(&mut self.broken, is_judged && (is_violation || is_disallowed));
@@ -152,7 +155,8 @@ mod tests {
             ("confirmed", "allow", "pass", "robots.allow", "", 1_000),
             ("confirmed", "allow", "pass", "robots.robots_txt", "", 1),
             ("unknown", "disallow", "log", "robots.disallow", "never", 20),
-            ("unknown", "disallow", "block", "robots.disallow.evasion", "older", 3),
+            ("unknown", "disallow", "block", "robots.disallow.hidden", "older", 3),
+            ("unknown", "allow", "block", "robots.form", "current", 11),
             ("unknown", "allow", "throttle", "robots.crawl_delay", "current", 4),
             ("unknown", "disallow", "pass", "robots.disallow.grace", "", 500),
             ("unknown", "disallow", "pass", "robots.disallow.spared", "", 6),
@@ -161,16 +165,17 @@ mod tests {
             ("unknown", "allow", "pass", "robots.unbound", "", 9),
         ] {
             let key = ["GPTBot", "crawler", standing, verdict, action, reason, read];
-            let violations = if action == "pass" { 0 } else { requests };
+            let is_violation = violations::is_violation(action, reason);
+            let violations = if is_violation { requests } else { 0 };
             let key = key.map(Text::word).to_vec();
             tally.add(&Counted { key, requests, violations, ..Counted::default() });
         }
-        assert_eq!(tally.all, Count { requests: 1_558, violations: 34 });
+        assert_eq!(tally.all, Count { requests: 1_569, violations: 34 });
         assert_eq!((tally.fetches, tally.confirmed, tally.contradicted), (1, 1_001, 7));
-        assert_eq!((tally.refused, tally.classes().count()), (14, 1));
+        assert_eq!((tally.refused, tally.forms, tally.classes().count()), (25, 11, 1));
         assert_eq!((tally.never, tally.older, tally.current), (27, 3, 4));
-        assert_eq!((tally.too_soon, tally.judged, tally.broken), (4, 1_533, 33));
-        assert_eq!((tally.own(), tally.reasons.len()), (1_551, 4));
+        assert_eq!((tally.too_soon, tally.judged, tally.broken), (4, 1_544, 33));
+        assert_eq!((tally.own(), tally.reasons.len()), (1_562, 4));
         assert_eq!(tally.class(), Some(&Text::word("crawler")));
     }
 }

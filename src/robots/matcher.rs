@@ -9,9 +9,9 @@
 //! an allow rule decides, of equal ones the first in the file. A path that no rule matches is
 //! allowed; an empty pattern matches nothing. `/robots.txt` is always allowed, with any query.
 //!
-//! **Form.** A [`Target`] is judged as sent. If that is allowed, each form that an origin may see
-//! is judged, and the first disallowed form decides. If there are more forms than are made, the
-//! first disallow rule decides.
+//! **Form.** A [`Target`] is judged by its letter, with dot segments resolved. If that is allowed, the
+//! path as sent and each form that an origin may see is judged, and the first disallowed form
+//! decides. If there are more forms than are made, the first disallow rule decides.
 //!
 //! **Cost.** Groups with the same names are compiled into one set of rules (`rule_set`). A verdict
 //! takes no lock and usually allocates nothing.
@@ -47,10 +47,10 @@ pub struct Scope(u32);
 
 /// A verdict on a form that is not the letter, without its rule.
 const DISALLOWED: Verdict<'static> =
-    Verdict { access: Access::Disallow, rule: None, form: Form::Evasion };
+    Verdict { access: Access::Disallow, rule: None, form: Form::Other };
 
 /// A form that is disallowed.
-struct Evasion<'a, T> {
+struct OtherForm<'a, T> {
     rule: &'a Rule,
     /// What is made of the form; `None` if the target has too many forms.
     form: Option<T>,
@@ -154,19 +154,28 @@ impl Matcher {
         self.sets_of(scope).any(|set| !set.paces.is_empty())
     }
 
-    /// Judges `target` as sent and, if that is allowed, in each form that an origin may see. The
-    /// strictest answer counts.
+    /// Judges `target` by its letter and, if that is allowed, in each other form that an origin may
+    /// see. The strictest answer counts.
     pub fn verdict(&self, scope: Scope, target: &Target<'_>) -> Verdict<'_> {
-        let letter = self.verdict_letter(scope, target);
-        match self.evasion(scope, target, &letter, |_| ()) {
-            Some(Evasion { rule, .. }) => Verdict { rule: Some(rule), ..DISALLOWED },
-            None => letter,
+        let judged = self.verdict_judged(scope, target);
+        match self.other_form(scope, target, &judged, |_| ()) {
+            Some(OtherForm { rule, .. }) => Verdict { rule: Some(rule), ..DISALLOWED },
+            None => judged,
         }
     }
 
-    /// Judges `target` as sent, by RFC 9309 alone.
+    /// Judges `target` by its letter, with dot segments resolved: as a crawler judges it.
+    pub fn verdict_judged(&self, scope: Scope, target: &Target<'_>) -> Verdict<'_> {
+        self.verdict_of(scope, target.judged())
+    }
+
+    /// Judges `target` as sent, with its dot segments, by RFC 9309 alone.
     pub fn verdict_letter(&self, scope: Scope, target: &Target<'_>) -> Verdict<'_> {
-        let best = self.best(scope, View::default(), target.letter());
+        self.verdict_of(scope, target.letter())
+    }
+
+    fn verdict_of(&self, scope: Scope, path: &[u8]) -> Verdict<'_> {
+        let best = self.best(scope, View::default(), path);
         let rule = best.map(|ranked| &ranked.rule);
         Verdict { access: access_by(rule), rule, form: Form::Letter }
     }
@@ -174,15 +183,15 @@ impl Matcher {
     /// The verdict with all rules that match. Tries each rule of the scope, so it is not for the
     /// request path.
     pub fn explain(&self, scope: Scope, target: &Target<'_>) -> Explanation<'_> {
-        let letter = self.verdict_letter(scope, target);
+        let judged = self.verdict_judged(scope, target);
         let owned = |(text, view): (&[u8], View)| (text.to_vec(), view);
-        let evasion = self.evasion(scope, target, &letter, owned);
-        let (verdict, form) = match evasion {
-            Some(Evasion { rule, form }) => (Verdict { rule: Some(rule), ..DISALLOWED }, form),
-            None => (letter, None),
+        let other = self.other_form(scope, target, &judged, owned);
+        let (verdict, form) = match other {
+            Some(OtherForm { rule, form }) => (Verdict { rule: Some(rule), ..DISALLOWED }, form),
+            None => (judged, None),
         };
-        let is_cut = verdict.form == Form::Evasion && form.is_none();
-        let (path, view) = form.unwrap_or_else(|| owned((target.letter(), View::default())));
+        let is_cut = verdict.form == Form::Other && form.is_none();
+        let (path, view) = form.unwrap_or_else(|| owned((target.judged(), View::default())));
         let mut matches: Vec<_> = match is_robots_txt(&path) {
             true => Vec::new(),
             false => self.sets_of(scope).flat_map(|set| set.matches(view, &path)).collect(),
@@ -191,16 +200,24 @@ impl Matcher {
         Explanation { verdict, path, matches, is_cut }
     }
 
-    /// The first form that is disallowed, if the letter is allowed.
-    fn evasion<T>(
-        &self,
+    /// The first other form that is disallowed, if the letter is allowed.
+    fn other_form<'m, T>(
+        &'m self,
         scope: Scope,
         target: &Target<'_>,
-        letter: &Verdict<'_>,
+        judged: &Verdict<'m>,
         made: impl Fn((&[u8], View)) -> T,
-    ) -> Option<Evasion<'_, T>> {
-        if letter.access == Access::Disallow {
+    ) -> Option<OtherForm<'m, T>> {
+        if judged.access == Access::Disallow {
             return None;
+        }
+        let letter = match target.has_dots() {
+            true => self.verdict_letter(scope, target),
+            false => *judged,
+        };
+        if let (Access::Disallow, Some(rule)) = (letter.access, letter.rule) {
+            // An origin that does not resolve dot segments.
+            return Some(OtherForm { rule, form: Some(made((target.letter(), View::default()))) });
         }
         let names_query = || self.sets_of(scope).any(|set| set.names_query);
         let forms = target.forms(names_query).filter(|_| !target.is_robots_txt())?;
@@ -231,11 +248,11 @@ impl Matcher {
             }
         };
         if let Some((rule, form)) = found {
-            return Some(Evasion { rule, form: Some(form) });
+            return Some(OtherForm { rule, form: Some(form) });
         }
         let first = self.sets_of(scope).filter(|_| is_cut).filter_map(RuleSet::first_disallow);
         let first = first.min_by_key(|ranked| ranked.precedence())?;
-        Some(Evasion { rule: &first.rule, form: None })
+        Some(OtherForm { rule: &first.rule, form: None })
     }
 
     /// The rule that decides for a form; robots.txt has none.

@@ -1,8 +1,9 @@
 //! The path and query of a request, in the forms that are judged.
 //!
-//! The *letter* form is the one that RFC 9309 §2.2.2 compares: path and query as sent, in normal
-//! form, without the fragment. The empty path is `/`. Dot segments and doubled slashes stay as they
-//! are, and `//x` is a path, not a host. The *evasion* forms are those that an origin may make of
+//! The *letter* is what RFC 9309 §2.2.2 compares: path and query as sent, in normal form, without the
+//! fragment. The empty path is `/`. Doubled slashes stay as they are, and `//x` is a path, not a host.
+//! Crawlers resolve dot segments before they compare and send (RFC 3986 §5.2.4), so a request is judged
+//! with dot segments [resolved](Target::judged). The *other forms* are those that an origin may make of
 //! the same octets (`evasion`).
 //!
 //! The usual request is in normal form and has no evasion form, or at most one with other names in the
@@ -13,7 +14,7 @@ use std::{borrow::Cow, cell::OnceCell};
 use memchr::memmem;
 
 use super::{
-    evasion::{Forms, Reading},
+    evasion::{self, Forms, Reading},
     normal,
     pattern::Pattern,
     rule::Rule,
@@ -27,6 +28,8 @@ pub const MAX_LENGTH: usize = 64 * 1024;
 #[derive(Clone, Debug)]
 pub struct Target<'a> {
     letter: Cow<'a, [u8]>,
+    /// The letter with dot segments resolved, if it has any.
+    resolved: Option<Vec<u8>>,
     /// The letter where a `\` as sent is a slash, and one that was encoded is none.
     by_backslash: Option<Vec<u8>>,
     reading: Reading,
@@ -71,16 +74,18 @@ impl<'a> Target<'a> {
             let written: Vec<u8> = written.iter().enumerate().map(slashes).collect();
             letter(&written).into_owned()
         });
-        Self { by_backslash, ..Self::with(letter(written), reading, Kind::Suspect) }
+        let letter = letter(written);
+        let resolved = evasion::resolved(&letter);
+        Self { resolved, by_backslash, ..Self::with(letter, reading, Kind::Suspect) }
     }
 
     /// The letter of a target, without other forms.
     pub fn letter_of(target: &'a [u8]) -> Self {
-        Self { kind: Kind::Letter, ..Self::new(target) }
+        Self { kind: Kind::Letter, resolved: None, ..Self::new(target) }
     }
 
     const fn with(letter: Cow<'a, [u8]>, reading: Reading, kind: Kind) -> Self {
-        Self { letter, by_backslash: None, reading, kind, forms: OnceCell::new() }
+        Self { letter, resolved: None, by_backslash: None, reading, kind, forms: OnceCell::new() }
     }
 
     /// The target of a URL: see [`origin_form`].
@@ -88,9 +93,19 @@ impl<'a> Target<'a> {
         Self::new(origin_form(url))
     }
 
-    /// The letter form, which RFC 9309 compares with the rules.
+    /// The letter as sent, with its dot segments.
     pub fn letter(&self) -> &[u8] {
         &self.letter
+    }
+
+    /// The letter with dot segments resolved: what a crawler compares with the rules.
+    pub fn judged(&self) -> &[u8] {
+        self.resolved.as_deref().unwrap_or(&self.letter)
+    }
+
+    /// Whether the letter has dot segments.
+    pub(super) const fn has_dots(&self) -> bool {
+        self.resolved.is_some()
     }
 
     /// The target as sent, without other forms: what RFC 9309 judges.

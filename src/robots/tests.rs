@@ -252,22 +252,22 @@ fn rfc9309_5_2_longest_match() {
 }
 
 #[test]
-fn the_strictest_form_decides() {
+fn the_letter_has_its_dot_segments_resolved_and_other_forms_are_told_apart() {
     let matcher = matcher("user-agent: *\ndisallow: /private/\nallow: /\n");
     for (target, access, form) in [
         ("/private/x", Access::Disallow, Form::Letter),
         ("/%70rivate/x", Access::Disallow, Form::Letter),
         ("/private", Access::Allow, Form::Letter),
         ("/PRIVATE/x", Access::Allow, Form::Letter),
-        ("//private/x", Access::Disallow, Form::Evasion),
-        ("/x/%2e%2e/private/x", Access::Disallow, Form::Evasion),
-        ("/private%2fx", Access::Disallow, Form::Evasion),
-        ("/private%5Cx", Access::Disallow, Form::Evasion),
-        ("/private;j=1/x", Access::Disallow, Form::Evasion),
-        ("/x;y/..;z/%2fprivate\\x", Access::Disallow, Form::Evasion),
+        ("//private/x", Access::Disallow, Form::Other),
+        ("/x/%2e%2e/private/x", Access::Disallow, Form::Letter),
+        ("/private%2fx", Access::Disallow, Form::Other),
+        ("/private%5Cx", Access::Disallow, Form::Other),
+        ("/private;j=1/x", Access::Disallow, Form::Other),
+        ("/x;y/..;z/%2fprivate\\x", Access::Disallow, Form::Other),
         ("/%c0%afprivate/x", Access::Allow, Form::Letter),
         ("/?u=/../private/", Access::Allow, Form::Letter),
-        ("/private/../x", Access::Disallow, Form::Letter),
+        ("/private/../x", Access::Disallow, Form::Other),
     ] {
         let verdict = matcher.verdict(scope(&matcher, "a"), &Target::new(target.as_bytes()));
         assert_eq!((verdict.access, verdict.form), (access, form), "{target}");

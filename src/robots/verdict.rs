@@ -14,10 +14,10 @@ pub enum Access {
 /// The form of a path that decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Form {
-    /// The path as sent, in the RFC's reading.
+    /// The path in normal form, with dot segments resolved: what the RFC compares.
     Letter,
-    /// A form that an origin may see. The path as sent is allowed.
-    Evasion,
+    /// Another form that an origin may see. The letter is allowed.
+    Other,
 }
 
 /// The answer, and the rule that gave it.
@@ -51,6 +51,16 @@ pub struct Explanation<'a> {
     pub matches: Vec<Match<'a>>,
     /// Whether the path has more forms than are judged, so that every rule applies to it.
     pub is_cut: bool,
+}
+
+impl Verdict<'_> {
+    /// The answer of the letter alone, which RFC 9309 gives.
+    pub const fn by_letter(&self) -> Access {
+        match self.form {
+            Form::Letter => self.access,
+            Form::Other => Access::Allow,
+        }
+    }
 }
 
 impl Access {

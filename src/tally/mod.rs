@@ -25,8 +25,8 @@ use self::{
 pub use self::{
     people::People,
     rollup::{
-        Hour, PeopleCount, PlaceCount, PlaceKind, Places, ReadState, ReferralCount, Rollup,
-        Rollups, Series, SeriesKey, Tallied,
+        FORM, Hour, PeopleCount, PlaceCount, PlaceKind, Places, ReadState, ReferralCount, Rollup,
+        Rollups, Series, SeriesKey, Tallied, is_violation,
     },
 };
 use crate::text::Text;

@@ -4,7 +4,7 @@ use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use super::rollup::{Hour, PlaceCount, PlaceKind, Places, Series};
+use super::rollup::{Hour, PlaceCount, PlaceKind, Places, Series, is_violation};
 use crate::text::Text;
 
 /// The most places of one kind that an hour tells apart.
@@ -50,8 +50,11 @@ impl Default for PlaceTable {
 }
 
 impl PlaceTable {
-    /// Counts a violation of this series.
+    /// Counts a violation of this series. What is recorded without being one has no places.
     pub(super) fn count(&mut self, hour: Hour, series: &Series, places: &Places) {
+        if !is_violation(&series.action, &series.reason) {
+            return;
+        }
         if self.hour != hour {
             self.take_counts();
             self.kinds.iter_mut().for_each(|kind| {

@@ -58,7 +58,7 @@ pub struct Series {
     pub standing: Text,
     /// The verdict of the rules: `allow` or `disallow`.
     pub verdict: Text,
-    /// The action; every one but `pass` stands for violations.
+    /// The action; see [`is_violation`].
     pub action: Text,
     /// The stable code of the reason.
     pub reason: Text,
@@ -107,6 +107,15 @@ pub struct SeriesKey<'a> {
     pub pattern: &'a str,
     /// For violations, how the edition that the crawler had read relates to the rule's.
     pub read: Option<ReadState>,
+}
+
+/// The reason of a request whose path the rules allow, but not another form of it. It has a record, and
+/// is counted apart from violations.
+pub const FORM: &str = "robots.form";
+
+/// Whether a request with this action and this reason is a violation.
+pub fn is_violation(action: &str, reason: &str) -> bool {
+    action != "pass" && reason != FORM
 }
 
 /// The requests of one series in one hour.

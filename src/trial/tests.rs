@@ -71,7 +71,7 @@ fn a_test_is_judged_as_a_request() {
         (
             "product_token: bingbot, url: 'http://www.example.com/x//..//private/', \
              reason: robots.disallow",
-            "reason: robots.disallow.evasion",
+            "reason: robots.form",
         ),
         ("product_token: bingbot, url: /drafts/, site: www.example.com, robots_tag: ''", {
             "robots_tag: *;noindex;nosnippet"

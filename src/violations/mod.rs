@@ -20,12 +20,12 @@ pub use crate::{
     lines::LogTarget,
     record::{
         ClockLeap, Edition, EditionPeriod, Error, Fetch, Filter, HostPeriod, Listing, NameFound,
-        NameKind, Obstacle, Overflow, Quarantined, REDACTED, RecordColumn, Robots, RobotsRead,
-        SCHEMA, SiteHosts, Unread, Violation, csv, redact_query, rule_line,
+        NameKind, Obstacle, Overflow, Quarantined, REASONS, REDACTED, RecordColumn, Robots,
+        RobotsRead, SCHEMA, SiteHosts, Unread, Violation, csv, redact_query, rule_line,
     },
     tally::{
-        Detail, Hour, People, PeopleCount, PlaceCount, PlaceKind, Places, ReadState, ReferralCount,
-        Rollup, Rollups, Series, SeriesKey, Tallied,
+        Detail, FORM, Hour, People, PeopleCount, PlaceCount, PlaceKind, Places, ReadState,
+        ReferralCount, Rollup, Rollups, Series, SeriesKey, Tallied, is_violation,
     },
     text::Text,
 };

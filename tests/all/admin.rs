@@ -44,6 +44,7 @@ beadle_origin_invalid_robots_tag_lines_total counter
 beadle_origin_robots_fetches_total counter
 beadle_origin_robots_held gauge
 beadle_origin_up gauge
+beadle_other_forms_total counter
 beadle_policy_fetches_total counter
 beadle_policy_info gauge
 beadle_policy_last_reload_success_timestamp_seconds gauge
@@ -158,7 +159,9 @@ fn metrics_keep_the_names_that_dashboards_use() {
     assert_eq!(violation("GPTBot", "robots.disallow", "block"), 2.0);
     assert_eq!(violation("bingbot", "robots.disallow", "log"), 1.0);
     assert_eq!(violation("HouseBot", "robots.disallow", "log"), 1.0, "the policy's own name");
-    assert_eq!(violation("curl", "robots.disallow.evasion", "log"), 1.0);
+    let other_form =
+        "beadle_other_forms_total{action=\"log\",product_token=\"curl\",site=\"site.example\"}";
+    assert_eq!(beadle.metric(other_form), 1.0);
     assert_eq!(violation("-", "robots.disallow", "log"), 1.0, "no name in the User-Agent");
     // L134: a name that a client made up never becomes a label.
     assert_eq!(violation("other", "robots.disallow", "log"), 2.0);

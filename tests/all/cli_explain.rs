@@ -29,7 +29,7 @@ fn text(output: &Output) -> String {
 }
 
 #[test]
-fn an_evasion_of_a_file_is_a_note_and_the_verdict_stays_that_of_rfc9309() {
+fn another_form_is_a_note_and_the_verdict_stays_that_of_rfc9309() {
     const FILE: &str = "User-agent: *\nDisallow: /private/\nAllow: /\n";
     let found = text(&by_file(FILE, &["//private/x", "/public/x", "/private/x"]));
     assert_eq!(
@@ -38,7 +38,7 @@ fn an_evasion_of_a_file_is_a_note_and_the_verdict_stays_that_of_rfc9309() {
   verdict   allow for BadBot
   group     *
   rule      Allow: /   (robots.txt line 3, 1 octet)
-  note      evasion at the proxy: an origin may read the path as /private/x
+  note      other form at the proxy: an origin may read the path as /private/x
             Disallow: /private/   (robots.txt line 2)
 /public/x
   verdict   allow for BadBot
@@ -65,7 +65,7 @@ fn an_evasion_of_a_file_is_a_note_and_the_verdict_stays_that_of_rfc9309() {
     // More forms than are judged: the rule that is named need not match.
     let target = "/;a/%2f".repeat(200);
     let found = text(&by_file(FILE, &[&target]));
-    let note = "note      evasion at the proxy: origins may read the path in too many ways\n";
+    let note = "note      other form at the proxy: origins may read the path in too many ways\n";
     assert!(
         found.contains(note) && found.contains("            Disallow: /private/   "),
         "{found}"

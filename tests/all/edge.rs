@@ -169,6 +169,8 @@ fn h109_pipelined_requests_are_answered_in_order_or_dropped() {
             let Ok(answer) = client.response("POST") else { break };
             assert_eq!(shown(&answer.body), shown(&[&target[..], b" ", body].concat()));
         }
+        client.finish();
+        assert_eq!(shown(&client.rest()), "", "nothing else is answered");
         let targets: Vec<_> = origin.received().into_iter().map(|one| one.target).collect();
         let sent = [requests[first].1.clone(), requests[first + 1].1.clone()];
         assert!(sent.starts_with(&targets) && !targets.is_empty(), "{targets:?}");

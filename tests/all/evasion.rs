@@ -50,8 +50,8 @@ enum Fate {
     GoesAs(&'static str),
     /// Blocked: the path as written is disallowed.
     Letter,
-    /// Blocked: an origin may resolve it to a disallowed path.
-    Evasion,
+    /// Blocked: an origin may read it as a disallowed path. No violation.
+    Form,
     /// Refused before judgement; the origin gets nothing.
     Refused,
 }
@@ -96,14 +96,14 @@ fn assert_fates(cases: &[(&[u8], Fate)]) {
                 assert_eq!(status, Some(200), "{what}");
                 assert_eq!(seen, [expected], "{what}");
             }
-            Fate::Letter | Fate::Evasion => {
+            Fate::Letter | Fate::Form => {
                 assert_eq!(status, Some(403), "{what}");
                 assert!(seen.is_empty(), "{what}: the origin saw it");
                 violations += 1;
                 let record = beadle.records(violations).pop().expect("a record");
                 let expected = match fate {
                     Fate::Letter => "robots.disallow",
-                    _ => "robots.disallow.evasion",
+                    _ => "robots.form",
                 };
                 assert_eq!(record["reason"], json!(expected), "{what}");
             }
@@ -123,20 +123,20 @@ fn u51_to_u61_spellings_of_a_path() {
     assert_fates(&[
         (b"GET /private/x HTTP/1.1", Fate::Letter),
         (b"GET /private HTTP/1.1", Fate::Goes),
-        (b"GET //private/x HTTP/1.1", Fate::Evasion),
-        (b"GET ///private//x HTTP/1.1", Fate::Evasion),
-        (b"GET /./private/x HTTP/1.1", Fate::Evasion),
-        (b"GET /x/../private/x HTTP/1.1", Fate::Evasion),
-        (b"GET /%2e/private/x HTTP/1.1", Fate::Evasion),
-        (b"GET /%2E%2e/private/x HTTP/1.1", Fate::Evasion),
+        (b"GET //private/x HTTP/1.1", Fate::Form),
+        (b"GET ///private//x HTTP/1.1", Fate::Form),
+        (b"GET /./private/x HTTP/1.1", Fate::Letter),
+        (b"GET /x/../private/x HTTP/1.1", Fate::Letter),
+        (b"GET /%2e/private/x HTTP/1.1", Fate::Letter),
+        (b"GET /%2E%2e/private/x HTTP/1.1", Fate::Letter),
         (b"GET /%70rivate/x HTTP/1.1", Fate::Letter),
         (b"GET /%50rivate/x HTTP/1.1", Fate::Goes),
-        (b"GET /private%2fx HTTP/1.1", Fate::Evasion),
-        (b"GET /private%2Fx HTTP/1.1", Fate::Evasion),
-        (b"GET /private%5cx HTTP/1.1", Fate::Evasion),
-        (b"GET /private\\x HTTP/1.1", Fate::Evasion),
+        (b"GET /private%2fx HTTP/1.1", Fate::Form),
+        (b"GET /private%2Fx HTTP/1.1", Fate::Form),
+        (b"GET /private%5cx HTTP/1.1", Fate::Form),
+        (b"GET /private\\x HTTP/1.1", Fate::Form),
         (b"GET /PRIVATE/x HTTP/1.1", Fate::Goes),
-        (b"GET /private;jsessionid=1/x HTTP/1.1", Fate::Evasion),
+        (b"GET /private;jsessionid=1/x HTTP/1.1", Fate::Form),
         (b"GET /private/;a=b/x HTTP/1.1", Fate::Letter),
         (b"GET /%2570rivate/x HTTP/1.1", Fate::Goes),
     ]);
@@ -194,7 +194,7 @@ fn u62_to_u67_bytes_queries_and_fragments() {
 fn u68_to_u71_forms_of_a_target() {
     assert_fates(&[
         (b"GET http://site.example/private/x HTTP/1.1", Fate::Letter),
-        (b"GET http://site.example//private/x HTTP/1.1", Fate::Evasion),
+        (b"GET http://site.example//private/x HTTP/1.1", Fate::Form),
         (b"GET http://site.example/public?q HTTP/1.1", Fate::GoesAs("/public?q")),
         (b"GET http://site.example HTTP/1.1", Fate::GoesAs("/")),
         (b"GET http://site.example?u=1 HTTP/1.1", Fate::Letter),

@@ -25,8 +25,24 @@ use crate::support::{
 
 /// A site whose rules refuse `/private/`, for nodes of the fleet at this URL.
 fn setup(origin: u16, url: &str, node: &str) -> Setup {
-    Setup::site(origin, &rules("/private/"))
-        .sections(&format!("fleet: {{ shared: \"{url}\", node: {node} }}\n"))
+    Setup::site(origin, &rules("/private/")).sections(&section(url, node))
+}
+
+fn section(url: &str, node: &str) -> String {
+    format!("fleet: {{ shared: \"{url}\", node: {node} }}\n")
+}
+
+/// Two nodes that know each other, and the line between the second one and the server.
+fn nodes(origin: &Origin, valkey: &Valkey) -> (Beadle, Beadle, Relay) {
+    let line = Relay::to(valkey.port);
+    let one = setup(origin.port, &valkey.url(), "one").start();
+    let two = setup(origin.port, &url_of(&line), "two").start();
+    wait_for_nodes(&[&one, &two]);
+    (one, two, line)
+}
+
+fn url_of(line: &Relay) -> String {
+    format!("redis://127.0.0.1:{}", line.port)
 }
 
 fn rules(path: &str) -> String {
@@ -183,18 +199,14 @@ fn a_start_that_waits_for_the_fleet_ends_at_a_signal() {
 fn a_node_that_is_alone_keeps_its_rules_until_the_others_can_hear_of_new_ones() {
     let Some(valkey) = Valkey::start() else { return };
     let origin = Origin::plain();
-    let line = Relay::to(valkey.port);
-    let one = setup(origin.port, &valkey.url(), "one").start();
-    let url = format!("redis://127.0.0.1:{}", line.port);
-    let two = setup(origin.port, &url, "two").start();
-    wait_for_nodes(&[&one, &two]);
+    let (one, two, line) = nodes(&origin, &valkey);
     line.set(Line::Cut);
     two.wait_for_metric("beadle_fleet_alone", 1.0);
     // Its own rules excuse while it is alone.
     assert_eq!(one.get("/private/x", "GPTBot/1.2").status, 403);
     assert_eq!(two.get("/private/x", "GPTBot/1.2").status, 200);
-    let other = Setup::site(origin.port, &rules("/other/"))
-        .sections(&format!("fleet: {{ shared: \"{url}\", node: two }}\n"));
+    let other =
+        Setup::site(origin.port, &rules("/other/")).sections(&section(&url_of(&line), "two"));
     two.replace_policy(&two.text_of(&other));
     two.signal("HUP");
     two.wait_for_stderr("new robots rules wait");
@@ -213,10 +225,7 @@ fn a_node_that_is_alone_keeps_its_rules_until_the_others_can_hear_of_new_ones() 
 fn a_program_that_was_paused_refuses_nothing_by_rules_that_others_may_have_changed() {
     let Some(valkey) = Valkey::start() else { return };
     let origin = Origin::plain();
-    let line = Relay::to(valkey.port);
-    let one = setup(origin.port, &valkey.url(), "one").start();
-    let two = setup(origin.port, &format!("redis://127.0.0.1:{}", line.port), "two").start();
-    wait_for_nodes(&[&one, &two]);
+    let (one, two, line) = nodes(&origin, &valkey);
     let request = Request::get("/private/x").user_agent("GPTBot/1.2").bytes();
     let mut clients: Vec<_> = (0..20).map(|_| Client::connect(two.port)).collect();
     let statuses = |clients: &mut [Client]| {
@@ -274,10 +283,7 @@ impl Load {
 fn a_server_that_is_killed_hung_slow_or_full_fails_no_request_and_the_states_merge() {
     let Some(mut valkey) = Valkey::start() else { return };
     let origin = Origin::plain();
-    let slow = Relay::to(valkey.port);
-    let one = setup(origin.port, &valkey.url(), "one").start();
-    let two = setup(origin.port, &format!("redis://127.0.0.1:{}", slow.port), "two").start();
-    wait_for_nodes(&[&one, &two]);
+    let (one, two, slow) = nodes(&origin, &valkey);
     // With the program as it is shipped, the full size is more than a thousand requests a second.
     let threads = if is_full_size() { 3 } else { 1 };
     let loads: Vec<_> = [one.port, two.port].repeat(threads).into_iter().map(Load::start).collect();

@@ -62,7 +62,8 @@ struct Load {
 }
 
 impl Load {
-    /// A thousand requests a second and more, where the machine bears it; with `bears_breaks`, a program that is killed is waited for.
+    /// A thousand requests a second and more, where the machine bears it; with `bears_breaks`, a program
+    /// that is killed is waited for.
     fn start(port: u16, bears_breaks: bool) -> Self {
         let (is_over, sent) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
         let run = |thread: u64| {

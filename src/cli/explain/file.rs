@@ -13,7 +13,7 @@ use crate::{
     explanation::{RuleRow, VerdictRow, group_lines},
     gate::{self, BadTarget},
     policy,
-    robots::{self, Access, Explanation, Form, Matcher, ReadOptions, Scope, Target},
+    robots::{self, Access, Explanation, Form, Matcher, ReadOptions, Scope, Target, Verdict},
 };
 
 use super::{
@@ -105,7 +105,7 @@ pub(super) fn explain(
             line(out, "note", &note)?;
         }
         if let Some(group) = groups.at_proxy {
-            evasion(out, &matcher.explain(group, &target))?;
+            other_form(out, &matcher.explain(group, &target), verdict)?;
         }
         match gate::received_target(robots::origin_form(text.as_bytes())) {
             // RFC 9309 reads any text as a target.
@@ -122,16 +122,28 @@ pub(super) fn explain(
     Ok(Exit::Fine)
 }
 
-/// The lines for a target that RFC 9309 allows and the proxy does not.
-fn evasion(out: &mut dyn Write, explanation: &Explanation<'_>) -> Result<(), Error> {
+/// The lines for a target that is allowed as sent, and not with dot segments resolved or in another
+/// form.
+fn other_form(
+    out: &mut dyn Write,
+    explanation: &Explanation<'_>,
+    as_sent: Option<Verdict<'_>>,
+) -> Result<(), Error> {
     let Explanation { verdict, path, matches, .. } = explanation;
-    let Some(rule) = verdict.rule.filter(|_| verdict.form == Form::Evasion) else { return Ok(()) };
+    let is_allowed = as_sent.is_none_or(|as_sent| as_sent.access == Access::Allow);
+    let is_closed = is_allowed && verdict.access == Access::Disallow;
+    let Some(rule) = verdict.rule.filter(|_| is_closed) else { return Ok(()) };
     // A path with more forms than are judged is held to every rule, whether it matches or not.
-    let why = match matches.first().is_some_and(|first| first.rule == rule) {
-        true => format!("an origin may read the path as {}", escape::text(path)),
-        false => "origins may read the path in too many ways".to_owned(),
+    let is_cut = matches.first().is_none_or(|first| first.rule != rule);
+    let path = escape::text(path);
+    let note = match verdict.form {
+        Form::Letter => format!("violation at the proxy: crawlers resolve the path to {path}"),
+        Form::Other if is_cut => {
+            "other form at the proxy: origins may read the path in too many ways".to_owned()
+        }
+        Form::Other => format!("other form at the proxy: an origin may read the path as {path}"),
     };
-    line(out, "note", &format!("evasion at the proxy: {why}"))?;
+    line(out, "note", &note)?;
     let (directive, pattern) = (rule.directive.field_name(), escape::shown(&rule.pattern));
     line(out, "", &format!("{directive}: {pattern}   (robots.txt line {})", rule.line))
 }

@@ -2,7 +2,10 @@
 
 use clap_complete::ArgValueCompleter;
 
-use crate::console::{completions, config::ConfigFile};
+use crate::{
+    console::{completions, config::ConfigFile},
+    violations::REASONS,
+};
 
 /// List or count recorded violations
 ///
@@ -39,6 +42,10 @@ pub(in crate::cli) struct Args {
     /// Filter by action.
     #[arg(long, value_parser = ["log", "throttle", "block"])]
     pub(super) action: Option<String>,
+    /// Filter by reason. Requests for other forms of closed paths are no violations, and listed only
+    /// with 'robots.form'.
+    #[arg(long, value_name = "CODE", value_parser = REASONS)]
+    pub(super) reason: Option<String>,
     /// Filter by decision id, as shown to a refused client.
     #[arg(long, value_name = "ID")]
     pub(super) id: Option<String>,

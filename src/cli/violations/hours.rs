@@ -26,6 +26,10 @@ impl Unrecorded {
 /// The violations without a record in the hours of the span.
 pub(super) fn unrecorded(store: &Store, filter: &Filter) -> Result<Unrecorded, Error> {
     let mut sum = Unrecorded::default();
+    if filter.reason.is_some() {
+        // They are counted without their reasons.
+        return Ok(sum);
+    }
     for question in questions(filter) {
         for Counted { key, folded, dropped, .. } in store.unrecorded(&question)? {
             if key.first().is_some_and(|action| is_wanted(filter, action)) {

@@ -32,6 +32,7 @@ pub(super) fn filter(
         since: span.since,
         until: span.until,
         action: args.action.clone(),
+        reason: args.reason.clone(),
         limit: Some(args.limit),
         after_sequence: None,
         before_sequence: None,
@@ -57,6 +58,7 @@ pub(super) fn described(filter: &Filter) -> String {
     add("on ", text(&filter.site), "");
     add("at '", text(&filter.path), "'");
     add("with the action '", text(&filter.action), "'");
+    add("with the reason '", text(&filter.reason), "'");
     add("since ", time(filter.since), "");
     add("before ", time(filter.until), "");
     words

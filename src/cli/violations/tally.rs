@@ -20,7 +20,10 @@ use crate::{
 /// Whether the counts by hour have all values that the filter is about.
 pub(super) fn can_answer(by: By, filter: &Filter) -> bool {
     let is_place = matches!(by, By::Path | By::Network);
-    filter.path.is_none() && filter.id.is_none() && !(is_place && filter.action.is_some())
+    filter.path.is_none()
+        && filter.id.is_none()
+        && filter.reason.is_none()
+        && !(is_place && filter.action.is_some())
 }
 
 /// Counts the records that meet the conditions.

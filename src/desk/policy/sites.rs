@@ -4,7 +4,9 @@ use super::words::{Fact, Group, fact, list, time, yes};
 use crate::{
     desk::words::class,
     escape,
-    policy::{Breaker, Enforcement, Grace, Ladder, Mode, Override, PaceMode, Site, Source},
+    policy::{
+        Breaker, Enforcement, Grace, Ladder, Mode, OtherForms, Override, PaceMode, Site, Source,
+    },
 };
 
 /// The most crawlers of an override that are named.
@@ -116,6 +118,15 @@ fn enforcement(enforcement: &Enforcement) -> Vec<Fact> {
             match enforcement.grace {
                 Grace::Count => "while a crawler may use an older file, they are counted only",
                 Grace::Enforce => "enforced at once, also where a crawler may use an older file",
+            },
+        ),
+        fact(
+            "other forms of closed paths",
+            match enforcement.other_forms {
+                None => "refused where the plain path would be refused, else recorded",
+                Some(OtherForms::Pass) => "pass",
+                Some(OtherForms::Log) => "recorded",
+                Some(OtherForms::Refuse) => "refused",
             },
         ),
         fact("'*' binds", {

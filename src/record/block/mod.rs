@@ -6,7 +6,7 @@
 
 pub(crate) use self::{
     builder::{Builder, Names, Summary},
-    search::{Chosen, Search, positions},
+    search::{Chosen, FORM_MARK, Search, positions},
 };
 
 mod builder; // records in, their summary out

@@ -4,10 +4,16 @@ use super::{
     builder::{numbers, unpack_names},
     packing::Unpacker,
 };
-use crate::record::{
-    Filter, PathPattern,
-    path_pattern::{Step, Walk},
+use crate::{
+    record::{
+        Filter, PathPattern,
+        path_pattern::{Step, Walk},
+    },
+    tally::FORM,
 };
+
+/// Before the action of a record that is no violation, in a summary.
+pub(crate) const FORM_MARK: &str = "form:";
 
 /// The conditions of a filter that summaries know, but for the times.
 #[derive(Debug)]
@@ -21,6 +27,7 @@ pub(crate) struct Search<'a> {
 pub(crate) struct Chosen {
     is_chosen: Vec<bool>,
     is_empty: bool,
+    is_all: bool,
 }
 
 impl<'a> Search<'a> {
@@ -28,9 +35,9 @@ impl<'a> Search<'a> {
         Self { filter, path: filter.path_pattern() }
     }
 
-    pub(crate) const fn has_names(&self) -> bool {
-        let Filter { site, product_token, purpose, action, .. } = self.filter;
-        site.is_some() || product_token.is_some() || purpose.is_some() || action.is_some()
+    /// Whether summaries know all conditions: of reasons they know one.
+    pub(crate) fn is_exact(&self) -> bool {
+        self.filter.reason.as_ref().is_none_or(|reason| reason.eq_ignore_ascii_case(FORM))
     }
 
     pub(crate) const fn has_path(&self) -> bool {
@@ -43,12 +50,21 @@ impl<'a> Search<'a> {
             let Some(wanted) = wanted else { return true };
             found.is_some_and(|found| wanted.eq_ignore_ascii_case(found))
         };
-        let Filter { site, product_token, purpose, action, .. } = self.filter;
+        let Filter { site, product_token, purpose, action, reason, .. } = self.filter;
         let mut chosen = Chosen::default();
         for one in unpack_names(packed)? {
+            let (is_form, own) = match one.action.strip_prefix(FORM_MARK) {
+                Some(own) => (true, own),
+                None => (false, one.action),
+            };
+            let is_asked_for = match reason {
+                None => !is_form || self.filter.id.is_some(),
+                Some(reason) => is_form == reason.eq_ignore_ascii_case(FORM),
+            };
             chosen.push(
-                same(product_token, Some(one.product_token))
-                    && same(action, Some(one.action))
+                is_asked_for
+                    && same(product_token, Some(one.product_token))
+                    && same(action, Some(own))
                     && same(purpose, one.purpose)
                     && same(site, Some(one.site)),
             );
@@ -80,7 +96,7 @@ impl<'a> Search<'a> {
 impl Default for Chosen {
     fn default() -> Self {
         // The number 0 stands for no record.
-        Self { is_chosen: vec![false], is_empty: true }
+        Self { is_chosen: vec![false], is_empty: true, is_all: true }
     }
 }
 
@@ -89,9 +105,14 @@ impl Chosen {
         self.is_empty
     }
 
+    pub(crate) const fn is_all(&self) -> bool {
+        self.is_all
+    }
+
     fn push(&mut self, is_chosen: bool) {
         self.is_chosen.push(is_chosen);
         self.is_empty &= !is_chosen;
+        self.is_all &= is_chosen;
     }
 
     fn has(&self, number: usize) -> bool {

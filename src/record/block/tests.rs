@@ -8,12 +8,13 @@ use crate::record::Filter;
 /// A record: whether it is there, its time, and numbers of its names and its path.
 type Row = (bool, i64, usize, usize);
 
-const NAMES: [Names<'static>; 5] = [
+const NAMES: [Names<'static>; 6] = [
     Names { site: "a.example", product_token: "GPTBot", purpose: Some("seo"), action: "log" },
     Names { site: "a.example", product_token: "GPTBot", purpose: None, action: "log" },
     Names { site: "a.example", product_token: "gptbot", purpose: Some(""), action: "block" },
     Names { site: "b.example", product_token: "B\u{f6}t", purpose: Some("SEO"), action: "log" },
     Names { site: "b.example", product_token: "CCBot", purpose: None, action: "throttle" },
+    Names { site: "a.example", product_token: "CCBot", purpose: None, action: "form:log" },
 ];
 const PATHS: [&str; 8] =
     ["", "/", "/a", "/a.pdf", "/a/b.pdf?x", "/ab/c", "/b/caf\u{e9}", "/b/caf\u{e9}/a.pdf"];
@@ -30,7 +31,7 @@ fn build(first: i64, rows: &[Row]) -> Builder {
 
 fn found(filter: &Filter, summary: &Summary) -> Vec<usize> {
     let search = Search::of(filter);
-    let names = search.has_names().then(|| search.names(&summary.names).expect("packed"));
+    let names = Some(search.names(&summary.names).expect("packed"));
     let paths = search.has_path().then(|| search.paths(&summary.paths).expect("packed"));
     let places = positions(
         names.as_ref().map(|chosen| (chosen, summary.names_of.as_slice())),
@@ -50,13 +51,15 @@ fn filters() -> impl Strategy<Value = Filter> {
         one_of(&["GPTBot", "b\u{f6}t", "B\u{d6}T", "absent"]),
         one_of(&["seo", "", "absent"]),
         one_of(&["log", "Block", "absent"]),
+        one_of(&["robots.form"]),
         one_of(&["", "/a", "/b$", "*.pdf$", "/*caf", "*b*f", "/absent", "*absent", "/a/b.pdf?x$"]),
     )
-        .prop_map(|(site, product_token, purpose, action, path)| Filter {
+        .prop_map(|(site, product_token, purpose, action, reason, path)| Filter {
             site,
             product_token,
             purpose,
             action,
+            reason,
             path,
             ..Filter::default()
         })
@@ -73,14 +76,15 @@ fn matches(filter: &Filter, (is_there, _, names, path): &Row) -> bool {
         && same(&filter.site, Some(names.site))
         && same(&filter.product_token, Some(names.product_token))
         && same(&filter.purpose, names.purpose)
-        && same(&filter.action, Some(names.action))
+        && same(&filter.action, names.action.split(':').next_back())
+        && filter.reason.is_some() == names.action.starts_with("form:")
         && filter.path_pattern().is_none_or(|pattern| pattern.matches(PATHS[*path]))
 }
 
 proptest! {
     #[test]
     fn a_search_finds_what_meets_the_filter(
-        rows in prop::collection::vec((any::<bool>(), 0..9_i64, 0..5_usize, 0..8_usize), 1..60),
+        rows in prop::collection::vec((any::<bool>(), 0..9_i64, 0..6_usize, 0..8_usize), 1..60),
         filter in filters(),
         cut in 0..60_usize,
     ) {
@@ -90,10 +94,8 @@ proptest! {
         if let (Some(earliest), Some(latest)) = (times.clone().min(), times.max()) {
             prop_assert_eq!((summary.earliest, summary.latest), (earliest, latest));
         }
-        if filter.path.is_some() || Search::of(&filter).has_names() {
-            let expected: Vec<_> = (0..rows.len()).filter(|at| matches(&filter, &rows[*at])).collect();
-            prop_assert_eq!(found(&filter, &summary), expected);
-        }
+        let expected: Vec<_> = (0..rows.len()).filter(|at| matches(&filter, &rows[*at])).collect();
+        prop_assert_eq!(found(&filter, &summary), expected);
         // A summary of summaries is that of their records.
         let cut = cut.min(rows.len());
         let mut whole = Builder::new(100, rows.len());

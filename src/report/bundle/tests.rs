@@ -158,11 +158,8 @@ fn a_violation_is_judged_again() {
         (record.robots.line, record.robots.pattern) = (Some(line), Text::word("/new/"));
         record
     };
-    let evasive = |reason| Violation {
-        path: Text::word("/x/../both/1"),
-        reason: Text::word(reason),
-        ..record()
-    };
+    let formed =
+        |path, reason| Violation { path: Text::word(path), reason: Text::word(reason), ..record() };
     for (record, says) in [
         (robots(|robots| robots.line = Some(4)), "differs robots.line 4 > 3"),
         (robots(|robots| robots.pattern = Text::word("/b")), "differs robots.pattern /b > /both/"),
@@ -196,8 +193,18 @@ fn a_violation_is_judged_again() {
             Violation { time: at(CHANGE - 1), ..record() },
             &*format!("differs robots.edition in force {} > {}", id(NEW), id(OLD)),
         ),
-        (evasive("robots.disallow.evasion"), ""),
-        (evasive("robots.disallow"), "differs reason robots.disallow > robots.disallow.evasion"),
+        (formed("/x/../both/1", "robots.disallow"), ""),
+        // Earlier versions took other forms for violations.
+        (formed("/x/../both/1", "robots.disallow.evasion"), ""),
+        (
+            formed("//both/1", "robots.disallow.evasion"),
+            "not-recomputed an earlier version took another form of a closed path for a violation  > ",
+        ),
+        (
+            formed("//both/1", "robots.disallow"),
+            "differs robots.directive disallow > ; differs robots.line 3 > none; differs \
+             robots.pattern /both/ > ; differs verdict disallow > allow",
+        ),
         // A path that only the new edition disallows: the crawler could still use the old one.
         (
             new(4),

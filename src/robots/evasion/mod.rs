@@ -1,7 +1,8 @@
-//! The evasion forms of a path: those that an origin may make of the octets sent.
+//! The other forms of a path: those that an origin may make of the octets sent.
 //!
-//! The RFC is silent on them, because a crawler gains nothing by writing `/x/../private`. A proxy
-//! that enforces the rules has to judge them: otherwise any rule could be evaded. Servers take some
+//! The RFC is silent on them. A polite crawler follows a link to `//private/x` that the letter
+//! allows, so these forms are no violations. But a proxy that refuses closed paths has to know them:
+//! otherwise any rule could be evaded. Servers take some
 //! of these steps (`step`), each in an order of its own:
 //!
 //! 1. `%2F` read as `/`,
@@ -238,6 +239,15 @@ impl Family {
             has_letter: false,
         }
     }
+}
+
+/// The letter with dot segments resolved, if its path has any.
+pub(super) fn resolved(letter: &[u8]) -> Option<Vec<u8>> {
+    let cut = memchr::memchr(b'?', letter).unwrap_or(letter.len());
+    let (path, query) = letter.split_at(cut);
+    let mut resolved = step::without_dots(path)?;
+    resolved.extend_from_slice(query);
+    Some(resolved)
 }
 
 /// The letter with a path that is not UTF-8 read as ISO-8859-1.

@@ -147,6 +147,15 @@ fn after_slashes(path: &[u8]) -> (&[u8], usize) {
     (path.get(slashes..).unwrap_or_default(), slashes)
 }
 
+/// The path with dot segments resolved, if it has any.
+pub(super) fn without_dots(path: &[u8]) -> Option<Vec<u8>> {
+    (memmem::find(path, b"/.").is_some() && dots(path) & DOTS != 0).then(|| {
+        let mut resolved = Vec::with_capacity(path.len());
+        resolve(path, &mut resolved, false);
+        resolved
+    })
+}
+
 /// RFC 3986 §5.2.4. An empty segment is a segment: `/a//..` is `/a/`.
 fn resolve_dots(path: &[u8], out: &mut Vec<u8>, _: Decoded) -> bool {
     resolve(path, out, false)

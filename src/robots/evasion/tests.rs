@@ -84,7 +84,9 @@ fn judge(rules: &str, target: &str, reading: Reading) -> (Access, Form) {
 }
 
 const ALLOW: (Access, Form) = (Access::Allow, Form::Letter);
-const EVASION: (Access, Form) = (Access::Disallow, Form::Evasion);
+/// Disallowed by the letter, with dot segments resolved.
+const DOTS: (Access, Form) = (Access::Disallow, Form::Letter);
+const OTHER: (Access, Form) = (Access::Disallow, Form::Other);
 
 #[test]
 fn every_order_of_the_steps_is_judged() {
@@ -116,7 +118,7 @@ fn every_order_of_the_steps_is_judged() {
         ("disallow: /private/", "/a%6?/../private/x"),
         ("disallow: /private/", "/a/..%2f..%2froot/private/x"),
     ] {
-        assert_eq!(judge(rules, target, Reading::default()), EVASION, "{target}");
+        assert_eq!(judge(rules, target, Reading::default()), OTHER, "{target}");
     }
 }
 
@@ -124,12 +126,12 @@ fn every_order_of_the_steps_is_judged() {
 fn a_query_form_counts_for_rules_that_name_the_query() {
     for (rules, target, verdict) in [
         ("disallow: /*/admin/", "/login?next=%2Fadmin%2F", ALLOW),
-        ("disallow: /*q=admin/", "/?q=admin%2F", EVASION),
+        ("disallow: /*q=admin/", "/?q=admin%2F", OTHER),
         ("disallow: /*?sid=", "/login?next=%2Fa%3Fsid%3D1", ALLOW),
         ("disallow: /*sid=", "/login?next=%2Fa%3Fsid%3D1", ALLOW),
         ("disallow: /*/filter/*=", "/login?return=%2Ffilter%2Fred&x=1", ALLOW),
         // The rule that decides otherwise is no bar to the one that names the query.
-        ("disallow: /?q=a/, disallow: /*/admin/", "/?q=a%2Fadmin%2F", EVASION),
+        ("disallow: /?q=a/, disallow: /*/admin/", "/?q=a%2Fadmin%2F", OTHER),
     ] {
         assert_eq!(judge(rules, target, Reading::default()), verdict, "{target}");
     }
@@ -138,22 +140,22 @@ fn a_query_form_counts_for_rules_that_name_the_query() {
 #[test]
 fn php_gives_names_to_parameters() {
     for (rules, target, verdict) in [
-        ("disallow: /*?s=", "/?+s=a", EVASION),
-        ("disallow: /*?s=", "/?%20s=a", EVASION),
-        ("disallow: /*&s=", "/?a&++s=b", EVASION),
+        ("disallow: /*?s=", "/?+s=a", OTHER),
+        ("disallow: /*?s=", "/?%20s=a", OTHER),
+        ("disallow: /*&s=", "/?a&++s=b", OTHER),
         ("disallow: /*?s=", "/?x=+s=a", ALLOW),
         ("disallow: /*?s=", "/+s=a", ALLOW),
-        ("disallow: /*?filter_x=", "/?filter.x=a", EVASION),
-        ("disallow: /*?filter_x=", "/?filter%20x=a", EVASION),
-        ("disallow: /*?filter_x=", "/?+filter[x=a", EVASION),
-        ("disallow: /*?filter_x=", "/?filter%5Bx=a", EVASION),
+        ("disallow: /*?filter_x=", "/?filter.x=a", OTHER),
+        ("disallow: /*?filter_x=", "/?filter%20x=a", OTHER),
+        ("disallow: /*?filter_x=", "/?+filter[x=a", OTHER),
+        ("disallow: /*?filter_x=", "/?filter%5Bx=a", OTHER),
         ("disallow: /*?filter_x=", "/?filter%26x=a", ALLOW),
-        ("disallow: /*?filter_x[", "/?filter.x%5Ba.b%5D=a", EVASION),
+        ("disallow: /*?filter_x[", "/?filter.x%5Ba.b%5D=a", OTHER),
         ("disallow: /*?*a_b", "/?x[a.b]=a", ALLOW),
         ("disallow: /*?*=a_b", "/?x=a.b", ALLOW),
         ("disallow: /*?, allow: /*?filter.x=", "/?filter.x=a", ALLOW),
-        ("disallow: /*?filter_, allow: /*?filter.x=", "/?filter.x=a", EVASION),
-        ("disallow: /*filter[", "/?filter%5Bx%5D=a", EVASION),
+        ("disallow: /*?filter_, allow: /*?filter.x=", "/?filter.x=a", OTHER),
+        ("disallow: /*filter[", "/?filter%5Bx%5D=a", OTHER),
         ("disallow: /a/filter[", "/?filter%5Bx%5D=a", ALLOW),
     ] {
         assert_eq!(judge(rules, target, Reading::default()), verdict, "{rules}: {target}");
@@ -166,45 +168,45 @@ fn what_the_allow_rule_spells_is_not_decoded() {
         ("disallow: /wiki/, allow: /wiki/C%2B%2B", "/wiki/C%2B%2B", ALLOW),
         ("disallow: /wiki/, allow: /wiki/C%2B%2B", "/wiki/C%2B%2B/x;y", ALLOW),
         ("disallow: /wiki/, allow: /wiki/C%2B%2B", "/wiki/C%2b%2b?a=b", ALLOW),
-        ("disallow: /wiki/x, allow: /wiki/AC%2FDC", "/wiki/AC%2FDC/../x", EVASION),
-        ("disallow: /wiki/x, allow: /wiki/AC%2FDC", "/wiki/AC%2FDC/..%2f..%2fx", EVASION),
-        ("disallow: /private, allow: /*%2Fpublic/", "/x%2Fpublic/../../private", EVASION),
+        ("disallow: /wiki/x, allow: /wiki/AC%2FDC", "/wiki/AC%2FDC/../x", DOTS),
+        ("disallow: /wiki/x, allow: /wiki/AC%2FDC", "/wiki/AC%2FDC/..%2f..%2fx", OTHER),
+        ("disallow: /private, allow: /*%2Fpublic/", "/x%2Fpublic/../../private", OTHER),
         ("disallow: /wiki/, allow: /*C%2B%2B$", "/wiki/C%2B%2B", ALLOW),
         ("disallow: /a, allow: /a;v=1", "/a;v=1", ALLOW),
-        ("disallow: /a, allow: /a;v=1", "/a;v=1/../b/../a", EVASION),
+        ("disallow: /a, allow: /a;v=1", "/a;v=1/../b/../a", OTHER),
         ("disallow: /, allow: /a%3Bb", "/a%3bb/x", ALLOW),
-        ("disallow: /private/, allow: /a%3Bb", "/private%3B/x", EVASION),
+        ("disallow: /private/, allow: /a%3Bb", "/private%3B/x", OTHER),
         ("disallow: /c/, allow: //c/", "//c/x", ALLOW),
-        ("disallow: /c/, allow: //c/", "//c/../c/x", EVASION),
+        ("disallow: /c/, allow: //c/", "//c/../c/x", OTHER),
         ("disallow: /?q=, allow: /?q=a%2Fb", "/?q=a%2fb", ALLOW),
-        ("disallow: /private/, allow: /a%2F", "/a%2F../private/x", EVASION),
-        ("disallow: /private/, allow: /*%2F", "/a%2F..%2Fprivate/x", EVASION),
-        ("disallow: /public, allow: /*%2Fpublic", "/x/..%2Fpublic/a", EVASION),
+        ("disallow: /private/, allow: /a%2F", "/a%2F../private/x", OTHER),
+        ("disallow: /private/, allow: /*%2F", "/a%2F..%2Fprivate/x", OTHER),
+        ("disallow: /public, allow: /*%2Fpublic", "/x/..%2Fpublic/a", OTHER),
         ("disallow: /, allow: /a%2Bb", "/a%2Bb?u=http://q/../x", ALLOW),
         ("disallow: /w/, allow: /w/load.php?", "/w/load.php?", ALLOW),
-        ("disallow: /w/*.pdf$, allow: /w/a;v=1", "/w/a;v=1.pdf?", EVASION),
+        ("disallow: /w/*.pdf$, allow: /w/a;v=1", "/w/a;v=1.pdf?", OTHER),
         // What an origin makes of the rule's own spelling, whatever else it does to the path.
         ("disallow: /wiki/, allow: /wiki/AC%2FDC", "/wiki/AC%2FDC", ALLOW),
         ("disallow: /wiki/, allow: /wiki/AC%2FDC", "//wiki/AC%2FDC", ALLOW),
         ("disallow: /wiki/, allow: /wiki/AC%2FDC", "/x/../wiki/AC%2fDC/a;b", ALLOW),
-        ("disallow: /wiki/, allow: /wiki/AC%2FDC", "//wiki/AC/DC", EVASION),
-        ("disallow: /wiki/, allow: /wiki/AC%2FDC", "//wiki/AC%2FDC%2F..%2Fx", EVASION),
+        ("disallow: /wiki/, allow: /wiki/AC%2FDC", "//wiki/AC/DC", OTHER),
+        ("disallow: /wiki/, allow: /wiki/AC%2FDC", "//wiki/AC%2FDC%2F..%2Fx", OTHER),
         ("disallow: /wiki/, allow: /wiki/AC%2FDC%2B", "//wiki/AC%2FDC%2B", ALLOW),
         ("disallow: /wiki/, allow: /wiki/AC%5CDC", "//wiki/AC%5CDC", ALLOW),
-        ("disallow: /wiki/, allow: /wiki/AC%5CDC", "//wiki/AC%2FDC", EVASION),
-        ("disallow: /a/, allow: /a%2F", "/x%2F../a/x", EVASION),
+        ("disallow: /wiki/, allow: /wiki/AC%5CDC", "//wiki/AC%2FDC", OTHER),
+        ("disallow: /a/, allow: /a%2F", "/x%2F../a/x", OTHER),
         ("disallow: /*?q=, allow: /*?q=a%2Fb", "//?q=a%2Fb", ALLOW),
         // What is disallowed more specifically stays so.
-        ("disallow: /a/private, allow: /a%2F", "/a%2Fprivate", EVASION),
+        ("disallow: /a/private, allow: /a%2F", "/a%2Fprivate", OTHER),
         ("disallow: /a/private, allow: /a%2F", "/a%2Fpublic", ALLOW),
-        ("disallow: /a/priv, allow: /a%2Fp", "/a%2Fprivate", EVASION),
+        ("disallow: /a/priv, allow: /a%2Fp", "/a%2Fprivate", OTHER),
         ("disallow: /a/pri, allow: /a%2Fp", "/a%2Fprivate", ALLOW),
-        ("disallow: /, allow: /private*%2F", "/private/.%2fx", EVASION),
+        ("disallow: /, allow: /private*%2F", "/private/.%2fx", OTHER),
         // Two rules that match the letter and the form have the same order for both.
         ("disallow: /*/*?, allow: /a%2Bb", "/a%2Bb/x?a", ALLOW),
         // Spelled as the rule spells it, wherever it comes to stand; not so in another spelling.
         ("disallow: /wiki/, allow: /wiki/C%2B%2B, allow: /a", "/a/..%2Fwiki/C%2B%2B", ALLOW),
-        ("disallow: /wiki/, allow: /wiki/C%2B%2B, allow: /a", "/a/..%2Fwiki/C++", EVASION),
+        ("disallow: /wiki/, allow: /wiki/C%2B%2B, allow: /a", "/a/..%2Fwiki/C++", OTHER),
     ] {
         assert_eq!(judge(rules, target, Reading::default()), verdict, "{rules}: {target}");
     }
@@ -214,16 +216,16 @@ fn what_the_allow_rule_spells_is_not_decoded() {
 fn case_is_folded_in_rules_and_forms_where_it_is_declared() {
     let reading = Reading { case_insensitive: true, ..Reading::default() };
     for (rules, target, verdict) in [
-        ("disallow: /private/", "/PRIVATE/x", EVASION),
-        ("disallow: /Private/", "/private/x", EVASION),
+        ("disallow: /private/", "/PRIVATE/x", OTHER),
+        ("disallow: /Private/", "/private/x", OTHER),
         ("disallow: /, allow: /Public/", "/Public/x", ALLOW),
         ("disallow: /P/, allow: /p/q", "/P/Q", (Access::Disallow, Form::Letter)),
         ("disallow: /x/, allow: /X/Y", "/X/y", ALLOW),
         ("disallow: /x/, allow: /X/Y", "/X/Y", ALLOW),
         ("disallow: /%C3%84%2f", "/%c3%84%2F", (Access::Disallow, Form::Letter)),
-        ("disallow: /a/b", "/A%2fB", EVASION),
-        ("disallow: /*.PDF$", "/a.pdf?", EVASION),
-        ("disallow: /?Q=a/", "/?q=A%2F", EVASION),
+        ("disallow: /a/b", "/A%2fB", OTHER),
+        ("disallow: /*.PDF$", "/a.pdf?", OTHER),
+        ("disallow: /?Q=a/", "/?q=A%2F", OTHER),
     ] {
         assert_eq!(judge(rules, target, reading), verdict, "{rules}: {target}");
     }
@@ -235,7 +237,7 @@ fn a_target_with_too_many_forms_is_judged_by_every_rule() {
     let hostile = "//a;b/%2F..%5c..;/%40/..//%3bc%2f./%2f%5C/d;e/..%2f%5c//f/../g";
     let target = Target::new(hostile.as_bytes());
     assert!(target.is_cut());
-    assert_eq!(judge("disallow: /nowhere/else", hostile, Reading::default()), EVASION);
+    assert_eq!(judge("disallow: /nowhere/else", hostile, Reading::default()), OTHER);
     assert_eq!(judge("allow: /", hostile, Reading::default()), ALLOW);
 }
 

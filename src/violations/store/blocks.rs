@@ -10,7 +10,8 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehav
 
 use super::connection::{BLOCK, Store};
 use crate::{
-    record::block::{Builder, Names, Summary},
+    record::block::{Builder, FORM_MARK, Names, Summary},
+    tally::FORM,
     violations::Error,
 };
 
@@ -165,10 +166,11 @@ fn of_records(
 ) -> rusqlite::Result<Option<Summary>> {
     let mut builder = Builder::new(first, usize::try_from(last - first + 1).unwrap_or(0));
     let mut statement = connection.prepare_cached(
-        "SELECT sequence, time, path, site, product_token, purpose, action \
+        "SELECT sequence, time, path, site, product_token, purpose, \
+         CASE reason WHEN ? THEN ? || action ELSE action END \
          FROM violations WHERE sequence BETWEEN ? AND ? ORDER BY sequence",
     )?;
-    let mut rows = statement.query([first, last])?;
+    let mut rows = statement.query(params![FORM, FORM_MARK, first, last])?;
     while let Some(row) = rows.next()? {
         let Some((sequence, time, names, path)) = record(row) else { return Ok(None) };
         builder.add(sequence, time, names, path);

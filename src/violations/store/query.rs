@@ -11,7 +11,10 @@ use super::{
     records::{COLUMNS, violation},
     search::{Range, Way},
 };
-use crate::violations::{Error, Filter, Listing, RecordColumn, Text, Violation};
+use crate::{
+    tally::FORM,
+    violations::{Error, Filter, Listing, RecordColumn, Text, Violation},
+};
 
 /// The sequence number of the latest record.
 const LATEST: &str = "SELECT max(sequence) FROM violations";
@@ -241,6 +244,9 @@ fn require_values(conditions: &mut Conditions, filter: &Filter) {
     conditions.require("product_token = ?", text(&filter.product_token));
     conditions.require("purpose = ?", text(&filter.purpose));
     conditions.require("action = ?", text(&filter.action));
+    conditions.require("reason = ?", text(&filter.reason));
+    let form = filter.has_violations_alone().then(|| Value::Text(FORM.to_owned()));
+    conditions.require("reason <> ?", form);
     conditions.require("path GLOB ?", filter.path_glob().map(Value::Text));
 }
 

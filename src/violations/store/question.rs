@@ -11,7 +11,7 @@ use crate::{
         SeriesTexts, Table,
     },
     record::Error,
-    tally::PlaceKind,
+    tally::{FORM, PlaceKind},
     text::Text,
 };
 
@@ -102,6 +102,7 @@ impl Store {
         let mut conditions = conditions(question);
         conditions.require("product_token = ?", question.product_token.clone().map(Value::Text));
         conditions.require("purpose = ?", question.purpose.clone().map(Value::Text));
+        conditions.require("reason <> ?", Some(Value::Text(FORM.to_owned())));
         // The index is for these rows alone.
         let sql = format!(
             "SELECT action, sum(folded), sum(dropped) FROM rollups JOIN series ON id = series{} \

@@ -162,17 +162,14 @@ impl Store {
         if way.is_beside(&block) {
             return none();
         }
-        let is_exact = way.is_around(&block) && !block.has_gaps;
+        let is_exact = way.is_around(&block) && !block.has_gaps && way.search.is_exact();
         let first = block.whole.first;
-        let (mut names, mut paths) = (None, None);
-        if way.search.has_names() {
-            names = self.part(NAMES, first, |packed| way.search.names(packed))?;
-            match &names {
-                None => return any(None),
-                Some(chosen) if chosen.is_empty() => return none(),
-                Some(_) => {}
-            }
-        }
+        let mut paths = None;
+        let names = match self.part(NAMES, first, |packed| way.search.names(packed))? {
+            None => return any(None),
+            Some(chosen) if chosen.is_empty() => return none(),
+            chosen => chosen.filter(|chosen| !chosen.is_all()),
+        };
         if way.search.has_path() {
             paths = self.part(PATHS, first, |packed| way.search.paths(packed))?;
             match &paths {

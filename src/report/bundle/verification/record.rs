@@ -23,7 +23,9 @@ const LEEWAY: SignedDuration = SignedDuration::from_secs(60);
 
 /// The reasons of records that the rules alone explain: every edition that the crawler could use
 /// disallows the request.
-const BY_RULES: [Reason; 4] = [Reason::Disallow, Reason::Evasion, Reason::Hidden, Reason::Spared];
+const BY_RULES: [Reason; 3] = [Reason::Disallow, Reason::Hidden, Reason::Spared];
+/// The reason of earlier versions for another form of a closed path, which they took for a violation.
+const OLD_FORM: &str = "robots.disallow.evasion";
 /// The reasons of records that also rest on something else.
 const BY_OTHERS: [Reason; 4] =
     [Reason::Impostor, Reason::TooSoon, Reason::Slowed, Reason::BreakerOpen];
@@ -158,7 +160,7 @@ impl Case<'_> {
         let own = self.bench.group(matcher, self.settings);
         let is_recorded = |scope: &Scope| tokens(*scope) == record.robots.group;
         // Some clients are judged by every group, and then the record has the strictest.
-        let by_name = [Reason::Disallow, Reason::Evasion].iter().any(|one| self.is_reason(*one));
+        let by_name = self.is_reason(Reason::Disallow) || self.is_old_form();
         let other = || matcher.scopes().find(is_recorded).filter(|_| !by_name);
         let Some(group) = own.filter(is_recorded).or_else(other) else {
             let shown = |tokens: &[Text]| {
@@ -168,8 +170,13 @@ impl Case<'_> {
             found.push(differs("robots.group", shown(&record.robots.group), recomputed));
             return;
         };
-        let verdict = matcher.verdict(group, &self.target);
+        let verdict = self.verdict(matcher, group);
         self.compare(&verdict, found);
+        if verdict.form == Form::Other {
+            let what = "an earlier version took another form of a closed path for a violation";
+            found.push(not_recomputed(what));
+            return;
+        }
         if *record.verdict != *verdict.access.as_str() {
             return;
         }
@@ -186,13 +193,25 @@ impl Case<'_> {
             return;
         }
         let mut known = BY_RULES.iter().chain(&BY_OTHERS);
-        if !known.any(|reason| self.is_reason(*reason)) {
+        if !self.is_old_form() && !known.any(|reason| self.is_reason(*reason)) {
             let what = format!("the reason '{}' is not known to this program", record.reason);
             found.push(not_recomputed(what));
             return;
         }
         let by_all = self.is_reason(Reason::Hidden) || own != Some(group);
         self.check_time(by_all, found);
+    }
+
+    /// The verdict of the letter; for a record of an earlier version the strictest of all forms.
+    fn verdict<'m>(&self, matcher: &'m Matcher, group: Scope) -> Verdict<'m> {
+        match self.is_old_form() {
+            true => matcher.verdict(group, &self.target),
+            false => matcher.verdict_judged(group, &self.target),
+        }
+    }
+
+    fn is_old_form(&self) -> bool {
+        self.record.reason == OLD_FORM
     }
 
     fn is_reason(&self, reason: Reason) -> bool {
@@ -206,11 +225,6 @@ impl Case<'_> {
         let line = verdict.rule.map(|rule| rule.line);
         let directive = verdict.rule.map_or("", |rule| rule.directive.as_str());
         let pattern = Text::path(verdict.rule.map_or("", |rule| &rule.pattern).as_bytes());
-        let reason = match verdict.form {
-            Form::Letter => Reason::Disallow,
-            Form::Evasion => Reason::Evasion,
-        };
-        let by_form = [Reason::Disallow, Reason::Evasion].iter().any(|one| self.is_reason(*one));
         let mut differ = |what: &str, recorded: String, recomputed: String| {
             if recorded != recomputed {
                 found.push(differs(what, recorded, recomputed));
@@ -220,9 +234,6 @@ impl Case<'_> {
         differ("robots.line", number(robots.line), number(line));
         differ("robots.directive", robots.directive.to_string(), directive.to_owned());
         differ("robots.pattern", robots.pattern.to_string(), pattern.to_string());
-        if by_form && verdict.access == Access::Disallow {
-            differ("reason", self.record.reason.to_string(), reason.as_str().to_owned());
-        }
     }
 
     /// Judges the request by all editions that the crawler could use at that time. It is a violation
@@ -242,7 +253,7 @@ impl Case<'_> {
             found.push(Finding::new(Status::Remark, RECORDS, what));
             return;
         }
-        if !BY_RULES.iter().any(|reason| self.is_reason(*reason)) {
+        if !self.is_old_form() && !BY_RULES.iter().any(|reason| self.is_reason(*reason)) {
             let what = format!(
                 "edition {} allows it, which the crawler could still use; the record rests on '{}'",
                 lenient.edition, record.reason
@@ -298,9 +309,8 @@ impl Case<'_> {
     /// Whether an edition allows the request, by the crawler's group or by all groups.
     fn allows(&self, edition: &Edition, by_all: bool) -> bool {
         let matcher = edition.matcher();
-        let is_allowed = |matcher: &Matcher, group: Scope| {
-            matcher.verdict(group, &self.target).access == Access::Allow
-        };
+        let is_allowed =
+            |matcher: &Matcher, group: Scope| self.verdict(matcher, group).access == Access::Allow;
         if by_all {
             return matcher.scopes().all(|group| is_allowed(matcher, group));
         }
