@@ -220,10 +220,11 @@ fn check(server: &Server) {
     refusals_reach_the_client(&beside);
     forged_fields_have_no_effect(&beside);
     raw_targets_are_judged(&beside, server);
-    // Nothing was asked wrongly, and each violation counts once.
+    // Nothing was asked wrongly, and each violation and each other form counts once.
     assert!(beside.metric("beadle_refusals_total").is_empty());
-    let violations = beside.metric("beadle_violations_total{");
-    let count = violations.iter().filter_map(|line| line.rsplit_once(' ')?.1.parse::<usize>().ok());
+    let counters = ["beadle_violations_total{", "beadle_other_forms_total{"];
+    let counted = counters.map(|family| beside.metric(family)).concat();
+    let count = counted.iter().filter_map(|line| line.rsplit_once(' ')?.1.parse::<usize>().ok());
     assert_eq!(count.sum::<usize>(), beside.records(0).len());
     without_beadle(&mut beside, server);
 }

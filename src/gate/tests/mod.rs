@@ -4,6 +4,7 @@ mod answers; // robots.txt: its bytes, validators and dates
 mod breaker; // a limit for refusals
 mod counts; // requests by hour
 mod editions; // each crawler is judged by a robots.txt that it can know
+mod forms; // other forms of closed paths
 mod identity; // the group that binds a client
 mod origin_files; // rules of the origin, alone and merged with the policy's
 mod pace; // how fast a crawler comes

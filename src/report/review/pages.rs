@@ -10,7 +10,7 @@ use crate::{
         number::{change, count, grouped, ratio, share},
         over_time::over_time,
     },
-    violations::rule_line,
+    violations::{FORM, rule_line},
 };
 
 /// The most new offenders that are named.
@@ -136,7 +136,14 @@ fn glance(review: &Review<'_>) -> Section {
         ("before", Kind::Number),
         ("change", Kind::Number),
     ];
-    Section::new("At a glance", Table::new(columns).with(rows.len(), rows))
+    let section = Section::new("At a glance", Table::new(columns).with(rows.len(), rows));
+    if now.forms == 0 {
+        return section;
+    }
+    section.remark(format!(
+        "{} for other forms of closed paths, which are no violations: beadle violations --reason {FORM}",
+        count(now.forms, "request")
+    ))
 }
 
 fn highlights(review: &Review<'_>) -> Section {

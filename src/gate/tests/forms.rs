@@ -1,0 +1,110 @@
+//! Other forms of closed paths: no violations, and listed and counted apart.
+
+use super::{GPTBOT, world::World};
+use crate::{
+    enforce::Reason,
+    violations::{Dimension, FORM, Filter, PlaceKind, Question, REASONS},
+};
+
+/// Links to paths that the letter of [`site`] allows, and that an origin may read as closed ones.
+const LINKS: [&str; 11] = [
+    "/exact;jsessionid=1",
+    "//private/dbl",
+    "/private%2Fx",
+    "/private;x/y",
+    "/caf%E9/x",
+    "/wiki/Special%3ARandom",
+    "/cart?",
+    "/c%2B%2B-book",
+    "/share/https%3A%2F%2Fblog.test%2Ffeed%2F",
+    "//private//x",
+    "/private%5Cx",
+];
+
+fn site(enforcement: &str) -> String {
+    format!(
+        "    robots_txt: {{ groups: [{{ user_agents: [\"*\"], disallow: [\"/exact$\", /private/, \
+         \"/café/\", \"/wiki/Special:\", \"/cart$\", \"/*+\", \"/*/feed/\"] }}] }}\n    \
+         enforcement: {{ {enforcement} }}\n"
+    )
+}
+
+#[test]
+fn a_link_that_the_letter_allows_is_no_violation() {
+    for (enforcement, status) in
+        [("mode: log", 200), ("mode: block", 403), ("mode: block, other_forms: log", 200)]
+    {
+        let world = World::with_store("detail: 100", &site(enforcement));
+        for target in LINKS {
+            let response = world.get(target, GPTBOT);
+            assert_eq!(response.status, status, "{enforcement} {target}");
+            let record = response.violation.expect("a record");
+            assert_eq!([&*record.verdict, &*record.reason], ["allow", FORM], "{target}");
+            assert_eq!(&*record.robots.directive, "disallow", "the rule that closes the form");
+        }
+        assert_eq!(world.violations(), 0, "{enforcement}");
+        let (store, _folder) = world.store();
+        let by = vec![Dimension::Reason];
+        let counted = store.counted(&Question { by, ..Question::default() }).expect("rows");
+        let counted: Vec<_> =
+            counted.iter().map(|one| (one.key[0].as_str(), one.requests, one.violations)).collect();
+        assert_eq!(counted, [(FORM, LINKS.len() as u64, 0)]);
+        for kind in [PlaceKind::Path, PlaceKind::Network] {
+            let places = store.places(kind, &Question::default(), 9).expect("rows");
+            assert_eq!(places.len(), 0, "{kind:?}");
+        }
+        // They are listed only when asked for.
+        let forms = Filter { reason: Some(FORM.to_owned()), ..Filter::default() };
+        for (filter, expected) in [(Filter::default(), 0), (forms, LINKS.len())] {
+            assert_eq!(store.query(&filter).expect("rows").records.len(), expected);
+            assert_eq!(store.count_records(&filter).expect("a number"), expected as u64);
+        }
+    }
+}
+
+#[test]
+fn a_refusal_shows_the_form_and_its_rule() {
+    let world = World::of(&site("mode: block"));
+    let body = String::from_utf8(world.get("//private/dbl", GPTBOT).body.to_vec()).expect("UTF-8");
+    for known in ["allow this path as it is written", "\n  /private/dbl\n", "Disallow: /private/"] {
+        assert!(body.contains(known), "{body}");
+    }
+}
+
+#[test]
+fn forms_that_pass_leave_no_trace() {
+    let world = World::of(&site("mode: block, other_forms: pass"));
+    for target in LINKS {
+        let response = world.get(target, GPTBOT);
+        assert_eq!((response.status, response.violation), (200, None), "{target}");
+    }
+    assert_eq!(
+        world.get("/x/../private/", GPTBOT).status,
+        403,
+        "dot segments belong to the letter"
+    );
+}
+
+#[test]
+fn rfc9309_2_4_an_earlier_edition_that_closes_only_another_form_excuses() {
+    let disallowing = |path: &str| {
+        format!(
+            "    robots_txt: {{ groups: [{{ user_agents: [\"*\"], disallow: [{path}] }}] }}\n    \
+             enforcement: {{ mode: block }}\n"
+        )
+    };
+    let mut world = World::of(&disallowing("/private/"));
+    world.reload(&disallowing("//private/"));
+    assert_eq!(world.get("//private/x", GPTBOT).status, 200);
+    assert!((world.grace("GPTBot") - 1.0).abs() < 0.1);
+}
+
+#[test]
+fn the_reasons_of_records_are_those_of_decisions() {
+    assert_eq!(FORM, Reason::Form.as_str());
+    let (earlier, present) = REASONS.split_last().expect("there are some");
+    assert_eq!(*earlier, "robots.disallow.evasion");
+    for reason in present {
+        assert!(Reason::ALL.map(Reason::as_str).contains(reason), "{reason}");
+    }
+}
