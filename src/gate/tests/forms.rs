@@ -42,7 +42,11 @@ fn a_link_that_the_letter_allows_is_no_violation() {
             assert_eq!([&*record.verdict, &*record.reason], ["allow", FORM], "{target}");
             assert_eq!(&*record.robots.directive, "disallow", "the rule that closes the form");
         }
-        assert_eq!(world.violations(), 0, "{enforcement}");
+        let action = if status == 403 { "block" } else { "log" };
+        let labels =
+            format!("{{action=\"{action}\",product_token=\"GPTBot\",site=\"site.example\"}}");
+        let counted = world.metric(&format!("beadle_other_forms_total{labels}"));
+        assert!((counted - LINKS.len() as f64).abs() < 0.1, "{enforcement}: {counted}");
         let (store, _folder) = world.store();
         let by = vec![Dimension::Reason];
         let counted = store.counted(&Question { by, ..Question::default() }).expect("rows");
