@@ -7,8 +7,8 @@ use std::{
 };
 
 use beadle::violations::{
-    Hour, PeopleCount, PlaceCount, PlaceKind, ReadState, ReferralCount, Rollup, Rollups, Series,
-    Store, Text,
+    Claimant, Hour, PeopleCount, PlaceCount, PlaceKind, ReadState, ReferralCount, Rollup, Rollups,
+    Series, Store, Text,
 };
 use rusqlite::{Connection, params};
 
@@ -179,6 +179,7 @@ impl Generator {
                     kind,
                     site: Text::word(SITES[site]),
                     product_token: self.tokens[crawler].clone().into(),
+                    claimant: Claimant::Crawler,
                     place: texts.get(place).map_or(PlaceCount::REST, |text| text.clone().into()),
                     violations,
                 }

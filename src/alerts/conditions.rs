@@ -17,7 +17,7 @@ use crate::policy::{Alert, AlertKind};
 use super::{
     event::Event,
     offenders::{Offender, Offenders},
-    rates::{Counts, Rates},
+    rates::{Counts, Name, Rates},
     state::{NotRenewed, State, Tally},
 };
 
@@ -156,7 +156,8 @@ impl Watcher {
         let counts = |count: fn(&Tally) -> u64| -> Counts {
             let mut counts = Counts::new();
             for tally in &state.tallies {
-                let key = (tally.site.clone(), tally.product_token.clone());
+                let name = (tally.product_token.clone(), tally.is_impostor);
+                let key = (tally.site.clone(), name);
                 *counts.entry(key).or_default() += count(tally);
             }
             counts
@@ -169,14 +170,10 @@ impl Watcher {
                 false => 0,
             }),
         );
-        let rate = |kind, most, (site, crawlers): (&String, &Vec<(String, u64)>), what| {
+        let rate = |kind, most, (site, crawlers): (&String, &Vec<(Name, u64)>), what| {
             let all: u64 = crawlers.iter().map(|(_, count)| count).sum();
             (all > most).then(|| {
-                let named: Vec<Value> = crawlers
-                    .iter()
-                    .take(MOST_NAMED)
-                    .map(|(token, count)| json!({ "product_token": token, "count": count }))
-                    .collect();
+                let named: Vec<Value> = crawlers.iter().take(MOST_NAMED).map(named_count).collect();
                 Condition {
                     kind,
                     subject: site.clone(),
@@ -223,6 +220,16 @@ impl Watcher {
             summary,
             details: json!({ "offenders": named, "count": news.len() }),
         })
+    }
+}
+
+/// A crawler of a rate. Impostors have their standing.
+fn named_count(((product_token, is_impostor), count): &(Name, u64)) -> Value {
+    match is_impostor {
+        true => json!({
+            "product_token": product_token, "count": count, "standing": "contradicted",
+        }),
+        false => json!({ "product_token": product_token, "count": count }),
     }
 }
 

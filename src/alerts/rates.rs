@@ -8,8 +8,11 @@ use std::{
 /// The time over which a rate is measured.
 const WINDOW: Duration = Duration::from_secs(60);
 
-/// Counts since the start, by site and product token.
-pub(super) type Counts = BTreeMap<(String, String), u64>;
+/// A crawler by its product token, and whether these are its impostors.
+pub(super) type Name = (String, bool);
+
+/// Counts since the start, by site and name.
+pub(super) type Counts = BTreeMap<(String, Name), u64>;
 
 /// The counts of the last minute.
 #[derive(Debug, Default)]
@@ -19,24 +22,24 @@ pub(super) struct Rates {
 
 impl Rates {
     /// Adds the counts at a time since the start, and returns what came in the last minute: for each
-    /// site the product tokens, most first. The first counts are where the measurement begins.
+    /// site the names, most first. The first counts are where the measurement begins.
     pub(super) fn add(
         &mut self,
         since_start: Duration,
         counts: Counts,
-    ) -> BTreeMap<String, Vec<(String, u64)>> {
+    ) -> BTreeMap<String, Vec<(Name, u64)>> {
         // The newest sample that is older than the window stays: the difference to it is the rate.
         while self.samples.get(1).is_some_and(|(at, _)| since_start.saturating_sub(*at) >= WINDOW) {
             self.samples.pop_front();
         }
-        let mut sites: BTreeMap<String, Vec<(String, u64)>> = BTreeMap::new();
+        let mut sites: BTreeMap<String, Vec<(Name, u64)>> = BTreeMap::new();
         let oldest = self.samples.front().map_or(&counts, |(_, counts)| counts);
-        for (key @ (site, token), count) in &counts {
+        for (key @ (site, name), count) in &counts {
             // A site that was removed and came back counts from zero.
             let before = oldest.get(key).copied().unwrap_or_default();
             let new = count.checked_sub(before).unwrap_or(*count);
             if new > 0 {
-                sites.entry(site.clone()).or_default().push((token.clone(), new));
+                sites.entry(site.clone()).or_default().push((name.clone(), new));
             }
         }
         self.samples.push_back((since_start, counts));
@@ -53,7 +56,7 @@ mod tests {
     fn only_the_last_minute_counts() {
         let mut rates = Rates::default();
         let counts = |a: u64, b: u64| {
-            let key = |token: &str| ("s".to_owned(), token.to_owned());
+            let key = |token: &str| ("s".to_owned(), (token.to_owned(), false));
             Counts::from([(key("A"), a), (key("B"), b)])
         };
         for (second, counted, expected) in [
@@ -67,8 +70,10 @@ mod tests {
         ] {
             let found = rates.add(Duration::from_secs(second), counted);
             let found = found.get("s").cloned().unwrap_or_default();
-            let expected: Vec<(String, u64)> =
-                expected.into_iter().map(|(token, count)| (token.to_owned(), count)).collect();
+            let expected: Vec<(Name, u64)> = expected
+                .into_iter()
+                .map(|(token, count)| ((token.to_owned(), false), count))
+                .collect();
             assert_eq!(found, expected, "{second}");
         }
     }

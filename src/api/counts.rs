@@ -15,7 +15,7 @@ use super::{
 use crate::{
     admin::problem::Problem,
     report::terms::counted_spellings,
-    violations::{Counted, Dimension, Question, Text, Violation},
+    violations::{Claimant, Counted, Dimension, Question, Text, Violation},
 };
 
 /// The most counts of an answer.
@@ -66,15 +66,24 @@ pub(super) fn counts(inquiry: &Inquiry) -> Result<Response, Problem> {
     let by = by(inquiry, &DIMENSIONS)?;
     let only_violations = inquiry.query.flag("only_violations")?;
     let (span, store) = (inquiry.span()?, inquiry.store()?);
+    let tells = |dimension| by.iter().any(|(_, one)| *one == dimension);
+    // Who is told apart by standing is not told apart by claimant, too.
+    let is_by_standing = tells(Dimension::Standing);
+    let is_by_claimant = tells(Dimension::ProductToken) && !is_by_standing;
+    let crawler = inquiry.crawler(&store)?;
+    // The numbers of a crawler are without its impostors.
+    let is_own = crawler.is_some() && !is_by_claimant && !is_by_standing;
+    let asked = by.iter().map(|(_, dimension)| *dimension);
     let question = Question {
-        by: by.iter().map(|(_, dimension)| *dimension).collect(),
+        by: asked.chain(is_by_claimant.then_some(Dimension::Standing)).collect(),
+        claimant: is_own.then_some(Claimant::Crawler),
         site: inquiry.site(&store)?,
         purpose: inquiry.purpose(&store)?,
         only_violations,
         ..span.question()
     };
     let mut counts: BTreeMap<Vec<Text>, Counted> = BTreeMap::new();
-    for product_token in counted_spellings(inquiry.crawler(&store)?) {
+    for product_token in counted_spellings(crawler) {
         for one in store.counted(&Question { product_token, ..question.clone() })? {
             let sums = counts.entry(key(&by, &one)).or_default();
             sums.requests += one.requests;
@@ -104,13 +113,14 @@ pub(super) fn by(inquiry: &Inquiry, known: &[(&'static str, Dimension)]) -> Resu
     Ok(by)
 }
 
-/// The values of a count, as the answer has them.
+/// The values of a count, as the answer has them; of impostors, their standing follows.
 fn key(by: &By, one: &Counted) -> Vec<Text> {
     let value = |((_, dimension), value): (&(&str, Dimension), &Text)| match dimension {
         Dimension::ProductToken if value.is_empty() => Text::word(Violation::NAMELESS),
         _ => value.clone(),
     };
-    by.iter().zip(&one.key).map(value).collect()
+    let claimant = one.key.get(by.len()).and_then(|standing| Claimant::of(standing).standing());
+    by.iter().zip(&one.key).map(value).chain(claimant.map(Text::word)).collect()
 }
 
 /// A value of a dimension. What is not there is `null`.
@@ -152,6 +162,9 @@ impl Serialize for Row<'_> {
         let mut row = to.serialize_map(None)?;
         for ((name, dimension), value) in by.iter().zip(*key) {
             row.serialize_entry(name, &Value::of(*dimension, value))?;
+        }
+        if let Some(standing) = key.get(by.len()) {
+            row.serialize_entry("standing", standing)?;
         }
         row.serialize_entry("requests", &counted.requests)?;
         row.serialize_entry("violations", &counted.violations)?;

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     admin::problem::Problem,
     report::{Span, terms::counted_spellings},
-    violations::{Place, PlaceKind, Question, Text},
+    violations::{Claimant, Place, PlaceKind, Question, Text},
 };
 
 pub(super) const PARAMETERS: [&str; 5] = ["site", "crawler", "since", "until", "limit"];
@@ -76,8 +76,11 @@ pub(super) fn networks(inquiry: &Inquiry) -> Result<Response, Problem> {
 fn places(inquiry: &Inquiry, kind: PlaceKind) -> Result<(Span, Vec<Place>, bool), Problem> {
     let limit = inquiry.query.number("limit", PLACES.0, 1..=PLACES.1)?;
     let (span, store) = (inquiry.span()?, inquiry.store()?);
-    let question = Question { site: inquiry.site(&store)?, ..span.question() };
-    let spellings = counted_spellings(inquiry.crawler(&store)?);
+    let crawler = inquiry.crawler(&store)?;
+    // The places of a crawler are without those of its impostors.
+    let claimant = crawler.is_some().then_some(Claimant::Crawler);
+    let question = Question { site: inquiry.site(&store)?, claimant, ..span.question() };
+    let spellings = counted_spellings(crawler);
     // Only of one spelling the first ones are the first of all.
     let most = if spellings.len() == 1 { limit + 1 } else { usize::MAX };
     let mut sums: HashMap<Text, u64> = HashMap::new();

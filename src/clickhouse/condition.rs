@@ -75,6 +75,7 @@ pub(super) fn of_question(question: &Question) -> Conditions {
 pub(super) fn require_crawler(conditions: &mut Conditions, question: &Question) {
     conditions.require_name("product_token", question.product_token.as_ref());
     conditions.require_name("purpose", question.purpose.as_ref());
+    question.claimant.into_iter().for_each(|one| conditions.require(one.condition()));
 }
 
 /// The hours from the first to the last one, by their days, too: whole days are left out unread.
@@ -95,6 +96,7 @@ pub(super) fn of_filter(filter: &Filter) -> Conditions {
     if filter.has_violations_alone() {
         conditions.require(format_args!("reason != {}", text(FORM)));
     }
+    filter.claimant.into_iter().for_each(|one| conditions.require(one.condition()));
     if let Some(path) = &filter.path {
         conditions.require(format_args!("path LIKE {}", text(&like(path))));
     }

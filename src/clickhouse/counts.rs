@@ -187,7 +187,7 @@ impl Reader {
         );
         for row in self.all::<Violations>(&sql)? {
             // Rows of another version's kind are not ours to count.
-            let Some(kind) = PlaceKind::from_name(&row.kind) else { continue };
+            let Some(kind) = PlaceKind::of_word(&row.kind) else { continue };
             let owner = counts.owner(kind, &row.site, &row.product_token);
             counts.add_place(loading, row.hour, owner, &row.place, row.violations);
         }

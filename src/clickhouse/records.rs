@@ -365,6 +365,7 @@ const fn value(column: RecordColumn) -> &'static str {
 const fn key(column: RecordColumn) -> &'static str {
     match column {
         RecordColumn::ProductToken => "lower(product_token)",
+        RecordColumn::Standing => "standing",
         RecordColumn::Reason => "reason",
         RecordColumn::Directive => "robots_directive",
         RecordColumn::Pattern => "robots_pattern",

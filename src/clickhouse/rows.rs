@@ -189,7 +189,7 @@ impl<'a> PlaceRow<'a> {
         Self {
             day: day(place.hour.as_millisecond()),
             hour: place.hour.as_millisecond(),
-            kind: place.kind.as_str(),
+            kind: place.kind.word(place.claimant),
             site: &place.site,
             product_token: &place.product_token,
             place: &place.place,

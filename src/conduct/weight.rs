@@ -4,6 +4,7 @@
 use std::{sync::OnceLock, time::Duration};
 
 use crate::{
+    crawlers::Outcome,
     enforce::{self, Action, AppliedPace, Decision, Knowledge, Moment, Reason, Site},
     metrics::Metrics,
 };
@@ -148,7 +149,8 @@ impl Conduct {
             Some(_) => Ok(()),
             None => self.limiter.check(&key, pace.pace, now),
         };
-        if pace.record.is_some() {
+        // An impostor's pace is not the crawler's.
+        if pace.record.is_some() && decision.standing.outcome != Outcome::Contradicted {
             metrics.pace(&site.name, label(Some(name)), checked.is_ok());
         }
         let early = checked.err().filter(|_| pace.is_enforced);

@@ -155,6 +155,7 @@ impl Table {
             };
             wanted.iter().all(is_wanted)
                 && (!question.only_violations || self.series.is_violation(kind))
+                && question.claimant.is_none_or(|wanted| self.series.claimant(kind) == wanted)
         })
     }
 
@@ -212,6 +213,7 @@ impl Table {
                 owner.kind == kind
                     && site.is_none_or(|site| owner.site == site)
                     && product_token.is_none_or(|token| owner.product_token == token)
+                    && question.claimant.is_none_or(|wanted| owner.claimant == wanted)
             })
             .collect();
         let mut sums = vec![0_u64; self.place_names.len()];

@@ -2,7 +2,10 @@
 
 use jiff::Timestamp;
 
-use crate::{tally::Hour, text::Text};
+use crate::{
+    tally::{Claimant, Hour},
+    text::Text,
+};
 
 /// The milliseconds of an hour.
 const HOUR: i64 = 3_600_000;
@@ -60,6 +63,8 @@ pub struct Question {
     pub product_token: Option<String>,
     /// Only crawlers of this purpose.
     pub purpose: Option<String>,
+    /// Only requests that count for the named crawler, or for its impostors.
+    pub claimant: Option<Claimant>,
     /// Only violations.
     pub only_violations: bool,
 }
@@ -108,6 +113,7 @@ impl Default for Question {
             site: None,
             product_token: None,
             purpose: None,
+            claimant: None,
             only_violations: false,
         }
     }

@@ -9,7 +9,10 @@ use super::{
     Dimension,
     names::{Keys, Names},
 };
-use crate::{tally::is_violation, text::Text};
+use crate::{
+    tally::{Claimant, is_violation},
+    text::Text,
+};
 
 /// The values of a kind of request.
 pub(crate) const KIND: [Dimension; 9] = [
@@ -107,11 +110,17 @@ impl AllSeries {
 
     /// Whether requests of this kind are violations.
     pub(super) fn is_violation(&self, kind: &Kind) -> bool {
-        let word = |dimension| {
-            let at = KIND.iter().position(|one| *one == dimension);
-            at.map_or("", |at| self.words.get(kind[at]))
-        };
-        is_violation(word(Dimension::Action), word(Dimension::Reason))
+        is_violation(self.word(kind, Dimension::Action), self.word(kind, Dimension::Reason))
+    }
+
+    /// Who the requests of a kind count for.
+    pub(super) fn claimant(&self, kind: &Kind) -> Claimant {
+        Claimant::of(self.word(kind, Dimension::Standing))
+    }
+
+    fn word(&self, kind: &Kind, dimension: Dimension) -> &str {
+        let at = KIND.iter().position(|one| *one == dimension);
+        at.map_or("", |at| self.words.get(kind[at]))
     }
 
     /// The texts of a dimension; none for a line.

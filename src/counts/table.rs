@@ -6,7 +6,7 @@ use super::{
     names::{Keys, Names},
     series::{AllSeries, SeriesTexts},
 };
-use crate::tally::PlaceKind;
+use crate::tally::{Claimant, PlaceKind};
 
 /// The counts of hours, in memory.
 ///
@@ -44,6 +44,7 @@ pub(super) struct Owner {
     pub(super) kind: PlaceKind,
     pub(super) site: u32,
     pub(super) product_token: u32,
+    pub(super) claimant: Claimant,
 }
 
 impl Default for Owners {
@@ -95,10 +96,15 @@ impl Table {
     }
 
     /// The number of those whose violations a place has.
-    pub(crate) fn owner(&mut self, kind: PlaceKind, site: &str, product_token: &str) -> u32 {
+    pub(crate) fn owner(
+        &mut self,
+        (kind, claimant): (PlaceKind, Claimant),
+        site: &str,
+        product_token: &str,
+    ) -> u32 {
         let Owners { all, names } = &mut self.owners;
         let (site, product_token) = (names.number(site), names.number(product_token));
-        all.number(Owner { kind, site, product_token })
+        all.number(Owner { kind, site, product_token, claimant })
     }
 
     /// Adds the violations of a place to an hour that is being read.

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::{hours::day, *};
-use crate::tally::PlaceKind;
+use crate::tally::{Claimant, PlaceKind};
 
 const HOUR: i64 = 3_600_000;
 
@@ -127,9 +127,9 @@ fn places_are_those_of_their_kind_owner_and_span() {
     let mut table = Table::default();
     let hours: Vec<_> = (0..50).map(|hour| (hour * HOUR, 1)).collect();
     let owners = [
-        table.owner(PlaceKind::Path, "a.example", "GPTBot"),
-        table.owner(PlaceKind::Path, "b.example", "gptbot"),
-        table.owner(PlaceKind::Network, "a.example", "GPTBot"),
+        table.owner((PlaceKind::Path, Claimant::Crawler), "a.example", "GPTBot"),
+        table.owner((PlaceKind::Path, Claimant::Crawler), "b.example", "gptbot"),
+        table.owner((PlaceKind::Network, Claimant::Crawler), "a.example", "GPTBot"),
     ];
     for mut loading in table.missing(Part::Places, &hours, 0, i64::MAX) {
         for &(hour, _) in &hours {

@@ -29,7 +29,9 @@ use crate::{
         score::{self, Score, document},
         terms::{Names, Refusal},
     },
-    violations::{Counted, Dimension, Error, Place, PlaceKind, Question, Store, Violation},
+    violations::{
+        Claimant, Counted, Dimension, Error, Place, PlaceKind, Question, Store, Violation,
+    },
 };
 
 /// The most rows of a table.
@@ -59,6 +61,8 @@ struct Page {
     parts: Vec<Part>,
     places: Vec<PlacesPart>,
     violations: String,
+    /// The violations by its impostors; empty for none.
+    impostors: String,
     facts: Vec<Fact>,
     /// `None` where there is nobody to send evidence to, or nothing.
     bundle: Option<Bundle>,
@@ -150,8 +154,12 @@ fn answers(
             Err(Refusal::Store(error)) => return Err(error),
         },
     };
-    let question =
-        Question { site: site.clone(), product_token: Some(token.clone()), ..span.question() };
+    let question = Question {
+        site: site.clone(),
+        product_token: Some(token.clone()),
+        claimant: Some(Claimant::Crawler),
+        ..span.question()
+    };
     let counted = |by: &[Dimension], only_violations| {
         store.counted(&Question { by: by.to_vec(), only_violations, ..question.clone() })
     };
@@ -198,7 +206,15 @@ fn scorecard<'a>(
         over_time: has_requests.then(|| OverTime::of(&score.axis, &answers.times)),
         parts: rest.map(part).collect(),
         places: places(answers, recorded, site, &since),
-        violations: link::violations(&[("crawler", recorded), ("site", site), ("since", &since)]),
+        violations: link::violations(&own(&[
+            ("crawler", recorded),
+            ("site", site),
+            ("since", &since),
+        ])),
+        impostors: match score.impostors.violations {
+            0 => String::new(),
+            _ => link::impostors(recorded, site, &since),
+        },
         facts: score.entry.map(facts).unwrap_or_default(),
         bundle: (has_name && score.now.all.violations > 0).then(|| bundle(view, token, days, site)),
     }
@@ -237,7 +253,7 @@ fn places(answers: &Answers, token: &str, site: &str, since: &str) -> Vec<Places
     };
     let with_path = |path: &str| {
         let conditions = [("crawler", token), ("site", site), ("path", path), ("since", since)];
-        link::violations(&conditions)
+        link::violations(&own(&conditions))
     };
     let rules: Vec<_> = rules(&answers.rules, &[]);
     let rules = rules.iter().take(ROWS).map(|row| Row {
@@ -256,6 +272,12 @@ fn places(answers: &Answers, token: &str, site: &str, since: &str) -> Vec<Places
         PlacesPart { heading: "Networks", column: "network", rows: networks.collect() },
     ];
     parts.into_iter().filter(|part| !part.rows.is_empty()).collect()
+}
+
+/// These conditions on violations, without impostors.
+fn own<'a>(conditions: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
+    let [without, _] = Claimant::WORDS;
+    [conditions, &[("impostors", without)]].concat()
 }
 
 /// What the catalogue knows.

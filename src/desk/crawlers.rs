@@ -14,6 +14,7 @@ use super::{
     frame::{Frame, ask, condition, html, live},
     link,
     span::{Days, SpanLink},
+    time::day,
 };
 use crate::{
     admin::View,
@@ -22,6 +23,7 @@ use crate::{
         number::{grouped, share},
         review::{Answers, CrawlerRow, Review},
     },
+    violations::Claimant,
 };
 
 /// The most rows.
@@ -145,7 +147,9 @@ pub(super) async fn page(State(view): State<View>, Query(wanted): Query<Wanted>)
     let mut rows: Vec<_> = here.iter().filter(|row| wanted.takes(row)).collect();
     match order.number {
         Some(number) => rows.sort_by_cached_key(|row| Reverse(number(row))),
-        None => rows.sort_by_cached_key(|row| row.product_token.to_ascii_lowercase()),
+        None => {
+            rows.sort_by_cached_key(|row| (row.product_token.to_ascii_lowercase(), row.claimant))
+        }
     }
     let page = Page {
         frame: Frame::new(&view, "/crawlers"),
@@ -230,7 +234,12 @@ fn row(review: &Review<'_>, row: &CrawlerRow<'_>, wanted: &Wanted) -> Row {
     };
     let conditions = [("days", wanted.days.as_str()), ("site", wanted.site.as_str())];
     Row {
-        link: link::crawler(row.product_token.as_str(), &conditions),
+        link: match row.claimant {
+            Claimant::Crawler => link::crawler(row.product_token.as_str(), &conditions),
+            Claimant::Impostor => {
+                link::impostors(&row.product_token, &wanted.site, &day(review.span.from))
+            }
+        },
         name: row.name(),
         about: about.into_iter().flatten().collect::<Vec<_>>().join(", "),
         numbers: vec![

@@ -2,7 +2,7 @@
 
 use url::form_urlencoded::{Serializer, byte_serialize};
 
-use crate::violations::Violation;
+use crate::violations::{Claimant, Violation};
 
 /// A path with these conditions. An empty value is no condition.
 pub(super) fn with_query(path: &str, conditions: &[(&str, &str)]) -> String {
@@ -14,6 +14,14 @@ pub(super) fn with_query(path: &str, conditions: &[(&str, &str)]) -> String {
         none if none.is_empty() => path.to_owned(),
         query => format!("{path}?{query}"),
     }
+}
+
+/// The violations by impostors of a crawler since a day.
+pub(super) fn impostors(product_token: &str, site: &str, since: &str) -> String {
+    let [_, only] = Claimant::WORDS;
+    let conditions =
+        [("crawler", product_token), ("site", site), ("impostors", only), ("since", since)];
+    violations(&conditions)
 }
 
 /// The page of a crawler, with these conditions.

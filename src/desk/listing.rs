@@ -18,7 +18,7 @@ use crate::{
     admin::View,
     escape,
     report::number::count,
-    violations::{FORM, Filter, Violation},
+    violations::{Claimant, FORM, Filter, Violation},
 };
 
 /// The violations on a page.
@@ -34,6 +34,8 @@ pub(super) struct Wanted {
     pub(super) purpose: String,
     pub(super) action: String,
     pub(super) reason: String,
+    /// `only` or `without` impostors.
+    pub(super) impostors: String,
     pub(super) since: String,
     /// Only violations before the one with this number in the store.
     pub(super) before: Option<u64>,
@@ -119,6 +121,13 @@ impl Wanted {
         self.reason == FORM
     }
 
+    /// Whether impostors are listed.
+    pub(super) fn impostors(&self) -> Vec<Choice> {
+        let choice = |value, name| Choice { value, name, is_here: value == self.impostors };
+        let [without, only] = Claimant::WORDS;
+        vec![choice("", "with the others"), choice(without, "left out"), choice(only, "alone")]
+    }
+
     /// Whether the filter has no condition.
     pub(super) fn is_any(&self) -> bool {
         self.place("", ("", "")).is_empty()
@@ -147,6 +156,7 @@ impl Wanted {
             site: condition(&self.site),
             product_token: condition(&self.crawler),
             purpose: condition(&self.purpose),
+            claimant: Claimant::of_word(self.impostors.trim()),
             path,
             since,
             action: condition(&self.action),
@@ -160,7 +170,17 @@ impl Wanted {
 
     /// The address of `path` with this filter and one parameter more.
     pub(super) fn place(&self, path: &str, more: (&str, &str)) -> String {
-        let Self { crawler, site, path: wanted, purpose, action, reason, since, before: _ } = self;
+        let Self {
+            crawler,
+            site,
+            path: wanted,
+            purpose,
+            action,
+            reason,
+            impostors,
+            since,
+            before: _,
+        } = self;
         let parameters = [
             ("crawler", &**crawler),
             ("site", site),
@@ -168,6 +188,7 @@ impl Wanted {
             ("purpose", purpose),
             ("action", action),
             ("reason", reason),
+            ("impostors", impostors),
             ("since", since),
             more,
         ];

@@ -25,7 +25,7 @@ use crate::{
         number::{change, grouped, ratio, share},
         review::{Answers, CrawlerRow, Review},
     },
-    violations::{Counted, Dimension, Error, Question, Store},
+    violations::{Claimant, Counted, Dimension, Error, Question, Store},
 };
 
 /// The most rows of a table.
@@ -189,7 +189,7 @@ fn tiles(review: &Review<'_>, since: &str) -> Vec<Tile> {
 fn highlights(review: &Review<'_>, days: &str) -> Vec<Group> {
     const NOT_COMPARED: &str = "Nothing was counted in the time before to compare with.";
     let row = |row: &CrawlerRow<'_>, value: String| Row {
-        link: page_of(row, days),
+        link: page_of(review, row, days),
         name: row.name(),
         value,
         ..Row::default()
@@ -234,14 +234,17 @@ fn highlights(review: &Review<'_>, days: &str) -> Vec<Group> {
     ]
 }
 
-fn page_of(row: &CrawlerRow<'_>, days: &str) -> String {
-    link::crawler(row.product_token.as_str(), &[("days", days)])
+fn page_of(review: &Review<'_>, row: &CrawlerRow<'_>, days: &str) -> String {
+    match row.claimant {
+        Claimant::Crawler => link::crawler(row.product_token.as_str(), &[("days", days)]),
+        Claimant::Impostor => link::impostors(&row.product_token, "", &day(review.span.from)),
+    }
 }
 
 fn crawler(review: &Review<'_>, row: &CrawlerRow<'_>, days: &str) -> Crawler {
     let (now, before) = (&row.now, &row.before);
     Crawler {
-        link: page_of(row, days),
+        link: page_of(review, row, days),
         name: row.name(),
         requests: grouped(now.all.requests),
         violations: grouped(now.all.violations),

@@ -18,7 +18,7 @@ use crate::{
     escape,
     explanation::{Excerpt, Past},
     robots::Reading,
-    violations::{Error, Filter, Robots, Store, Text, Violation, rule_line},
+    violations::{Claimant, Error, Filter, Robots, Store, Text, Violation, rule_line},
 };
 
 #[derive(Template)]
@@ -112,6 +112,7 @@ fn find(store: &Store, id: String) -> Result<Option<Found>, Error> {
     let Some((sequence, violation)) = store.query(&one)?.records.pop() else { return Ok(None) };
     let of_crawler = || Filter {
         product_token: Some(violation.product_token.to_string()),
+        claimant: Some(Claimant::of(&violation.standing)),
         limit: Some(1),
         ..Filter::default()
     };

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::{
-    tally::{Hour, PeopleCount, PlaceCount, PlaceKind, ReferralCount, Rollup, Rollups, Series},
+    tally::{
+        Claimant, Hour, PeopleCount, PlaceCount, PlaceKind, ReferralCount, Rollup, Rollups, Series,
+    },
     text::Text,
 };
 
@@ -22,7 +24,7 @@ pub(super) struct Totals {
 struct Counts {
     /// Requests, and those of them that were folded and dropped.
     series: HashMap<Series, [u64; 3]>,
-    places: HashMap<(PlaceKind, Text, Text, Text), u64>,
+    places: HashMap<((PlaceKind, Claimant), Text, Text, Text), u64>,
     people: HashMap<Text, u64>,
     referrals: HashMap<(Text, Text), u64>,
 }
@@ -99,8 +101,8 @@ impl Totals {
     }
 }
 
-fn place(one: &PlaceCount) -> (PlaceKind, Text, Text, Text) {
-    (one.kind, one.site.clone(), one.product_token.clone(), one.place.clone())
+fn place(one: &PlaceCount) -> ((PlaceKind, Claimant), Text, Text, Text) {
+    ((one.kind, one.claimant), one.site.clone(), one.product_token.clone(), one.place.clone())
 }
 
 fn visit(one: &ReferralCount) -> (Text, Text) {

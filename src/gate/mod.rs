@@ -26,7 +26,7 @@ use crate::{
     metrics::Metrics,
     policy::{AccessFormat, Policy},
     publication::{Handles, Snapshot},
-    violations::{Detail, Record, Sink},
+    violations::{Claimant, Detail, Record, Sink},
 };
 
 mod access; // a request in the access log
@@ -293,7 +293,10 @@ impl Gate {
 
     /// Counts the claim and the grace of a request.
     fn count(&self, visit: &Visit<'_>, decision: &Decision<'_>) {
-        if let (Reason::Grace, Some(judgement)) = (decision.reason, &decision.judgement) {
+        let is_own = decision.standing.outcome != Outcome::Contradicted;
+        if let (Reason::Grace, Some(judgement), true) =
+            (decision.reason, &decision.judgement, is_own)
+        {
             self.metrics.grace(&visit.site.name, conduct::label(judgement.name));
         }
         if visit.claim.primary().is_some_and(|name| name.known().is_some()) {
@@ -362,9 +365,22 @@ impl Gate {
         let (site, decision) = (visit.site, &weighed.decision);
         let (reason, action) = (decision.reason, decision.action);
         let label = conduct::label(judgement.name);
-        match reason {
-            Reason::Form => self.metrics.other_form(&site.name, label, action.as_str()),
-            _ => self.metrics.violation(&site.name, label, reason.as_str(), action.as_str()),
+        match (reason, Claimant::of(decision.standing.outcome.as_str())) {
+            (Reason::Form, Claimant::Crawler) => {
+                self.metrics.other_form(&site.name, label, action.as_str());
+            }
+            (Reason::Form, Claimant::Impostor) => {}
+            (_, Claimant::Crawler) => {
+                self.metrics.violation(&site.name, label, reason.as_str(), action.as_str());
+            }
+            (_, Claimant::Impostor) => {
+                self.metrics.impostor_violation(
+                    &site.name,
+                    label,
+                    reason.as_str(),
+                    action.as_str(),
+                );
+            }
         }
         let broken = Broken::of(site, judgement, weighed);
         let key = series::of_violation(visit, decision, judgement, &broken);

@@ -13,6 +13,7 @@ pub(super) struct Families {
     pub(super) crawler_requests: IntCounterVec,
     pub(super) violations: IntCounterVec,
     pub(super) other_forms: IntCounterVec,
+    pub(super) impostor_violations: IntCounterVec,
     pub(super) grace: IntCounterVec,
     pub(super) refusals: IntCounterVec,
     pub(super) invalid_tag_lines: IntCounterVec,
@@ -84,6 +85,11 @@ impl Families {
                 "beadle_other_forms_total",
                 "Requests for other forms of closed paths by site, product token and action.",
                 &["site", "product_token", "action"],
+            )?,
+            impostor_violations: counters(
+                "beadle_impostor_violations_total",
+                "Violations by impostors of a crawler, by site, its product token, reason and action.",
+                &["site", "product_token", "reason", "action"],
             )?,
             grace: counters(
                 "beadle_grace_total",

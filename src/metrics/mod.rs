@@ -115,6 +115,12 @@ impl Metrics {
         self.families.other_forms.with_label_values(&[site, product_token, action]).inc();
     }
 
+    /// Counts a violation by an impostor. It is none of the crawler's.
+    pub fn impostor_violation(&self, site: &str, product_token: &str, reason: &str, action: &str) {
+        let labels = [site, product_token, reason, action];
+        self.families.impostor_violations.with_label_values(&labels).inc();
+    }
+
     /// Counts a request that only the newest edition disallows. `product_token` is a known one,
     /// [`OTHER_TOKEN`] or [`NO_TOKEN`].
     pub fn grace(&self, site: &str, product_token: &str) {
@@ -289,6 +295,7 @@ impl Metrics {
             &self.families.crawler_requests,
             &self.families.violations,
             &self.families.other_forms,
+            &self.families.impostor_violations,
             &self.families.grace,
             &self.families.invalid_tag_lines,
             &self.families.claims,

@@ -8,13 +8,12 @@ use jiff::Timestamp;
 use crate::{
     alerts::{self, Refusal, State, Tally, Trouble},
     conduct::Conduct,
-    crawlers::Outcome,
     enforce::{Action, Rulebook},
     evidence::Verifier,
     metrics::Metrics,
     policy::{ClientIp, Policy},
     tls::{self, Certificates},
-    violations::{Error, Health, Settings, Sink},
+    violations::{Claimant, Error, Health, Settings, Sink},
 };
 
 use super::{
@@ -106,7 +105,7 @@ impl Handles {
             });
         let tallies = metrics.requests_of_crawlers().into_iter().map(|one| Tally {
             violations: if one.action == Action::Pass.as_str() { 0 } else { one.requests },
-            is_impostor: one.standing == Outcome::Contradicted.as_str(),
+            is_impostor: Claimant::of(&one.standing) == Claimant::Impostor,
             site: one.site,
             product_token: one.product_token,
             requests: one.requests,

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use crate::{
     escape,
     record::{Overflow, PathPattern, Violation},
-    tally::FORM,
+    tally::{Claimant, FORM},
 };
 
 /// The conditions on a record; `None` is no condition. The default lists all violations.
@@ -19,6 +19,8 @@ pub struct Filter {
     pub product_token: Option<String>,
     /// The crawler's purpose.
     pub purpose: Option<String>,
+    /// Only records that count for the named crawler, or for its impostors.
+    pub claimant: Option<Claimant>,
     /// A path pattern, matched like a rule of robots.txt: from the start, with `*` for any
     /// characters and `$` for the end (RFC 9309 §2.2.3). Compared with the recorded text, without
     /// decoding.
@@ -60,6 +62,8 @@ pub struct Listing {
 pub enum RecordColumn {
     /// The judged product token.
     ProductToken,
+    /// The standing of the claim.
+    Standing,
     /// The stable code of the reason.
     Reason,
     /// The rule's directive.
@@ -86,6 +90,7 @@ impl Filter {
             && same(&self.action, &violation.action)
             && same(&self.reason, &violation.reason)
             && !(self.has_violations_alone() && *violation.reason == *FORM)
+            && self.claimant.is_none_or(|wanted| wanted == Claimant::of(&violation.standing))
             && self.purpose.as_ref().is_none_or(|wanted| {
                 let found = violation.purpose.as_deref();
                 found.is_some_and(|found| wanted.eq_ignore_ascii_case(found))

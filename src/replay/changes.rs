@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::escape;
+use crate::{escape, violations::Claimant};
 
-use super::verdict::Verdict;
+use super::{tally::Client, verdict::Verdict};
 
 /// The paths that are kept as examples.
 const EXAMPLES: usize = 3;
@@ -14,7 +14,10 @@ const OTHER: &str = "…";
 
 /// The requests that another policy treats otherwise.
 #[derive(Debug, Default)]
-pub struct Changes(BTreeMap<(String, String, Verdict, Verdict), Change>);
+pub struct Changes(BTreeMap<Key, Change>);
+
+/// Site, name, claimant, before, after.
+type Key = (String, String, Claimant, Verdict, Verdict);
 
 /// Requests of one crawler whose treatment changes alike.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,11 +32,11 @@ impl Changes {
     pub(super) fn add(
         &mut self,
         site: &str,
-        name: &str,
+        Client { name, claimant }: Client<'_>,
         (before, after): (Verdict, Verdict),
         target: &[u8],
     ) {
-        let mut key = (site.to_owned(), name.to_owned(), before, after);
+        let mut key = (site.to_owned(), name.to_owned(), claimant, before, after);
         if self.0.len() >= MOST_ROWS && !self.0.contains_key(&key) {
             OTHER.clone_into(&mut key.1);
         }
@@ -47,12 +50,12 @@ impl Changes {
         }
     }
 
-    /// The changes, most requests first: site, product token, before, after.
-    pub fn rows(&self) -> Vec<(&str, &str, Verdict, Verdict, &Change)> {
+    /// The changes, most requests first: site, client name, before, after.
+    pub fn rows(&self) -> Vec<(&str, Client<'_>, Verdict, Verdict, &Change)> {
         let rows = self.0.iter();
         let mut rows: Vec<_> = rows
-            .map(|((site, name, before, after), change)| {
-                (site.as_str(), name.as_str(), *before, *after, change)
+            .map(|((site, name, claimant, before, after), change)| {
+                (site.as_str(), Client { name, claimant: *claimant }, *before, *after, change)
             })
             .collect();
         rows.sort_by_key(|row| std::cmp::Reverse(row.4.requests));

@@ -9,7 +9,7 @@ use crate::{
     diagnostic::Diagnostic,
     enforce::Moment,
     gate::{self, Refusal, Request},
-    violations::{Error, Violation},
+    violations::{Claimant, Error, Violation},
 };
 
 use super::{
@@ -19,7 +19,7 @@ use super::{
     clients::{Clients, forwarded},
     merge::{Item, Logs},
     source::Failure,
-    tally::Tally,
+    tally::{Client, Tally},
     verdict::Verdict,
 };
 
@@ -205,7 +205,9 @@ impl Judge {
                 if after != outcome {
                     let key = past.counted.as_ref().map(|counted| &counted.key);
                     let (site, name) = key.map_or(("", ""), |key| (key.site, key.product_token));
-                    changes.add(site, name, (outcome, after), request.target);
+                    let claimant = Claimant::of(key.map_or("", |key| key.standing));
+                    let client = Client { name, claimant };
+                    changes.add(site, client, (outcome, after), request.target);
                 }
             });
         }

@@ -38,6 +38,6 @@ pub use self::{
     pages::document,
     rows::json_lines,
     source::{Failure, Source},
-    tally::{MOST_NAMES, MOST_PATHS, Tally},
+    tally::{Client, MOST_NAMES, MOST_PATHS, Tally},
     verdict::Verdict,
 };

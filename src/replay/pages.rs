@@ -8,13 +8,13 @@ use crate::{
         Cell, Document, Kind, Section, Table,
         number::{count, grouped, share},
     },
-    violations::rule_line,
+    violations::{Claimant, rule_line},
 };
 
 use super::{
     changes::Changes,
     merge::WINDOW,
-    tally::{Crawler, OTHER, RuleKey, Tally, date},
+    tally::{Client, Crawler, OTHER, RuleKey, Tally, date},
 };
 
 /// The outcome as a document with up to `most` rows in a table. `basis` says what the logs were judged
@@ -89,16 +89,16 @@ fn changed(tally: &Tally, changes: &Changes, against: &str, most: usize) -> Sect
         ("for example", Kind::Code),
     ];
     let is_empty = rows.is_empty();
-    let row = |(site, name, before, after, change): (
+    let row = |(site, client, before, after, change): (
         &str,
-        &str,
+        Client<'_>,
         super::Verdict,
         super::Verdict,
         &super::Change,
     )|
      -> [Cell; 5] {
         [
-            named(name, site, has_sites).into(),
+            named(&client.shown(), site, has_sites).into(),
             before.as_str().into(),
             after.as_str().into(),
             grouped(change.requests).into(),
@@ -114,9 +114,9 @@ fn crawlers(tally: &Tally, most: usize) -> Section {
     let has_sites = tally.has_sites();
     let all = tally.crawlers();
     let largest = all.iter().map(|(_, _, one)| one.violations()).max().unwrap_or(0);
-    let rows = all.into_iter().map(|(site, name, one)| -> [Cell; 7] {
+    let rows = all.into_iter().map(|(site, client, one)| -> [Cell; 7] {
         [
-            named(name, site, has_sites).into(),
+            named(&client.shown(), site, has_sites).into(),
             grouped(one.requests).into(),
             grouped(one.log).into(),
             grouped(one.throttle).into(),
@@ -209,15 +209,17 @@ fn readers(tally: &Tally, most: usize) -> Section {
     let has_sites = tally.has_sites();
     let mut all = tally.crawlers();
     let broke = |one: &Crawler| one.violations() > 0;
+    // Impostors are no crawlers that read a file.
+    all.retain(|(_, client, _)| client.claimant == Claimant::Crawler);
     let silent = all.iter().filter(|(_, _, one)| one.fetches == 0 && broke(one)).count();
     all.retain(|(_, _, one)| one.fetches > 0);
     all.sort_by_key(|(_, _, one)| std::cmp::Reverse(one.fetches));
-    let rows = all.into_iter().map(|(site, name, one)| -> [Cell; 4] {
+    let rows = all.into_iter().map(|(site, client, one)| -> [Cell; 4] {
         let time = |time: Option<Timestamp>| {
             time.map_or_else(|| "-".to_owned(), |time| time.strftime("%F %H:%M").to_string())
         };
         [
-            named(name, site, has_sites).into(),
+            named(&client.shown(), site, has_sites).into(),
             grouped(one.fetches).into(),
             time(one.read.map(|(first, _)| first)).into(),
             time(one.read.map(|(_, last)| last)).into(),
@@ -267,6 +269,15 @@ fn meaning(code: &str) -> &str {
     };
     own.or_else(|| faults.clone().find(|one| one.as_str() == code).map(|one| one.meaning()))
         .unwrap_or(code)
+}
+
+impl Client<'_> {
+    fn shown(self) -> String {
+        match self.name {
+            "" | OTHER => self.name.to_owned(),
+            name => self.claimant.name(name),
+        }
+    }
 }
 
 /// A name, with its site where there are several.

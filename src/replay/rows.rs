@@ -8,7 +8,7 @@ use crate::{escape, record::time::text as instant, report::number};
 
 use super::{
     changes::Changes,
-    tally::{Crawler, Tally, date},
+    tally::{Client, Crawler, Tally, date},
 };
 
 #[derive(Serialize)]
@@ -33,6 +33,8 @@ struct CrawlerLine<'a> {
     last_robots_fetch: Option<String>,
     /// Requests for other forms of closed paths.
     forms: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    standing: Option<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -77,6 +79,8 @@ struct ChangeLine<'a> {
     after: &'static str,
     requests: u64,
     paths: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    standing: Option<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -98,8 +102,8 @@ struct TotalLine {
 /// The outcome as JSON lines: crawlers, rules, paths, days, changes, the total.
 pub fn json_lines(tally: &Tally, changes: Option<&Changes>) -> String {
     let mut out = String::new();
-    for (site, name, crawler) in tally.crawlers() {
-        line(&mut out, &crawler_line(site, name, crawler));
+    for (site, client, crawler) in tally.crawlers() {
+        line(&mut out, &crawler_line(site, client, crawler));
     }
     for (site, rule, violations) in tally.rules() {
         let part = RulePart {
@@ -120,11 +124,13 @@ pub fn json_lines(tally: &Tally, changes: Option<&Changes>) -> String {
         let day = date(*day);
         line(&mut out, &DayLine { kind: "day", day, requests, violations, people });
     }
-    for (site, product_token, before, after, change) in changes.iter().flat_map(|all| all.rows()) {
+    for (site, client, before, after, change) in changes.iter().flat_map(|all| all.rows()) {
         let (before, after) = (before.as_str(), after.as_str());
         let (requests, paths) = (change.requests, change.paths.as_slice());
+        let (product_token, standing) = (client.name, client.claimant.standing());
+        let kind = "change";
         let row =
-            ChangeLine { kind: "change", site, product_token, before, after, requests, paths };
+            ChangeLine { kind, site, product_token, before, after, requests, paths, standing };
         line(&mut out, &row);
     }
     let (requests, search) = (tally.requests(), tally.search());
@@ -147,11 +153,11 @@ pub fn json_lines(tally: &Tally, changes: Option<&Changes>) -> String {
     out
 }
 
-fn crawler_line<'a>(site: &'a str, product_token: &'a str, one: &'a Crawler) -> CrawlerLine<'a> {
+fn crawler_line<'a>(site: &'a str, client: Client<'a>, one: &'a Crawler) -> CrawlerLine<'a> {
     CrawlerLine {
         kind: "crawler",
         site,
-        product_token,
+        product_token: client.name,
         requests: one.requests,
         allowed: one.allow,
         grace: one.grace,
@@ -168,6 +174,7 @@ fn crawler_line<'a>(site: &'a str, product_token: &'a str, one: &'a Crawler) -> 
         first_robots_fetch: one.read.map(|(first, _)| instant(first)),
         last_robots_fetch: one.read.map(|(_, last)| instant(last)),
         forms: one.forms,
+        standing: client.claimant.standing(),
     }
 }
 

@@ -11,6 +11,7 @@ use crate::{
     escape,
     gate::{Counted, Past},
     text::Text,
+    violations::Claimant,
 };
 
 use super::{
@@ -87,6 +88,15 @@ pub(super) struct Crawler {
     pub(super) read: Option<(Timestamp, Timestamp)>,
 }
 
+/// A client name, or its impostors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Client<'a> {
+    /// The product token; empty for none.
+    pub name: &'a str,
+    /// Who the requests count for.
+    pub claimant: Claimant,
+}
+
 /// One day (UTC).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Day {
@@ -98,6 +108,7 @@ pub(super) struct Day {
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct CrawlerKey {
     pub(super) site: usize,
+    pub(super) claimant: Claimant,
     pub(super) name: Box<str>,
 }
 
@@ -119,7 +130,7 @@ pub(super) struct PathKey {
 
 /// Keys by borrowed values. Tuples and structures hash their parts alike.
 #[derive(Hash)]
-struct CrawlerRef<'a>(usize, &'a str);
+struct CrawlerRef<'a>(usize, Claimant, &'a str);
 #[derive(Hash)]
 struct RuleRef<'a>(usize, u32, &'a str, &'a str, &'a str);
 #[derive(Hash)]
@@ -127,7 +138,7 @@ struct PathRef<'a>(usize, &'a [u8]);
 
 impl Equivalent<CrawlerKey> for CrawlerRef<'_> {
     fn equivalent(&self, key: &CrawlerKey) -> bool {
-        self.0 == key.site && *self.1 == *key.name
+        self.0 == key.site && self.1 == key.claimant && *self.2 == *key.name
     }
 }
 
@@ -146,7 +157,7 @@ impl Equivalent<PathKey> for PathRef<'_> {
 
 impl From<&CrawlerRef<'_>> for CrawlerKey {
     fn from(key: &CrawlerRef<'_>) -> Self {
-        Self { site: key.0, name: key.1.into() }
+        Self { site: key.0, claimant: key.1, name: key.2.into() }
     }
 }
 
@@ -202,9 +213,11 @@ impl Tally {
         now: Timestamp,
     ) {
         let key = &counted.key;
-        let name = CrawlerRef(site, key.product_token);
+        let claimant = Claimant::of(counted.outcome.as_str());
+        let name = CrawlerRef(site, claimant, key.product_token);
+        let other = CrawlerRef(site, claimant, OTHER);
         let is_full = key.is_declared && self.declared >= MOST_NAMES;
-        let crawler = entry(&mut self.crawlers, &name, &CrawlerRef(site, OTHER), is_full);
+        let crawler = entry(&mut self.crawlers, &name, &other, is_full);
         if crawler.requests == 0 && key.is_declared {
             self.declared += 1;
         }
@@ -277,15 +290,16 @@ impl Tally {
     }
 
     /// Client names, most violations first, then most requests: site, name, counts.
-    pub(super) fn crawlers(&self) -> Vec<(&str, &str, &Crawler)> {
-        let rows = self.crawlers.iter();
-        let mut rows: Vec<_> =
-            rows.map(|(key, one)| (self.site(key.site), &*key.name, one)).collect();
-        rows.sort_by(|(site, name, one), (other_site, other_name, other)| {
+    pub(super) fn crawlers(&self) -> Vec<(&str, Client<'_>, &Crawler)> {
+        let rows = self.crawlers.iter().map(|(CrawlerKey { site, claimant, name }, one)| {
+            (self.site(*site), Client { name, claimant: *claimant }, one)
+        });
+        let mut rows: Vec<_> = rows.collect();
+        rows.sort_by(|(site, client, one), (other_site, other_client, other)| {
             let counts = (other.violations(), other.requests);
             counts
                 .cmp(&(one.violations(), one.requests))
-                .then((site, name).cmp(&(other_site, other_name)))
+                .then((site, client).cmp(&(other_site, other_client)))
         });
         rows
     }
@@ -332,8 +346,10 @@ impl Tally {
 
     /// The requests of crawlers for search engines.
     pub(super) fn search(&self) -> u64 {
-        let is_search = |one: &&Crawler| one.purpose == Purpose::Search.as_str();
-        self.crawlers.values().filter(is_search).map(|one| one.requests).sum()
+        let is_search = |(key, one): &(&CrawlerKey, &Crawler)| {
+            key.claimant == Claimant::Crawler && one.purpose == Purpose::Search.as_str()
+        };
+        self.crawlers.iter().filter(is_search).map(|(_, one)| one.requests).sum()
     }
 
     /// The violations.

@@ -5,6 +5,7 @@ use std::{fmt::Write, fs, io, num::NonZero, path::Path, sync::Arc};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, header};
 use jiff::{SignedDuration, Timestamp};
+use proptest::prelude::*;
 use serde_json::Value;
 
 use super::{merge::Item, *};
@@ -323,4 +324,66 @@ fn with_history_each_request_is_judged_by_the_editions_of_its_time() {
     let paths: Vec<_> = records.iter().filter_map(|record| record["path"].as_str()).collect();
     assert_eq!(paths, ["/old/1", "/new/3"]);
     assert_eq!(tally.crawlers().iter().map(|(_, _, one)| one.grace).sum::<u64>(), 1);
+}
+
+/// The list of addresses of ListBot, as `evidence.folder` keeps it: the name is the hash of the URL.
+const LIST: (&str, &str) =
+    ("ranges-bb5256bd9648dc08", "# http://lists.example/list.json\n\n66.249.64.0/19\n");
+
+/// The rows of ListBot itself, and those of its impostors.
+fn of_list_bot(json: &str) -> (Vec<Value>, Vec<Value>) {
+    let lines = json.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    lines.filter(|line| line["product_token"] == "ListBot").partition(|line| {
+        let standing = line.get("standing");
+        assert!(standing.is_none_or(|word| word == "contradicted"), "{line}");
+        standing.is_none()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn the_rows_of_a_crawler_are_the_same_with_and_without_impostors(
+        requests in prop::collection::vec((0..400_i64, 0..4_u8, any::<bool>(), 0..PATHS.len()), 1..80),
+    ) {
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::write(folder.path().join(LIST.0), LIST.1).expect("a copy");
+        let sections = format!(
+            "crawlers: [{{ product_token: ListBot, operator: Lists, purpose: search, ip_ranges: \
+             ['http://lists.example/list.json'] }}]\nevidence: {{ folder: {} }}\n",
+            folder.path().display()
+        );
+        let start: Timestamp = "2026-11-01T00:00:00Z".parse().expect("a time");
+        let mut samples: Vec<_> = requests
+            .into_iter()
+            .map(|(second, last, is_own, path)| Sample {
+                time: start + SignedDuration::from_secs(second),
+                client: if is_own { [66, 249, 64, last] } else { [9, 9, 9, last] },
+                host: if path % 3 == 0 { "shop.example.com" } else { "www.example.com" },
+                path: PATHS[path],
+                user_agent: "ListBot/1.0 (+https://lists.example/bot)",
+                status: 200,
+            })
+            .collect();
+        samples.sort_by_key(|sample| sample.time);
+        let basis = |text: &str| Basis::of(policy(&format!("{sections}{text}")), None);
+        let stricter = POLICY.replace("mode: log", "mode: block").replace("crawl_delay: 120", "crawl_delay: 9");
+        let outcome = |samples: &[Sample]| {
+            let file = folder.path().join("access.log");
+            fs::write(&file, log(samples)).expect("a log");
+            let against = Some(basis(&stricter));
+            let (_, tally, changes) = replayed(basis(POLICY), against, &[&file], Some(FORMAT), 1);
+            of_list_bot(&json_lines(&tally, changes.as_ref()))
+        };
+        let (own, impostors) = outcome(&samples);
+        let count = samples.iter().filter(|sample| sample.client[0] == 9).count() as u64;
+        let of_impostors = impostors.iter().filter(|line| line["kind"] == "crawler");
+        let requests = of_impostors.map(|line| line["requests"].as_u64().expect("a number"));
+        prop_assert_eq!(requests.sum::<u64>(), count);
+        samples.retain(|sample| sample.client[0] != 9);
+        let (alone, none) = outcome(&samples);
+        prop_assert_eq!(own, alone);
+        prop_assert!(none.is_empty(), "{:?}", none);
+    }
 }

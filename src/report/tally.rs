@@ -6,7 +6,7 @@ use crate::{
     crawlers::Outcome,
     enforce::{Action, Reason},
     robots::Access,
-    violations::{self, Counted, Dimension, ReadState, Text},
+    violations::{self, Claimant, Counted, Dimension, ReadState, Text},
 };
 
 /// By what counts are told apart for tallies. The first is the name.
@@ -48,8 +48,10 @@ pub struct Tally {
     pub forms: u64,
     /// Requests by clients that evidence confirmed.
     pub confirmed: u64,
-    /// Requests by clients that evidence contradicted: others use the crawler's name.
+    /// Requests of impostors.
     pub contradicted: u64,
+    /// Violations of impostors. They have read nothing in the crawler's name.
+    pub contradicted_violations: u64,
     /// Requests that came sooner than a pace allows.
     pub too_soon: u64,
     /// The requests that rules were applied to, without those that evidence contradicted.
@@ -94,17 +96,18 @@ impl Tally {
         let is_refused =
             [Action::Block, Action::Throttle].iter().any(|one| is(action, one.as_str()));
         add(&mut self.refused, is_refused);
+        let is_contradicted = Claimant::of(standing) == Claimant::Impostor;
         for (state, sum) in [
             (ReadState::Never, &mut self.never),
             (ReadState::Older, &mut self.older),
             (ReadState::Current, &mut self.current),
         ] {
-            add(sum, violations > 0 && is(read, state.as_str()));
+            add(sum, violations > 0 && !is_contradicted && is(read, state.as_str()));
         }
         add(&mut self.forms, is(reason, Reason::Form.as_str()));
-        let is_contradicted = is(standing, Outcome::Contradicted.as_str());
         add(&mut self.confirmed, is(standing, Outcome::Confirmed.as_str()));
         add(&mut self.contradicted, is_contradicted);
+        add(&mut self.contradicted_violations, is_contradicted && violations > 0);
         let is_too_soon =
             [Reason::TooSoon, Reason::Slowed].iter().any(|slow| is(reason, slow.as_str()));
         add(&mut self.too_soon, is_too_soon);
@@ -173,7 +176,8 @@ mod tests {
         assert_eq!(tally.all, Count { requests: 1_569, violations: 34 });
         assert_eq!((tally.fetches, tally.confirmed, tally.contradicted), (1, 1_001, 7));
         assert_eq!((tally.refused, tally.forms, tally.classes().count()), (25, 11, 1));
-        assert_eq!((tally.never, tally.older, tally.current), (27, 3, 4));
+        assert_eq!((tally.never, tally.older, tally.current), (20, 3, 4));
+        assert_eq!(tally.contradicted_violations, 7);
         assert_eq!((tally.too_soon, tally.judged, tally.broken), (4, 1_544, 33));
         assert_eq!((tally.own(), tally.reasons.len()), (1_562, 4));
         assert_eq!(tally.class(), Some(&Text::word("crawler")));

@@ -7,11 +7,10 @@ use jiff::Timestamp;
 use crate::{
     alerts::{self, Offender},
     console::database::location,
-    crawlers::Outcome,
     metrics,
     policy::Policy,
     publication::Publisher,
-    violations::{CountsInMemory, Dimension, Question},
+    violations::{Claimant, CountsInMemory, Dimension, Question},
 };
 
 /// Sends alerts about the state of the server. `policy` is that of the start.
@@ -37,16 +36,14 @@ fn known_offenders(policy: &Policy, counts: &CountsInMemory) -> BTreeSet<Offende
     let now = Timestamp::now();
     let question = Question {
         since: now.checked_sub(policy.violations.retention).unwrap_or(Timestamp::MIN),
-        by: vec![Dimension::Site, Dimension::ProductToken, Dimension::Standing],
+        by: vec![Dimension::Site, Dimension::ProductToken],
+        claimant: Some(Claimant::Crawler),
         only_violations: true,
         ..Question::default()
     };
     let counted = database.open().and_then(|store| store.sharing(counts).counted(&question));
     for one in counted.unwrap_or_default() {
-        let [site, token, standing] = one.key.as_slice() else { continue };
-        if *standing == Outcome::Contradicted.as_str() {
-            continue;
-        }
+        let [site, token] = one.key.as_slice() else { continue };
         let names: &[&str] = match token.as_str() {
             "" => &[metrics::NO_TOKEN],
             token if policy.catalogue.find(token).is_some() => &[token],

@@ -7,6 +7,7 @@ use std::{collections::BTreeMap, hash::BuildHasher};
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::{
+    claimant::Claimant,
     names::OTHER,
     rollup::{Hour, SeriesKey},
 };
@@ -36,6 +37,7 @@ struct Fold {
     hour: Hour,
     site: Box<str>,
     product_token: Box<str>,
+    claimant: Claimant,
     rule: Box<str>,
     seen: u64,
 }
@@ -55,7 +57,7 @@ impl Folds {
     pub(super) fn is_beyond(&mut self, hour: Hour, key: &SeriesKey<'_>) -> bool {
         self.sweep(hour);
         let detail = self.detail;
-        let fold = self.fold(hour, key.site, key.product_token, key.pattern);
+        let fold = self.fold(hour, Claimant::of(key.standing), key);
         fold.seen += 1;
         let is_beyond = fold.seen > detail;
         if is_beyond {
@@ -64,18 +66,15 @@ impl Folds {
         is_beyond
     }
 
-    fn fold<'a>(
-        &mut self,
-        hour: Hour,
-        site: &'a str,
-        mut product_token: &'a str,
-        mut rule: &'a str,
-    ) -> &mut Fold {
-        let hash =
-            |site: &str, token: &str, rule: &str| self.hasher.hash_one((hour, site, token, rule));
+    fn fold(&mut self, hour: Hour, claimant: Claimant, key: &SeriesKey<'_>) -> &mut Fold {
+        let (site, mut product_token, mut rule) = (key.site, key.product_token, key.pattern);
+        let hash = |site: &str, token: &str, rule: &str| {
+            self.hasher.hash_one((hour, site, token, claimant, rule))
+        };
         let is_full = self.table.len() >= MOST;
         let is = |fold: &Fold, token: &str, rule: &str| {
             fold.hour == hour
+                && fold.claimant == claimant
                 && *fold.product_token == *token
                 && *fold.rule == *rule
                 && *fold.site == *site
@@ -87,13 +86,15 @@ impl Folds {
         }
         let hasher = &self.hasher;
         let rehash = |fold: &Fold| {
-            hasher.hash_one((fold.hour, &*fold.site, &*fold.product_token, &*fold.rule))
+            let Fold { hour, site, product_token, claimant, rule, .. } = fold;
+            hasher.hash_one((*hour, &**site, &**product_token, *claimant, &**rule))
         };
         let entry = self.table.entry(hashed, |fold| is(fold, product_token, rule), rehash);
         let new = || Fold {
             hour,
             site: site.into(),
             product_token: product_token.into(),
+            claimant,
             rule: rule.into(),
             seen: 0,
         };
@@ -168,6 +169,16 @@ mod tests {
         assert!(folds.tell(Some(hour(8))).is_empty());
         assert_eq!(folds.tell(None).len(), 2);
         assert!(!folds.is_beyond(hour(20), &keys[0]) && folds.table.len() == 1, "swept");
+    }
+
+    #[test]
+    fn impostors_take_none_of_the_crawlers_detail() {
+        let mut folds = Folds::new(2);
+        let (own, hour) = (key("a", "GPTBot", "/x"), Hour::numbered(7));
+        let impostor = SeriesKey { standing: "contradicted", ..own };
+        let beyond = [(); 9].map(|()| folds.is_beyond(hour, &impostor));
+        assert_eq!(beyond.iter().filter(|is_beyond| **is_beyond).count(), 7);
+        assert_eq!([(); 3].map(|()| folds.is_beyond(hour, &own)), [false, false, true]);
     }
 
     #[test]

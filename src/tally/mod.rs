@@ -16,21 +16,23 @@ use std::{
 use jiff::Timestamp;
 use parking_lot::Mutex;
 
-use self::{
-    folds::Folds,
-    names::{Names, OTHER},
-    places::PlaceTable,
-    series::{Count, SeriesTable},
-};
 pub use self::{
+    claimant::Claimant,
     people::People,
     rollup::{
         FORM, Hour, PeopleCount, PlaceCount, PlaceKind, Places, ReadState, ReferralCount, Rollup,
         Rollups, Series, SeriesKey, Tallied, is_violation,
     },
 };
+use self::{
+    folds::Folds,
+    names::{Names, OTHER},
+    places::PlaceTable,
+    series::{Count, SeriesTable},
+};
 use crate::text::Text;
 
+mod claimant; // who a request counts for
 mod folds; // the number of full records for each crawler, rule and hour
 mod names; // names that only clients use, bounded
 mod people; // requests of people

@@ -4,7 +4,10 @@ use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use super::rollup::{Hour, PlaceCount, PlaceKind, Places, Series, is_violation};
+use super::{
+    claimant::Claimant,
+    rollup::{Hour, PlaceCount, PlaceKind, Places, Series, is_violation},
+};
 use crate::text::Text;
 
 /// The most places of one kind that an hour tells apart.
@@ -33,6 +36,7 @@ struct Kind {
 struct Slot {
     site: Text,
     product_token: Text,
+    claimant: Claimant,
     place: Text,
     violations: u64,
 }
@@ -88,6 +92,7 @@ impl PlaceTable {
                 kind: *kind,
                 site: slot.site.clone(),
                 product_token: slot.product_token.clone(),
+                claimant: slot.claimant,
                 place: slot.place.clone(),
                 violations: std::mem::take(&mut slot.violations),
             }));
@@ -97,10 +102,14 @@ impl PlaceTable {
 
 impl Kind {
     fn count(&mut self, hasher: &DefaultHashBuilder, series: &Series, place: &Text) {
-        let Series { site, product_token, .. } = series;
-        let hash = |place: &Text| hasher.hash_one((site, product_token, place));
+        let Series { site, product_token, standing, .. } = series;
+        let claimant = Claimant::of(standing);
+        let hash = |place: &Text| hasher.hash_one((site, product_token, claimant, place));
         let is = |slot: &Slot, place: &Text| {
-            slot.place == *place && slot.product_token == *product_token && slot.site == *site
+            slot.place == *place
+                && slot.product_token == *product_token
+                && slot.site == *site
+                && slot.claimant == claimant
         };
         if let Some(slot) = self.table.find_mut(hash(place), |slot| is(slot, place)) {
             slot.violations += 1;
@@ -109,11 +118,14 @@ impl Kind {
         let is_one_more = self.places < MOST;
         self.places += usize::from(is_one_more);
         let place = if is_one_more { place } else { &PlaceCount::REST };
-        let rehash = |slot: &Slot| hasher.hash_one((&slot.site, &slot.product_token, &slot.place));
+        let rehash = |slot: &Slot| {
+            hasher.hash_one((&slot.site, &slot.product_token, slot.claimant, &slot.place))
+        };
         let entry = self.table.entry(hash(place), |slot| is(slot, place), rehash);
         let new = || Slot {
             site: site.clone(),
             product_token: product_token.clone(),
+            claimant,
             place: place.clone(),
             violations: 0,
         };

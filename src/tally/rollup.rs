@@ -5,6 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::claimant::Claimant;
 use crate::text::Text;
 
 /// The milliseconds of an hour.
@@ -153,6 +154,8 @@ pub struct PlaceCount {
     pub site: Text,
     /// The judged product token.
     pub product_token: Text,
+    /// Who the violations count for.
+    pub claimant: Claimant,
     /// The path or the network; [`PlaceCount::REST`] stands for those beyond the limit of an hour.
     pub place: Text,
     /// The violations.
@@ -251,16 +254,22 @@ impl SeriesKey<'_> {
 
 impl PlaceKind {
     /// The word in the database.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Path => "path",
-            Self::Network => "network",
+    pub const fn word(self, claimant: Claimant) -> &'static str {
+        match (self, claimant) {
+            (Self::Path, Claimant::Crawler) => "path",
+            (Self::Network, Claimant::Crawler) => "network",
+            (Self::Path, Claimant::Impostor) => "impostor-path",
+            (Self::Network, Claimant::Impostor) => "impostor-network",
         }
     }
 
-    /// The kind with this word.
-    pub(crate) fn from_name(name: &str) -> Option<Self> {
-        [Self::Path, Self::Network].into_iter().find(|kind| kind.as_str() == name)
+    /// The kind with this word, and who the violations count for.
+    pub(crate) fn of_word(word: &str) -> Option<(Self, Claimant)> {
+        let kinds = [Self::Path, Self::Network];
+        let all = kinds.into_iter().flat_map(|kind| {
+            [Claimant::Crawler, Claimant::Impostor].map(|claimant| (kind, claimant))
+        });
+        all.into_iter().find(|(kind, claimant)| kind.word(*claimant) == word)
     }
 }
 

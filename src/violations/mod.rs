@@ -24,8 +24,8 @@ pub use crate::{
         RobotsRead, SCHEMA, SiteHosts, Unread, Violation, csv, redact_query, rule_line,
     },
     tally::{
-        Detail, FORM, Hour, People, PeopleCount, PlaceCount, PlaceKind, Places, ReadState,
-        ReferralCount, Rollup, Rollups, Series, SeriesKey, Tallied, is_violation,
+        Claimant, Detail, FORM, Hour, People, PeopleCount, PlaceCount, PlaceKind, Places,
+        ReadState, ReferralCount, Rollup, Rollups, Series, SeriesKey, Tallied, is_violation,
     },
     text::Text,
 };

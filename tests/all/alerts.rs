@@ -161,6 +161,7 @@ fn each_kind_of_event_arrives_signed_and_once() {
     let event = wait_for_event(&all, "impostors");
     assert_eq!(event["data"]["site"], "site.example");
     assert_eq!(event["data"]["crawlers"][0]["product_token"], "ListBot");
+    assert_eq!(event["data"]["crawlers"][0]["standing"], "contradicted");
 
     // Many violations, and a breaker that opens because of many crawlers.
     for _ in 0..40 {
@@ -168,6 +169,12 @@ fn each_kind_of_event_arrives_signed_and_once() {
     }
     let event = wait_for_event(&all, "violation_rate");
     assert_eq!(event["data"]["threshold"], 30);
+    let of_gptbot = event["data"]["crawlers"].as_array().into_iter().flatten();
+    let of_gptbot = of_gptbot.filter(|one| one["product_token"] == "GPTBot");
+    assert!(
+        of_gptbot.clone().count() == 1
+            && of_gptbot.clone().all(|one| one.get("standing").is_none())
+    );
     for number in 0..60 {
         get(&format!("Wild{number}Bot/1.0"), &format!("198.51.{number}.7"));
     }

@@ -9,7 +9,7 @@ use std::{
 };
 
 use beadle::violations::{
-    Hour, PlaceCount, PlaceKind, ReadState, Rollup, Rollups, Series, Store, Text,
+    Claimant, Hour, PlaceCount, PlaceKind, ReadState, Rollup, Rollups, Series, Store, Text,
 };
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
@@ -121,7 +121,7 @@ fn the_numbers_of_a_week_add_up_and_name_what_stands_out() {
     assert_eq!(lines[0]["until"], "2026-03-22T11:00:00Z");
     let total = lines.last().expect("a total");
     let crawlers = of_kind(&lines, "crawler");
-    assert_eq!(crawlers.len(), 16, "fifteen crawlers and clients without a name");
+    assert_eq!(crawlers.len(), 17, "fifteen crawlers, clients without a name, impostors");
     for key in ["requests", "violations"] {
         let sum = |rows: &[&Value], of: fn(&Value) -> &Value| -> u64 {
             rows.iter().filter_map(|row| of(row)[key].as_u64()).sum()
@@ -135,7 +135,20 @@ fn the_numbers_of_a_week_add_up_and_name_what_stands_out() {
             }
         }
     }
-    let of = |token: &str| *crawlers.iter().find(|row| row["product_token"] == token).expect(token);
+    let of = |token: &str| {
+        let is_own = |row: &&&Value| row["product_token"] == token && row["standing"].is_null();
+        *crawlers.iter().find(is_own).expect(token)
+    };
+    let impostors = |row: &&&Value| row["standing"] == "contradicted";
+    let impostors = crawlers.iter().find(impostors).expect("impostors");
+    assert_eq!(
+        (&impostors["product_token"], &impostors["violations"]),
+        (&"Googlebot".into(), &68.into())
+    );
+    // They have read nothing in the crawler's name.
+    assert_eq!(impostors["read"], serde_json::json!({ "never": 0, "older": 0, "current": 0 }));
+    let google = of("Googlebot");
+    assert_eq!((&google["requests"], &google["violations"]), (&(169 * 60 + 15).into(), &0.into()));
     assert_eq!(of("GPTBot")["requests"], 169 * 24 + 29);
     assert_eq!(of("GPTBot")["violations"], 169 * 4);
     assert_eq!(of("GPTBot")["read"]["current"], 169 * 4);
@@ -258,6 +271,7 @@ fn hostile_names_and_long_paths_are_only_text() {
             kind: PlaceKind::Path,
             site: Text::word(SITE),
             product_token: Text::from(*name),
+            claimant: Claimant::Crawler,
             place: Text::path(path.as_bytes()),
             violations: 200,
         });
@@ -319,4 +333,99 @@ fn a_scorecard_counts_fetches_violations_and_claims() {
     let google = &desk.lines(&args)[0];
     assert_eq!(google["contradicted"], 68);
     assert_eq!(google["broken"], 0);
+}
+
+/// Requests of GPTBot of every kind in both weeks; with those of its impostors, if they are wanted.
+fn kinds_of_requests(with_impostors: bool) -> Rollups {
+    let hour = |back: i64| {
+        let now = Hour::of(NOW.parse().expect("a time")).as_millisecond();
+        Hour::from_millisecond(now - back * 3_600_000)
+    };
+    let mut rollups = Rollups::default();
+    let mut number = 0;
+    for standing in ["confirmed", "unknown", "contradicted"] {
+        for (verdict, action, reason, read) in [
+            ("allow", "pass", "robots.allow", None),
+            ("allow", "pass", "robots.robots_txt", None),
+            ("disallow", "pass", "robots.disallow.grace", None),
+            ("disallow", "log", "robots.disallow", Some(ReadState::Never)),
+            ("disallow", "block", "robots.disallow", Some(ReadState::Older)),
+            ("disallow", "log", "robots.disallow", Some(ReadState::Current)),
+            ("allow", "throttle", "robots.crawl_delay", Some(ReadState::Current)),
+            ("allow", "block", "claim.contradicted", Some(ReadState::Current)),
+        ] {
+            let is_impostor = Claimant::of(standing) == Claimant::Impostor;
+            if is_impostor && !with_impostors || !is_impostor && reason == "claim.contradicted" {
+                continue;
+            }
+            for back in [0, 3, 50, 200] {
+                number += if is_impostor { 0 } else { 7 };
+                let requests = 100 + number;
+                let series = Series {
+                    site: Text::word(SITE),
+                    class: Text::word("crawler"),
+                    product_token: Text::word("GPTBot"),
+                    purpose: Text::word("ai-training"),
+                    standing: Text::word(standing),
+                    verdict: Text::word(verdict),
+                    action: Text::word(action),
+                    reason: Text::word(reason),
+                    edition: Text::word(EDITION),
+                    line: 3,
+                    directive: Text::word(verdict),
+                    pattern: Text::word("/private/"),
+                    read,
+                };
+                let hour = hour(back);
+                let (folded, dropped) = (0, 0);
+                rollups.series.push(Rollup { hour, series, requests, folded, dropped });
+                if read.is_some() {
+                    rollups.places.push(PlaceCount {
+                        hour,
+                        kind: PlaceKind::Path,
+                        site: Text::word(SITE),
+                        product_token: Text::word("GPTBot"),
+                        claimant: Claimant::of(standing),
+                        place: Text::word("/private/x"),
+                        violations: requests,
+                    });
+                }
+            }
+        }
+    }
+    rollups
+}
+
+#[test]
+fn the_numbers_of_a_crawler_are_the_same_with_and_without_impostors() {
+    let [with, without] = [true, false].map(|with_impostors| {
+        let desk = Desk::new();
+        desk.store().add_rollups(&kinds_of_requests(with_impostors)).expect("added");
+        desk
+    });
+    let is_own = |row: &Value| row["standing"].is_null();
+    let own = |lines: Vec<Value>| -> Vec<Value> { lines.into_iter().filter(is_own).collect() };
+    let report = |desk: &Desk| {
+        let lines = desk.lines(&[&["report", "--format", "json"][..], &WEEK].concat());
+        let crawlers: Vec<Value> = of_kind(&lines, "crawler").into_iter().cloned().collect();
+        let operators: Vec<Value> = of_kind(&lines, "operator").into_iter().cloned().collect();
+        (crawlers, operators)
+    };
+    let (rows, alone) = (report(&with), report(&without));
+    assert_eq!((rows.0.len(), alone.0.len()), (2, 1));
+    assert_eq!((own(rows.0), rows.1), alone);
+    let score = |desk: &Desk| {
+        let args = ["crawlers", "score", "GPTBot", "--format", "json"];
+        let mut score = desk.lines(&[&args[..], &WEEK].concat()).remove(0);
+        let impostors = score.as_object_mut().expect("an object").remove("contradicted");
+        (score, impostors.and_then(|number| number.as_u64()))
+    };
+    let (scored, alone) = (score(&with), score(&without));
+    assert_eq!(scored.0, alone.0);
+    assert!(scored.1 > Some(0) && alone.1 == Some(0), "{scored:?}");
+    for by in ["crawler", "rule", "path", "network", "day"] {
+        let args = ["violations", "--by", by, "--product-token", "GPTBot", "--format", "json"];
+        let count = |desk: &Desk| own(json_lines(&desk.run(&[&args[..], &WEEK].concat())));
+        assert_eq!(count(&with), count(&without), "{by}");
+    }
 }

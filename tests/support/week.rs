@@ -4,8 +4,8 @@
 use std::path::Path;
 
 use beadle::violations::{
-    Hour, PeopleCount, PlaceCount, PlaceKind, ReadState, ReferralCount, Rollup, Rollups, Series,
-    Store, Text,
+    Claimant, Hour, PeopleCount, PlaceCount, PlaceKind, ReadState, ReferralCount, Rollup, Rollups,
+    Series, Store, Text,
 };
 use jiff::Timestamp;
 
@@ -188,6 +188,7 @@ fn add(rollups: &mut Rollups, habit: &Habit, hour: Hour, back: i64) {
         kind: PlaceKind::Path,
         site: Text::word(SITE),
         product_token: Text::word(habit.product_token),
+        claimant: Claimant::of(habit.standing),
         place: Text::word(one.path),
         violations: one.count,
     });

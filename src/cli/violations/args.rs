@@ -4,7 +4,7 @@ use clap_complete::ArgValueCompleter;
 
 use crate::{
     console::{completions, config::ConfigFile},
-    violations::REASONS,
+    violations::{Claimant, REASONS},
 };
 
 /// List or count recorded violations
@@ -30,6 +30,9 @@ pub(in crate::cli) struct Args {
     /// Filter by the crawler's purpose.
     #[arg(long, value_name = "PURPOSE", add = ArgValueCompleter::new(completions::purposes))]
     pub(super) purpose: Option<String>,
+    /// Filter by impostors, whose claim evidence contradicts: only their requests, or without them.
+    #[arg(long, value_parser = Claimant::WORDS, value_name = "WHICH")]
+    pub(super) impostors: Option<String>,
     /// Filter by path, with a pattern as in robots.txt.
     #[arg(long, value_name = "PATTERN")]
     pub(super) path: Option<String>,
@@ -78,7 +81,7 @@ pub(super) enum Format {
 /// The value by which violations are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum By {
-    /// The crawler, by its product token.
+    /// The crawler, by its product token; its impostors apart.
     Crawler,
     /// The rule, as robots.txt has it; else the reason.
     Rule,

@@ -13,7 +13,7 @@ use crate::{
         screen::Screen,
         table::{Cell, Column, Table},
     },
-    violations::{Violation, csv, rule_line},
+    violations::{Claimant, Violation, csv, rule_line},
 };
 
 /// The counts of one key.
@@ -22,6 +22,16 @@ pub(super) struct Row {
     key: String,
     violations: u64,
     requests: u64,
+    /// Of impostors alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    standing: Option<&'static str>,
+}
+
+/// What is counted: one of the values, or the impostors of a crawler.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Key {
+    pub(super) name: String,
+    pub(super) claimant: Claimant,
 }
 
 /// The counts in the order in which they are shown.
@@ -52,15 +62,31 @@ impl By {
     }
 
     /// The key of a record.
-    pub(super) fn key(self, violation: &Violation) -> String {
-        match self {
-            Self::Crawler => violation.product_token.to_string(),
+    pub(super) fn key(self, violation: &Violation) -> Key {
+        Key::from(match self {
+            Self::Crawler => {
+                let claimant = Claimant::of(&violation.standing);
+                return Key { name: violation.product_token.to_string(), claimant };
+            }
             Self::Rule => rule_line(&violation.robots.directive, &violation.robots.pattern)
                 .unwrap_or_else(|| violation.reason.to_string()),
             Self::Path => violation.path.split('?').next().unwrap_or_default().to_owned(),
             Self::Network => network(&violation.client_ip),
             Self::Day => violation.time.strftime("%Y-%m-%d").to_string(),
-        }
+        })
+    }
+}
+
+impl From<String> for Key {
+    fn from(name: String) -> Self {
+        Self { name, ..Self::default() }
+    }
+}
+
+impl Row {
+    /// The key in a text.
+    fn name(&self) -> String {
+        Claimant::of(self.standing.unwrap_or_default()).name(&self.key)
     }
 }
 
@@ -72,19 +98,24 @@ pub(super) fn network(client_ip: &str) -> String {
 }
 
 /// The violations and requests of each key.
-pub(super) type Tally = HashMap<String, (u64, u64)>;
+pub(super) type Tally = HashMap<Key, (u64, u64)>;
 
 impl Counts {
     /// Most violations first, days in their order; of more than `limit` days the latest.
     pub(super) fn of(
         by: By,
-        tally: impl IntoIterator<Item = (String, (u64, u64))>,
+        tally: impl IntoIterator<Item = (Key, (u64, u64))>,
         unreadable: u64,
         limit: Option<usize>,
     ) -> Self {
         let mut rows: Vec<_> = tally
             .into_iter()
-            .map(|(key, (violations, requests))| Row { key, violations, requests })
+            .map(|(key, (violations, requests))| Row {
+                key: key.name,
+                violations,
+                requests,
+                standing: key.claimant.standing(),
+            })
             .collect();
         let (violations, requests) =
             rows.iter().fold((0, 0), |(v, r), row| (v + row.violations, r + row.requests));
@@ -92,7 +123,7 @@ impl Counts {
             By::Day => rows.sort_by(|a, b| a.key.cmp(&b.key)),
             _ => rows.sort_by(|a, b| {
                 let rank = |row: &Row| (row.key == REST, Reverse(row.violations));
-                rank(a).cmp(&rank(b)).then_with(|| a.key.cmp(&b.key))
+                rank(a).cmp(&rank(b)).then_with(|| (&a.key, a.standing).cmp(&(&b.key, b.standing)))
             }),
         }
         let more = rows.len().saturating_sub(limit.unwrap_or(usize::MAX));
@@ -108,10 +139,14 @@ impl Counts {
             Format::Json => self.rows.iter().try_for_each(|row| json(out, row)),
             Format::Csv => {
                 let mut lines = Vec::new();
-                csv::push_row(&mut lines, ["key", "violations", "requests"]);
-                for Row { key, violations, requests } in &self.rows {
-                    let cells = [key.clone(), violations.to_string(), requests.to_string()];
-                    csv::push_row(&mut lines, cells);
+                // Only crawlers have impostors.
+                let cells = if by == By::Crawler { 4 } else { 3 };
+                let heading = ["key", "violations", "requests", "standing"];
+                csv::push_row(&mut lines, heading.into_iter().take(cells));
+                for Row { key, violations, requests, standing } in &self.rows {
+                    let (violations, requests) = (violations.to_string(), requests.to_string());
+                    let row = [key.as_str(), &violations, &requests, standing.unwrap_or_default()];
+                    csv::push_row(&mut lines, row.into_iter().take(cells));
                 }
                 Ok(out.write_all(&lines)?)
             }
@@ -135,7 +170,7 @@ impl Counts {
             cells.extend(has_requests.then(|| requests.to_string()));
             cells.into_iter().map(Cell::from).collect()
         };
-        let rows = self.rows.iter().map(|one| row(&one.key, one.violations, one.requests));
+        let rows = self.rows.iter().map(|one| row(&one.name(), one.violations, one.requests));
         let rows: Vec<_> = rows.chain([row("total", self.violations, self.requests)]).collect();
         let Screen { width, has_colours } = Screen::of_standard_output();
         let table = Table::fit(&columns, &rows, width, has_colours, false);
@@ -163,7 +198,7 @@ mod tests {
     fn most_violations_come_first_and_days_in_their_order() {
         let tally = || {
             [("b", 3), ("a", 3), (REST, 9), ("c", 5)]
-                .map(|(key, count)| (key.to_owned(), (count, count + 1)))
+                .map(|(key, count)| (Key::from(key.to_owned()), (count, count + 1)))
         };
         let counts = Counts::of(By::Path, tally(), 0, None);
         assert_eq!(keys(&counts), ["c", "a", "b", REST]);

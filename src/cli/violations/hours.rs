@@ -54,6 +54,7 @@ pub(super) fn questions(filter: &Filter) -> Vec<Question> {
         site: filter.site.clone(),
         product_token,
         purpose: filter.purpose.clone(),
+        claimant: filter.claimant,
         ..Question::default()
     };
     counted_spellings(filter.product_token.clone()).into_iter().map(question).collect()

@@ -44,7 +44,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     let source = Source::of(&policy)?;
     let filter = selection::filter(args, &policy, &source, Timestamp::now())?;
     match args.by {
-        Some(by) => count(by, args.format, &source, &filter, out),
+        Some(by) => count(by, args.format, &source, &selection::counted(by, filter), out),
         None => list(args, &policy, &source, filter, out),
     }
 }

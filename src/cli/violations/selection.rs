@@ -2,13 +2,16 @@
 
 use jiff::Timestamp;
 
-use super::{args::Args, source::Source};
+use super::{
+    args::{Args, By},
+    source::Source,
+};
 use crate::{
     console::{exit::Error, span::Span},
     escape::shown,
     policy::Policy,
     report::terms::{Names, id, pattern},
-    violations::{Filter, Violation},
+    violations::{Claimant, Filter, Violation},
 };
 
 /// The filter of these options.
@@ -29,6 +32,7 @@ pub(super) fn filter(
         site: site.transpose()?,
         product_token: token.transpose()?,
         purpose: purpose.transpose()?,
+        claimant: args.impostors.as_deref().and_then(Claimant::of_word),
         since: span.since,
         until: span.until,
         action: args.action.clone(),
@@ -37,6 +41,14 @@ pub(super) fn filter(
         after_sequence: None,
         before_sequence: None,
     })
+}
+
+/// The records that are counted. The numbers of a crawler are without its impostors, which have a row
+/// of their own.
+pub(super) fn counted(by: By, filter: Filter) -> Filter {
+    let is_of_crawler = by != By::Crawler && filter.product_token.is_some();
+    let own = is_of_crawler.then_some(Claimant::Crawler);
+    Filter { claimant: filter.claimant.or(own), ..filter }
 }
 
 /// The records as a sentence names them: ` of GPTBot on a.example since 2026-11-20T10:00:00Z`.
@@ -55,6 +67,11 @@ pub(super) fn described(filter: &Filter) -> String {
     });
     add("of ", token, "");
     add("of crawlers for ", text(&filter.purpose), "");
+    let impostors = filter.claimant.map(|claimant| match claimant {
+        Claimant::Crawler => "without impostors",
+        Claimant::Impostor => "by impostors",
+    });
+    add("", impostors.map(str::to_owned), "");
     add("on ", text(&filter.site), "");
     add("at '", text(&filter.path), "'");
     add("with the action '", text(&filter.action), "'");
@@ -75,6 +92,7 @@ mod tests {
             site: some("a.example"),
             product_token: some("GPTBot"),
             purpose: some("ai-training"),
+            claimant: Some(Claimant::Impostor),
             path: some("/a*"),
             action: some("block"),
             since: "2026-11-20T10:00:00Z".parse().ok(),
@@ -83,7 +101,7 @@ mod tests {
         };
         assert_eq!(
             described(&filter),
-            " of GPTBot of crawlers for ai-training on a.example at '/a*' with the action 'block' \
+            " of GPTBot of crawlers for ai-training by impostors on a.example at '/a*' with the action 'block' \
              since 2026-11-20T10:00:00Z before 2026-11-21T00:00:00Z"
         );
         let filter = Filter { product_token: some("-"), ..Filter::default() };

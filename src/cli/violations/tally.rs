@@ -4,14 +4,14 @@ use std::ops::ControlFlow;
 
 use super::{
     args::By,
-    counts::{Counts, Tally, network},
+    counts::{Counts, Key, Tally, network},
     hours::{first_hour, is_wanted, questions},
     source::Source,
 };
 use crate::{
     console::exit::Error,
     violations::{
-        Dimension, Filter, PlaceKind, Question, RecordColumn, Store, Text, Violation,
+        Claimant, Dimension, Filter, PlaceKind, Question, RecordColumn, Store, Text, Violation,
         jsonl::{self, Line},
         rule_line,
     },
@@ -35,7 +35,7 @@ pub(super) fn of_records(by: By, source: &Source, filter: &Filter) -> Result<Cou
 /// The counts of records by key, and the number of those that can't be read.
 fn tally(by: By, source: &Source, filter: &Filter) -> Result<(Tally, u64), Error> {
     let mut tally = Tally::new();
-    let mut add = |key: String, count: u64| {
+    let mut add = |key: Key, count: u64| {
         let (violations, requests) = tally.entry(key).or_default();
         *violations += count;
         *requests += count;
@@ -66,7 +66,7 @@ fn tally(by: By, source: &Source, filter: &Filter) -> Result<(Tally, u64), Error
 /// The columns of records that make a key, in the order of [`dimensions`].
 const fn columns(by: By) -> &'static [RecordColumn] {
     match by {
-        By::Crawler => &[RecordColumn::ProductToken],
+        By::Crawler => &[RecordColumn::ProductToken, RecordColumn::Standing],
         By::Rule => &[RecordColumn::Reason, RecordColumn::Directive, RecordColumn::Pattern],
         By::Path => &[RecordColumn::Path],
         By::Network => &[RecordColumn::ClientIp],
@@ -87,7 +87,7 @@ pub(super) fn of_hours(by: By, source: &Source, filter: &Filter) -> Result<Count
         ..filter.clone()
     };
     let (mut tally, unreadable) = tally(by, source, &older)?;
-    let mut add = |key: String, violations: u64, requests: u64| {
+    let mut add = |key: Key, violations: u64, requests: u64| {
         let sums = tally.entry(key).or_default();
         *sums = (sums.0 + violations, sums.1 + requests);
     };
@@ -95,7 +95,7 @@ pub(super) fn of_hours(by: By, source: &Source, filter: &Filter) -> Result<Count
         match by {
             By::Path | By::Network => {
                 for (place, violations) in places(by, store, &question)? {
-                    add(place, violations, violations);
+                    add(Key::from(place), violations, violations);
                 }
             }
             By::Crawler | By::Rule | By::Day => {
@@ -117,7 +117,7 @@ pub(super) fn of_hours(by: By, source: &Source, filter: &Filter) -> Result<Count
 
 fn dimensions(by: By) -> impl Iterator<Item = Dimension> {
     let dimensions: &[Dimension] = match by {
-        By::Crawler => &[Dimension::ProductToken],
+        By::Crawler => &[Dimension::ProductToken, Dimension::Standing],
         By::Rule => &[Dimension::Reason, Dimension::Directive, Dimension::Pattern],
         By::Day => &[Dimension::Day],
         By::Path | By::Network => &[],
@@ -126,16 +126,19 @@ fn dimensions(by: By) -> impl Iterator<Item = Dimension> {
 }
 
 /// The key of these values, as records have it.
-fn name(by: By, values: &[Text]) -> String {
-    match (by, values) {
+fn name(by: By, values: &[Text]) -> Key {
+    Key::from(match (by, values) {
         (By::Rule, [reason, directive, pattern]) => {
             rule_line(directive, pattern).unwrap_or_else(|| reason.to_string())
         }
-        (By::Crawler, [token]) if token.is_empty() => Violation::NAMELESS.to_owned(),
+        (By::Crawler, [token, standing]) => {
+            let token = if token.is_empty() { Violation::NAMELESS } else { token };
+            return Key { name: token.to_owned(), claimant: Claimant::of(standing) };
+        }
         (By::Day, [day]) => day.split('T').next().unwrap_or_default().to_owned(),
         (By::Network, [client]) => network(client),
         (_, values) => values.first().map_or_else(String::new, Text::to_string),
-    }
+    })
 }
 
 /// The paths or networks of the violations. These are kept by crawler; a purpose has several.

@@ -1,6 +1,6 @@
 //! The robots.txt of a site: the file in force, the hits of its lines, its fetches, its history.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use askama::Template;
 use axum::{
@@ -27,7 +27,9 @@ use crate::{
     policy::Source,
     report::Span,
     robots::{self, Directive, RobotsTxt},
-    violations::{Counted, Dimension, EditionPeriod, Error, Quarantined, Question, Store, Text},
+    violations::{
+        Claimant, Counted, Dimension, EditionPeriod, Error, Quarantined, Question, Store, Text,
+    },
 };
 
 /// The most periods of the history.
@@ -176,7 +178,7 @@ fn answers(
     let hits = Hits::of(site.edition().id_text(), site.edition().file(), &counted, &files);
     let has_more_periods = periods.len() > MOST_PERIODS;
     periods.truncate(MOST_PERIODS);
-    let by = vec![Dimension::ProductToken, Dimension::Reason];
+    let by = vec![Dimension::ProductToken, Dimension::Reason, Dimension::Standing];
     let name = Some(site.name.clone());
     let fetches = store.counted(&Question { by, site: name, ..span.question() })?;
     Ok(Some(Answers {
@@ -201,18 +203,31 @@ fn files(periods: &[EditionPeriod], counted: &[Counted]) -> HashMap<Text, Robots
 }
 
 fn fetches_of(counted: Vec<Counted>, days: &str) -> Fetches {
-    let is_fetch = |one: &Counted| one.key.get(1).is_some_and(|reason| *reason == FETCH);
-    let mut fetches: Vec<Counted> = counted.into_iter().filter(is_fetch).collect();
-    fetches.sort_by_key(|one| std::cmp::Reverse(one.requests));
-    let total = fetches.iter().map(|one| one.requests).sum();
-    let row = |one: &Counted| {
-        let token = one.key.first().map(Text::as_str).unwrap_or_default();
-        FetchRow {
-            name: if token.is_empty() { "without a name".to_owned() } else { token.to_owned() },
-            link: link::crawler(token, &[("days", days)]),
-            fetches: grouped(one.requests),
-            share: share(one.requests, total),
+    // The standings of one crawler count together, those of its impostors apart.
+    let mut sums: BTreeMap<(String, Claimant), (&Text, u64)> = BTreeMap::new();
+    for one in &counted {
+        let [token, reason, standing] = one.key.as_slice() else { continue };
+        if *reason == FETCH {
+            let key = (token.to_ascii_lowercase(), Claimant::of(standing));
+            sums.entry(key).or_insert((token, 0)).1 += one.requests;
         }
+    }
+    let mut fetches: Vec<_> =
+        sums.into_iter().map(|((_, claimant), (token, sum))| (token, claimant, sum)).collect();
+    fetches.sort_by_key(|(.., sum)| std::cmp::Reverse(*sum));
+    let total = fetches.iter().map(|(.., sum)| sum).sum();
+    let row = |&(token, claimant, sum): &(&Text, Claimant, u64)| FetchRow {
+        name: match token.as_str() {
+            "" => "without a name".to_owned(),
+            token => claimant.name(token),
+        },
+        link: match claimant {
+            Claimant::Crawler => link::crawler(token, &[("days", days)]),
+            // No violation: no page has more to say about it.
+            Claimant::Impostor => String::new(),
+        },
+        fetches: grouped(sum),
+        share: share(sum, total),
     };
     Fetches {
         total: if total == 1 {

@@ -35,9 +35,10 @@ impl<'a> Search<'a> {
         Self { filter, path: filter.path_pattern() }
     }
 
-    /// Whether summaries know all conditions: of reasons they know one.
+    /// Whether summaries know all conditions: of reasons they know one, and no standing.
     pub(crate) fn is_exact(&self) -> bool {
-        self.filter.reason.as_ref().is_none_or(|reason| reason.eq_ignore_ascii_case(FORM))
+        let Filter { reason, claimant, .. } = self.filter;
+        claimant.is_none() && reason.as_ref().is_none_or(|reason| reason.eq_ignore_ascii_case(FORM))
     }
 
     pub(crate) const fn has_path(&self) -> bool {

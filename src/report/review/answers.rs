@@ -27,7 +27,7 @@ pub struct Answers {
     pub now: Period,
     /// The answers about the span before.
     pub before: Period,
-    /// The counts of the span by product token and [`Span::period`], in this order.
+    /// The counts of the span by product token, [`Span::period`] and standing, in this order.
     pub times: Vec<Counted>,
     /// The start of the first day with counts, in both spans.
     pub first_counts: Option<Timestamp>,
@@ -57,7 +57,7 @@ impl Answers {
         let of = |question: Question| Question { site: site.clone(), ..question };
         let (here, before) = (of(span.question()), of(span.question_before()));
         let both = Question { since: before.since, ..here.clone() };
-        let times = vec![Dimension::ProductToken, span.period()];
+        let times = vec![Dimension::ProductToken, span.period(), Dimension::Standing];
         Ok(Self {
             span,
             now: Period::of(store, &here, MOST_PATHS)?,

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     crawlers::Catalogue,
     report::{Axis, Tally},
-    violations::{Counted, Text},
+    violations::{Claimant, Counted, Text},
 };
 
 /// All counts of a span.
@@ -21,21 +21,23 @@ pub(super) fn total(counted: &[Counted]) -> Tally {
     total
 }
 
-/// One row for each product token, whatever its case; most violations first, then most requests.
+/// One row for each product token, whatever its case, and one for its impostors; most violations first,
+/// then most requests.
 pub(super) fn crawlers<'c>(
     answers: &Answers,
     catalogue: &'c Catalogue,
     axis: Axis,
 ) -> Vec<CrawlerRow<'c>> {
-    let mut rows: HashMap<String, CrawlerRow<'c>> = HashMap::new();
+    let mut rows: HashMap<(String, Claimant), CrawlerRow<'c>> = HashMap::new();
+    // The standing comes third, in `TALLIED_BY` and in the counts over time.
     let mut of = |counted: &Counted, add: &dyn Fn(&mut CrawlerRow<'c>)| {
+        let claimant = Claimant::of(counted.key.get(2).map_or("", Text::as_str));
         let token = match counted.key.first() {
             Some(token) if !token.is_empty() => token,
             _ => &NO_NAME,
         };
-        let row =
-            rows.entry(token.to_ascii_lowercase()).or_insert_with(|| row(token, catalogue, axis));
-        add(row);
+        let key = (token.to_ascii_lowercase(), claimant);
+        add(rows.entry(key).or_insert_with(|| row((token, claimant), catalogue, axis)));
     };
     for counted in &answers.now.crawlers {
         of(counted, &|row| row.now.add(counted));
@@ -55,18 +57,23 @@ pub(super) fn crawlers<'c>(
     let order = |row: &CrawlerRow<'_>| {
         let (now, before) = (row.now.all, row.before.all);
         let numbers = [now.violations, now.requests, before.violations, before.requests];
-        (Reverse(numbers), row.product_token.clone())
+        (Reverse(numbers), row.product_token.clone(), row.claimant)
     };
     rows.sort_by_cached_key(order);
     rows
 }
 
-fn row<'c>(token: &Text, catalogue: &'c Catalogue, axis: Axis) -> CrawlerRow<'c> {
+fn row<'c>(
+    (token, claimant): (&Text, Claimant),
+    catalogue: &'c Catalogue,
+    axis: Axis,
+) -> CrawlerRow<'c> {
     let entry = catalogue.find(token).filter(|_| *token != NO_NAME);
     let own = entry.map(|entry| entry.product_token().as_str());
     let spelling = own.filter(|own| own.eq_ignore_ascii_case(token));
     CrawlerRow {
         product_token: spelling.map_or_else(|| token.clone(), Text::from),
+        claimant,
         entry,
         now: Tally::default(),
         before: Tally::default(),

@@ -41,6 +41,8 @@ struct CrawlerLine<'a> {
     too_soon: u64,
     judged: u64,
     broken: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    standing: Option<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -157,7 +159,7 @@ fn push(lines: &mut String, line: &impl Serialize) {
 }
 
 fn crawler<'a>(row: &'a CrawlerRow<'_>) -> CrawlerLine<'a> {
-    let CrawlerRow { product_token, entry, now, before, .. } = row;
+    let CrawlerRow { product_token, claimant, entry, now, before, .. } = row;
     let class = now.class().or_else(|| before.class());
     CrawlerLine {
         kind: "crawler",
@@ -175,6 +177,7 @@ fn crawler<'a>(row: &'a CrawlerRow<'_>) -> CrawlerLine<'a> {
         too_soon: now.too_soon,
         judged: now.judged,
         broken: now.broken,
+        standing: claimant.standing(),
     }
 }
 

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use crate::{
     crawlers::Crawler,
     report::{Axis, Count, Span, Tally},
-    violations::Text,
+    violations::{Claimant, Text},
 };
 
 /// The product token of clients without a name, as in records.
@@ -44,11 +44,13 @@ pub struct Review<'c> {
     pub operators: Vec<OperatorRow>,
 }
 
-/// A crawler or another program.
+/// A crawler or another program, or the impostors of a crawler.
 #[derive(Clone, Debug)]
 pub struct CrawlerRow<'c> {
     /// The product token; `-` is a client without a name.
     pub product_token: Text,
+    /// Who the requests count for: the crawler, or its impostors.
+    pub claimant: Claimant,
     /// Its entry in the catalogue.
     pub entry: Option<&'c Crawler>,
     /// The span.

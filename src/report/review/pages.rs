@@ -55,12 +55,12 @@ impl Review<'_> {
 }
 
 impl CrawlerRow<'_> {
-    /// The product token, or that there is none.
+    /// The product token, or that there is none; of impostors, whom they claim to be.
     pub fn name(&self) -> String {
         if self.is_nameless() {
             return "(no name)".to_owned();
         }
-        self.product_token.to_string()
+        self.claimant.name(&self.product_token)
     }
 
     /// Whether these are the clients without a name.
@@ -127,6 +127,7 @@ fn glance(review: &Review<'_>) -> Section {
         row("  by clients that never read robots.txt", now.never, before.never),
         row("  by clients that read an older edition", now.older, before.older),
         row("  by clients that read this edition", now.current, before.current),
+        row("  by impostors", now.contradicted_violations, before.contradicted_violations),
         row("Fetches of robots.txt", now.fetches, before.fetches),
         row("Requests of people", review.people.0, review.people.1),
     ];
@@ -230,7 +231,8 @@ fn conduct(review: &Review<'_>, most: usize) -> Section {
     let here = review.crawlers.iter().filter(|row| row.now.all.requests > 0);
     Section::new("What they had read", Table::new(columns).with(most, here.map(row))).remark(
         "Fetches of robots.txt; violations after reading never, an older or this edition; requests \
-         before the pace allowed them; shares of requests whose claim is confirmed or false.",
+         before the pace allowed them; shares of requests whose claim is confirmed or false. False \
+         claims are of impostors, and count only in their own rows.",
     )
 }
 

@@ -4,8 +4,8 @@ use jiff::Timestamp;
 
 use crate::{
     crawlers::Catalogue,
-    report::{Span, TALLIED_BY},
-    violations::{Counted, Dimension, Edition, Error, Fetch, Question, Store},
+    report::{Count, Span, TALLIED_BY},
+    violations::{Claimant, Counted, Dimension, Edition, Error, Fetch, Question, Store},
 };
 
 /// By what counts are told apart to see what was read, and when.
@@ -28,6 +28,8 @@ pub struct Answers {
     pub now: Vec<Counted>,
     /// The counts of the span before.
     pub before: Vec<Counted>,
+    /// The requests of its impostors in the span. All other counts are without them.
+    pub impostors: Count,
     /// The counts of the span by hour.
     pub hours: Vec<Counted>,
     /// The counts of both spans by hour, site, reason and edition, under every name that the crawler obeys in robots.txt:
@@ -56,6 +58,7 @@ impl Answers {
         let of = |question: Question, token: &str, by: &[Dimension]| Question {
             site: site.clone(),
             product_token: Some(token.to_owned()),
+            claimant: Some(Claimant::Crawler),
             by: by.to_vec(),
             ..question
         };
@@ -69,12 +72,16 @@ impl Answers {
         for name in &names {
             read.extend(store.counted(&of(both.clone(), name, &READ_BY))?);
         }
+        let impostors = Some(Claimant::Impostor);
+        let impostors = Question { claimant: impostors, ..of(here.clone(), &product_token, &[]) };
+        let impostors = store.counted(&impostors)?;
         let mut fetches = store.fetches_of(&names)?;
         fetches
             .retain(|fetch| site.as_ref().is_none_or(|site| fetch.site.eq_ignore_ascii_case(site)));
         Ok(Self {
             now: store.counted(&of(here.clone(), &product_token, &TALLIED_BY))?,
             before: store.counted(&of(before, &product_token, &TALLIED_BY))?,
+            impostors: impostors.first().map(Count::from).unwrap_or_default(),
             hours: store.counted(&of(here, &product_token, &[Dimension::Hour]))?,
             read,
             fetches,

@@ -14,8 +14,9 @@ use crate::{
 impl<'c> Score<'c> {
     /// The scorecard of these answers.
     pub fn of(answers: &Answers, catalogue: &'c Catalogue) -> Self {
-        let Answers { span, site, product_token, now, before, hours, first_counts, .. } = answers;
-        let axis = Axis::of(span, *first_counts);
+        let Answers { span, site, product_token, now, before, impostors, hours, .. } = answers;
+        let first_counts = answers.first_counts;
+        let axis = Axis::of(span, first_counts);
         let mut bars = vec![Count::default(); axis.count()];
         let mut busiest = None;
         for counted in hours {
@@ -36,6 +37,7 @@ impl<'c> Score<'c> {
             entry: catalogue.find(product_token),
             now: tally(now),
             before: tally(before),
+            impostors: *impostors,
             is_compared: first_counts.is_some_and(|first| first < span.from),
             busiest,
             reading: reading(answers),

@@ -115,7 +115,7 @@ pub fn json_line(score: &Score<'_>) -> String {
         judged: now.judged,
         broken: now.broken,
         confirmed: now.confirmed,
-        contradicted: now.contradicted,
+        contradicted: score.impostors.requests,
         trend: score.bars.iter().enumerate().skip(axis.uncounted()).map(bar).collect(),
     };
     // Texts and numbers are always representable.

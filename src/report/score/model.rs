@@ -25,6 +25,8 @@ pub struct Score<'c> {
     pub now: Tally,
     /// The span before.
     pub before: Tally,
+    /// The requests of its impostors in the span. They count nowhere else.
+    pub impostors: Count,
     /// Whether anything was counted in the span before, of any crawler.
     pub is_compared: bool,
     /// The hour with the most requests.

@@ -6,7 +6,7 @@ use super::model::{Following, Score};
 use crate::{
     crawlers::Crawler,
     report::{
-        Cell, Document, Kind, Section, Table,
+        Cell, Count, Document, Kind, Section, Table,
         number::{change, count, grouped, ratio, share},
         over_time::over_time,
     },
@@ -74,7 +74,7 @@ fn facts(score: &Score<'_>) -> Section {
         row("Fetches of robots.txt", grouped(reading.fetches), often(score)),
         row("Pace kept", kept, format!("{} came too soon", count(now.too_soon, "request"))),
         row("Claim confirmed", share_of(now.confirmed), none()),
-        row("Claim contradicted", share_of(now.contradicted), impostors(score)),
+        row("Claims of impostors", grouped(score.impostors.requests), impostors(score)),
     ];
     let columns = [("", Kind::Name), ("", Kind::Number), ("", Kind::Name)];
     Section::new("In figures", Table::new(columns).with(rows.len(), rows))
@@ -92,9 +92,11 @@ fn often(score: &Score<'_>) -> String {
 
 fn impostors(score: &Score<'_>) -> String {
     let operator = score.entry.and_then(Crawler::operator).unwrap_or("its operator");
-    match score.now.contradicted {
-        0 => String::new(),
-        number => format!("{} not from {operator}", count(number, "request")),
+    match score.impostors {
+        Count { requests: 0, .. } => String::new(),
+        Count { violations, .. } => {
+            format!("not from {operator}, {}, counted apart", count(violations, "violation"))
+        }
     }
 }
 

@@ -159,6 +159,7 @@ mod tests {
             product_token: "GPTBot".to_owned(),
             now: Vec::new(),
             before: Vec::new(),
+            impostors: crate::report::Count::default(),
             hours: Vec::new(),
             read: vec![
                 fetched("2026-11-10T01:00:00Z", "a"),

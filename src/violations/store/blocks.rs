@@ -11,8 +11,7 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehav
 use super::connection::{BLOCK, Store};
 use crate::{
     record::block::{Builder, FORM_MARK, Names, Summary},
-    tally::FORM,
-    violations::Error,
+    violations::{Error, FORM},
 };
 
 /// The small blocks of a large one.

@@ -13,8 +13,13 @@ impl Conditions {
     /// Adds a condition with one placeholder; nothing without a value.
     pub(super) fn require(&mut self, condition: &'static str, value: Option<Value>) {
         let Some(value) = value else { return };
-        self.text.push_str(if self.values.is_empty() { " WHERE " } else { " AND " });
-        self.text.push_str(condition);
+        self.add(condition);
         self.values.push(value);
+    }
+
+    /// Adds a condition without a value.
+    pub(super) fn add(&mut self, condition: &str) {
+        self.text.push_str(if self.text.is_empty() { " WHERE " } else { " AND " });
+        self.text.push_str(condition);
     }
 }

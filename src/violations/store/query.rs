@@ -11,10 +11,7 @@ use super::{
     records::{COLUMNS, violation},
     search::{Range, Way},
 };
-use crate::{
-    tally::FORM,
-    violations::{Error, Filter, Listing, RecordColumn, Text, Violation},
-};
+use crate::violations::{Error, FORM, Filter, Listing, RecordColumn, Text, Violation};
 
 /// The sequence number of the latest record.
 const LATEST: &str = "SELECT max(sequence) FROM violations";
@@ -193,6 +190,7 @@ impl Store {
 const fn sql(column: RecordColumn) -> &'static str {
     match column {
         RecordColumn::ProductToken => "product_token",
+        RecordColumn::Standing => "standing",
         RecordColumn::Reason => "reason",
         RecordColumn::Directive => "robots_directive",
         RecordColumn::Pattern => "robots_pattern",
@@ -247,6 +245,7 @@ fn require_values(conditions: &mut Conditions, filter: &Filter) {
     conditions.require("reason = ?", text(&filter.reason));
     let form = filter.has_violations_alone().then(|| Value::Text(FORM.to_owned()));
     conditions.require("reason <> ?", form);
+    filter.claimant.iter().for_each(|one| conditions.add(one.condition()));
     conditions.require("path GLOB ?", filter.path_glob().map(Value::Text));
 }
 

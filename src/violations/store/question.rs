@@ -103,6 +103,7 @@ impl Store {
         conditions.require("product_token = ?", question.product_token.clone().map(Value::Text));
         conditions.require("purpose = ?", question.purpose.clone().map(Value::Text));
         conditions.require("reason <> ?", Some(Value::Text(FORM.to_owned())));
+        question.claimant.iter().for_each(|one| conditions.add(one.condition()));
         // The index is for these rows alone.
         let sql = format!(
             "SELECT action, sum(folded), sum(dropped) FROM rollups JOIN series ON id = series{} \
@@ -255,7 +256,7 @@ fn read_places(
     let mut rows = statement.query(loading.span())?;
     while let Some(row) = rows.next()? {
         // Rows of another program's kind are not ours to count.
-        let Some(kind) = PlaceKind::from_name(text(row, 1)?) else { continue };
+        let Some(kind) = PlaceKind::of_word(text(row, 1)?) else { continue };
         let owner = counts.owner(kind, text(row, 2)?, text(row, 3)?);
         let violations = row.get::<_, i64>(5)?.unsigned_abs();
         counts.add_place(loading, row.get(0)?, owner, text(row, 4)?, violations);

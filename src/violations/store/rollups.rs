@@ -126,7 +126,7 @@ fn add_places(connection: &Connection, places: &[PlaceCount]) -> rusqlite::Resul
     for place in places {
         count.execute(params![
             place.hour.as_millisecond(),
-            place.kind.as_str(),
+            place.kind.word(place.claimant),
             place.site,
             place.product_token,
             place.place,

@@ -12,11 +12,16 @@ fn rows(made: &Made, args: &[&str]) -> Vec<(String, u64, u64)> {
     let rows = json_lines(&output);
     for row in &rows {
         let keys: Vec<&String> = row.as_object().expect("an object").keys().collect();
-        assert_eq!(keys, ["key", "violations", "requests"]);
+        assert_eq!(keys[..3], ["key", "violations", "requests"]);
+        assert!(keys[3..].iter().all(|key| *key == "standing"), "{keys:?}");
     }
     rows.iter()
         .map(|row| {
-            let key = row["key"].as_str().expect("text").to_owned();
+            let key = row["key"].as_str().expect("text");
+            let key = match row["standing"].as_str() {
+                Some(standing) => format!("{standing} {key}"),
+                None => key.to_owned(),
+            };
             (key, number(row, "violations"), number(row, "requests"))
         })
         .collect()
@@ -37,7 +42,7 @@ fn records_are_counted_where_no_hours_are() {
             ("GPTBot", 2, 2),
             ("-", 1, 1),
             ("@SUM", 1, 1),
-            ("Googlebot", 1, 1),
+            ("contradicted Googlebot", 1, 1),
         ];
         assert_eq!(rows(&made, &["--by", "crawler"]), expected(&crawlers));
         let rules = [
@@ -76,11 +81,19 @@ fn hours_count_all_requests_and_violations_without_a_record() {
                 ("GPTBot", 10, 30),
                 ("-", 5, 15),
                 ("@SUM", 5, 15),
-                ("Googlebot", 5, 15),
+                ("contradicted Googlebot", 5, 15),
             ][..],
         ),
         (&["--by", "crawler", "--limit", "2"], &[("Bytespider", 15, 45), ("GPTBot", 10, 30)]),
-        (&["--by", "crawler", "--action", "block"], &[("GPTBot", 5, 30), ("Googlebot", 5, 15)]),
+        (
+            &["--by", "crawler", "--action", "block"],
+            &[("GPTBot", 5, 30), ("contradicted Googlebot", 5, 15)],
+        ),
+        (&["--by", "crawler", "--impostors", "only"], &[("contradicted Googlebot", 5, 15)]),
+        (
+            &["--by", "rule", "--product-token", "Googlebot", "--impostors", "only"],
+            &[("claim.contradicted", 5, 5)],
+        ),
         (&["--by", "crawler", "--product-token", "-"], &[("-", 5, 15)]),
         (&["--by", "crawler", "--site", "shop.example"], &[("-", 5, 15)]),
         (&["--by", "day"], &[("2026-11-20", 35, 105), ("2026-11-21", 5, 15)]),
@@ -126,6 +139,12 @@ fn hours_count_all_requests_and_violations_without_a_record() {
         let (_, err, _) = told(&made.list(args));
         assert!(err.contains(says), "{args:?}: {err}");
     }
+    // An impostor's violation is none of the crawler's, whatever counts are asked for.
+    for by in ["rule", "path", "network", "day"] {
+        let (out, err, _) = told(&made.list(&["--by", by, "--product-token", "Googlebot"]));
+        let is_none = by == "day" || out.is_empty();
+        assert!(is_none && err.contains("no violations of Googlebot"), "{by}: {out}{err}");
+    }
     let (out, err, exit) = told(&made.list(&["--by", "crawler", "--product-token", "CCBot"]));
     assert_eq!(
         (out.as_str(), err.as_str(), exit),
@@ -156,8 +175,8 @@ fn a_count_can_not_follow() {
     }
     let output = made.list(&["--by", "crawler", "--format", "csv"]);
     let text = String::from_utf8(output.stdout).expect("text");
-    assert!(text.starts_with("key,violations,requests\r\nBytespider,3,3\r\n"), "{text}");
-    assert!(text.contains("\r\n'-,1,1\r\n'@SUM,1,1\r\n"), "{text}");
+    assert!(text.starts_with("key,violations,requests,standing\r\nBytespider,3,3,\r\n"), "{text}");
+    assert!(text.contains("\r\n'-,1,1,\r\n'@SUM,1,1,\r\n"), "{text}");
     let row = json_lines(&made.list(&["--by", "day", "--format", "json"])).remove(0);
     assert_eq!(row, json!({"key": "2026-11-20", "violations": 7, "requests": 7}));
 }

@@ -3,8 +3,8 @@
 use std::process::{Command, Output, Stdio};
 
 use beadle::violations::{
-    Hour, LogTarget, PlaceCount, PlaceKind, ReadState, Record, Robots, RobotsRead, Rollup, Rollups,
-    SCHEMA, Series, Settings, Sink, Store, Text, Violation,
+    Claimant, Hour, LogTarget, PlaceCount, PlaceKind, ReadState, Record, Robots, RobotsRead,
+    Rollup, Rollups, SCHEMA, Series, Settings, Sink, Store, Text, Violation,
 };
 
 use crate::support::program::PROGRAM;
@@ -217,6 +217,7 @@ impl Made {
                 kind,
                 site: violation.site.clone(),
                 product_token: violation.product_token.clone(),
+                claimant: Claimant::of(&violation.standing),
                 place: Text::path(place.as_bytes()),
                 violations: 1 + more,
             };

@@ -2,13 +2,15 @@
 
 use std::process::Command;
 
-use beadle::violations::{Hour, ReadState, Rollup, Rollups, Series, Store, Text};
+use beadle::violations::{
+    Claimant, Hour, PlaceCount, PlaceKind, ReadState, Rollup, Rollups, Series, Store, Text,
+};
 use jiff::Timestamp;
 use serde_json::Value;
 
 use super::{RULES, assert_guarded, page};
 use crate::support::{
-    client::Response,
+    client::{Request, Response},
     origin::Origin,
     program::{Beadle, PROGRAM, Setup, json_lines},
     week::{self, SITE},
@@ -63,7 +65,6 @@ fn crawlers_are_listed_sorted_and_filtered() {
         ("?sort=change", "YandexBot"),
         ("?sort=this", "GPTBot"),
         ("?sort=confirmed&days=30", "bingbot"),
-        ("?sort=false", "Googlebot"),
         ("?sort=name", "(no name)"),
         ("?sort=%3Cscript%3E&days=x", "GPTBot"),
         ("?days=1", "GPTBot"),
@@ -72,6 +73,14 @@ fn crawlers_are_listed_sorted_and_filtered() {
         assert_eq!(names(&found)[0], first, "{query}");
         assert_eq!(found.matches("aria-sort=").count(), 1, "{query}");
     }
+    // Impostors have a row of their own, which leads to their violations.
+    let found = text(&beadle, "/crawlers?sort=false");
+    let first = found.split("<tr><td><a href=\"").nth(1).expect("a row");
+    assert!(first.contains(">claims to be Googlebot</a>"), "{first}");
+    assert!(
+        first.starts_with("/violations?crawler=Googlebot&#38;impostors=only&#38;since="),
+        "{first}"
+    );
     let search = names(&text(&beadle, "/crawlers?purpose=search&site=WWW.example.com"));
     assert!(search.contains(&"bingbot".to_owned()) && !search.contains(&"GPTBot".to_owned()));
     let unknown = names(&text(&beadle, "/crawlers?purpose=unknown"));
@@ -258,4 +267,86 @@ fn a_downloaded_bundle_verifies() {
     let answer = get(&beadle, "/crawlers/GPTBot/evidence.zip");
     assert_eq!(answer.status, 503);
     assert!(answer.text().contains("Repair "), "{}", answer.text());
+}
+
+#[test]
+fn pages_and_answers_about_a_crawler_are_the_same_with_and_without_impostors() {
+    let with = with_a_week();
+    let without = with_a_week();
+    let hour = Hour::of(Timestamp::now());
+    let series = |reason: &'static str, action: &'static str, read| Series {
+        site: Text::word(SITE),
+        class: Text::word("crawler"),
+        product_token: Text::word("GPTBot"),
+        purpose: Text::default(),
+        standing: Text::word("contradicted"),
+        verdict: Text::word("allow"),
+        action: Text::word(action),
+        reason: Text::word(reason),
+        edition: Text::word(week::EDITION),
+        line: 0,
+        directive: Text::default(),
+        pattern: Text::default(),
+        read,
+    };
+    let rollup = |series| Rollup { hour, series, requests: 3_000, folded: 0, dropped: 0 };
+    let place = |kind, place| PlaceCount {
+        hour,
+        kind,
+        site: Text::word(SITE),
+        product_token: Text::word("GPTBot"),
+        claimant: Claimant::Impostor,
+        place: Text::word(place),
+        violations: 3_000,
+    };
+    let rollups = Rollups {
+        series: vec![
+            rollup(series("claim.contradicted", "block", Some(ReadState::Current))),
+            rollup(series("robots.robots_txt", "pass", None)),
+        ],
+        places: vec![place(PlaceKind::Path, "/"), place(PlaceKind::Network, "192.0.2.0/24")],
+        ..Rollups::default()
+    };
+    let mut store = Store::open(&with.folder().join("beadle.db")).expect("a database");
+    store.add_rollups(&rollups).expect("added");
+    let row = |beadle: &Beadle, path: &str| {
+        let page = text(beadle, path);
+        let rest = page.split_once(">GPTBot</a>").expect("a row").1;
+        rest.split("</tr>").next().map(str::to_owned)
+    };
+    for path in ["/", "/crawlers"] {
+        assert_eq!(row(&with, path), row(&without, path), "{path}");
+        assert!(text(&with, path).contains(">claims to be GPTBot</a>"), "{path}");
+    }
+    // The page of the crawler: all but the line about its impostors.
+    let lines = |beadle: &Beadle| -> Vec<String> {
+        let page = text(beadle, "/crawlers/GPTBot");
+        let of_others = |line: &&str| !line.contains("impostors") && !line.contains("--config");
+        page.split("<tr>").flat_map(str::lines).filter(of_others).map(str::to_owned).collect()
+    };
+    assert_eq!(lines(&with), lines(&without));
+    let api = |beadle: &Beadle, path: &str| {
+        let answer = Request::get(path).host("localhost").send(beadle.admin);
+        assert_eq!(answer.status, 200, "{path}");
+        serde_json::from_str::<Value>(&answer.text()).expect("JSON")
+    };
+    for path in [
+        "/api/v1/counts?crawler=GPTBot&by=day,action",
+        "/api/v1/counts?crawler=GPTBot&by=read",
+        "/api/v1/paths?crawler=GPTBot",
+        "/api/v1/networks?crawler=GPTBot",
+    ] {
+        assert_eq!(api(&with, path), api(&without, path), "{path}");
+    }
+    let counts = api(&with, "/api/v1/counts?by=crawler&crawler=GPTBot");
+    let rows = counts["counts"].as_array().expect("rows");
+    assert_eq!((rows.len(), &rows[1]["standing"]), (2, &Value::from("contradicted")));
+    assert!(rows[0].get("standing").is_none(), "{counts}");
+    let found = text(&with, &format!("/robots/{SITE}"));
+    let rest = found.split_once(">GPTBot</a></td><td class=\"number\">").expect("a row").1;
+    assert!(rest.starts_with("29<"), "{rest}");
+    assert!(
+        found.contains("<td>claims to be GPTBot</td><td class=\"number\">3,000</td>"),
+        "{found}"
+    );
 }

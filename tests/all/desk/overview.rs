@@ -41,7 +41,8 @@ fn the_overview_counts_what_the_rollups_hold() {
         ("Biggest change", "1,014 → 0"),
         ("Who behaves best", "<a href=\"/crawlers/Applebot\">Applebot</a>"),
         ("Crawlers", "<a href=\"/crawlers/GPTBot\">GPTBot</a>"),
-        ("Crawlers", "<a href=\"/crawlers\">And 4 more</a>"),
+        ("Crawlers", "<a href=\"/crawlers\">And 5 more</a>"),
+        ("Crawlers", ">claims to be Googlebot</a>"),
         ("Rules", "<a href=\"/violations?site=www.example.com&#38;path=%2Fprivate%2F&#38;since=20"),
         // A pace has no path by which its violations are listed.
         ("Rules", "<td class=\"mono path\">Crawl-delay: 5</td>"),

@@ -7,8 +7,8 @@ use super::*;
 use crate::{
     tally::Hour,
     violations::{
-        Counted, PeopleCount, PlaceCount, ReadState, Referral, ReferralCount, Rollup, Rollups,
-        Series, retention::Piece, store::tests::both::Both,
+        Claimant, Counted, PeopleCount, PlaceCount, ReadState, Referral, ReferralCount, Rollup,
+        Rollups, Series, retention::Piece, store::tests::both::Both,
     },
 };
 
@@ -46,6 +46,7 @@ prop_compose! {
         token in prop::sample::select(vec!["GPTBot", "bingbot", ""]),
         purpose in prop::sample::select(vec!["ai-training", ""]),
         action in prop::sample::select(vec!["pass", "log", "block"]),
+        standing in prop::sample::select(vec!["unknown", "contradicted"]),
         line in 0_u32..3,
         read in prop::sample::select(vec![None, Some(ReadState::Never), Some(ReadState::Older)]),
     ) -> Series {
@@ -54,7 +55,7 @@ prop_compose! {
             class: Text::word(if token.is_empty() { "automation" } else { "crawler" }),
             product_token: Text::word(token),
             purpose: Text::word(purpose),
-            standing: Text::word("unknown"),
+            standing: Text::word(standing),
             verdict: Text::word(if action == "pass" { "allow" } else { "disallow" }),
             action: Text::word(action),
             reason: Text::word("robots.disallow"),
@@ -142,6 +143,7 @@ fn naive(rollups: &[Rollup], question: &Question) -> BTreeMap<Vec<String>, [u64;
             && same(&question.site, &rollup.series.site)
             && same(&question.product_token, &rollup.series.product_token)
             && same(&question.purpose, &rollup.series.purpose)
+            && question.claimant.is_none_or(|one| one == Claimant::of(&rollup.series.standing))
             && (is_violation || !question.only_violations);
         if counts {
             let key = question.by.iter().map(|&one| value(rollup, one).to_string()).collect();
@@ -168,6 +170,9 @@ proptest! {
                 prop::option::of(Just("A.example".to_owned())),
                 prop::option::of(Just("gptbot".to_owned())),
                 prop::option::of(Just("ai-training".to_owned())),
+                prop::sample::select(vec![
+                    None, Some(Claimant::Crawler), Some(Claimant::Impostor),
+                ]),
             ),
             8,
         ),
@@ -177,15 +182,17 @@ proptest! {
             let rollups = Rollups { series: added_up(piece), ..Rollups::default() };
             both.add_rollups(&rollups);
         }
-        for (by, since, length, only_violations, site, product_token, purpose) in questions {
+        for (by, since, length, only_violations, site, product_token, purpose, claimant) in questions
+        {
             // An hour and a day are no two periods of one question.
             let is_both = by.contains(&Dimension::Hour) && by.contains(&Dimension::Day);
             let by = if is_both { vec![Dimension::Day] } else { by };
             let minutes = |minutes: i64| jiff::SignedDuration::from_mins(minutes);
             let since = at("2026-11-20T00:30:00Z") + minutes(since * 60);
             let until = since + minutes(length * 61);
-            let question =
-                Question { since, until, by, site, product_token, purpose, only_violations };
+            let question = Question {
+                since, until, by, site, product_token, purpose, claimant, only_violations,
+            };
             for (name, store) in both.stores() {
                 let counted = store.counted(&question).expect("counts");
                 prop_assert_eq!(by_key(counted), naive(&rollups, &question), "{}", name);
@@ -262,6 +269,14 @@ proptest! {
                 let places = reader.places(PlaceKind::Path, &question, 99).expect("places");
                 let violations: u64 = places.iter().map(|one| one.violations).sum();
                 prop_assert_eq!(violations, rollups.iter().map(|one| one.requests).sum::<u64>());
+                for claimant in [Claimant::Crawler, Claimant::Impostor] {
+                    let question = Question { claimant: Some(claimant), ..question.clone() };
+                    let places = reader.places(PlaceKind::Path, &question, 99).expect("places");
+                    let of = |one: &&Rollup| Claimant::of(&one.series.standing) == claimant;
+                    let expected: u64 = rollups.iter().filter(of).map(|one| one.requests).sum();
+                    let found: u64 = places.iter().map(|one| one.violations).sum();
+                    prop_assert_eq!(found, expected, "{:?}", claimant);
+                }
             }
         }
     }
@@ -274,6 +289,7 @@ fn place(rollup: &Rollup) -> PlaceCount {
         kind: PlaceKind::Path,
         site: rollup.series.site.clone(),
         product_token: rollup.series.product_token.clone(),
+        claimant: Claimant::of(&rollup.series.standing),
         place: rollup.series.pattern.clone(),
         violations: rollup.requests,
     }
@@ -351,6 +367,7 @@ fn places_people_and_referrals_add_up_over_hours() {
             kind,
             site: site.clone(),
             product_token: Text::word(product_token),
+            claimant: Claimant::Crawler,
             place: Text::word(place),
             violations: count,
         };

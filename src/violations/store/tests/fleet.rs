@@ -5,7 +5,9 @@ use jiff::Timestamp;
 use super::super::{Location, Store};
 use crate::{
     clickhouse::{Attempt, Client, Origin, Portion, inserts, tests::server},
-    tally::{Hour, PeopleCount, PlaceCount, PlaceKind, ReferralCount, Rollup, Rollups, Series},
+    tally::{
+        Claimant, Hour, PeopleCount, PlaceCount, PlaceKind, ReferralCount, Rollup, Rollups, Series,
+    },
     violations::{
         CountsInMemory, Dimension, Edition, Filter, Question, Text, Violation,
         tests::{edition, violation},
@@ -29,6 +31,7 @@ fn rollups(hour: i64, requests: u64) -> Rollups {
         kind: PlaceKind::Path,
         site: site.clone(),
         product_token,
+        claimant: Claimant::Crawler,
         place: Text::word("/a"),
         violations: requests,
     };

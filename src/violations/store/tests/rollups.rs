@@ -4,8 +4,8 @@ use std::thread;
 
 use super::*;
 use crate::violations::{
-    Counted, Detail, Dimension, Hour, Overflow, People, PlaceCount, PlaceKind, Places, Question,
-    ReadState, Rollup, Rollups, SeriesKey,
+    Claimant, Counted, Detail, Dimension, Hour, Overflow, People, PlaceCount, PlaceKind, Places,
+    Question, ReadState, Rollup, Rollups, SeriesKey,
 };
 
 const KEY: SeriesKey<'_> = SeriesKey {
@@ -251,6 +251,7 @@ fn old_counts_go_in_pieces_and_their_series_with_them() {
         kind: PlaceKind::Path,
         site: Text::word("s"),
         product_token: Text::word("t"),
+        claimant: Claimant::Crawler,
         place: Text::word("/"),
         violations: 1,
     };

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::*;
 use crate::violations::{
-    Hour, PlaceCount, PlaceKind, Question, Removed, Rollups,
+    Claimant, Hour, PlaceCount, PlaceKind, Question, Removed, Rollups,
     size_limit::{Kind, SizeLimit},
 };
 
@@ -24,6 +24,7 @@ fn places(hour: i64, count: usize) -> Rollups {
         kind: PlaceKind::Path,
         site: Text::word("shop.example"),
         product_token: Text::word("GPTBot"),
+        claimant: Claimant::Crawler,
         place: format!("/a/path/of/the/shop/{number:06}").into(),
         violations: 1,
     };
