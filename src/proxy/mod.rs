@@ -220,10 +220,15 @@ impl ProxyHttp for Proxy {
     async fn request_body_filter(
         &self,
         session: &mut Session,
-        _body: &mut Option<Bytes>,
+        body: &mut Option<Bytes>,
         is_last: bool,
         exchange: &mut Exchange,
     ) -> pingora::Result<()> {
+        // pingora writes an empty part as a last chunk, and the last chunk again behind it. The origin
+        // takes the second one for the next request, and somebody else gets its answer.
+        if is_last && body.as_ref().is_some_and(Bytes::is_empty) {
+            *body = None;
+        }
         // A tunnel has no head to wait for.
         if is_last && status_of(session).is_none() {
             let limit = exchange.limits().read;

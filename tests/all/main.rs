@@ -16,6 +16,7 @@ mod support;
 mod traffic;
 
 // === answers
+mod body_ends; // each body ends once, however its end was sent
 mod edge; // the octets of a connection before they are parsed
 mod floods; // frames of HTTP/2 that cost the sender little
 mod hosts; // each host is its own site
