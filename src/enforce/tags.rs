@@ -4,9 +4,12 @@
 use std::{borrow::Cow, sync::OnceLock};
 
 use crate::{
-    policy::{MediaRange, TagRule},
+    policy::{MediaRange, StatusRange, TagRule},
     robots_tag::{self, RobotsTag},
 };
+
+/// The status of a response that refreshes a stored one of 2xx (RFC 9110 §13.2.1).
+const NOT_MODIFIED: u16 = 304;
 
 /// The most rules of a site whose pairs have a place.
 const MOST_PAIRED: usize = 32;
@@ -77,6 +80,9 @@ impl Tags {
         status: u16,
         content_type: Option<&[u8]>,
     ) -> Option<Cow<'_, TagFields>> {
+        if self.is_untold(path, status, content_type) {
+            return None;
+        }
         let rules = self.rules.iter().enumerate();
         let mut matching =
             rules.filter(|(_, prepared)| prepared.applies(path, status, content_type));
@@ -98,8 +104,17 @@ impl Tags {
         })
     }
 
+    /// Whether a 304 does not tell the tags of the response that it refreshes: a rule may depend on the
+    /// media type or the status of that one. A cache replaces its fields by those of the 304 (RFC 9111
+    /// §3.2), so a part of the tags would drop the rest.
+    fn is_untold(&self, path: &[u8], status: u16, content_type: Option<&[u8]>) -> bool {
+        status == NOT_MODIFIED
+            && self.rules.iter().any(|prepared| prepared.is_untold(path, content_type))
+    }
+
     /// The union of the site's tags with the lines that the origin sent. An invalid line is not
-    /// sent on, but its readable parts count.
+    /// sent on, but its readable parts count. A 304 that does not tell its tags gets none, not even
+    /// those of the origin.
     pub fn merge(
         &self,
         path: &[u8],
@@ -108,6 +123,10 @@ impl Tags {
         robots_tag: &[&[u8]],
         x_robots_tag: &[&[u8]],
     ) -> Merged {
+        if self.is_untold(path, status, content_type) {
+            let fields = TagFields { robots_tag: None, x_robots_tag: self.legacy.then(Vec::new) };
+            return Merged { fields, ..Merged::default() };
+        }
         let own = self
             .rules
             .iter()
@@ -132,11 +151,33 @@ impl Tags {
 
 impl Prepared {
     fn applies(&self, path: &[u8], status: u16, content_type: Option<&[u8]>) -> bool {
-        let TagRule { paths, content_types, statuses, .. } = &self.rule;
-        (statuses.is_empty() || statuses.iter().any(|r| (r.from..=r.to).contains(&status)))
-            && (content_types.is_empty()
-                || content_type.is_some_and(|t| content_types.iter().any(|range| is_in(t, range))))
-            && (paths.is_empty() || paths.iter().any(|pattern| pattern.matches(path)))
+        let TagRule { content_types, statuses, .. } = &self.rule;
+        // A 304 is no response of its own: a rule for redirects is not about it.
+        let is_of_status =
+            |r: &StatusRange| status != NOT_MODIFIED && (r.from..=r.to).contains(&status);
+        (statuses.is_empty() || statuses.iter().any(is_of_status))
+            && (content_types.is_empty() || content_type.is_some_and(|t| self.takes_type(t)))
+            && self.takes_path(path)
+    }
+
+    /// Whether the rule may apply to the response that a 304 refreshes, and the 304 does not tell.
+    fn is_untold(&self, path: &[u8], content_type: Option<&[u8]>) -> bool {
+        let TagRule { content_types, statuses, .. } = &self.rule;
+        let is_of_success = statuses.iter().any(|r| r.from < 300);
+        let is_type_open = !content_types.is_empty() && content_type.is_none();
+        let depends = if statuses.is_empty() { is_type_open } else { is_of_success };
+        let may_be_of_type =
+            content_types.is_empty() || content_type.is_none_or(|t| self.takes_type(t));
+        depends && may_be_of_type && self.takes_path(path)
+    }
+
+    fn takes_type(&self, content_type: &[u8]) -> bool {
+        self.rule.content_types.iter().any(|range| is_in(content_type, range))
+    }
+
+    fn takes_path(&self, path: &[u8]) -> bool {
+        let paths = &self.rule.paths;
+        paths.is_empty() || paths.iter().any(|pattern| pattern.matches(path))
     }
 }
 
@@ -160,7 +201,6 @@ fn fields(own: &RobotsTag, origin: &RobotsTag, legacy: bool) -> (TagFields, bool
 mod tests {
     use super::*;
     use crate::{
-        policy::StatusRange,
         product_token::ProductToken,
         robots,
         robots_tag::{Rule, Scope},
@@ -217,6 +257,48 @@ mod tests {
             sent("/drafts/old/a", 200, "text/html").as_deref(),
             Some("*;noindex, Googlebot;noarchive;noindex")
         );
+    }
+
+    #[test]
+    fn rfc9111_3_2_a_304_never_drops_tags_of_the_response_that_it_refreshes() {
+        let all = site();
+        let path_rules: Vec<TagRule> =
+            all.rules[..2].iter().map(|prepared| prepared.rule.clone()).collect();
+        let by_path = Tags::compile(&path_rules, true);
+        let status = |from, to| TagRule {
+            statuses: vec![StatusRange { from, to }],
+            ..all.rules[3].rule.clone()
+        };
+        let with = |rule: TagRule| Tags::compile(&[&path_rules[..], &[rule]].concat(), true);
+        let pdf_below_x = TagRule {
+            paths: vec![robots::Pattern::new("/x/").unwrap()],
+            ..all.rules[2].rule.clone()
+        };
+        let [noindex, none] = [Some("*;noindex"), None];
+        for (tags, content_type, expected) in [
+            // The path alone tells.
+            (&by_path, None, noindex),
+            (&with(status(400, 499)), None, noindex),
+            (&with(status(300, 399)), None, noindex),
+            (&with(pdf_below_x), None, noindex),
+            (&all, Some("text/html"), noindex),
+            // The media type or the status counts, and the 304 does not have it.
+            (&all, None, none),
+            (&with(status(200, 299)), None, none),
+            (&with(status(206, 206)), None, none),
+            (&with(status(200, 200)), Some("text/html"), none),
+        ] {
+            let content_type = content_type.map(str::as_bytes);
+            let found = tags.select(b"/drafts/a", 304, content_type);
+            assert_eq!(found.as_ref().and_then(|one| one.robots_tag.as_deref()), expected);
+            let merged = tags.merge(b"/drafts/a", 304, content_type, &[b"*;nofollow"], &[]).fields;
+            let with_origin = expected.map(|_| "*;nofollow;noindex");
+            assert_eq!(merged.robots_tag.as_deref(), with_origin);
+            let lines = merged.x_robots_tag.expect("the field is set or removed");
+            assert_eq!(lines.is_empty(), expected.is_none());
+        }
+        let own = with(status(200, 200));
+        assert!(own.select(b"/drafts/a", 200, None).is_some(), "the 200 itself has them");
     }
 
     #[test]

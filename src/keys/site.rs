@@ -329,7 +329,7 @@ pub static TAG_RULE: Section = Section {
             name: "statuses",
             shape: Shape::List(&STATUS),
             absent: Absent::Words("every status"),
-            meaning: "statuses of the response, 200 to 599",
+            meaning: "statuses of the response, 200 to 599. A 304 counts as the response that it refreshes",
         },
         Key {
             name: "rules",
