@@ -335,7 +335,7 @@ pub static TAG_RULE: Section = Section {
             name: "rules",
             shape: Shape::Mapping(&Shape::List(&Shape::Text)),
             absent: Absent::Required,
-            meaning: "tags, such as `noindex`. `beadle tags --rules` lists the documented rules",
+            meaning: "tags such as `noindex` for `*`, a product token, `set:NAME` or `purpose:NAME`. `beadle tags --rules` lists the documented rules",
         },
     ],
 };

@@ -1,16 +1,38 @@
-//! Tags that no crawler sees: `noindex` on pages that no crawler may fetch.
+//! Tags that no crawler sees: `noindex` on pages that no crawler may fetch. Tags for too many crawlers.
 
 use crate::{
     diagnostic::Diagnostic,
-    policy::{Spot, TagRule},
+    policy::{Site, Spot, TagRule},
     robots::{Pattern, Scope},
-    robots_tag,
+    robots_tag::{self, RobotsTag},
 };
 
 use super::{
     findings::Findings,
     subject::{Ranked, Subject},
 };
+
+/// The most lines of `X-Robots-Tag` without a finding. Common clients refuse a response with more than
+/// 100 fields.
+const MOST_LINES: usize = 80;
+
+/// Reports responses with too many lines of `X-Robots-Tag`, which has one for each crawler.
+pub(super) fn lint_lines(site: &Site, findings: &mut Findings) {
+    let Some(first) = site.robots_tag.first().filter(|_| site.robots_tag_legacy) else { return };
+    let all = site.robots_tag.iter().fold(RobotsTag::new(), |all, rule| all.union(&rule.tag));
+    let lines = all.to_legacy().len();
+    if lines > MOST_LINES {
+        let message = format!(
+            "a response may have {lines} lines of X-Robots-Tag; common clients refuse more than 100 \
+             fields"
+        );
+        findings.add(
+            first.places.entry,
+            Diagnostic::warning("lint.many_tag_lines", message)
+                .help("use '*' instead of many crawlers, or set 'robots_tag_legacy: false'"),
+        );
+    }
+}
 
 pub(super) fn lint(subject: &Subject<'_>, rules: &[TagRule], findings: &mut Findings) {
     let Ok(everything) = Pattern::new("/") else { return };

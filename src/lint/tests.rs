@@ -439,6 +439,19 @@ fn a_tag_that_no_crawler_sees() {
 }
 
 #[test]
+fn tags_for_more_crawlers_than_clients_take_lines() {
+    let tags = |purpose: &str, more: &str| {
+        let star = groups("{ user_agents: ['*'], disallow: [/drafts/] }");
+        format!("{star}\nrobots_tag:\n  - rules: {{ 'purpose:{purpose}': [noindex] }}{more}")
+    };
+    let at = ("rules: { 'purpose:search'", "robots_tag_legacy: false");
+    let off = "\nrobots_tag_legacy: false";
+    for near_miss in [tags("ai-training", ""), tags("search", off)] {
+        check(("lint.many_tag_lines", Warning), KEYS, &tags("search", ""), at, &near_miss);
+    }
+}
+
+#[test]
 fn many_findings_of_a_code_are_counted() {
     let mut file = "user-agent: *\ndisallow: /a\n".to_owned();
     (0..40).for_each(|number| file.push_str(&format!("disallow: /a/{number}/\n")));

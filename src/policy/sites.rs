@@ -83,7 +83,7 @@ fn site(
             RobotsTxt::default()
         }
     };
-    let robots_tag = tag_rules::read(&fields, findings);
+    let robots_tag = tag_rules::read(&fields, names, findings);
     let robots_tag_legacy =
         fields.take("robots_tag_legacy").and_then(|at| at.boolean(findings)).unwrap_or(true);
     let enforcement =

@@ -3,19 +3,18 @@
 use crate::{
     diagnostic::Diagnostic,
     escape::shown,
-    keys,
-    product_token::ProductToken,
-    robots,
+    keys, robots,
     robots_tag::{self, InvalidRule, RobotsTag, Rule, Scope},
 };
 
 use super::{
     findings::Findings,
+    names::{Names, Selection},
     pattern,
     places::{Spot, TagPlaces},
     shape::{At, Fields},
     spelling::closest,
-    yaml::Value,
+    yaml::{Node, Value},
 };
 
 /// One entry of the `robots_tag` section.
@@ -52,10 +51,14 @@ pub struct StatusRange {
 }
 
 /// Reads the list. All entries together must fit into the longest field that crawlers must read.
-pub(super) fn read(fields: &Fields<'_>, findings: &mut Findings) -> Vec<TagRule> {
+pub(super) fn read(
+    fields: &Fields<'_>,
+    names: &Names<'_>,
+    findings: &mut Findings,
+) -> Vec<TagRule> {
     let Some(at) = fields.take("robots_tag") else { return Vec::new() };
     let rules: Vec<TagRule> =
-        at.items(findings).iter().filter_map(|item| tag_rule(item, findings)).collect();
+        at.items(findings).iter().filter_map(|item| tag_rule(item, names, findings)).collect();
     let all = rules.iter().fold(RobotsTag::new(), |all, rule| all.union(&rule.tag));
     let length = all.field_len();
     if length > robots_tag::MAX_BYTES {
@@ -76,7 +79,7 @@ pub(super) fn read(fields: &Fields<'_>, findings: &mut Findings) -> Vec<TagRule>
     rules
 }
 
-fn tag_rule(at: &At<'_>, findings: &mut Findings) -> Option<TagRule> {
+fn tag_rule(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> Option<TagRule> {
     let fields = at.fields(&keys::TAG_RULE, findings)?;
     let rules = fields.require("rules", "write 'rules: { \"*\": [noindex] }'", findings);
     let mut rule = TagRule {
@@ -98,7 +101,7 @@ fn tag_rule(at: &At<'_>, findings: &mut Findings) -> Option<TagRule> {
     for item in fields.list("statuses", findings) {
         rule.statuses.extend(status_range(&item, findings));
     }
-    scopes(&rules?, &mut rule.tag, findings);
+    scopes(&rules?, &mut rule.tag, names, findings);
     Some(rule)
 }
 
@@ -113,25 +116,21 @@ fn path(at: &At<'_>, findings: &mut Findings) -> Option<robots::Pattern> {
     }
 }
 
-fn scopes(at: &At<'_>, tag: &mut RobotsTag, findings: &mut Findings) {
+/// The rules by crawler, which `user_agents` names in the same way.
+fn scopes(at: &At<'_>, tag: &mut RobotsTag, names: &Names<'_>, findings: &mut Findings) {
     for (key, node) in at.entries(findings).unwrap_or_default() {
-        let at = At { node, path: format!("{}.{}", at.path, shown(&key.text)) };
-        let scope = if key.text == "*" {
-            Scope::Any
-        } else if let Some(token) = ProductToken::new(&key.text) {
-            Scope::Token(token)
-        } else {
-            let message = format!("{}: '{}' is not a product token", at.path, shown(&key.text));
-            let finding = Diagnostic::error("policy.bad_product_token", message);
-            findings.push(
-                finding.at(key.line, key.column).help("write '*' or one crawler's product token"),
-            );
-            continue;
-        };
-        for item in at.items(findings) {
-            if let Some(rule) = rule(&item, findings) {
-                tag.add(scope.clone(), rule);
-            }
+        let path = format!("{}.{}", at.path, shown(&key.text));
+        let value = Value::Text(key.text.clone());
+        let name = Node { value, line: key.line, column: key.column };
+        let scopes: Vec<Scope> =
+            match names.select(&At { node: &name, path: path.clone() }, findings) {
+                Some(Selection::Star) => vec![Scope::Any],
+                Some(Selection::Tokens(tokens)) => tokens.into_iter().map(Scope::Token).collect(),
+                None => continue,
+            };
+        let at = At { node, path };
+        for rule in at.items(findings).iter().filter_map(|item| rule(item, findings)) {
+            scopes.iter().for_each(|scope| tag.add(scope.clone(), rule.clone()));
         }
     }
 }

@@ -67,15 +67,16 @@ impl RobotsTag {
 
     /// A finding for each rule that `X-Robots-Tag` can't express: an unknown rule with a value (its
     /// name reads as a crawler's), a date that readers would split, the rules for a crawler whose
-    /// name reads as a rule. The structured field can express them all.
+    /// name reads as a rule. The structured field can express them all. Each finding is there once.
     pub fn unsayable_in_legacy(&self) -> Vec<Diagnostic> {
         let mut findings = Vec::new();
         let mut unsayable = |what: String| {
             let message = format!("X-Robots-Tag can't express {what}");
-            findings.push(
-                Diagnostic::warning("robots_tag.unsayable", message)
-                    .help("X-Robots-Tag leaves it out; Robots-Tag has it"),
-            );
+            let finding = Diagnostic::warning("robots_tag.unsayable", message)
+                .help("X-Robots-Tag leaves it out; Robots-Tag has it");
+            if !findings.contains(&finding) {
+                findings.push(finding);
+            }
         };
         for (scope, rules) in self.scopes() {
             if let Scope::Token(token) = scope

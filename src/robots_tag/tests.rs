@@ -392,6 +392,7 @@ fn rules_that_the_older_syntax_can_not_express_are_reported() {
         ("*", &["foo=bar", "noindex", "unavailable_after: Fri, 25 Jun 2010 15:00:00 GMT"]),
         ("max-snippet", &["nofollow"]),
         ("x", &["unavailable_after: 2010, noindex"]),
+        ("y", &["foo=bar", "unavailable_after: 2010, noindex"]),
     ]);
     let findings = tag.unsayable_in_legacy();
     assert_eq!(codes(&findings), ["robots_tag.unsayable"; 3]);

@@ -259,6 +259,26 @@ fn rfc9111_3_2_a_304_leaves_the_tags_that_a_cache_has() {
 }
 
 #[test]
+fn tags_for_a_set_or_a_purpose_are_for_each_of_its_crawlers() {
+    let origin = Origin::plain();
+    let sections = "crawler_sets: { own: [AcmeBot, GPTBot] }\n";
+    let tags = "    robots_tag: [{ rules: { \"set:own\": [noarchive], \"purpose:ai-search\": [nosnippet], \
+                \"*\": [noindex] } }]\n";
+    let site =
+        format!("  - hosts: [site.example]\n    origin: http://127.0.0.1:{}\n{tags}", origin.port);
+    let beadle = Setup::sites(&site).sections(sections).start();
+    let answer = Request::get("/").send(beadle.port);
+    for (token, rules) in [
+        ("AcmeBot", &["noarchive", "noindex"][..]),
+        ("GPTBot", &["noarchive", "noindex"]),
+        ("OAI-SearchBot", &["noindex", "nosnippet"]),
+        ("CCBot", &["noindex"]),
+    ] {
+        assert_told(&answer, token, rules, token);
+    }
+}
+
+#[test]
 fn o141_final_answers_are_tagged_and_interim_ones_are_not() {
     let origin = Origin::playing(|exchange| {
         let target = String::from_utf8_lossy(&exchange.request.target).into_owned();
