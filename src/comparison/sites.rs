@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use crate::{
     enforce::{Edition, Rulebook, Site},
     policy::{Host, Policy, Source},
-    robots::OriginFile,
+    robots::{self, OriginFile},
 };
 
 use super::{
@@ -96,7 +96,10 @@ fn compared(side: Side<'_>, number: usize) -> Option<Compared<'_>> {
     let section = side.policy.sites.get(number)?;
     let Side { policy, rulebook } = side;
     let edition = match is_merged_with_unknown(site) {
-        true => Edition::of_bytes(section.robots_txt.file.to_string().into()),
+        true => {
+            let arranged = robots::arrange(&section.robots_txt.file).file;
+            Edition::of_bytes(arranged.to_string().into())
+        }
         false => {
             let own = site.edition();
             let copy = Edition::of_bytes(own.bytes().clone());

@@ -61,7 +61,7 @@ fn crawlers_that_change_alike_share_their_rows() {
         "a.example
   CCBot, GPTBot
     /                            allow -> disallow (block)
-        before by no rule, after by 'Disallow: /' (line 9)
+        before by no rule, after by 'Disallow: /' (line 6)
     disallowed paths: blocked    log -> block"
     );
     assert_eq!(lines(&before, &before), "no difference in meaning");

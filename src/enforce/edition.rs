@@ -40,7 +40,7 @@ pub struct Edition {
 /// The digests of a file as a crawler reads it.
 #[derive(Clone, Copy, Debug)]
 struct Digests {
-    /// Of the names, rules and records of its groups.
+    /// Of the rules and records for each name.
     meaning: [u8; 32],
     /// Of the names of its groups, each once.
     names: [u8; 32],
@@ -158,7 +158,8 @@ impl Edition {
         self.sha256.get(..16).unwrap_or_default()
     }
 
-    /// Whether the groups of both are equal, apart from comments and line numbers.
+    /// Whether both say the same to each crawler. Comments and the order of groups and rules don't
+    /// count.
     pub fn is_equivalent(&self, other: &Self) -> bool {
         self.id == other.id || self.digests().meaning == other.digests().meaning
     }
@@ -214,33 +215,39 @@ impl Edition {
 
 impl Digests {
     fn of(file: &robots::RobotsTxt) -> Self {
-        let mut meaning = Sha256::new();
-        let mut put = |kind: u8, texts: [&str; 2]| {
-            meaning.update([kind]);
-            for text in texts {
-                meaning.update((text.len() as u64).to_le_bytes());
-                meaning.update(text);
-            }
-        };
         let mut names = BTreeSet::new();
-        for group in &file.groups {
-            put(0, ["", ""]);
-            for user_agent in &group.user_agents {
-                put(1, [&user_agent.name, ""]);
-                names.insert(user_agent.name.to_ascii_lowercase());
-            }
-            for rule in &group.rules {
-                put(2, [rule.directive.as_str(), &rule.pattern]);
-            }
-            for record in &group.records {
-                put(3, [&record.name, &record.value]);
-            }
+        for user_agent in file.groups.iter().flat_map(|group| &group.user_agents) {
+            names.insert(user_agent.name.to_ascii_lowercase());
         }
-        let names = names.into_iter().fold(Sha256::new(), |digest, name| {
-            digest.chain_update((name.len() as u64).to_le_bytes()).chain_update(name)
-        });
-        Self { meaning: meaning.finalize().into(), names: names.finalize().into() }
+        let names = digest(names.iter().map(|name| (&**name, "")));
+        Self { meaning: meaning(file), names }
     }
+}
+
+/// The digest of what a file says to each crawler. The order of groups, names, rules and records
+/// doesn't count.
+fn meaning(file: &robots::RobotsTxt) -> [u8; 32] {
+    let mut named = BTreeSet::new();
+    for group in robots::arrange(file).file.groups {
+        let rules = group.rules.iter().map(|rule| (rule.directive.as_str(), &*rule.pattern));
+        let rules: BTreeSet<_> = rules.collect();
+        let records = group.records.iter();
+        let records: BTreeSet<_> =
+            records.map(|one| (one.name.to_ascii_lowercase(), &*one.value)).collect();
+        let records = records.iter().map(|(name, value)| (&**name, *value));
+        let lines = digest(rules.into_iter().chain([("", "")]).chain(records));
+        let names = group.user_agents.iter().map(|one| one.name.to_ascii_lowercase());
+        named.extend(names.map(|name| (name, format!("{lines:?}"))));
+    }
+    digest(named.iter().map(|(name, lines)| (&**name, &**lines)))
+}
+
+fn digest<'t>(pairs: impl Iterator<Item = (&'t str, &'t str)>) -> [u8; 32] {
+    let texts = pairs.flat_map(<[&str; 2]>::from);
+    let put = |digest: Sha256, text: &str| {
+        digest.chain_update((text.len() as u64).to_le_bytes()).chain_update(text)
+    };
+    texts.fold(Sha256::new(), put).finalize().into()
 }
 
 impl fmt::Display for RuleSource {

@@ -101,10 +101,7 @@ impl<'a> History<'a> {
                 let own = &site.robots_txt;
                 let merged = robots::merge(&base, &own.file, &own.overriding);
                 let merged = merged.map_err(|finding| self.findings.push(finding)).ok()?;
-                let sources = merged.sources.iter().map(|rules| {
-                    rules.iter().map(|source| rule_source(source, &base, own)).collect()
-                });
-                Edition::written(&merged.file, &sources.collect::<Vec<_>>())
+                written(&merged.arranged(), &base, own)
             }
         };
         Some(Arc::new(edition))
@@ -124,10 +121,15 @@ fn alone(site: &policy::Site, why: &str) -> Edition {
 
 /// The policy's own file.
 fn of_policy(site: &policy::Site) -> Edition {
-    let groups = site.robots_txt.places.iter();
-    let lines =
-        groups.map(|group| group.rules.iter().map(|rule| RuleSource::Policy(rule.line)).collect());
-    Edition::written(&site.robots_txt.file, &lines.collect::<Vec<_>>())
+    let own = &site.robots_txt;
+    written(&robots::arrange(&own.file), &robots::RobotsTxt::default(), own)
+}
+
+fn written(merged: &robots::Merged, base: &robots::RobotsTxt, own: &policy::RobotsTxt) -> Edition {
+    let sources = merged.sources.iter();
+    let sources =
+        sources.map(|rules| rules.iter().map(|source| rule_source(source, base, own)).collect());
+    Edition::written(&merged.file, &sources.collect::<Vec<_>>())
 }
 
 fn rule_source(

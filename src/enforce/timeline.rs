@@ -125,6 +125,11 @@ impl Timeline {
         known.has_any(twins.chain([self.current.id()]), Timestamp::MAX)
     }
 
+    /// Whether it is the edition in force or an equivalent one.
+    pub fn is_current(&self, id: EditionId) -> bool {
+        id == self.current.id() || self.twins.iter().any(|twin| twin.id == id)
+    }
+
     /// All past editions, the newest first.
     pub(super) fn past(&self) -> &[Past] {
         &self.past
@@ -147,8 +152,7 @@ impl Timeline {
 
     /// Whether an edition is kept, or an equivalent one.
     pub(super) fn keeps(&self, id: EditionId) -> bool {
-        let is_twin = self.twins.iter().any(|twin| twin.id == id);
-        id == self.current.id() || is_twin || self.past.iter().any(|past| past.is_one_of(&[id]))
+        self.is_current(id) || self.past.iter().any(|past| past.is_one_of(&[id]))
     }
 }
 

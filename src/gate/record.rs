@@ -129,7 +129,7 @@ pub fn robots_read(site: &Site, last: Option<Reading>) -> RobotsRead {
 
 /// How the edition of the last fetch relates to the one in force.
 pub(super) fn read_state(site: &Site, last: Reading) -> ReadState {
-    match last.edition() == site.edition().id() {
+    match site.timeline.is_current(last.edition()) {
         true => ReadState::Current,
         false => ReadState::Older,
     }

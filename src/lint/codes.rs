@@ -58,6 +58,7 @@ pub const RULES: &[Rule] = &[
     rule("lint.ignored_delay", "a Crawl-delay for crawlers that do not follow it"),
     rule("lint.joined_groups", "names with a record between them share one group"),
     rule("lint.many_tag_lines", "the older robots tag has more lines than common clients take"),
+    rule("lint.misread", "some parsers misread the file in this place"),
     rule("lint.more_findings", "a note that counts the findings that are not listed"),
     rule("lint.no_pace", "a mode throttles crawlers for which no group sets a pace"),
     rule(

@@ -23,6 +23,7 @@ mod subject; // the rules of a site with their places
 // The lints of rules.
 mod duties; // named groups that drop what `*` disallows
 mod groups; // groups of one name, lines without effect
+mod misreadings; // what some parsers misread
 mod openings; // crawlers that a closed site lets in
 mod preferences; // permissions for closed paths
 mod rules; // rules that never decide
@@ -75,6 +76,7 @@ pub fn robots_txt(bytes: &[u8], catalogue: &Catalogue) -> Vec<Diagnostic> {
     about_rules(&subject, &mut findings);
     openings::lint(&subject, None, &mut findings);
     groups::lint_names(&subject, &mut findings);
+    misreadings::lint(&subject, &mut findings);
     subject.report_partial(Spot::default(), &mut findings);
     all.extend(findings.into_vec());
     all.sort_by_key(|one| (one.place.line, one.place.column));

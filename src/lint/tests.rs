@@ -306,6 +306,50 @@ fn groups_of_one_name() {
 }
 
 #[test]
+fn what_some_parsers_misread() {
+    for (fixture, place, words, near_miss) in [
+        (
+            "User-agent: Googlebot\nDisallow: /a\n\nUser-agent: Googlebot-Image\nDisallow: /b\n",
+            "Googlebot-Image",
+            "write the group of 'googlebot-image' first",
+            "User-agent: Googlebot-Image\nDisallow: /b\n\nUser-agent: Googlebot\nDisallow: /a\n",
+        ),
+        (
+            "User-agent: *\nDisallow: /\n\nUser-agent: bingbot\n",
+            "bingbot",
+            "robots-parser forget it",
+            "User-agent: *\nDisallow: /\n\nUser-agent: bingbot\nDisallow:\n",
+        ),
+        (
+            "User-agent: *\nAllow: /\nDisallow: /a/\n",
+            "/a/",
+            "take the first rule that matches: 'Allow: /' (line 2)",
+            "User-agent: *\nDisallow: /a/\nAllow: /b/\nAllow: /\n",
+        ),
+        (
+            "User-agent: *\nDisallow: /a\nAllow: /a\n",
+            "/a",
+            "'Allow' first of equally long ones",
+            "User-agent: *\nAllow: /a\nDisallow: /a\n",
+        ),
+        (
+            "User-agent: *\nDisallow: /%7ea\n",
+            "/%7ea",
+            "write '/~a'",
+            "User-agent: *\nDisallow: /~a\nDisallow: /%2F\n",
+        ),
+        (
+            "User-agent: *\nDisallow: /a$\n",
+            "/a$",
+            "has no wildcards",
+            "User-agent: *\nDisallow: /a$b\n",
+        ),
+    ] {
+        check(("lint.misread", Note), FILE, fixture, (place, words), near_miss);
+    }
+}
+
+#[test]
 fn names_and_records_without_effect() {
     check(
         ("lint.control_token", Note),

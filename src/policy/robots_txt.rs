@@ -119,7 +119,7 @@ pub(super) fn read(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> R
     if robots_txt.source == Source::Policy && !has_groups {
         warn_without_rules(at, findings);
     }
-    let size = robots_txt.file.to_string().len();
+    let size = robots::arrange(&robots_txt.file).file.to_string().len();
     if size > robots::LEAST_BYTES {
         let (size, limit) = (size.div_ceil(1024), robots::LEAST_BYTES / 1024);
         findings.refuse_as(

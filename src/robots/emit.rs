@@ -11,8 +11,8 @@
 //! - A record that would read as a line of the protocol is left out.
 //! - A group that names no crawler is left out with its rules, which would join the group above.
 //!
-//! A group without rules, except the last, gets an empty `Disallow`. It has no effect, and keeps
-//! the user-agent lines of the next group apart. Values from [`Rule::new`](super::Rule::new) and its
+//! A group without rules gets an empty `Disallow`. It has no effect, and keeps the user-agent lines
+//! of the next group apart. Many parsers forget a last group without it. Values from [`Rule::new`](super::Rule::new) and its
 //! siblings otherwise read back as they were, line numbers aside.
 
 use std::fmt;
@@ -37,11 +37,9 @@ impl fmt::Display for RobotsTxt {
             blocks.start(f)?;
             write_records(f, opening)?;
         }
-        let mut groups =
-            self.groups.iter().filter(|group| !group.user_agents.is_empty()).peekable();
-        while let Some(group) = groups.next() {
+        for group in self.groups.iter().filter(|group| !group.user_agents.is_empty()) {
             blocks.start(f)?;
-            write_group(f, group, groups.peek().is_none())?;
+            write_group(f, group)?;
         }
         if !closing.is_empty() {
             blocks.start(f)?;
@@ -67,7 +65,7 @@ pub(super) fn closes(record: &Record) -> bool {
     record.is_global() && !record.name.eq_ignore_ascii_case("license")
 }
 
-fn write_group(f: &mut fmt::Formatter<'_>, group: &Group, last: bool) -> fmt::Result {
+fn write_group(f: &mut fmt::Formatter<'_>, group: &Group) -> fmt::Result {
     write_comment(f, &group.comment)?;
     for user_agent in &group.user_agents {
         writeln!(f, "User-agent: {}", name(&user_agent.name))?;
@@ -75,7 +73,7 @@ fn write_group(f: &mut fmt::Formatter<'_>, group: &Group, last: bool) -> fmt::Re
     for rule in &group.rules {
         write_line(f, rule.directive.field_name(), &normal::ascii(rule.pattern.as_bytes()))?;
     }
-    if group.rules.is_empty() && !last {
+    if group.rules.is_empty() {
         write_line(f, "Disallow", "")?;
     }
     write_records(f, &group.records)

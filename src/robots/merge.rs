@@ -77,24 +77,15 @@ pub enum Side {
 /// # Errors
 /// `robots.merged_too_long`: the file would be longer than [`LEAST_BYTES`] (§2.5).
 pub fn merge(base: &RobotsTxt, own: &RobotsTxt, overriding: &[bool]) -> Result<Merged, Diagnostic> {
-    let sides = Sides {
-        base,
-        own,
-        overriding,
-        base_index: GroupIndex::new(&base.groups),
-        own_index: GroupIndex::new(&own.groups),
-    };
-    let blocks = sides.blocks();
-    let mut room = Room(LEAST_BYTES);
-    let mut merged = Merged { file: sides.frame(), sources: Vec::new() };
-    for Block { parts, user_agents } in blocks {
-        let (group, sources) = sides.group(parts, user_agents, &mut room)?;
-        merged.file.groups.push(group);
-        merged.sources.push(sources);
-    }
-    // The sum so far was a lower bound. The exact length is cheap now that the file is bounded.
-    Room(LEAST_BYTES).take(merged.file.to_string().len())?;
-    Ok(merged)
+    let sides = Sides::new(base, own, overriding);
+    sides.merged(sides.frame())
+}
+
+/// `file` with one group for each crawler.
+pub(super) fn joined(file: &RobotsTxt) -> Result<Merged, Diagnostic> {
+    let (header, records) = (file.header.clone(), file.records.clone());
+    let frame = RobotsTxt { header, records, groups: Vec::new() };
+    Sides::new(&RobotsTxt::default(), file, &[]).merged(frame)
 }
 
 /// The groups that a crawler obeys in both files.
@@ -119,7 +110,26 @@ struct Sides<'a> {
     own_index: GroupIndex,
 }
 
-impl Sides<'_> {
+impl<'a> Sides<'a> {
+    fn new(base: &'a RobotsTxt, own: &'a RobotsTxt, overriding: &'a [bool]) -> Self {
+        let index = |file: &RobotsTxt| GroupIndex::new(&file.groups);
+        Self { base, own, overriding, base_index: index(base), own_index: index(own) }
+    }
+
+    /// The merged file with this frame.
+    fn merged(&self, file: RobotsTxt) -> Result<Merged, Diagnostic> {
+        let mut room = Room(LEAST_BYTES);
+        let mut merged = Merged { file, sources: Vec::new() };
+        for Block { parts, user_agents } in self.blocks() {
+            let (group, sources) = self.group(parts, user_agents, &mut room)?;
+            merged.file.groups.push(group);
+            merged.sources.push(sources);
+        }
+        // The sum so far was a lower bound. The exact length is cheap now that the file is bounded.
+        Room(LEAST_BYTES).take(merged.file.to_string().len())?;
+        Ok(merged)
+    }
+
     /// The groups for `*`.
     fn star(&self) -> Parts {
         self.join(self.own_index.star(), self.base_index.star())

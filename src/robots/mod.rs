@@ -97,8 +97,10 @@
 //! The order is: the comment at the head, records outside groups, the groups with their comment,
 //! user-agent lines, rules and records, then `Sitemap` and similar records. An empty line separates
 //! blocks. `License` comes before the groups. Patterns are printable ASCII. The written file reads
-//! back as the same value, with three exceptions: line numbers, the empty `Disallow` that separates a
-//! group without rules from the next, and a record of the whole site inside a group.
+//! back as the same value, with three exceptions: line numbers, the empty `Disallow` of a group
+//! without rules, and a record of the whole site inside a group.
+//!
+//! [`arrange`] brings groups and rules into the order that most parsers read as the RFC does.
 //!
 //! # Two files
 //!
@@ -141,12 +143,14 @@ mod verdict; // The answer and the rule that decided.
 mod windows; // The rules with wildcards, as an index.
 
 // Two files and more.
+mod arrange; // A file in the arrangement that most parsers read.
 mod merge; // One file made of two.
 mod overlap; // The rules that a file shares with older ones.
 
 #[cfg(test)]
 mod tests;
 
+pub use arrange::{arrange, normal_text};
 pub use evasion::{MAX_FORMS, MAX_OCTETS, Reading};
 pub use group_index::{GroupIndex, GroupList};
 pub use inclusion::Sample;

@@ -1,5 +1,6 @@
 //! The room as a whole: the examples of the RFC, and names and forms beyond it.
 
+mod arrange;
 mod emit;
 mod inclusion;
 mod intent;

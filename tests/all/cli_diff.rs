@@ -77,7 +77,7 @@ fn policies_are_compared_with_their_actions() {
             "what": "disallowed",
             "before": { "verdict": "allow", "directive": null, "pattern": null, "line": null },
             "after": {
-                "verdict": "disallow", "directive": "disallow", "pattern": "/", "line": 8,
+                "verdict": "disallow", "directive": "disallow", "pattern": "/", "line": 5,
                 "action": "block",
             },
             "example": "/",

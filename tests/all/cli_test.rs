@@ -70,8 +70,8 @@ fn the_exit_code_and_the_lines_are_for_ci() {
         "beadle.yaml:13:5: FAILED: search may read all
     request      bingbot https://www.example.com/private/x
     expect       expected allow, found disallow
-    line         expected 3, found 5
-    rule         disallow /private/ (robots.txt line 5)
+    line         expected 3, found 8
+    rule         disallow /private/ (robots.txt line 8)
 beadle.yaml: 3 tests, 1 failed
 "
     );
@@ -92,11 +92,11 @@ beadle.yaml: 3 tests, 1 failed
             "found": {
                 "expect": "disallow",
                 "action": "block",
-                "line": 5,
+                "line": 8,
                 "reason": "robots.disallow",
                 "robots_tag": "",
                 "x_robots_tag": "",
-                "rule": { "directive": "disallow", "pattern": "/private/", "line": 5 },
+                "rule": { "directive": "disallow", "pattern": "/private/", "line": 8 },
             },
             "place": "beadle.yaml:13:5",
         })

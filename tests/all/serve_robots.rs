@@ -22,13 +22,13 @@ const BLOCKING: &str = "
 ";
 
 const FILE: &str = "\
+User-agent: BadBot
+Disallow: /
+
 User-agent: *
 Allow: /admin/help
 Disallow: /admin/
 Crawl-delay: 5
-
-User-agent: BadBot
-Disallow: /
 ";
 
 fn start(origin: &Origin) -> Beadle {

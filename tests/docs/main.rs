@@ -19,6 +19,7 @@ mod hardening; // each row of bad input has its test
 mod kubernetes; // the manifests of `examples/kubernetes`
 mod links; // every link leads somewhere, every page is in the summary
 mod page; // pages and their blocks
+mod parsers; // the table of parsers of robots.txt
 mod picture; // the demo, recorded
 mod policy; // the policy reference is complete
 mod records; // the tables of records and metrics are complete

@@ -297,7 +297,7 @@ fn is_worth_keeping_of_two(site: Option<&Site>, older: &Entry, newer: &Entry) ->
 
 /// Whether a fetch is of the edition in force or an equivalent one.
 fn is_current(site: &Site, entry: &Entry) -> bool {
-    site.timeline.may_know_current(&KnownEditions::Of(vec![entry.edition()]))
+    site.timeline.is_current(entry.edition())
 }
 
 /// The names under which a crawler may fetch the file.

@@ -2,8 +2,11 @@
 
 use bytes::Bytes;
 
-use super::world::World;
-use crate::{diagnostic::Severity, robots::OriginFile};
+use super::world::{Message, World};
+use crate::{
+    diagnostic::Severity,
+    robots::{self, OriginFile},
+};
 
 const GPTBOT: &str = "GPTBot/1.2";
 const AMAZONBOT: &str = "Amazonbot/0.1";
@@ -124,6 +127,22 @@ fn rfc9309_2_4_a_change_at_the_origin_gives_grace_like_one_of_the_policy() {
         assert_eq!(world.status("/new/x", AMAZONBOT), 200);
         let source = if has.is_empty() { "origin" } else { "merge" };
         assert_eq!(world.in_force.rulebook.sites()[0].source.as_str(), source);
+    }
+}
+
+#[test]
+fn the_same_rules_in_another_order_cost_no_crawler_its_reading() {
+    let theirs = "User-agent: GPTBot\nDisallow: /a/\nDisallow: /%7eb/x\n\n\
+        User-agent: *\nDisallow: /\n\nUser-agent: gptbot\nAllow: /a/b\n";
+    let arranged = robots::arrange(&robots::parse(theirs.as_bytes()).0).file.to_string();
+    let mut world = world(AS_IT_IS, file(theirs));
+    let first = world.fetch_robots_txt(GPTBOT, "192.0.2.1");
+    for (text, state) in [(arranged.clone(), "current"), (arranged + "Disallow: /new\n", "older")] {
+        world.fetch_from_origin(file(text));
+        let record = world.violation_of(&Message::get("/a/x").user_agent(GPTBOT).from("192.0.2.1"));
+        assert_ne!(record.robots.edition.as_str(), first);
+        assert_eq!(record.robots_read.state.as_str(), state);
+        assert_eq!(record.robots_read.edition.as_ref().map(|id| id.as_str()), Some(&*first));
     }
 }
 

@@ -109,7 +109,7 @@ fn rules_come_once_and_empty_ones_stay() {
         "User-agent: A\n",
         "User-agent: B\nDisallow:\n",
         &[],
-        "\nUser-agent: B\nDisallow:\n\nUser-agent: A\n",
+        "\nUser-agent: B\nDisallow:\n\nUser-agent: A\nDisallow:\n",
     );
 }
 

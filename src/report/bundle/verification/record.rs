@@ -58,7 +58,7 @@ pub(super) fn judge(bench: &Bench<'_>, record: &Violation) -> Vec<Finding> {
         found.push(not_recomputed(TOO_SOON));
         return found;
     }
-    check_reading(record, &mut found);
+    check_reading(bench, edition, record, &mut found);
     let period = period(bench, record, &mut found);
     if record.robots.group.is_empty() && record.reason == Reason::Impostor.as_str() {
         found.push(not_recomputed(FALSE_NAME));
@@ -108,12 +108,21 @@ fn check_frame(bench: &Bench<'_>, record: &Violation, found: &mut Vec<Finding>) 
     }
 }
 
-/// Whether the word for what the crawler had read fits.
-fn check_reading(record: &Violation, found: &mut Vec<Finding>) {
+/// Whether the word for what the crawler had read fits. Earlier versions called an edition with the
+/// same rules an older one.
+fn check_reading(
+    bench: &Bench<'_>,
+    edition: &Edition,
+    record: &Violation,
+    found: &mut Vec<Finding>,
+) {
     let read = &record.robots_read;
+    let has_rules =
+        |id| bench.edition(&record.site, id).is_some_and(|had| had.is_equivalent(edition));
     let state = match &read.edition {
         None => ReadState::Never,
-        Some(edition) if *edition == record.robots.edition => ReadState::Current,
+        Some(id) if *id == record.robots.edition => ReadState::Current,
+        Some(id) if read.state == ReadState::Current && has_rules(id) => ReadState::Current,
         Some(_) => ReadState::Older,
     };
     if read.state != state {
