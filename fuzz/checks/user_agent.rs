@@ -19,7 +19,7 @@ pub(crate) fn holds_for(octets: &[u8]) {
     match claim.class() {
         Class::Browser | Class::None => assert!(claim.is_empty()),
         Class::Crawler | Class::UserTriggered => assert!(!claim.is_empty()),
-        Class::Automation => {}
+        Class::Automation | Class::App => {}
     }
     let keys: Vec<String> = claim.tokens().map(|name| name.as_str().to_ascii_lowercase()).collect();
     for (index, name) in claim.tokens().enumerate() {

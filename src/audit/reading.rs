@@ -49,9 +49,6 @@ pub struct VerdictRow {
     pub rule: Option<String>,
 }
 
-/// Every class: RFC 9309 §2.2.1 binds each crawler by `*`.
-const ALL: [Class; 4] = [Class::Crawler, Class::UserTriggered, Class::Automation, Class::None];
-
 impl Audit {
     /// Reads the answers for the crawler `token`.
     pub fn of(catalogue: &Catalogue, token: &ProductToken, site: &Site, page: &Page) -> Self {
@@ -61,7 +58,8 @@ impl Audit {
             Some(crawler) => Name::Known(crawler),
             None => Name::Declared(token.as_str()),
         };
-        let scope = enforce::group_for(&matcher, &ALL, name);
+        // RFC 9309 §2.2.1 binds each crawler by `*`.
+        let scope = enforce::group_for(&matcher, &Class::ALL, name);
         let target = Target::of_url(page.url.as_bytes());
         let verdict = scope.map(|scope| matcher.verdict_letter(scope, &target));
         // RFC 9309 §2.3.1.4: while the file can't be reached, everything is disallowed.

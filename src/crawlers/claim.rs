@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Serialize, Serializer, ser::SerializeSeq};
 
-use super::{class::Class, crawler::Crawler, entry::Kind, name::Name};
+use super::{class::Class, crawler::Crawler, entry::Kind, name::Name, purpose::Purpose};
 
 /// The claim of one request. Borrows from the catalogue, the site's names and the User-Agent; its
 /// tokens are distinct and in order of appearance.
@@ -110,9 +110,24 @@ impl<'a> Claim<'a> {
         self.truncated = true;
     }
 
+    /// Whether all tokens so far, if any, are names of apps and their HTTP stacks.
+    pub(super) fn has_apps_only(&self) -> bool {
+        self.tokens().all(|name| name.known().is_some_and(|known| known.kind() == Kind::App))
+    }
+
+    /// Drops the tokens of crawlers whose operators publish apps under the same name.
+    pub(super) fn drop_names_of_apps(&mut self) {
+        self.keep(|name| {
+            let purpose = name.known().map(Crawler::purpose);
+            !matches!(purpose, Some(Purpose::Feed | Purpose::Preview))
+        });
+        self.found = self.length;
+        self.names.iter_mut().skip(self.length).for_each(|name| *name = None);
+    }
+
     /// Orders the names that were found and sets the class. A crawler's name displaces a library's,
-    /// and a borrower's name comes before the borrowed one. `fallback` is the class of a client
-    /// without tokens.
+    /// so does an app's, and a borrower's name comes before the borrowed one. `fallback` is the class
+    /// of a client without tokens.
     pub(super) fn settle(&mut self, fallback: Class) {
         if self.length == 0 {
             self.class = fallback;
@@ -120,6 +135,8 @@ impl<'a> Claim<'a> {
         }
         if self.tokens().any(Name::is_crawler) {
             self.keep(Name::is_crawler);
+        } else if self.tokens().any(Name::is_app) {
+            self.keep(Name::is_app);
         }
         let borrower = self.tokens().position(|name| name.known().is_some_and(Crawler::borrows));
         if let Some(at) = borrower.filter(|&at| at > 0)
@@ -144,6 +161,8 @@ impl<'a> Claim<'a> {
             Class::Crawler
         } else if has(&[Kind::UserTriggered]) {
             Class::UserTriggered
+        } else if self.has_apps_only() {
+            Class::App
         } else {
             Class::Automation
         }

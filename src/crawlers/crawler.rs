@@ -44,6 +44,11 @@ impl Crawler {
         self.entry.kind
     }
 
+    /// Whether it is a program that many people run, or a service that sites use, and no crawler.
+    pub fn is_program(&self) -> bool {
+        matches!(self.entry.kind, Kind::Automation | Kind::App)
+    }
+
     /// The page that describes it, if known.
     pub fn documentation(&self) -> Option<&str> {
         self.entry.documentation.as_deref()

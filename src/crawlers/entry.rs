@@ -108,10 +108,13 @@ pub enum Kind {
     Crawler,
     /// A person who requests this page now.
     UserTriggered,
-    /// A general program (`curl`, a library, a headless browser), or a service that a site uses
-    /// (webhooks, health checks). It does not crawl, and a crawler's name in the same User-Agent
+    /// A tool that fetches pages in number (`curl`, a crawling library, a headless browser), or a
+    /// service that a site uses (webhooks, health checks). A crawler's name in the same User-Agent
     /// displaces it.
     Automation,
+    /// An app, a client of an API, or the HTTP stack of apps (`okhttp`). A crawler's name in the same
+    /// User-Agent displaces it.
+    App,
     /// No request: the token stands in robots.txt only and controls the use of another crawler's
     /// copies. No honest client sends it.
     Control,

@@ -12,7 +12,7 @@
 //! words, name_table        a text as words; names that are looked up by word
 //! site_names, patterns     names of a site's groups; crawlers without a name of their own
 //! user_agent               User-Agent -> claim
-//! self_description, product_name   an unlisted client's own words
+//! self_description, product_name, systems   an unlisted client's own words
 //! claim, name, class       the result: tokens and the class of client
 //! recent                   a cache of claims
 //! referrers                hosts from which operators send people
@@ -42,6 +42,7 @@ mod shared_domains;
 mod site_names;
 mod standing;
 mod stored_claim;
+mod systems;
 mod table_id;
 mod user_agent;
 mod words;

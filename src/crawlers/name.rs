@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 
 use crate::product_token::ProductToken;
 
-use super::{crawler::Crawler, entry::Kind};
+use super::{crawler::Crawler, entry::Kind, purpose::Purpose};
 
 /// One product token that a User-Agent carries.
 #[derive(Clone, Copy)]
@@ -39,7 +39,14 @@ impl<'a> Name<'a> {
 
     /// Whether the name identifies a crawler, and not only the program that it runs.
     pub(super) fn is_crawler(self) -> bool {
-        self.known().is_none_or(|crawler| crawler.kind() != Kind::Automation)
+        !self.known().is_some_and(Crawler::is_program)
+    }
+
+    /// Whether the name is an app's own, and not only that of the HTTP stack in it.
+    pub(super) fn is_app(self) -> bool {
+        self.known().is_some_and(|known| {
+            known.kind() == Kind::App && known.purpose() != Purpose::HttpLibrary
+        })
     }
 
     pub(super) fn is_same(self, other: Self) -> bool {

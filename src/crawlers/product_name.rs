@@ -1,5 +1,7 @@
 //! The name of a product in a User-Agent, of one word or several: `Some Crawler/1.0`.
 
+use crate::product_token::ProductToken;
+
 use super::{
     site_names::is_findable,
     words::{Word, extent, is_inner, is_word},
@@ -7,8 +9,6 @@ use super::{
 
 /// The most words of a name; more are a sentence.
 const MAX_WORDS: usize = 4;
-/// The longest name, in octets.
-const MAX_LENGTH: usize = 64;
 /// The words that say what a program is.
 const KINDS_OF_BOTS: [&[u8]; 3] = [b"bot", b"crawler", b"spider"];
 
@@ -137,10 +137,15 @@ fn length_of_version(rest: &[u8]) -> usize {
     if has_version { 1 + rest.iter().skip(1).take_while(part).count() } else { 0 }
 }
 
+/// A name cut to the length that a group's name can have. It is still that of a bot.
+pub(super) fn bounded(name: &[u8]) -> &[u8] {
+    name.get(..ProductToken::MAX_LENGTH).unwrap_or(name)
+}
+
 /// The octets of a name if they can be one.
 fn named<'a>(name: &Word, text: &'a [u8]) -> Option<&'a [u8]> {
     let bytes = name.bytes(text);
-    let is_name = (3..=MAX_LENGTH).contains(&bytes.len())
+    let is_name = bytes.len() >= 3
         && bytes.iter().any(u8::is_ascii_alphabetic)
         && bytes.is_ascii()
         && !name.is_part(text);

@@ -3,14 +3,20 @@
 //! The rule is narrow. `*` binds a bot with a name, and it must never bind a person: `CUBOT`, `XBot
 //! Junior` and `Spider 8` are phones. A word counts as a bot's name in two cases:
 //!
-//! - It ends in `bot`, `crawler` or `spider` and stands as a product: `SomethingBot/1.0`, or alone
-//!   in a comment behind `compatible;`.
+//! - It ends in `bot`, `crawler` or `spider`, or has such a part (`SomeBot-Images`), and stands as a
+//!   product: `SomethingBot/1.0`, alone in a comment behind `compatible;`, or last behind a browser's
+//!   products. Only a phone or an in-app browser may have such a name.
 //! - It has a link as bots write it: it is the client's first product, not a browser's, or the link
 //!   has a `+` and stands right behind the name.
 //!
 //! A product's name may have several words: `Some Crawler/1.0`.
 
-use super::{class::Class, product_name, words::Word};
+use super::{
+    class::Class,
+    product_name,
+    systems::{Device, device, is_app_stack, is_renderer, is_system},
+    words::Word,
+};
 
 /// Notes of a scan that distinguish a browser from a bot that names itself.
 #[derive(Clone, Copy, Debug)]
@@ -31,8 +37,16 @@ pub(super) struct SelfDescription {
     comment: Option<Word>,
     /// The text names the engine or system of a browser.
     engine: bool,
-    /// Behind the bot's name, the text names a system of people's devices.
-    device: bool,
+    /// The text names the engine of a browser.
+    renderer: bool,
+    /// The text has the product of a browser: `Safari/537.36`.
+    browser: bool,
+    /// The bot's name stands behind the product of a browser.
+    behind_browser: bool,
+    /// The device of a person that the text names.
+    device: Device,
+    /// Behind the first word, the text names the HTTP stack of apps.
+    app_stack: bool,
     /// The text contains a product such as `Name/1`.
     product: bool,
     /// The place of the first link.
@@ -66,7 +80,11 @@ impl SelfDescription {
             says_compatible: false,
             comment: None,
             engine: false,
-            device: false,
+            renderer: false,
+            browser: false,
+            behind_browser: false,
+            device: Device::Unnamed,
+            app_stack: false,
             product: false,
             link: None,
             plus_link: false,
@@ -101,24 +119,29 @@ impl SelfDescription {
         self.product |= word.after(text) == Some(b'/');
         self.words += 1;
         match bytes.last().map(u8::to_ascii_lowercase) {
-            Some(b't' | b'r')
+            Some(b'e') if bytes.len() == 10 && bytes.eq_ignore_ascii_case(b"compatible") => {
+                self.says_compatible = true;
+                self.expects_name = word.after(text) == Some(b';');
+            }
+            Some(b'i' | b'x') if matches!(bytes, b"Safari" | b"Firefox") => self.browser = true,
+            Some(last)
                 if self.bot.is_none()
+                    && (matches!(last, b't' | b'r') || bytes.contains(&b'-'))
                     && is_bot_name(bytes)
                     && self.stands_as_product(word, text)
                     && !word.is_part(text) =>
             {
                 self.bot = Some(*word);
-            }
-            Some(b'e') if bytes.len() == 10 && bytes.eq_ignore_ascii_case(b"compatible") => {
-                self.says_compatible = true;
-                self.expects_name = word.after(text) == Some(b';');
+                self.behind_browser = self.browser;
             }
             _ => {}
         }
-        if !self.engine {
-            self.engine = is_engine(bytes);
+        if !self.renderer {
+            self.renderer = is_renderer(bytes);
+            self.engine |= self.renderer || is_system(bytes);
         }
-        self.device |= self.bot.is_some() && is_device(bytes);
+        self.app_stack |= self.words > 1 && is_app_stack(bytes);
+        self.device = self.device.max(device(bytes));
     }
 
     /// Notes a link. A client with a known name needs no other.
@@ -142,14 +165,24 @@ impl SelfDescription {
             .or_else(|| self.bot_of_words(text))
             .or_else(|| self.linked_name(text))
             .or_else(|| self.name_at_link(text))
+            .map(product_name::bounded)
             .and_then(|name| str::from_utf8(name).ok())
     }
 
-    /// Whether a bot's name is that of an app on a person's device. `iRobot/7.1 CFNetwork/…` and
-    /// `Mozilla/5.0 (iPhone; …) … Chatbot/3.1` are apps, unless they have a link.
+    /// Whether a bot's name is that of an app on a person's device, or of the device. `iRobot/7.1
+    /// CFNetwork/…` and `Mozilla/5.0 (iPhone; …) … Chatbot/3.1` are apps, unless they have a link.
     fn is_app(&self) -> bool {
-        let is_browser_like = self.form == Form::Mozilla && self.engine;
-        (is_browser_like || self.device) && self.link.is_none() && !self.says_compatible
+        let is_of_device = match self.device {
+            Device::Unnamed => false,
+            Device::Android => self.form == Form::Own || !self.behind_browser,
+            Device::OfApps => true,
+        };
+        is_of_device && self.link.is_none() && !self.says_compatible
+    }
+
+    /// Whether the client is an app that sends its own name before that of its HTTP stack.
+    pub(super) fn is_behind_app_stack(&self) -> bool {
+        self.form == Form::Own && self.app_stack
     }
 
     /// The product where a client names itself: the one behind `compatible;`, else the first.
@@ -210,9 +243,10 @@ impl SelfDescription {
             Form::Mozilla if self.engine => Class::Browser,
             Form::Mozilla if self.words <= 2 || self.says_compatible => Class::None,
             Form::Mozilla => Class::Browser,
-            Form::Own if self.engine => Class::Browser,
-            // An app or an old phone: `Name/1.0 …`, `Some Radio/27.5.0`.
-            Form::Own if self.product => Class::Browser,
+            // An old phone or a browser of its own: `Nokia6820/2.0 … Profile/MIDP-1.0`, `Opera/9.80 …`.
+            Form::Own if self.renderer => Class::Browser,
+            // An app: `Name/1.0 CFNetwork/…`, `Some Radio/27.5.0`.
+            Form::Own if self.engine || self.product => Class::App,
             Form::Own => Class::None,
         }
     }
@@ -233,13 +267,20 @@ impl SelfDescription {
         let is_compatible = self.compatible.is_some_and(|c| c.start == word.start)
             && matches!(after, None | Some(b';' | b')' | b'/' | b' '));
         let is_comment = word.before(text) == Some(b'(') && after == Some(b')');
-        has_version || is_comment || (is_whole && self.form == Form::Own) || is_compatible
+        let is_last = self.browser && matches!(after, None | Some(b';' | b')'));
+        has_version
+            || is_comment
+            || (is_whole && self.form == Form::Own)
+            || is_compatible
+            || is_last
     }
 }
 
-/// Whether a word ends like the name of a bot and has letters before the ending.
+/// Whether a word, or a part of it before a hyphen, ends like the name of a bot and has letters before
+/// the ending.
 fn is_bot_name(word: &[u8]) -> bool {
     const ENDINGS: [&[u8]; 3] = [b"bot", b"crawler", b"spider"];
+    const PARTS: [&[u8]; 6] = [b"Bot", b"Crawler", b"Spider", b"-bot", b"-crawler", b"-spider"];
     const EXCEPTIONS: [&[u8]; 2] = [b"cubot", b"robot"];
     let ends_in = |ending: &&[u8]| {
         word.len() > ending.len()
@@ -247,9 +288,12 @@ fn is_bot_name(word: &[u8]) -> bool {
                 .get(word.len() - ending.len()..)
                 .is_some_and(|end| end.eq_ignore_ascii_case(ending))
     };
+    let has_part = |part: &&[u8]| {
+        let before_hyphen = |at: &[u8]| at.strip_suffix(b"-").is_some_and(|at| at == *part);
+        word.get(1..).is_some_and(|rest| rest.windows(part.len() + 1).any(before_hyphen))
+    };
     word.len() >= 5
-        && word.len() <= 64
-        && ENDINGS.iter().any(ends_in)
+        && (ENDINGS.iter().any(ends_in) || PARTS.iter().any(has_part))
         && !EXCEPTIONS.iter().any(|name| word.eq_ignore_ascii_case(name))
 }
 
@@ -259,43 +303,4 @@ fn is_linked_product(first: &Word, text: &[u8]) -> bool {
     let window = rest.get(..64).unwrap_or(rest);
     matches!(first.after(text), Some(b'/' | b' ' | b';' | b'('))
         && window.windows(5).any(|at| at.eq_ignore_ascii_case(b"+http"))
-}
-
-/// Whether a word names a system of phones and tablets, or an HTTP library of their apps.
-fn is_device(word: &[u8]) -> bool {
-    matches!(word, b"CFNetwork" | b"Darwin" | b"Dalvik" | b"iPhone" | b"iPad" | b"iOS" | b"Android")
-}
-
-/// Whether a word names the engine or system of browsers and apps.
-#[inline]
-fn is_engine(word: &[u8]) -> bool {
-    matches!(
-        word,
-        b"MSIE"
-            | b"iPad"
-            | b"X11"
-            | b"iOS"
-            | b"KHTML"
-            | b"Gecko"
-            | b"Linux"
-            | b"Opera"
-            | b"UCWEB"
-            | b"Dalvik"
-            | b"Darwin"
-            | b"Presto"
-            | b"WebKit"
-            | b"iPhone"
-            | b"Android"
-            | b"Profile"
-            | b"Symbian"
-            | b"Trident"
-            | b"Windows"
-            | b"MIDP-1.0"
-            | b"MIDP-2.0"
-            | b"NetFront"
-            | b"CFNetwork"
-            | b"Macintosh"
-            | b"BlackBerry"
-            | b"AppleWebKit"
-    )
 }

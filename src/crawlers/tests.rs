@@ -46,6 +46,9 @@ pub(super) fn sample() -> Catalogue {
         { "product_token": "trendictionbot" },
         { "product_token": "Zao" },
         { "product_token": "curl", "kind": "automation", "match": "named" },
+        { "product_token": "okhttp", "kind": "app", "purpose": "http-library" },
+        { "product_token": "Brewer", "kind": "app", "purpose": "tool" },
+        { "product_token": "Overcaster", "purpose": "feed" },
         { "product_token": "libwww-perl", "kind": "automation", "phrases": ["LWP::Simple"] },
         { "product_token": "facebookexternalhit" },
         { "product_token": "line-poker", "borrows": ["facebookexternalhit"] },
@@ -170,9 +173,9 @@ fn ambiguous_names_count_only_in_their_places() {
         ("Tumblr/14.0.835", "crawler", &["Tumblr"]),
         ("Tumblr/14.0 A", "crawler", &["Tumblr"]),
         ("Tumblr/14.0/i", "crawler", &["Tumblr"]),
-        ("Tumblr/14.0/+", "browser", &[]),
-        ("Tumblr/14.0 (iPhone; iOS 17)", "browser", &[]),
-        ("Tumblr/14.0 iPhone_OS/12.1", "browser", &[]),
+        ("Tumblr/14.0/+", "app", &[]),
+        ("Tumblr/14.0 (iPhone; iOS 17)", "app", &[]),
+        ("Tumblr/14.0 iPhone_OS/12.1", "app", &[]),
         ("Mozilla/5.0 (iPhone) Mobile/15E148 [Pinterest/iOS]", "browser", &[]),
         ("Pinterest/0.2 (+https://www.pinterest.com/bot.html)", "crawler", &["Pinterestbot"]),
         ("Sogou Pic Spider/3.0", "crawler", &["Sogou"]),
@@ -244,7 +247,7 @@ fn a_name_for_robots_txt_alone_is_no_name_in_a_user_agent() {
     let catalogue = sample();
     let token = |name| catalogue.find(name).map(|c| c.product_token().as_str());
     assert_eq!(token("pinterest"), Some("Pinterestbot"));
-    check(b"Pinterest/12.3 CFNetwork/1408 Darwin/22.5.0", "browser", &[]);
+    check(b"Pinterest/12.3 CFNetwork/1408 Darwin/22.5.0", "app", &[]);
     check(b"Mozilla/5.0 (iPhone) Mobile/15E148 [Pinterest/iOS]", "browser", &[]);
 }
 
@@ -310,6 +313,58 @@ fn several_tokens_keep_their_order_and_displace_a_library() {
 }
 
 #[test]
+fn an_apps_own_name_comes_before_that_of_its_http_stack() {
+    for (user_agent, class, tokens) in [
+        ("okhttp/4.9.3", "app", &["okhttp"][..]),
+        ("SomeShop/5.2 okhttp/4.9.3", "app", &["okhttp"]),
+        ("Brewer/4.1 (Macintosh) curl/8.1.2", "app", &["Brewer"]),
+        ("curl/7.86.0 okhttp/4.9.3", "automation", &["curl", "okhttp"]),
+        // A bot stays one on any stack.
+        ("SomeBot/1.0 okhttp/4.9.1", "automation", &["SomeBot"]),
+        ("Something/1.0 (+https://example.org/bot) okhttp/4.9.1", "automation", &["Something"]),
+        ("GPTBot/1.0 okhttp/4.9.1", "crawler", &["GPTBot"]),
+        ("Overcaster/1.0 (+https://example.org/)", "crawler", &["Overcaster"]),
+    ] {
+        check(user_agent.as_bytes(), class, tokens);
+    }
+}
+
+#[test]
+fn a_bot_may_stand_behind_the_products_of_a_browser() {
+    const DESKTOP: &str = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 \
+                           (KHTML, like Gecko) Chrome/120.0.0.0 Safari/537.36";
+    for (rest, name) in [
+        (" SomeBot/1.0", "SomeBot"),
+        (" SomeCrawler", "SomeCrawler"),
+        ("; SomeBot", "SomeBot"),
+        (" (SomeBot)", "SomeBot"),
+        (" SomeBot-Images/1.1", "SomeBot-Images"),
+        (" some-crawler-eu/1.1", "some-crawler-eu"),
+    ] {
+        check(format!("{DESKTOP}{rest}").as_bytes(), "automation", &[name]);
+    }
+    for user_agent in [
+        "Mozilla/5.0 (Linux; Android 6.0.1; Nexus 5X) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Mobile Safari/537.36 SomeBot/1.0",
+        "Mozilla/5.0 (X11; Linux x86_64; rv:109.0) Gecko/20100101 Firefox/118.0 SomeBot/3.1",
+        "Mozilla/5.0 (Windows NT 10.0) AppleWebKit/537.36 (KHTML, like Gecko; SomeBot/1.0) Chrome/120 Safari/537.36",
+        "SomeBot/1.0 (Windows NT 10.0)",
+    ] {
+        check(user_agent.as_bytes(), "automation", &["SomeBot"]);
+    }
+}
+
+#[test]
+fn a_long_name_is_cut_and_still_that_of_a_bot() {
+    let long = "x".repeat(200);
+    let name = long.get(..crate::product_token::ProductToken::MAX_LENGTH).expect("it is longer");
+    for user_agent in [format!("{long}Bot/1.0"), format!("{long}/1.0 (+https://example.org/bot)")] {
+        check(user_agent.as_bytes(), "automation", &[name]);
+    }
+    let longer_than_64 = format!("{}Bot", "x".repeat(64));
+    check(format!("{longer_than_64}/1.0").as_bytes(), "automation", &[&longer_than_64]);
+}
+
+#[test]
 fn an_unlisted_bot_has_the_name_that_it_gives_itself() {
     for (user_agent, name) in [
         ("SomethingBot/1.0 (+https://example.org/bot)", "SomethingBot"),
@@ -348,25 +403,38 @@ fn an_unlisted_bot_has_the_name_that_it_gives_itself() {
 #[test]
 fn phones_and_apps_are_not_bots() {
     for user_agent in [
-        "iRobot/7.1 CFNetwork/1408 Darwin/22.5.0",
         "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605 (KHTML, like Gecko) Mobile/15E148 Chatbot/3.1",
         "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/141.0.0.0 Safari/537.36",
         "Mozilla/5.0 (Linux; Android 8.1.0; CUBOT_X18_Plus) AppleWebKit/537.36 Safari/537.36",
         "Mozilla/5.0 (Linux; Android 8.1.0; CUBOT/1.0) AppleWebKit/537.36 Safari/537.36",
+        "Mozilla/5.0 (iPhone; CPU iPhone OS 17_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.1 Mobile/15E148 Safari/604.1 Chatbot/3.1",
+        "Mozilla/5.0 (Linux; Android 13; SM-G991B; wv) AppleWebKit/537.36 (KHTML, like Gecko) Version/4.0 Chrome/119.0.0.0 Mobile Safari/537.36 Chatbot/3.1",
+        "Mozilla/5.0 (Linux; Android 10; CUBOT-X20/1.0) AppleWebKit/537.36 Safari/537.36",
+        "Lynx/2.9.0dev.12 libwww-FM/2.14",
         "Mozilla/5.0 (Linux; Android 8.1.0; XBot Junior) AppleWebKit/537.36 Safari/537.36",
         "Mozilla/5.0 (Linux; Android 13; Spider 8) AppleWebKit/537.36 Safari/537.36",
         "Mozilla/4.0 (compatible; MSIE 8.0; Windows NT 6.1; Trident/4.0; SLCC2)",
         "Mozilla/4.0 (compatible; MSIE 7.0; Windows NT 5.1; http://example.org/)",
         "Opera/9.80 (Windows NT 6.1) Presto/2.12 Version/12.16",
-        "Dalvik/2.1.0 (Linux; U; Android 9; SM-G960F)",
-        "SomeApp/1.0 CFNetwork/978.0.7 Darwin/18.7.0",
-        "Some Reader/4.5 (http://www.example.org/; Microsoft Windows XP)",
         "Nokia6820/2.0 (4.83) Profile/MIDP-1.0",
-        "PodcastThing/v5 (+https://example.org/; Android podcast app)",
         "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/131.0.0.0 Safari/537.36 (+https://example.org)",
         "Mozilla/5.0 (Windows; U; Windows NT 5.1; en-US; +http://example.org) Gecko/20070725 Firefox/2.0",
     ] {
         check(user_agent.as_bytes(), "browser", &[]);
+    }
+    for user_agent in [
+        "iRobot/7.1 CFNetwork/1408 Darwin/22.5.0",
+        "Dalvik/2.1.0 (Linux; U; Android 9; SM-G960F)",
+        "SomeApp/1.0 CFNetwork/978.0.7 Darwin/18.7.0",
+        "Some Reader/4.5 (http://www.example.org/; Microsoft Windows XP)",
+        "PodcastThing/v5 (+https://example.org/; Android podcast app)",
+        "SomeShop/5.2.1 (iPhone; iOS 17.2; Scale/3.00)",
+        "Chatbot/3.1 (Linux; U; Android 12; de_DE; Pixel 6)",
+        "pip/23.3.1",
+        // The app of a feed reader, not its crawler.
+        "Overcaster/80 CFNetwork/1410.0.3 Darwin/22.6.0",
+    ] {
+        check(user_agent.as_bytes(), "app", &[]);
     }
     for user_agent in ["", "   ", "-", "()", "Mozilla/5.0", "Mozilla/5.0 (compatible)"] {
         check(user_agent.as_bytes(), "none", &[]);
@@ -551,7 +619,14 @@ proptest! {
         let (catalogue, site) = (sample(), SiteNames::default());
         let claim = catalogue.identify(&user_agent, &site);
         prop_assert!(claim.len() <= Claim::MAX_TOKENS);
-        prop_assert_eq!(claim.is_empty(), matches!(claim.class(), Class::Browser | Class::None));
+        match claim.class() {
+            Class::Browser | Class::None => prop_assert!(claim.is_empty()),
+            Class::Crawler | Class::UserTriggered | Class::Automation => {
+                prop_assert!(!claim.is_empty());
+            }
+            // A known app or stack has a token, another app has none.
+            Class::App => {}
+        }
     }
 
     #[test]

@@ -113,11 +113,21 @@ fn scan<'a>(
         scan.description.note(&word, text);
         scan.pass(&word, end);
     }
-    if claim.is_empty() && !had_names {
-        if let Some(name) = scan.description.bot_name(text) {
-            claim.add(Name::Declared(name));
-            return Class::Automation;
-        }
+    if had_names {
+        return Class::None;
+    }
+    if scan.description.is_behind_app_stack() {
+        claim.drop_names_of_apps();
+    }
+    // A bot that names itself is none the less a bot on the HTTP stack of apps.
+    if claim.has_apps_only()
+        && let Some(name) = scan.description.bot_name(text)
+        && (claim.is_empty() || catalogue.find(name).is_none())
+    {
+        claim.add(Name::Declared(name));
+        return Class::Automation;
+    }
+    if claim.is_empty() {
         if let Some(crawler) = scan.description.host(text).and_then(|host| catalogue.of_host(host))
         {
             claim.add(Name::Known(crawler));

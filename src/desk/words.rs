@@ -18,6 +18,7 @@ pub(super) fn class(name: &str) -> &'static str {
         one if one == Class::Crawler.as_str() => "crawlers",
         one if one == Class::UserTriggered.as_str() => "fetchers for people",
         one if one == Class::Automation.as_str() => "other programs",
+        one if one == Class::App.as_str() => "apps",
         one if one == Class::Browser.as_str() => "people",
         _ => "clients without a name",
     }

@@ -91,11 +91,12 @@ impl<'r, K: Knowledge> Court<'r, '_, K> {
         groups.map(move |group| self.judge(claimant, group, Binding::All, mode))
     }
 
-    /// Judges a client without a User-Agent, by `*` where that binds it.
-    pub(super) fn judge_nameless(&self) -> Decision<'r> {
+    /// Judges a client without a User-Agent, or an app without a token, by `*` where that binds its
+    /// class.
+    pub(super) fn judge_nameless(&self, class: Class) -> Decision<'r> {
         let mode = self.mode_for(None);
         let star = self.site.edition().matcher().star();
-        match star.filter(|_| self.site.enforcement.star_binds.contains(&Class::None)) {
+        match star.filter(|_| self.site.enforcement.star_binds.contains(&class)) {
             _ if mode.0 == Mode::Off => pass(Reason::Off, Standing::UNVERIFIABLE),
             Some(group) => self.judge(None, group, Binding::Star, mode),
             None => pass(Reason::Unbound, Standing::UNVERIFIABLE),

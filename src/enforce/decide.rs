@@ -45,7 +45,10 @@ pub fn decide<'r>(site: &'r Site, case: Case<'r, '_>, knowledge: &impl Knowledge
     });
     match strictest {
         Some(decision) => decision,
-        None if claim.class() == Class::None && case.is_nameless => court.judge_nameless(),
+        None if claim.class() == Class::None && case.is_nameless => {
+            court.judge_nameless(Class::None)
+        }
+        None if claim.class() == Class::App => court.judge_nameless(Class::App),
         None => pass(Reason::Unbound, Standing::UNVERIFIABLE),
     }
 }

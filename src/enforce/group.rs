@@ -45,6 +45,7 @@ pub fn is_bound_by_star(star_binds: &[Class], name: Name<'_>) -> bool {
         Kind::Crawler | Kind::Control => Class::Crawler,
         Kind::UserTriggered => Class::UserTriggered,
         Kind::Automation => Class::Automation,
+        Kind::App => Class::App,
     };
     star_binds.contains(&class) && !crawler.ignores_star()
 }

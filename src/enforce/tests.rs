@@ -313,6 +313,40 @@ fn the_policy_sets_the_classes_that_the_star_binds() {
 }
 
 #[test]
+fn the_star_binds_apps_only_where_the_policy_says_so() {
+    let (usual, strict) = (rulebook("{ mode: log }"), rulebook("{ star_binds: [app] }"));
+    for (user_agent, expected) in [
+        ("okhttp/4.9.3", "log robots.disallow okhttp"),
+        ("Microsoft-WebDAV-MiniRedir/10.0", "log robots.disallow Microsoft-WebDAV-MiniRedir"),
+        // An app without a name of the catalogue.
+        ("FeedApp/1.2 CFNetwork/1408 Darwin/22.5.0", "log robots.disallow -"),
+    ] {
+        let expected = [(&usual, "pass robots.unbound -"), (&strict, expected)];
+        for (rulebook, expected) in expected {
+            assert_eq!(decided(rulebook, user_agent, "/private/x"), expected, "{user_agent}");
+        }
+    }
+    for user_agent in ["Scrapy/2.11", "curl/8.5", "SomeBot/1.0 okhttp/4.9.3"] {
+        let (usual, strict) =
+            (decided(&usual, user_agent, "/private/x"), decided(&strict, user_agent, "/private/x"));
+        assert!(usual.starts_with("log robots.disallow "), "{user_agent}: {usual}");
+        assert_eq!(strict, "pass robots.unbound -", "{user_agent}");
+    }
+}
+
+#[test]
+fn a_group_that_names_the_http_stack_of_apps_binds_it() {
+    let text = "sites: [{ hosts: [a.example], origin: \"http://127.0.0.1:1\", robots_txt: \
+                { groups: [{ user_agents: [okhttp], disallow: [/api/] }] } }]";
+    let policy: Policy = text.parse().expect("a valid policy");
+    let rulebook = Rulebook::compile(&policy, Timestamp::UNIX_EPOCH, None);
+    for user_agent in ["okhttp/4.9.3", "SomeShop/5.2 okhttp/4.9.3", "SomeBot/1.0 okhttp/4.9.3"] {
+        let found = decided(&rulebook, user_agent, "/api/x");
+        assert_eq!(found, "log robots.disallow okhttp", "{user_agent}");
+    }
+}
+
+#[test]
 fn a_rule_has_its_source() {
     let rulebook = rulebook("{ mode: log }");
     let (_, site) = rulebook.site(Some("a.example")).expect("the only site");

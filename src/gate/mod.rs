@@ -21,7 +21,7 @@ use ipnet::IpNet;
 
 use crate::{
     conduct::{self, Conduct, Fetches, Weighed},
-    crawlers::{Class, Outcome},
+    crawlers::Outcome,
     enforce::{Action, Decision, Judgement, Moment, Reason, TagFields},
     metrics::Metrics,
     policy::{AccessFormat, Policy},
@@ -310,7 +310,7 @@ impl Gate {
             return;
         }
         let (site, now) = (visit.site.name.as_str(), visit.now());
-        if visit.claim.class() != Class::Browser {
+        if !visit.is_of_person(decision) {
             return self.sink.count(now, &series::of_passed(visit, decision));
         }
         self.sink.count_person(&visit.served.people, site, now);
@@ -321,7 +321,7 @@ impl Gate {
 
     /// Counts a request by the name that was judged, else by the first one. Browsers have none.
     fn count_crawler(&self, visit: &Visit<'_>, decision: &Decision<'_>) {
-        if visit.claim.class() != Class::Browser {
+        if !visit.is_of_person(decision) {
             let judged = decision.judgement.and_then(|judgement| judgement.name);
             let label = conduct::label(judged.or_else(|| visit.claim.primary()));
             let counted = (decision.standing.outcome, decision.action);

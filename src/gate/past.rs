@@ -2,7 +2,7 @@
 
 use crate::{
     conduct::{Network, Weighed},
-    crawlers::{Class, Outcome},
+    crawlers::Outcome,
     enforce::{Action, Judgement, Moment, Reason},
     violations::{SeriesKey, Violation},
 };
@@ -13,9 +13,7 @@ use super::{Gate, Refusal, Request, broken::Broken, series, visit::Visit};
 pub struct Past<'a> {
     /// The site's number in the rulebook.
     pub site: usize,
-    /// The class of the client.
-    pub class: Class,
-    /// What is counted about it; `None` for a browser that breaks no rule.
+    /// What is counted about it; `None` for a person's request that breaks no rule.
     pub counted: Option<Counted<'a>>,
 }
 
@@ -44,10 +42,10 @@ struct Material<'a> {
 }
 
 impl Past<'_> {
-    /// Whether the client is a person: a browser that no rule is about. So are its other requests to
-    /// this site.
-    pub fn is_person(&self) -> bool {
-        self.class == Class::Browser && self.counted.is_none()
+    /// Whether the client is a person: a browser or an unknown app that no rule is about. So are its
+    /// other requests to this site.
+    pub const fn is_person(&self) -> bool {
+        self.counted.is_none()
     }
 }
 
@@ -96,7 +94,7 @@ impl Gate {
         let decision = &weighed.decision;
         let (action, reason) = (decision.action, decision.reason);
         let (outcome, network) = (decision.standing.outcome, visit.network());
-        let (site, class) = (visit.number, visit.claim.class());
+        let site = visit.number;
         if let (Some(judgement), Action::Log | Action::Throttle | Action::Block) =
             (&decision.judgement, action)
         {
@@ -105,12 +103,12 @@ impl Gate {
             let (visit, weighed, broken) = (&visit, &weighed, &broken);
             let record = Some(Material { gate: self, visit, weighed, judgement, broken });
             let counted = Some(Counted { key, action, reason, outcome, network, record });
-            return Ok(Some(take(Past { site, class, counted })));
+            return Ok(Some(take(Past { site, counted })));
         }
         if reason == Reason::RobotsTxt {
             self.note_fetch(&visit);
         }
-        let counted = (class != Class::Browser).then(|| Counted {
+        let counted = (!visit.is_of_person(decision)).then(|| Counted {
             key: series::of_passed(&visit, decision),
             action,
             reason,
@@ -118,6 +116,6 @@ impl Gate {
             network,
             record: None,
         });
-        Ok(Some(take(Past { site, class, counted })))
+        Ok(Some(take(Past { site, counted })))
     }
 }

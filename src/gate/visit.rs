@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use crate::{
     conduct::{Conduct, Network, Reader, Readings, Sighting},
-    crawlers::{Claim, Crawler, Name, Outcome, Standing},
+    crawlers::{Claim, Class, Crawler, Name, Outcome, Standing},
     enforce::{self, Case, Decision, Knowledge, KnownEditions, Moment, Rung, Site},
     evidence::Sender,
     publication::{ServedSite, Snapshot},
@@ -90,6 +90,15 @@ impl<'a> Visit<'a> {
         let is_nameless = self.request.user_agents().all(enforce::is_blank);
         let case = Case { claim: &self.claim, is_nameless, target: &self.target };
         enforce::decide(self.site, case, self)
+    }
+
+    /// Whether the client is a person: a browser, or an app that no catalogue and no rule knows.
+    pub(super) fn is_of_person(&self, decision: &Decision<'_>) -> bool {
+        match self.claim.class() {
+            Class::Browser => true,
+            Class::App => self.claim.is_empty() && decision.judgement.is_none(),
+            _ => false,
+        }
     }
 
     /// The fetches of robots.txt that count for the client under a name.

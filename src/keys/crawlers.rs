@@ -42,7 +42,7 @@ pub static CRAWLER: Section = Section {
         },
         Key {
             name: "kind",
-            shape: Shape::Choice(&["crawler", "user-triggered", "automation", "control"]),
+            shape: Shape::Choice(&["crawler", "user-triggered", "automation", "app", "control"]),
             absent: Absent::Value("crawler"),
             meaning: "decides which groups bind it",
         },

@@ -34,6 +34,7 @@ pub static ENFORCEMENT: Section = Section {
                 "crawler",
                 "user-triggered",
                 "automation",
+                "app",
                 "none",
             ])),
             absent: Absent::Value("[crawler, automation, none]"),

@@ -31,8 +31,7 @@ pub(super) fn lint(
     };
     let open: Vec<&Crawler> = subject.catalogue.iter().filter(is_open).collect();
     // Services that a site orders are programs, not crawlers.
-    let ignores =
-        |crawler: &&&Crawler| crawler.ignores_star() && crawler.kind() != Kind::Automation;
+    let ignores = |crawler: &&&Crawler| crawler.ignores_star() && !crawler.is_program();
     let crawlers: Vec<String> = open
         .iter()
         .filter(ignores)

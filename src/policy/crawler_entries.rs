@@ -40,10 +40,11 @@ pub(super) fn read(
 }
 
 fn entry(at: &At<'_>, findings: &mut Findings) -> Option<Entry> {
-    const KINDS: [(&str, Kind); 4] = [
+    const KINDS: [(&str, Kind); 5] = [
         ("crawler", Kind::Crawler),
         ("user-triggered", Kind::UserTriggered),
         ("automation", Kind::Automation),
+        ("app", Kind::App),
         ("control", Kind::Control),
     ];
     let fields = at.fields(&keys::CRAWLER, findings)?;

@@ -66,7 +66,7 @@ const PACE_MODES: [(&str, PaceMode); 2] =
     [("log", PaceMode::Log), ("throttle", PaceMode::Throttle)];
 
 /// The classes that `*` binds by default: crawlers, automatic clients, and clients without a
-/// User-Agent. It never binds a browser.
+/// User-Agent. It never binds a browser, and by default no app.
 const STAR_BINDS: [Class; 3] = [Class::Crawler, Class::Automation, Class::None];
 
 impl Default for Enforcement {
@@ -176,10 +176,11 @@ fn warn_of_idle_impostors(enforcement: &Enforcement, fields: &Fields<'_>, findin
 }
 
 fn star_binds(at: &At<'_>, findings: &mut Findings) -> Vec<Class> {
-    const CLASSES: [(&str, Class); 4] = [
+    const CLASSES: [(&str, Class); 5] = [
         ("crawler", Class::Crawler),
         ("user-triggered", Class::UserTriggered),
         ("automation", Class::Automation),
+        ("app", Class::App),
         ("none", Class::None),
     ];
     at.items(findings)

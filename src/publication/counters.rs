@@ -22,7 +22,7 @@ const ACTIONS: usize = Action::ALL.len();
 #[derive(Debug)]
 pub(super) struct Counters {
     /// By class and action.
-    requests: [[Counter; ACTIONS]; CLASSES.len()],
+    requests: [[Counter; ACTIONS]; Class::ALL.len()],
     /// In the order of [`STANDINGS`].
     claims: [Counter; KINDS],
     /// By product token. Swapped when a token comes for the first time: a site meets few of the
@@ -56,14 +56,11 @@ const STANDINGS: [Standing; KINDS] = {
     ]
 };
 
-const CLASSES: [Class; 5] =
-    [Class::Crawler, Class::UserTriggered, Class::Automation, Class::Browser, Class::None];
-
 impl Counters {
     /// The counters of the site with this name.
     pub(super) fn new(site: &str, metrics: &Metrics) -> Self {
         Self {
-            requests: CLASSES.map(|class| {
+            requests: Class::ALL.map(|class| {
                 Action::ALL.map(|action| metrics.requests(site, class.as_str(), action.as_str()))
             }),
             claims: STANDINGS.map(|Standing { outcome, evidence }| {
@@ -86,7 +83,7 @@ impl Counters {
 
     /// Counts a request.
     pub(super) fn count(&self, class: Class, action: Action) {
-        let at = CLASSES.iter().position(|other| *other == class).unwrap_or_default();
+        let at = Class::ALL.iter().position(|other| *other == class).unwrap_or_default();
         if let Some(counter) = self.requests.get(at).and_then(|row| row.get(action as usize)) {
             counter.inc();
         }

@@ -49,7 +49,7 @@ impl ReadState {
 pub struct Series {
     /// The site.
     pub site: Text,
-    /// The class of the client: `crawler`, `user-triggered`, `automation`, `none`.
+    /// The class of the client: `crawler`, `user-triggered`, `automation`, `app`, `none`.
     pub class: Text,
     /// The judged product token.
     pub product_token: Text,

@@ -25,10 +25,6 @@ use super::{
 /// where crawlers stop.
 const MAX_FILE: usize = 16 << 20;
 
-/// Every class of client. RFC 9309 §2.2.1 binds each crawler without a group of its own by `*`.
-const ALL_CLASSES: [Class; 5] =
-    [Class::Crawler, Class::UserTriggered, Class::Automation, Class::Browser, Class::None];
-
 /// The groups of a crawler in one file.
 #[derive(Debug, PartialEq, Eq)]
 struct Groups {
@@ -50,7 +46,8 @@ impl Groups {
         let named = if matcher.group(token).is_some() { declared } else { known };
         let star_binds = policy::Enforcement::default().star_binds;
         Self {
-            by_rfc: enforce::group_for(matcher, &ALL_CLASSES, named),
+            // RFC 9309 §2.2.1 binds each crawler without a group of its own by `*`.
+            by_rfc: enforce::group_for(matcher, &Class::ALL, named),
             at_proxy: enforce::group_for(matcher, &star_binds, known),
         }
     }

@@ -14,7 +14,7 @@ use crate::violations::{
 };
 
 /// The clients with their class and the name that counts.
-const CLIENTS: [(&str, &str, &str); 9] = [
+const CLIENTS: [(&str, &str, &str); 10] = [
     (GPTBOT, "crawler", "GPTBot"),
     (BINGBOT, "crawler", "bingbot"),
     (GOOGLEBOT, "crawler", "Googlebot"),
@@ -28,6 +28,8 @@ const CLIENTS: [(&str, &str, &str); 9] = [
     ),
     ("", "none", ""),
     (BROWSER, "browser", ""),
+    // An app that no catalogue knows is a person's.
+    ("FeedApp/1.2 CFNetwork/1408 Darwin/22.5.0", "app", ""),
 ];
 const INVENTED: &str = "Invented";
 
@@ -109,9 +111,10 @@ fn send(world: &World, random: &mut Random, naive: &mut Naive) {
     let folded = world.handles.sink.counts().folded;
     let response = world.send(&message);
     let (at, is_refused) = (hour(world.now()), response.status == 403);
-    naive.robots_txt += u64::from(target == "/robots.txt" && class != "browser");
+    let is_person = ["browser", "app"].contains(&class);
+    naive.robots_txt += u64::from(target == "/robots.txt" && !is_person);
     naive.folded += world.handles.sink.counts().folded - folded;
-    if class == "browser" {
+    if is_person {
         assert!(!is_refused);
         *naive.people.entry(at).or_default() += 1;
         let operator = referer.and_then(|(_, operator)| operator).filter(|_| is_get);
