@@ -79,6 +79,7 @@ mod cli_review; // reports over a span of time, and scorecards
 mod cli_store; // the database as a file
 mod cli_tags;
 mod cli_test; // the policy's own tests
+mod cli_traps; // mistakes that look right
 mod cli_violations;
 mod counts; // requests by hour
 mod demo; // an origin, the proxy and some crawlers on loopback
