@@ -4,10 +4,10 @@ use std::{collections::BTreeMap, io::Write};
 
 use crate::{
     audit::{Audit, Page, Site, document},
+    cli::report::screen,
     console::{
         exit::{Error, Exit},
         output::json,
-        screen::Screen,
         web,
     },
     escape,
@@ -19,8 +19,6 @@ use crate::{
 
 /// The largest page, in octets.
 const MAX_PAGE: usize = 4 << 20;
-/// The width of a text that goes to no terminal.
-const USUAL_WIDTH: usize = 100;
 
 /// Show what pages and their site tell a crawler
 ///
@@ -86,11 +84,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     match args.format {
         Format::Json => audits.iter().try_for_each(|audit| json(out, audit))?,
         Format::Html => write!(out, "{}", report::html(&document(&audits)))?,
-        Format::Text => {
-            let Screen { width, has_colours } = Screen::of_standard_output();
-            let screen = report::Screen { width: width.unwrap_or(USUAL_WIDTH), has_colours };
-            write!(out, "{}", report::text(&document(&audits), screen))?;
-        }
+        Format::Text => write!(out, "{}", report::text(&document(&audits), screen(None)))?,
     }
     let has_conflict = audits.iter().any(|audit| !audit.conflicts.is_empty());
     Ok(if has_conflict { Exit::Findings } else { Exit::Fine })

@@ -15,7 +15,7 @@ use crate::{
         screen::Screen,
     },
     diagnostic::{Diagnostic, Severity, Shown, SourceText, Style, github, sarif},
-    lint, policy, publication, robots, trial,
+    lint, policy, publication, robots, tls, trial,
 };
 
 /// Check a policy, or any robots.txt, without starting a server
@@ -92,11 +92,11 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
     if args.format == Format::Text {
         let name = source.file();
+        let found = [(errors, "error"), (warnings, "warning")].into_iter().filter(|one| one.0 > 0);
+        let found: String = found.map(|(n, kind)| format!(", {}", counted(n, kind))).collect();
         match content {
-            Some(content) if warnings > 0 => {
-                writeln!(out, "{name}: {content}, {}", counted(warnings, "warning"))?;
-            }
-            Some(content) => writeln!(out, "{name}: {content}")?,
+            Some(content) if found.is_empty() => writeln!(out, "{name}: fine, {content}")?,
+            Some(content) => writeln!(out, "{name}: {content}{found}")?,
             None => writeln!(out, "{name}: {}, not usable", counted(errors, "error"))?,
         }
     }
@@ -117,13 +117,14 @@ fn check_policy(config: &ConfigFile) -> Result<Checked, Error> {
     let lints = looked_at.map(lint::policy).unwrap_or_default();
     findings.extend(lints.into_iter().map(|finding| finding.in_file(&name)));
     findings.extend(read.policy.iter().flat_map(|policy| trial::findings(policy, &name)));
+    let certificates = read.policy.iter().flat_map(|policy| tls::findings(policy, &read.bytes));
+    findings.extend(certificates.map(|finding| finding.in_file(&name)));
     // A finding about another file comes last.
     let first = findings.first().and_then(|first| first.place.file.clone());
     findings.sort_by_key(|one| {
         (one.place.file != first, one.place.line.unwrap_or(u32::MAX), one.place.column)
     });
-    let content =
-        read.policy.map(|policy| format!("fine, {}", counted(policy.sites.len(), "site")));
+    let content = read.policy.map(|policy| counted(policy.sites.len(), "site"));
     Ok(Checked { name, bytes: read.bytes, findings, content })
 }
 

@@ -15,7 +15,7 @@ use super::{
     over_time::OverTime,
     sheet::sheet,
     span::{Days, SpanLink},
-    time::day,
+    time::exact,
     words,
 };
 use crate::{
@@ -58,6 +58,8 @@ struct Page {
     sites: Vec<Choice>,
     figures: Option<Part>,
     over_time: Option<OverTime>,
+    /// What is wrong with the filter.
+    faults: Vec<String>,
     parts: Vec<Part>,
     places: Vec<PlacesPart>,
     violations: String,
@@ -102,6 +104,7 @@ struct Fact {
 
 /// The answers of the database.
 struct Answers {
+    faults: Vec<String>,
     score: score::Answers,
     times: Vec<Counted>,
     rules: Vec<Counted>,
@@ -154,6 +157,9 @@ fn answers(
             Err(Refusal::Store(error)) => return Err(error),
         },
     };
+    let mut faults = Vec::new();
+    let named = site.as_deref().map(|site| Names::from(rulebook).site(store, site));
+    let site = words::known(named, &mut faults)?.or(site);
     let question = Question {
         site: site.clone(),
         product_token: Some(token.clone()),
@@ -164,6 +170,7 @@ fn answers(
         store.counted(&Question { by: by.to_vec(), only_violations, ..question.clone() })
     };
     Ok(Ok(Answers {
+        faults,
         times: counted(&[span.period(), Dimension::Action], false)?,
         rules: counted(&RULES_BY, true)?,
         paths: store.places(PlaceKind::Path, &question, ROWS)?,
@@ -188,7 +195,7 @@ fn scorecard<'a>(
     let token = score.product_token.as_str();
     let (has_name, site) = (!token.is_empty(), wanted.site.as_str());
     let recorded = if has_name { token } else { Violation::NAMELESS };
-    let (document, since) = (document(score), day(score.span.from));
+    let (document, since) = (document(score), exact(score.span.from));
     let has_requests = score.now.all.requests > 0;
     let mut sections = document.sections.into_iter();
     let figures = sections.next().filter(|_| has_requests).map(part);
@@ -205,6 +212,7 @@ fn scorecard<'a>(
         figures,
         over_time: has_requests.then(|| OverTime::of(&score.axis, &answers.times)),
         parts: rest.map(part).collect(),
+        faults: answers.faults.clone(),
         places: places(answers, recorded, site, &since),
         violations: link::violations(&own(&[
             ("crawler", recorded),

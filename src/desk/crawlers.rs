@@ -14,14 +14,17 @@ use super::{
     frame::{Frame, ask, condition, html, live},
     link,
     span::{Days, SpanLink},
-    time::day,
+    time::exact,
+    words::known,
 };
 use crate::{
     admin::View,
     crawlers::Purpose,
+    escape::shown,
     report::{
         number::{grouped, share},
         review::{Answers, CrawlerRow, Review},
+        terms::Names,
     },
     violations::Claimant,
 };
@@ -46,6 +49,7 @@ pub(super) struct Wanted {
 struct Page {
     frame: Frame,
     lead: Vec<String>,
+    faults: Vec<String>,
     spans: Vec<SpanLink>,
     days: String,
     sort: &'static str,
@@ -134,11 +138,18 @@ pub(super) async fn page(State(view): State<View>, Query(wanted): Query<Wanted>)
     let days = Days::wanted(&wanted.days);
     let span = days.until((view.now)());
     let site = condition(&wanted.site);
-    let answers = match ask(&view, move |store| Answers::of(store, span, site)).await {
+    let published = live.handles.published.load_full();
+    let rulebook = std::sync::Arc::clone(&published.rulebook);
+    let asked = ask(&view, move |store| {
+        let mut faults = Vec::new();
+        let named = site.as_deref().map(|site| Names::from(&*rulebook).site(store, site));
+        let site = known(named, &mut faults)?.or(site);
+        Ok((Answers::of(store, span, site)?, faults))
+    });
+    let (answers, mut faults) = match asked.await {
         Ok(answers) => answers,
         Err(notice) => return notice,
     };
-    let published = live.handles.published.load();
     let sites = published.rulebook.sites().iter().map(|site| site.name.as_str());
     let review = Review::of(&answers, published.rulebook.catalogue());
     let here: Vec<_> = review.crawlers.iter().filter(|row| row.now.all.requests > 0).collect();
@@ -151,9 +162,11 @@ pub(super) async fn page(State(view): State<View>, Query(wanted): Query<Wanted>)
             rows.sort_by_cached_key(|row| (row.product_token.to_ascii_lowercase(), row.claimant))
         }
     }
+    faults.extend(wanted.unknown_purpose());
     let page = Page {
         frame: Frame::new(&view, "/crawlers"),
         lead: review.lead(),
+        faults,
         spans: days.links(|days| Wanted { days: days.to_owned(), ..wanted.clone() }.link()),
         sort: order.key,
         sites: choices(sites, &wanted.site, "all sites"),
@@ -174,6 +187,13 @@ impl Wanted {
         let Self { days, site, purpose, sort } = self;
         let conditions = [("days", days), ("site", site), ("purpose", purpose), ("sort", sort)];
         link::with_query("/crawlers", &conditions.map(|(name, value)| (name, value.as_str())))
+    }
+
+    /// What is wrong with the purpose.
+    fn unknown_purpose(&self) -> Option<String> {
+        let purpose = condition(&self.purpose)?.to_ascii_lowercase();
+        let is_known = purpose == UNKNOWN || Purpose::from_name(&purpose).is_some();
+        (!is_known).then(|| format!("No crawlers have the purpose '{}'.", shown(&purpose)))
     }
 
     fn takes(&self, row: &CrawlerRow<'_>) -> bool {
@@ -237,7 +257,7 @@ fn row(review: &Review<'_>, row: &CrawlerRow<'_>, wanted: &Wanted) -> Row {
         link: match row.claimant {
             Claimant::Crawler => link::crawler(row.product_token.as_str(), &conditions),
             Claimant::Impostor => {
-                link::impostors(&row.product_token, &wanted.site, &day(review.span.from))
+                link::impostors(&row.product_token, &wanted.site, &exact(review.span.from))
             }
         },
         name: row.name(),

@@ -13,12 +13,13 @@ use super::{
     link,
     time::second,
     violation::rule,
+    words::known,
 };
 use crate::{
     admin::View,
     escape,
-    report::number::count,
-    violations::{Claimant, FORM, Filter, Violation},
+    report::{number::count, terms::Names},
+    violations::{Claimant, FORM, Filter, Listing as Listed, REASONS, Violation},
 };
 
 /// The violations on a page.
@@ -78,8 +79,8 @@ pub(super) struct Row {
 }
 
 pub(super) async fn page(State(view): State<View>, Query(wanted): Query<Wanted>) -> Response {
-    let (filter, faults) = wanted.filter();
-    let listed = match ask(&view, move |store| store.query(&filter)).await {
+    let (filter, mut faults) = wanted.filter();
+    let listed = match wanted.listed(&view, filter, &mut faults).await {
         Ok(listed) => listed,
         Err(notice) => return notice,
     };
@@ -152,6 +153,18 @@ impl Wanted {
             }
             is_pattern
         });
+        let values = |choices: Vec<Choice>| choices.iter().map(|one| one.value).collect::<Vec<_>>();
+        for (kind, text, values) in [
+            ("action", &self.action, values(self.actions())),
+            ("choice of impostors", &self.impostors, values(self.impostors())),
+            ("reason", &self.reason, REASONS.into()),
+        ] {
+            if let Some(text) = condition(text).filter(|text| !values.contains(&text.as_str())) {
+                let (text, values) = (escape::shown(&text), values.join(", "));
+                let values = values.trim_start_matches(", ");
+                faults.push(format!("'{text}' is no {kind}: choose one of {values}."));
+            }
+        }
         let filter = Filter {
             site: condition(&self.site),
             product_token: condition(&self.crawler),
@@ -166,6 +179,34 @@ impl Wanted {
             ..Filter::default()
         };
         (filter, faults)
+    }
+
+    /// The records that the filter lists. A name that nobody knows is a fault.
+    pub(super) async fn listed(
+        &self,
+        view: &View,
+        filter: Filter,
+        faults: &mut Vec<String>,
+    ) -> Result<Listed, Response> {
+        let rulebook = view.live.get().map(|live| live.handles.published.load_full());
+        let (site, crawler, purpose) =
+            (condition(&self.site), condition(&self.crawler), condition(&self.purpose));
+        let asked = ask(view, move |store| {
+            let (mut filter, mut faults) = (filter, Vec::new());
+            if let Some(published) = &rulebook {
+                let names = Names::from(&*published.rulebook);
+                let site = site.map(|text| names.site(store, &text));
+                let crawler = crawler.map(|text| names.product_token(store, &text));
+                let purpose = purpose.map(|text| names.purpose(store, &text));
+                filter.site = known(site, &mut faults)?.or(filter.site);
+                filter.product_token = known(crawler, &mut faults)?.or(filter.product_token);
+                filter.purpose = known(purpose, &mut faults)?.or(filter.purpose);
+            }
+            Ok((faults, store.query(&filter)?))
+        });
+        let (unknown, listed) = asked.await?;
+        faults.extend(unknown);
+        Ok(listed)
     }
 
     /// The address of `path` with this filter and one parameter more.

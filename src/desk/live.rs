@@ -8,7 +8,7 @@ use axum::{
 };
 
 use super::{
-    frame::{Frame, ask, html},
+    frame::{Frame, html},
     listing::{Choice, Row, Wanted, row},
 };
 use crate::{admin::View, violations::Filter};
@@ -30,9 +30,9 @@ struct Page {
 }
 
 pub(super) async fn page(State(view): State<View>, Query(wanted): Query<Wanted>) -> Response {
-    let (filter, faults) = wanted.filter();
+    let (filter, mut faults) = wanted.filter();
     let filter = Filter { limit: Some(SHOWN), before_sequence: None, ..filter };
-    let listed = match ask(&view, move |store| store.query(&filter)).await {
+    let listed = match wanted.listed(&view, filter, &mut faults).await {
         Ok(listed) => listed,
         Err(notice) => return notice,
     };

@@ -14,7 +14,7 @@ use super::{
     link,
     over_time::OverTime,
     span::{Days, SpanLink},
-    time::day,
+    time::exact,
     words::class,
 };
 use crate::{
@@ -139,7 +139,7 @@ fn actions_over_time(store: &Store, span: Span) -> Result<Vec<Counted>, Error> {
 }
 
 fn counts(review: &Review<'_>, times: &[Counted], days: Days) -> Counts {
-    let (condition, since) = (days.condition(), day(review.span.from));
+    let (condition, since) = (days.condition(), exact(review.span.from));
     let here: Vec<_> = review.crawlers.iter().filter(|row| row.now.all.requests > 0).collect();
     Counts {
         lead: review.lead(),
@@ -237,7 +237,7 @@ fn highlights(review: &Review<'_>, days: &str) -> Vec<Group> {
 fn page_of(review: &Review<'_>, row: &CrawlerRow<'_>, days: &str) -> String {
     match row.claimant {
         Claimant::Crawler => link::crawler(row.product_token.as_str(), &[("days", days)]),
-        Claimant::Impostor => link::impostors(&row.product_token, "", &day(review.span.from)),
+        Claimant::Impostor => link::impostors(&row.product_token, "", &exact(review.span.from)),
     }
 }
 

@@ -7,7 +7,7 @@ pub(super) fn second(at: Timestamp) -> String {
     at.strftime("%F %H:%M:%S").to_string()
 }
 
-/// The day of a time: `2026-11-22`.
-pub(super) fn day(at: Timestamp) -> String {
-    at.strftime("%F").to_string()
+/// A time as the filter of violations reads it: `2026-11-22T10:00:00Z`.
+pub(super) fn exact(at: Timestamp) -> String {
+    at.strftime("%FT%H:%M:%SZ").to_string()
 }

@@ -2,7 +2,8 @@
 
 use crate::{
     crawlers::Class,
-    violations::{ReadState, RobotsRead},
+    report::terms::Refusal,
+    violations::{Error, ReadState, RobotsRead},
 };
 
 /// A message of an error as a sentence.
@@ -10,6 +11,20 @@ pub(super) fn sentence(message: &str) -> String {
     let mut letters = message.chars();
     let first = letters.next().map(|letter| letter.to_ascii_uppercase());
     first.into_iter().chain(letters).chain(['.']).collect()
+}
+
+/// The name that a filter means. One that nobody knows is a fault, as a sentence.
+pub(super) fn known(
+    name: Option<Result<String, Refusal>>,
+    faults: &mut Vec<String>,
+) -> Result<Option<String>, Error> {
+    match name {
+        Some(Ok(name)) => return Ok(Some(name)),
+        Some(Err(Refusal::Term(why))) => faults.push(sentence(&why)),
+        Some(Err(Refusal::Store(error))) => return Err(error),
+        None => {}
+    }
+    Ok(None)
 }
 
 /// The clients of a class, by its name.

@@ -230,6 +230,10 @@ impl Group {
         }
         lines.list("          ", "allow", &self.allow);
         lines.list("          ", "disallow", &self.disallow);
+        let has_rules = !(self.allow.is_empty() && self.disallow.is_empty());
+        if !has_rules && self.user_agents.iter().any(|item| item.text != "*") {
+            lines.add("          allow: [/]");
+        }
         if let Some(item) = &self.crawl_delay {
             lines.item(&format!("          crawl_delay: {}", item.text), item);
         }

@@ -91,4 +91,12 @@ impl Section {
     pub fn has(&self, name: &str) -> bool {
         self.keys.iter().any(|key| key.name == name)
     }
+
+    /// The sections of its keys, each with its key.
+    pub fn below(&self) -> impl Iterator<Item = (&'static str, &'static Self)> {
+        self.keys.iter().filter_map(|key| match key.shape {
+            Shape::Section(section) => Some((key.name, section)),
+            _ => None,
+        })
+    }
 }

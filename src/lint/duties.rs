@@ -2,7 +2,8 @@
 //!
 //! A group says something about a rule of `*` if one of its rules matches all of the same paths, or
 //! if it disallows a part of them. A group that opens everything in so many words is meant so, and
-//! so is a group beside a `*` that closes everything: it lists who may come.
+//! so is a group beside a `*` that closes everything: it lists who may come. A group without any rule
+//! says neither.
 
 use std::{collections::BTreeSet, fmt::Write};
 
@@ -42,10 +43,12 @@ pub(super) fn lint(subject: &Subject<'_>, findings: &mut Findings) {
             continue;
         }
         let disallows = own.iter().any(|one| is_disallow(&one));
-        let dropped = dropped(subject, &duties, &own);
+        let is_bare = is_bare(subject, scope);
+        let dropped = if is_bare { duties.clone() } else { dropped(subject, &duties, &own) };
         let names = names(subject, scope);
         if !dropped.is_empty() {
-            report(subject, at, &names, &dropped, disallows, findings);
+            let named = Named { at, names: &names, disallows, is_bare };
+            report(subject, &named, &dropped, findings);
         } else if subject.written == Written::Policy(Source::Merge) && !disallows && star.is_none()
         {
             report_origin(subject, at, &names, group, findings);
@@ -80,16 +83,20 @@ fn is_everything(pattern: &Pattern) -> bool {
     Pattern::new("/").is_ok_and(|all| pattern.includes(&all.sample()))
 }
 
-/// Whether a scope has neither rules nor other records, or allows everything by a rule.
+/// Whether a scope allows everything by a rule.
 fn opens_everything(subject: &Subject<'_>, scope: Scope, own: &[Ranked<'_>]) -> bool {
     let says_so =
         |one: &Ranked<'_>| one.rule.directive == Directive::Allow && is_everything(one.pattern);
-    let has_records = || groups(subject, scope).any(|(_, group)| !group.records.is_empty());
     let has_empty_rule = || {
         groups(subject, scope)
             .any(|(_, group)| group.rules.iter().any(|rule| rule.pattern.is_empty()))
     };
-    own.iter().any(says_so) || (own.is_empty() && (has_empty_rule() || !has_records()))
+    own.iter().any(says_so) || (own.is_empty() && has_empty_rule())
+}
+
+/// Whether a scope has neither rules nor other records.
+fn is_bare(subject: &Subject<'_>, scope: Scope) -> bool {
+    groups(subject, scope).all(|(_, group)| group.rules.is_empty() && group.records.is_empty())
 }
 
 /// The groups that a scope merges, with their numbers.
@@ -124,14 +131,22 @@ fn names(subject: &Subject<'_>, scope: Scope) -> (String, bool) {
     }
 }
 
+/// A group in a finding.
+struct Named<'n> {
+    at: Spot,
+    /// Its names, and whether they are several.
+    names: &'n (String, bool),
+    disallows: bool,
+    is_bare: bool,
+}
+
 fn report(
     subject: &Subject<'_>,
-    at: Spot,
-    (names, are_several): &(String, bool),
+    named: &Named<'_>,
     dropped: &[Ranked<'_>],
-    disallows: bool,
     findings: &mut Findings,
 ) {
+    let Named { at, names: (names, are_several), disallows, is_bare } = named;
     let mut listed = dropped.to_vec();
     listed.sort_by_key(|one| one.number);
     let quoted: Vec<String> =
@@ -141,13 +156,14 @@ fn report(
         let _ = write!(rules, " and {more} more"); // writing to a String cannot fail
     }
     let verb = if *are_several { "follow only their" } else { "follows only its" };
-    let message = format!("{names} {verb} own group, so these rules of '*' don't apply: {rules}");
+    let own = if *is_bare { "own group, which has no rules" } else { "own group" };
+    let message = format!("{names} {verb} {own}, so these rules of '*' don't apply: {rules}");
     // With rules of its own, the group is more likely meant as it is.
-    let severity = if disallows { Severity::Note } else { subject.severity() };
+    let severity = if *disallows { Severity::Note } else { subject.severity() };
     let patterns: Vec<String> =
         listed.iter().take(NAMED).map(|one| format!("\"{}\"", shown(&one.rule.text))).collect();
     let open = if subject.is_policy() { "'allow: [\"/\"]'" } else { "'Allow: /'" };
-    let help = match (listed.len() > NAMED, subject.is_policy()) {
+    let mut help = match (listed.len() > NAMED, subject.is_policy()) {
         (false, true) => {
             let patterns = patterns.join(", ");
             format!("add 'disallow: [{patterns}]' to the group, or {open} if it may fetch them")
@@ -159,8 +175,11 @@ fn report(
         ),
         (_, false) => format!("repeat the rules in the group, or add {open} if it may fetch them"),
     };
+    if *is_bare {
+        help.push_str("; without the group, '*' applies");
+    }
     let finding = Diagnostic::note("lint.dropped_rules", message).help(help);
-    findings.add(at, Diagnostic { severity, ..finding });
+    findings.add(*at, Diagnostic { severity, ..finding });
 }
 
 /// A group that replaces the origin's rules by none.

@@ -6,7 +6,7 @@ use crate::{
     crawlers::{Catalogue, Kind},
     diagnostic::Diagnostic,
     escape::shown,
-    policy::{Enforcement, Mode, Named, PaceMode},
+    policy::{Enforcement, Mode, Named, Override, PaceMode},
     product_token::ProductToken,
     robots::{Directive, Scope},
 };
@@ -17,6 +17,7 @@ pub(super) fn lint(subject: &Subject<'_>, enforcement: &Enforcement, findings: &
     let scopes = subject.matcher.distinct_scopes();
     lint_site(subject, enforcement, &scopes, findings);
     for one in &enforcement.overrides {
+        lint_star(&scopes, one, subject, findings);
         for named in &one.named {
             lint_named(subject, one.mode, named, findings);
         }
@@ -44,6 +45,16 @@ fn lint_site(
         let message = "blocks violations, but no group disallows anything";
         let help = "add 'disallow' to a group, for example 'disallow: [/private/]'";
         findings.add(enforcement.at, Diagnostic::warning("lint.idle_mode", message).help(help));
+    }
+}
+
+/// An override for all crawlers.
+fn lint_star(scopes: &[Scope], one: &Override, subject: &Subject<'_>, findings: &mut Findings) {
+    let has_rules = || scopes.iter().any(|scope| disallows(subject, *scope));
+    if let Some(at) = one.star.filter(|_| one.mode == Mode::Block && !has_rules()) {
+        let message = "blocks violations, but no group disallows anything";
+        let help = "add 'disallow' to a group, for example 'disallow: [/private/]'";
+        findings.add(at, Diagnostic::warning("lint.idle_mode", message).help(help));
     }
 }
 
@@ -97,16 +108,24 @@ fn lint_named(subject: &Subject<'_>, mode: Mode, named: &Named, findings: &mut F
     let who = who(tokens);
     let scopes = || tokens.iter().filter_map(|token| subject.scope_of(token));
     let is_paced = |scope: Scope| subject.matcher.is_paced(scope);
-    if !scopes().any(|scope| disallows(subject, scope) || is_paced(scope)) {
-        let mode = mode.as_str();
-        let message = format!("{who} restricted by no group, so 'mode: {mode}' has no effect");
-        findings.add(
-            *at,
-            Diagnostic::warning("lint.unrestricted_override", message).help(
+    let is_closed_out = scopes().any(|scope| disallows(subject, scope));
+    let is_restricted = is_closed_out || scopes().any(is_paced);
+    // A pace is never refused with 403, so it gives 'block' no effect.
+    if !is_restricted || (mode == Mode::Block && !is_closed_out) {
+        let (lacks, help) = match is_restricted {
+            true => {
+                ("kept from no path", "add 'disallow: [\"/\"]' to its group, or remove it here")
+            }
+            false => (
+                "restricted by no group",
                 "add a group for it under robots_txt.groups, for example with 'disallow: [\"/\"]', \
                  or remove it here",
             ),
-        );
+        };
+        let mode = mode.as_str();
+        let message = format!("{who} {lacks}, so 'mode: {mode}' has no effect");
+        let finding = Diagnostic::warning("lint.unrestricted_override", message).help(help);
+        findings.add(*at, finding);
     } else if mode == Mode::Throttle && !scopes().any(is_paced) {
         let message = format!("{who} throttled, but no group sets a pace for it");
         let help = "add 'crawl_delay: 5' to its group, or set 'mode: log'";

@@ -82,7 +82,7 @@ use Severity::{Note, Warning};
 fn regular_expressions_and_lists() {
     for (code, pattern, words, near_miss) in [
         ("policy.regex_pattern", "/(a|b)/", "write an entry for each: \"/a/\", \"/b/\"", "/(a)/"),
-        ("policy.regex_pattern", "'/x/.*\\.php$'", "write \"/x/*.php$\"", "/x/*.php$"),
+        ("policy.regex_pattern", "/x/.*/y", "write \"/x/*/y\"", "/x/*/y"),
         ("policy.list_pattern", "'/a, /b'", "write an entry for each: \"/a\", \"/b\"", "'/a,b'"),
         ("policy.list_pattern", "'/a /b'", "write an entry for each: \"/a\", \"/b\"", "'/a b'"),
     ] {
@@ -191,7 +191,6 @@ fn a_named_group_that_drops_what_star_disallows() {
         "{ user_agents: [bingbot], crawl_delay: 5, disallow: [/] }",
         "{ user_agents: [bingbot], crawl_delay: 5, allow: [/] }",
         "{ user_agents: [bingbot], crawl_delay: 5, allow: [/wp-admin/] }",
-        "{ user_agents: [bingbot] }",
         "{ user_agents: [bingbot], disallow: [/wp-admin/private/] }",
     ] {
         let fixture = with("{ user_agents: [bingbot], crawl_delay: 5 }");
@@ -205,6 +204,17 @@ fn a_named_group_that_drops_what_star_disallows() {
         ("bingbot", "'Disallow: /wp-admin/' (line 4)"),
         &with("{ user_agents: [bingbot], disallow: [/w] }"),
     );
+    // A group without any rule is more likely forgotten than meant, beside a closed `*`, too.
+    for star in [star, "{ user_agents: ['*'], disallow: [/] }"] {
+        let with = |group: &str| format!("{star}, {group}");
+        check(
+            (code, Warning),
+            GROUPS,
+            &with("{ user_agents: [bingbot] }"),
+            ("bingbot", "without the group, '*' applies"),
+            &with("{ user_agents: [bingbot], allow: [/] }"),
+        );
+    }
     // A group beside a `*` that closes everything lists who may come.
     let only = "{ user_agents: ['*'], disallow: [/] }, { user_agents: [bingbot], crawl_delay: 5 }";
     assert!(find(&of_groups(only), code).is_none());
@@ -426,6 +436,19 @@ fn modes_and_overrides_without_effect() {
             site(named, &block("CCBot")),
             ("CCBot", "CCBot is restricted by no group"),
             site(closed, &block("CCBot")),
+        ),
+        // A pace is never refused with 403.
+        (
+            "lint.unrestricted_override",
+            site(paced, &block("GPTBot")),
+            ("GPTBot", "GPTBot is kept from no path"),
+            site(paced, throttle),
+        ),
+        (
+            "lint.idle_mode",
+            site(paced, &block("'*'")),
+            ("'*'", "no group disallows anything"),
+            site(closed, &block("'*'")),
         ),
         (
             "lint.unrestricted_override",

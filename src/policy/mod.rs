@@ -41,6 +41,7 @@ pub use self::{
     server::{
         AccessFormat, AccessLog, Acme, Admin, CertificateFiles, DEFAULT_ACME_DIRECTORY,
         DEFAULT_ACME_FOLDER, DEFAULT_ADMIN, DEFAULT_LISTEN, Decide, Limits, Listener, Server, Tls,
+        certificate_places,
     },
     share::Share,
     sites::Site,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::{
-    crawlers::{Catalogue, Kind, Purpose, SiteNames, is_findable},
+    crawlers::{Catalogue, Crawler, Kind, Purpose, SiteNames, Status, is_findable},
     diagnostic::Diagnostic,
     escape::shown,
     keys,
@@ -174,9 +174,18 @@ impl<'c> Names<'c> {
             );
             return Some(token);
         }
-        let close = self.misspelling_of(name);
         let message = format!("no crawler named '{}' is known", shown(name));
         let own = "add it under 'crawlers' if it is your own";
+        if let Some(tokens) = self.tokens_of(name) {
+            let message = format!("{message}: it is an operator or a product");
+            findings.add(
+                at,
+                Diagnostic::warning("policy.unknown_crawler", message)
+                    .help(format!("write the names of its crawlers: {tokens} ({own})")),
+            );
+            return Some(token);
+        }
+        let close = self.misspelling_of(name);
         let finding = match close {
             Some(close) if self.strict => Diagnostic::error("policy.unknown_crawler", message)
                 .help(format!("did you mean '{close}'? ({own}, or set 'strict: false')")),
@@ -240,6 +249,39 @@ impl<'c> Names<'c> {
         let words: Vec<&str> = text.split_whitespace().collect();
         let is_known = |word: &&str| self.catalogue.find(word).is_some();
         (words.len() > 1 && words.iter().all(is_known)).then(|| words.join(", "))
+    }
+
+    /// The crawlers of the operator, or of the product, that has this name.
+    fn tokens_of(&self, name: &str) -> Option<String> {
+        const NAMED: usize = 8;
+        let name = name.trim().to_ascii_lowercase();
+        let crawlers = || self.catalogue.iter().filter(|one| one.status() == Status::Active);
+        let is_operators = |one: &&Crawler| {
+            let operator = one.operator().unwrap_or_default().to_ascii_lowercase();
+            let rest = operator.strip_prefix(&name);
+            rest.is_some_and(|rest| rest.is_empty() || rest == " ai" || rest == " inc.")
+        };
+        // `ClaudeBot` and `Claude-User` are of `Claude`, and `Clauden` is not.
+        let is_products = |one: &&Crawler| {
+            let token = one.product_token().key();
+            let rest = token.strip_prefix(&name).filter(|_| name.len() >= 4);
+            rest.is_some_and(|rest| rest.starts_with("bot") || rest.starts_with('-'))
+        };
+        let of = |is_meant: &dyn Fn(&&Crawler) -> bool| -> Vec<String> {
+            let mut crawlers: Vec<_> = crawlers().filter(is_meant).collect();
+            let is_main =
+                |one: &Crawler| one.product_token().key().strip_prefix(&name) == Some("bot");
+            crawlers.sort_by_key(|one| (!is_main(one), one.kind() != Kind::Crawler, one.purpose()));
+            crawlers.iter().map(|one| one.product_token().to_string()).collect()
+        };
+        let mut tokens = of(&is_operators);
+        if tokens.is_empty() {
+            tokens = of(&is_products);
+        }
+        let more = tokens.len().saturating_sub(NAMED);
+        tokens.truncate(NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        (!tokens.is_empty()).then(|| format!("{}{more}", tokens.join(", ")))
     }
 
     /// The known name of which `name` is a misspelling: by one edit, or two in a long name. Very

@@ -34,7 +34,11 @@ pub(super) fn read(at: &At<'_>, findings: &mut Findings) -> Option<Origin> {
     let text = at.text(findings)?;
     let parsed = parse(text);
     if let Err(help) = &parsed {
-        findings.refuse(at, format!("'{}' is not an origin", shown(text)), *help);
+        // Without its scheme, most people write an address.
+        let with_scheme = format!("http://{text}");
+        let is_bare = !text.contains("://") && parse(&with_scheme).is_ok();
+        let help = if is_bare { format!("write '{with_scheme}'") } else { (*help).to_owned() };
+        findings.refuse(at, format!("'{}' is not an origin", shown(text)), help);
     }
     parsed.ok()
 }
@@ -76,27 +80,4 @@ fn parse(text: &str) -> Result<Origin, &'static str> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_origin_is_scheme_host_and_port() {
-        let origin = |tls, host: &str, port| Ok(Origin { tls, host: host.to_owned(), port });
-        assert_eq!(parse("http://127.0.0.1:3000"), origin(false, "127.0.0.1", 3000));
-        assert_eq!(parse("https://App.Internal/"), origin(true, "app.internal", 443));
-        assert_eq!(parse("http://[::1]:80"), origin(false, "::1", 80));
-        for text in [
-            "127.0.0.1:3000",
-            "http://",
-            "http://a/b",
-            "http://u:p@a",
-            "http://a:0",
-            "http://a:x",
-            "http://a b",
-            "http://[::1",
-            "ftp://a",
-        ] {
-            assert!(parse(text).is_err(), "{text}");
-        }
-    }
-}
+mod tests;

@@ -22,6 +22,8 @@ pub struct Override {
     pub tokens: HashSet<ProductToken>,
     /// Whether it names `*`, every crawler.
     pub all: bool,
+    /// The place of that `*`.
+    pub star: Option<Spot>,
     /// The standings of a crawler in which it applies; empty is all of them.
     pub standings: Vec<Outcome>,
     /// The treatment of violations by these crawlers.
@@ -80,10 +82,10 @@ fn one_override(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> Opti
     let mode = fields
         .require("mode", "write off, log, throttle or block", findings)
         .and_then(|at| at.choice(&MODES, findings));
-    let (mut tokens, mut all, mut named) = (HashSet::new(), false, Vec::new());
+    let (mut tokens, mut star, mut named) = (HashSet::new(), None, Vec::new());
     for item in user_agents?.items(findings) {
         match names.select(&item, findings) {
-            Some(Selection::Star) => all = true,
+            Some(Selection::Star) => star = Some(Spot::from(&item)),
             Some(Selection::Tokens(selected)) => {
                 tokens.extend(selected.iter().cloned());
                 named.push(Named { at: Spot::from(&item), tokens: selected });
@@ -94,5 +96,5 @@ fn one_override(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> Opti
     let outcomes = Outcome::ALL.map(|outcome| (outcome.as_str(), outcome));
     let standings = fields.list("standing", findings);
     let standings = standings.iter().filter_map(|item| item.choice(&outcomes, findings)).collect();
-    Some(Override { tokens, all, standings, mode: mode?, named })
+    Some(Override { tokens, all: star.is_some(), star, standings, mode: mode?, named })
 }

@@ -17,8 +17,9 @@ pub(super) fn read<'t>(text: &'t str, at: &At<'_>, findings: &mut Findings) -> O
     }
     let begins = text.starts_with(['/', '*']);
     if let Some(intent) = robots::intent(text) {
-        // Some of these texts can't even be published.
-        let is_usable = begins && !text.contains(char::is_control);
+        // Some of these texts can't even be published, and no URL has a backslash.
+        let is_regex = matches!(intent, Intent::Regex(_)) && text.contains('\\');
+        let is_usable = begins && !text.contains(char::is_control) && !is_regex;
         let severity = if is_usable { Severity::Warning } else { Severity::Error };
         findings.add(at, Diagnostic { severity, ..meant(text, intent) });
         return is_usable.then_some(text);

@@ -15,6 +15,10 @@ use super::{
     yaml::{Key, Node, Value},
 };
 
+/// The shapes with a repair of their own.
+const A_LIST: &str = "a list";
+const A_MAPPING: &str = "a mapping of keys to values";
+
 /// A node and the path that leads to it.
 #[derive(Clone, Debug)]
 pub(super) struct At<'n> {
@@ -54,8 +58,19 @@ impl Findings {
         message: impl AsRef<str>,
         help: impl Into<String>,
     ) {
+        let help = match &at.node.value {
+            Value::Text(text) if has_variable(text) => {
+                "write the value itself: a policy has no variables".to_owned()
+            }
+            _ => help.into(),
+        };
         self.add(at, Diagnostic::error(code, message.as_ref()).help(help));
     }
+}
+
+/// Whether a text has the place of a variable, as a shell writes it.
+fn has_variable(text: &str) -> bool {
+    text.split_once("${").is_some_and(|(_, rest)| rest.contains('}'))
 }
 
 impl<'n> At<'n> {
@@ -71,7 +86,7 @@ impl<'n> At<'n> {
     ) -> Option<Fields<'n>> {
         let entries = self.entries(findings)?;
         for (key, _) in entries.iter().filter(|(key, _)| !section.has(&key.text)) {
-            findings.push(unknown_key(&self.path, key, &section.names()));
+            findings.push(unknown_key(&self.path, key, section));
         }
         Some(Fields { at: self.clone(), section, entries })
     }
@@ -81,7 +96,7 @@ impl<'n> At<'n> {
         match &self.node.value {
             Value::Map(entries) => Some(entries),
             other => {
-                self.mistyped("a mapping of keys to values", other, findings);
+                self.mistyped(A_MAPPING, other, findings);
                 None
             }
         }
@@ -111,7 +126,7 @@ impl<'n> At<'n> {
         match &self.node.value {
             Value::List(_) | Value::Text(_) | Value::Integer(_) => self.elements(),
             other => {
-                self.mistyped("a list", other, findings);
+                self.mistyped(A_LIST, other, findings);
                 Vec::new()
             }
         }
@@ -248,6 +263,18 @@ impl<'n> At<'n> {
             Value::Bool(_) | Value::Integer(_) | Value::Float(_) if expected == "text" => {
                 "put it in quotation marks".to_owned()
             }
+            Value::Null if self.path.ends_with(".disallow") => {
+                "write the paths; to allow everything, write 'allow: [\"/\"]' in its place"
+                    .to_owned()
+            }
+            Value::Null if expected == A_LIST => "write its items, or leave the key out".to_owned(),
+            Value::Text(text) if expected == A_MAPPING && self.path.ends_with(".robots_txt") => {
+                format!(
+                    "write 'source: origin' below it to publish the origin's file; 'beadle import {}' \
+                     writes the rules of a file as a policy",
+                    shown(text)
+                )
+            }
             Value::Null => "write a value, in quotation marks where it is '~'".to_owned(),
             Value::Map(entries) if expected == "text" => match entries.as_slice() {
                 [(key, _)] => format!("put it in quotation marks: '{}:…'", shown(&key.text)),
@@ -327,12 +354,17 @@ pub(super) fn duplicate<T, K: Eq + std::hash::Hash>(
     items.iter().find(|item| !seen.insert(key(item)))
 }
 
-fn unknown_key(path: &str, key: &Key, known: &[&str]) -> Diagnostic {
+fn unknown_key(path: &str, key: &Key, section: &Section) -> Diagnostic {
     let message = format!("unknown key '{}'", join(path, &key.text));
-    let help =
-        match closest(&key.text, known.iter().copied()).or_else(|| contained(&key.text, known)) {
+    let known = section.names();
+    let below = section.below().find(|(_, section)| section.has(&key.text));
+    let help = match (closest(&key.text, known.iter().copied()), below) {
+        (Some(name), _) => format!("did you mean '{name}'?"),
+        (None, Some((name, _))) => format!("it belongs into '{name}'"),
+        (None, None) => match contained(&key.text, &known) {
             Some(name) => format!("did you mean '{name}'?"),
             None => format!("the keys here are {}", known.join(", ")),
-        };
+        },
+    };
     Diagnostic::error("policy.unknown_key", message).at(key.line, key.column).help(help)
 }

@@ -94,7 +94,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Node, Diagnostic> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     serde_yaml::from_str_with_options::<Spanned<Content>>(text, options(POLICY_NODES))
         .map(node)
-        .map_err(|error| finding(&error))
+        .map_err(|error| finding(text, &error))
 }
 
 /// Reads a catalogue file into a typed value.
@@ -103,7 +103,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Node, Diagnostic> {
 /// One finding, with its place.
 pub(super) fn read_typed<T: DeserializeOwned>(text: &str) -> Result<T, Diagnostic> {
     serde_yaml::from_str_with_options(text, options(CATALOGUE_NODES))
-        .map_err(|error| finding(&error))
+        .map_err(|error| finding(text, &error))
 }
 
 /// 100,000 rules fit; a billion laughs do not.
@@ -139,9 +139,9 @@ fn budget(max_nodes: usize) -> Budget {
 }
 
 /// The crate's error as a finding: its message in the words of this room.
-fn finding(error: &Error) -> Diagnostic {
+fn finding(text: &str, error: &Error) -> Diagnostic {
     let error = error.without_snippet();
-    let (line, column) =
+    let (mut line, mut column) =
         error.location().map_or((0, 0), |at| (narrow(at.line()), narrow(at.column())));
     let (code, message, help) = match error {
         Error::DuplicateMappingKey { key, .. } => (
@@ -167,6 +167,10 @@ fn finding(error: &Error) -> Diagnostic {
                     "the file is nested too deep or expands to too much".to_owned(),
                     "write the values out instead of nesting lists or aliases",
                 )
+            } else if let Some(at) = indenting_tab(text, line).filter(|_| has_tab(&message)) {
+                (line, column) = at;
+                let message = "not valid YAML: the indentation has a tab".to_owned();
+                ("policy.not_yaml", message, "indent with spaces")
             } else {
                 ("policy.not_yaml", format!("not valid YAML: {message}"), repair(&message))
             }
@@ -175,9 +179,24 @@ fn finding(error: &Error) -> Diagnostic {
     Diagnostic::error(code, message).at(line, column).help(help)
 }
 
+/// Line and column of the first tab in an indentation, from a line on. The crate names the line before
+/// where a text may go on.
+fn indenting_tab(text: &str, from: u32) -> Option<(u32, u32)> {
+    let lines = (1..).zip(text.lines()).skip_while(|(number, _)| *number < from);
+    let mut tabs = lines.filter_map(|(number, line)| {
+        let at = line.find(|c: char| c != ' ')?;
+        line[at..].starts_with('\t').then(|| (number, narrow(at as u64 + 1)))
+    });
+    tabs.next()
+}
+
+fn has_tab(message: &str) -> bool {
+    message.split(|c: char| !c.is_alphanumeric()).any(|word| matches!(word, "tab" | "tabs"))
+}
+
 /// The repair for the most frequent syntax errors.
 fn repair(message: &str) -> &'static str {
-    if message.contains("tab") {
+    if has_tab(message) {
         "indent with spaces; YAML allows no tabs there"
     } else if message.contains("alias") {
         "quote a star: \"*\""
@@ -268,8 +287,12 @@ impl<'de> Visitor<'de> for ContentVisitor {
         let mut map = Vec::new();
         while let Some(key) = entries.next_key::<Spanned<String>>()? {
             let (line, column) = (narrow(key.referenced.line()), narrow(key.referenced.column()));
-            let value = entries.next_value::<Spanned<Content>>()?;
-            map.push((Key { text: key.value, line, column }, node(value)));
+            let mut value = node(entries.next_value::<Spanned<Content>>()?);
+            // What is not there has the place of its key, or a finding would show the next line.
+            if matches!(value.value, Value::Null) {
+                (value.line, value.column) = (line, column);
+            }
+            map.push((Key { text: key.value, line, column }, value));
         }
         Ok(Value::Map(map))
     }

@@ -263,7 +263,10 @@ impl Publisher {
         let now = clock.moment().now;
         if !matches!(outcome, Outcome::Refused(_)) {
             metrics.policy_accepted(now.as_second());
-            refused.store(None);
+            let was_refused = refused.swap(None).is_some();
+            if was_refused && *outcome == Outcome::Unchanged {
+                tracing::info!(policy, "policy accepted again: it is the one in force");
+            }
         }
         match outcome {
             Outcome::Applied => {

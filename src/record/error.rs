@@ -32,6 +32,8 @@ pub enum Obstacle {
     NoDatabase,
     /// Occurs when the database belongs to another program.
     Foreign,
+    /// Occurs when the database has no tables: its first start has not succeeded.
+    Empty,
     /// Occurs when a newer version of this program wrote it; holds that version's number.
     Newer(u32),
     /// Occurs when an older version of this program wrote it, and it is opened read-only.
@@ -92,6 +94,7 @@ impl Error {
             Obstacle::NoRegularFile => "store.no_regular_file",
             Obstacle::NoDatabase => "store.no_database",
             Obstacle::Foreign => "store.foreign",
+            Obstacle::Empty => "store.empty",
             Obstacle::Newer(_) => "store.newer",
             Obstacle::Older => "store.older",
             Obstacle::Corrupt(_) => "store.corrupt",
@@ -144,6 +147,11 @@ impl fmt::Display for Error {
             Obstacle::Foreign => {
                 write!(f, "'{path}' is the database of another program (name another file)")
             }
+            Obstacle::Empty => write!(
+                f,
+                "'{path}' has no tables yet ('beadle serve' creates them at its start: make room if the \
+                 disk is full, and see the log)"
+            ),
             Obstacle::Newer(version) => write!(
                 f,
                 "'{path}' was written by a newer version, as schema {version} (run that version, \

@@ -16,7 +16,7 @@ pub use self::{
     markdown::markdown,
     span::Span,
     tally::{Count, TALLIED_BY, Tally},
-    text::{Screen, text},
+    text::{Screen, UNCUT, text},
 };
 
 pub mod bundle; // the evidence of violations, as files that verify alone

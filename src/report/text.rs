@@ -14,10 +14,17 @@ const BAR: usize = 16;
 /// The fewest columns of names; where they have less, charts go.
 const LEAST_NAME: usize = 14;
 
+/// The width of a pipe or a file: nothing is cut.
+pub const UNCUT: usize = usize::MAX;
+/// The width of sentences there.
+const SENTENCE: usize = 80;
+/// The width up to which columns are aligned there: one long name is no reason to widen every line.
+const MOST_ALIGNED: usize = 48;
+
 /// The place where text is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Screen {
-    /// Its columns.
+    /// Its columns; [`UNCUT`] without a screen.
     pub width: usize,
     /// Whether it shows colours.
     pub has_colours: bool,
@@ -44,6 +51,7 @@ fn heading(out: &mut String, text: &str, screen: Screen) {
 
 /// A sentence, broken between words.
 fn paragraph(out: &mut String, sentence: &str, width: usize) {
+    let width = if width == UNCUT { SENTENCE } else { width };
     let mut column = 0;
     for word in sentence.split_whitespace() {
         let length = word.width();
@@ -81,10 +89,10 @@ fn push_table(out: &mut String, table: &Table, screen: Screen) {
     let headings: Vec<String> =
         table.columns.iter().map(|column| column.heading.to_string()).collect();
     if table.columns.iter().any(|column| !column.heading.is_empty()) {
-        push_row(out, table, &headings, &widths, false);
+        push_row(out, table, &headings, &widths, Screen { has_colours: false, ..screen });
     }
     for row in &rows {
-        push_row(out, table, row, &widths, screen.has_colours);
+        push_row(out, table, row, &widths, screen);
     }
     if table.more > 0 {
         out.push_str(&format!("  and {} more\n", super::number::grouped(table.more as u64)));
@@ -101,6 +109,9 @@ fn widths(table: &Table, rows: &[Vec<String>], screen: usize) -> Vec<Option<usiz
     };
     let mut wanted: Vec<Option<usize>> =
         (0..table.columns.len()).map(|at| Some(widest(at))).collect();
+    if screen == UNCUT {
+        return wanted.iter().map(|width| width.map(|width| width.min(MOST_ALIGNED))).collect();
+    }
     loop {
         let (widths, fits) = shrunk(table, &wanted, screen);
         let columns = wanted.iter_mut().zip(&table.columns).rev();
@@ -140,17 +151,17 @@ fn push_row(
     table: &Table,
     row: &[String],
     widths: &[Option<usize>],
-    has_colours: bool,
+    screen: Screen,
 ) {
     let mut line = String::new();
     for ((column, text), width) in table.columns.iter().zip(row).zip(widths) {
         let Some(width) = *width else { continue };
         line.push_str(&" ".repeat(GAP));
-        let text = cut(text, width);
+        let text = if screen.width == UNCUT { text.clone() } else { cut(text, width) };
         let space = " ".repeat(width.saturating_sub(text.width()));
         match column.kind {
             Kind::Number => line.push_str(&format!("{space}{text}")),
-            kind if kind.is_chart() && has_colours => {
+            kind if kind.is_chart() && screen.has_colours => {
                 line.push_str(&format!("\x1b[33m{text}\x1b[0m{space}"));
             }
             _ => line.push_str(&format!("{text}{space}")),
@@ -217,6 +228,11 @@ mod tests {
         assert_eq!(
             lines(&table([path, "1,234"]), 10),
             "  path            violations\n  /a/very/long/…       1,234\n"
+        );
+        let longer = path.repeat(3);
+        assert_eq!(
+            lines(&table([&longer, "1,234"]), UNCUT),
+            format!("  path{}violations\n  {longer}       1,234  ████████\n", " ".repeat(46)),
         );
     }
 

@@ -93,7 +93,7 @@ impl Service {
         inheritance: Inheritance,
         signals: &mut Signals,
     ) -> Result<Option<Self>, Error> {
-        let addresses: Vec<_> = policy.server.addresses().collect();
+        let addresses: Vec<_> = policy.server.addresses_by_key().collect();
         let metrics = Arc::new(Metrics::new());
         let sockets = Sockets::bind(&addresses, inheritance);
         let (mut sockets, certificates) = match (sockets, Certificates::read(&policy, &metrics)) {

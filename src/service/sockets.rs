@@ -55,7 +55,7 @@ impl Sockets {
     /// A finding for each address that can't be bound, and for each inherited socket without an
     /// address in the policy.
     pub(super) fn bind(
-        addresses: &[SocketAddr],
+        addresses: &[(&'static str, SocketAddr)],
         inheritance: Inheritance,
     ) -> Result<Self, Vec<Diagnostic>> {
         let (mut sockets, mut findings) = (Vec::new(), Vec::new());
@@ -66,11 +66,11 @@ impl Sockets {
                 Err(error) => findings.push(Diagnostic::error("server.listen", error.to_string())),
             }
         }
-        for &address in addresses {
+        for &(key, address) in addresses {
             let at = inherited.iter().position(|(inherited, _)| *inherited == address);
             match at.map_or_else(|| bound(address), |at| again(inherited.remove(at).1)) {
                 Ok(socket) => sockets.push((address, socket)),
-                Err(error) => findings.push(unusable(address, &error)),
+                Err(error) => findings.push(unusable(key, address, &error)),
             }
         }
         // Nothing would ever accept their connections.
@@ -105,7 +105,7 @@ fn again(socket: TcpListener) -> io::Result<TcpListener> {
     TcpSocket::from_std_stream(socket).listen(BACKLOG)?.into_std()
 }
 
-fn unusable(address: SocketAddr, error: &io::Error) -> Diagnostic {
+fn unusable(key: &'static str, address: SocketAddr, error: &io::Error) -> Diagnostic {
     let message = format!("can't listen on {address}: {error}");
     let help = match error.kind() {
         io::ErrorKind::AddrInUse => "stop the program that uses it, or choose another port",
@@ -114,7 +114,7 @@ fn unusable(address: SocketAddr, error: &io::Error) -> Diagnostic {
         }
         _ => "choose an address of this machine",
     };
-    Diagnostic::error("server.listen", message).help(help)
+    Diagnostic::error(key, message).help(help)
 }
 
 fn unclaimed(address: SocketAddr) -> Diagnostic {
@@ -138,8 +138,11 @@ mod tests {
     async fn an_inherited_socket_serves_its_address_and_the_others_are_bound() {
         let ((inherited, socket), (free, other)) = (free(), free());
         drop(other);
-        let mut sockets = Sockets::bind(&[free, inherited], Inheritance::of(vec![socket]))
-            .expect("both can be used");
+        let mut sockets = Sockets::bind(
+            &[("server.listen", free), ("server.admin", inherited)],
+            Inheritance::of(vec![socket]),
+        )
+        .expect("both can be used");
         for address in [inherited, free] {
             let socket = sockets.take(address).expect("it is there");
             assert_eq!(socket.local_addr().ok(), Some(address));
@@ -150,9 +153,10 @@ mod tests {
     #[tokio::test]
     async fn each_unusable_address_is_a_finding() {
         let ((taken, _socket), (unclaimed, inherited)) = (free(), free());
-        let findings = Sockets::bind(&[taken], Inheritance::of(vec![inherited]));
-        let messages: Vec<_> =
-            findings.expect_err("neither can be used").into_iter().map(|one| one.message).collect();
+        let findings = Sockets::bind(&[("server.admin", taken)], Inheritance::of(vec![inherited]));
+        let findings = findings.expect_err("neither can be used");
+        assert_eq!(findings[0].code, "server.admin", "the key that has the address");
+        let messages: Vec<_> = findings.into_iter().map(|one| one.message).collect();
         assert!(messages[0].starts_with(&format!("can't listen on {taken}: ")), "{messages:?}");
         assert!(messages[1].contains(&unclaimed.to_string()), "{messages:?}");
     }
@@ -161,7 +165,8 @@ mod tests {
     async fn a_socket_is_held_from_the_check_on() {
         let (address, socket) = free();
         drop(socket);
-        let _sockets = Sockets::bind(&[address], Inheritance::default()).expect("it is free");
+        let _sockets = Sockets::bind(&[("server.listen", address)], Inheritance::default())
+            .expect("it is free");
         assert!(TcpListener::bind(address).is_err());
     }
 }

@@ -1,7 +1,7 @@
 //! The logs and the sink of records, and what earlier runs left in the database.
 
 use std::{
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
     sync::Arc,
     time::Duration,
 };
@@ -113,13 +113,45 @@ fn target(log: &policy::Log) -> LogTarget {
     }
 }
 
-/// Creates the folder of a file beside the policy, such as `data/`. Another missing folder may be a
-/// typing error.
+/// Creates the folder of a file below that of the policy, such as `data/`. Another missing folder may be
+/// a typing error.
 fn create_folder(file: &Path, policy_file: &Path) -> Result<(), Error> {
     let beside = policy_file.parent().unwrap_or(policy_file);
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let is_ours = |folder: &&Path| folder.is_relative() || folder.starts_with(beside);
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir());
+    let is_ours = |folder: &&Path| {
+        let below = folder.strip_prefix(beside).unwrap_or_else(|_| Path::new("/"));
+        below.components().all(|part| matches!(part, Component::Normal(_)))
+    };
     let Some(folder) = folder.filter(is_ours) else { return Ok(()) };
     std::fs::create_dir_all(folder)
-        .map_err(|error| Error::Refused(format!("the folder of {}: {error}", file.display())))
+        .map_err(|error| Error::Refused(format!("the folder of {}: {error}", file.display())))?;
+    tracing::info!(folder = %folder.display(), "folder created beside the policy");
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_folder_below_that_of_the_policy_is_created() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let beside = folder.path().join("etc");
+        std::fs::create_dir(&beside).expect("ours");
+        let policy = beside.join("beadle.yaml");
+        for (file, is_created) in [
+            (beside.join("data/beadle.db"), true),
+            (beside.join("data/more/beadle.db"), true),
+            (beside.join("../elsewhere/beadle.db"), false),
+            (folder.path().join("var/beadle.db"), false),
+        ] {
+            create_folder(&file, &policy).expect("nothing is in the way");
+            let found = file.parent().is_some_and(Path::is_dir);
+            assert_eq!(found, is_created, "{}", file.display());
+        }
+        // A policy in the working directory has no folder of its own in its name.
+        let file = folder.path().join("typo/beadle.db");
+        create_folder(&file, Path::new("beadle.yaml")).expect("nothing is in the way");
+        assert!(!folder.path().join("typo").exists());
+    }
 }

@@ -14,7 +14,7 @@
 pub use self::{
     certificates::{Certificates, Presented, Trouble, Wanted},
     challenges::{Challenges, Open},
-    pair::Pair,
+    pair::{Pair, findings},
     table::Resolver,
 };
 

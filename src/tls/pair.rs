@@ -3,7 +3,7 @@
 use std::{
     fmt,
     fs::File,
-    io::Read,
+    io::{ErrorKind, Read},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -16,7 +16,11 @@ use rustls::{
 };
 use x509_parser::{certificate::X509Certificate, extensions::GeneralName};
 
-use crate::{diagnostic::Diagnostic, policy::CertificateFiles};
+use crate::{
+    diagnostic::Diagnostic,
+    escape,
+    policy::{self, CertificateFiles, Policy, Spot},
+};
 
 /// The largest PEM file, in octets.
 const MAX_PEM: u64 = 4 << 20;
@@ -40,7 +44,29 @@ pub(super) struct Fault {
     file: PathBuf,
     /// Whether the file is not there.
     pub(super) is_absent: bool,
+    /// Whether it is the file of the key.
+    is_of_key: bool,
+    /// Why the file can't be read; `None` if its content is wrong.
+    unread: Option<ErrorKind>,
     reason: String,
+}
+
+/// The reason against a key that belongs to another certificate.
+const MISMATCH: &str = "the key is not of this certificate";
+
+/// The findings about the certificate files of a policy with this text, as `beadle check` shows them.
+/// A missing file is a warning, or a note where not even its folder is there: the policy may be checked
+/// on another machine.
+pub fn findings(policy: &Policy, text: &[u8]) -> Vec<Diagnostic> {
+    let files = policy.server.listen.iter().filter_map(|one| one.tls.as_ref());
+    let files = files.flat_map(|tls| &tls.certificates);
+    let findings = files.zip(policy::certificate_places(text)).filter_map(|(files, at)| {
+        let fault = Pair::read(files).err()?;
+        let is_of_key = fault.is_of_key || fault.reason == MISMATCH;
+        let Spot { line, column } = if is_of_key { at.1 } else { at.0 };
+        Some(fault.finding_of_check().at(line, column))
+    });
+    findings.collect()
 }
 
 impl Pair {
@@ -65,7 +91,7 @@ impl Pair {
         let names = names(&parsed);
         let key = CertifiedKey::from_der(chain, key, &crypto::ring::default_provider());
         let key = key.map_err(|error| match error {
-            rustls::Error::InconsistentKeys(_) => "the key is not of this certificate".to_owned(),
+            rustls::Error::InconsistentKeys(_) => MISMATCH.to_owned(),
             other => other.to_string(),
         })?;
         Ok(Self { key: Arc::new(key), names, begins, ends })
@@ -73,20 +99,31 @@ impl Pair {
 
     /// Reads a pair from its files.
     pub(super) fn read(files: &CertificateFiles) -> Result<Self, Fault> {
-        let fault =
-            |file: &Path, reason: String| Fault { file: file.to_owned(), is_absent: false, reason };
-        let of = |file: &Path| {
+        let CertificateFiles { certificate, key } = files;
+        let fault = |is_of_key: bool, reason: String| Fault {
+            file: if is_of_key { key } else { certificate }.clone(),
+            is_absent: false,
+            is_of_key,
+            unread: None,
+            reason,
+        };
+        let of = |file: &Path, is_of_key| {
             pem(file).map_err(|error| Fault {
-                is_absent: error.kind() == std::io::ErrorKind::NotFound,
-                ..fault(file, error.to_string())
+                is_absent: error.kind() == ErrorKind::NotFound,
+                unread: Some(error.kind()),
+                ..fault(is_of_key, error.to_string())
             })
         };
-        let CertificateFiles { certificate, key } = files;
-        let texts = (of(certificate)?, of(key)?);
-        let key_of = private_key(&texts.1).map_err(|reason| fault(key, reason))?;
+        let texts = (of(certificate, false)?, of(key, true)?);
+        let key_of = private_key(&texts.1).map_err(|reason| {
+            let is_swapped = chain(&texts.1).is_ok() && private_key(&texts.0).is_ok();
+            let other = escape::path(certificate);
+            let swapped = || format!("{reason}: it is in '{other}', so the two names are swapped");
+            fault(true, if is_swapped { swapped() } else { reason.clone() })
+        })?;
         chain(&texts.0)
             .and_then(|chain| Self::new(chain, key_of))
-            .map_err(|reason| fault(certificate, reason))
+            .map_err(|reason| fault(false, reason))
     }
 
     /// The chain, the listener's own certificate first.
@@ -108,10 +145,26 @@ impl fmt::Display for Fault {
 }
 
 impl Fault {
+    const REPAIR: &str = "name PEM files of a certificate chain and its private key";
+
     /// The fault of a start.
     pub(super) fn finding(&self) -> Diagnostic {
-        Diagnostic::error("server.tls", self.to_string())
-            .help("name PEM files of a certificate chain and its private key")
+        Diagnostic::error("server.tls", self.to_string()).help(Self::REPAIR)
+    }
+
+    /// The fault as a check shows it.
+    fn finding_of_check(&self) -> Diagnostic {
+        let code = "policy.certificate";
+        let has_folder = self.file.parent().is_some_and(Path::is_dir);
+        let finding = match self.unread {
+            Some(ErrorKind::NotFound) if has_folder => Diagnostic::warning(code, self.to_string()),
+            // The program may run on another machine, or for a user that may read the file.
+            Some(ErrorKind::NotFound | ErrorKind::PermissionDenied) => {
+                Diagnostic::note(code, self.to_string())
+            }
+            _ => Diagnostic::error(code, self.to_string()),
+        };
+        finding.help(Self::REPAIR)
     }
 }
 

@@ -76,9 +76,13 @@ impl Source {
         self.last_read = stamps(&self.files);
         match Pair::read(&self.files) {
             Ok(pair) => {
-                self.fault = None;
+                let was_refused = self.fault.take().is_some();
                 let is_same = self.pair.as_ref().is_some_and(|old| old.chain() == pair.chain());
                 if is_same {
+                    if was_refused {
+                        let file = self.name();
+                        tracing::info!(file, "certificate accepted again: it is the present one");
+                    }
                     return Outcome::Unchanged;
                 }
                 let (file, ends) = (self.name(), pair.ends);

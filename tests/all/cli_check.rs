@@ -13,7 +13,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::support::{need, origin::Origin, program::PROGRAM};
+use crate::support::{need, origin::Origin, program::PROGRAM, tls::issue};
 
 const LINTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/lints");
 const POLICIES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/policies");
@@ -316,6 +316,45 @@ const MISTAKES: &str = "sites:
 ";
 
 #[test]
+fn a_certificate_that_cannot_be_used_is_found_at_its_line() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in ["a", "b"] {
+        issue(&["site.example"]).write(folder.path(), name);
+    }
+    let at = folder.path().display();
+    for (certificate, key, line, severity, says) in [
+        ("a.pem", "a.key", 0, "", ""),
+        ("absent.pem", "a.key", 6, "warning", "absent.pem: No such file"),
+        ("a.pem", "absent.key", 7, "warning", "absent.key: No such file"),
+        ("none/a.pem", "none/a.key", 6, "note", "a.pem: No such file"),
+        ("a.key", "a.pem", 7, "error", "so the two names are swapped"),
+        ("a.pem", "b.key", 7, "error", "the key is not of this certificate"),
+    ] {
+        let policy = format!(
+            "server:\n  listen:\n    - 127.0.0.1:8080\n    - address: 127.0.0.1:8443\n      tls:\n        \
+             certificate: {at}/{certificate}\n        key: {at}/{key}\n{}",
+            MISTAKES.replace("(a|b)", "a")
+        );
+        let output = check_text(&policy, &["-", "--format", "json"]);
+        let findings: Vec<Value> =
+            stdout(&output).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        if says.is_empty() {
+            assert_eq!((findings.as_slice(), output.status.code()), (&[][..], Some(0)));
+            continue;
+        }
+        let [finding] = findings.as_slice() else { panic!("{certificate}, {key}: {findings:?}") };
+        let found = (finding["line"].as_u64(), finding["severity"].as_str());
+        assert_eq!(found, (Some(line), Some(severity)), "{finding}");
+        assert!(finding["message"].as_str().is_some_and(|text| text.contains(says)), "{finding}");
+        let exit = if severity == "note" { 0 } else { 1 };
+        assert_eq!(
+            (&finding["code"], output.status.code()),
+            (&"policy.certificate".into(), Some(exit))
+        );
+    }
+}
+
+#[test]
 fn standard_input_is_checked_like_a_file() {
     let output = check_text(MISTAKES, &["-"]);
     assert_eq!(output.status.code(), Some(1));
@@ -324,7 +363,7 @@ fn standard_input_is_checked_like_a_file() {
         "warning[policy.regex_pattern]: sites[0].robots_txt.groups[0].disallow[0]: '/(a|b)/' looks \
          like a regular expression; only '*' and a '$' at the end are special\n  --> -:8:15\n   |\n \
          8 |             - /(a|b)/\n   |               ^^^^^^^\n   = help: for a regular \
-         expression, write an entry for each: \"/a/\", \"/b/\"\n\n-: fine, 1 site, 1 warning\n"
+         expression, write an entry for each: \"/a/\", \"/b/\"\n\n-: 1 site, 1 warning\n"
     );
     assert!(output.stderr.is_empty());
     let fine = check_text(&MISTAKES.replace("(a|b)", "a"), &["-"]);

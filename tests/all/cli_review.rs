@@ -283,8 +283,8 @@ fn hostile_names_and_long_paths_are_only_text() {
     let text = week("text");
     let is_quiet = |text: &str| !text.contains(['\u{1b}', '\u{7}', '\u{202e}']);
     assert!(is_quiet(&text) && text.contains("\\x1b[2J"), "{text}");
-    let widest = text.lines().map(|line| line.chars().count()).max();
-    assert!(widest <= Some(80), "{widest:?}: {text}");
+    // No terminal: nothing is cut.
+    assert!(text.contains(&long) && !text.contains('…'), "{text}");
     let html = week("html");
     assert!(is_quiet(&html), "{html}");
     for harmful in ["<script", "<a ", "src=", "href=", "javascript:", "<link", "@import", "url("] {

@@ -68,7 +68,9 @@ fn every_trap_is_named_as_the_golden_file_says() {
     // Another program has the port of the admin listener.
     policy(&format!("listen: [127.0.0.1:0], admin: 127.0.0.1:{port}"), "beadle.db");
     found += &run(folder.path(), "serve --config beadle.yaml", None, &named);
+    // A typing error in the folder of the database.
     policy("listen: [127.0.0.1:0], admin: off", &format!("{at}/lib/baedle/beadle.db"));
+    found += &run(folder.path(), "serve --config beadle.yaml", None, &named);
     let authorities = Some(("SSL_CERT_FILE", "none.pem"));
     found += &run(folder.path(), "serve --config beadle.yaml", authorities, &named);
 

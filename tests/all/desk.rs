@@ -183,7 +183,16 @@ fn violations_are_listed_filtered_and_shown_whole() {
     ] {
         assert!(list(query).contains(said), "{query}: {said}");
     }
-    for (query, fault) in [("?since=soon", "'soon' is no day"), ("?path=old", "'old' is no path")] {
+    for (query, fault) in [
+        ("?since=soon", "'soon' is no day"),
+        ("?path=old", "'old' is no path"),
+        ("?crawler=NoSuchBot", "No crawler is named 'NoSuchBot'"),
+        ("?site=none.example", "No site has the host 'none.example'"),
+        ("?purpose=ai-trainig", "No purpose is named 'ai-trainig'"),
+        ("?action=deny", "'deny' is no action: choose one of log, throttle, block."),
+        ("?impostors=all", "'all' is no choice of impostors: choose one of without, only."),
+        ("?reason=robots.froms", "'robots.froms' is no reason: choose one of "),
+    ] {
         let text = list(query);
         assert!(text.contains(&fault.replace('\'', "&#39;")), "{query}: {text}");
     }

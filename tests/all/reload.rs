@@ -159,6 +159,7 @@ fn r27_r28_a_missing_or_irregular_file_changes_nothing() {
     // The file is back as it was, without a reload.
     beadle.replace_policy(&beadle.policy_text());
     beadle.wait_for_metric("beadle_policy_last_reload_successful", 1.0);
+    beadle.wait_for_stderr("policy accepted again: it is the one in force");
     beadle.replace_policy(&beadle.text_of(&setup(&origin, "/new/")));
     wait_for("the new rules", || blocks(&beadle, "/new/x").then_some(()));
     assert!(last_reload(&beadle).1 >= at_start.1);

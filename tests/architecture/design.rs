@@ -211,6 +211,7 @@ pub(crate) const USES: [(&str, &[&str]); 48] = [
             "conduct",
             "report",
             "alerts",
+            "tls",
             "publication",
             "fleet",
             "exchange",

@@ -10,13 +10,14 @@ use crate::page::{is_update, page, root};
 const HEADING: &str = "## Codes\n\n| code | meaning |\n|---|---|\n";
 
 /// The rooms and files whose findings `beadle check` prints.
-const SOURCES: [&str; 7] = [
+const SOURCES: [&str; 8] = [
     "src/policy",
     "src/robots",
     "src/crawlers",
     "src/lint",
     "src/trial/finding.rs",
     "src/publication/files.rs",
+    "src/tls/pair.rs",
     "src/robots_tag/emit.rs",
 ];
 /// The beginnings of their codes.

@@ -128,6 +128,16 @@ impl Reader {
             let built_in = root().join("config/crawlers.yaml");
             std::fs::copy(built_in, self.file("crawlers.yaml")).expect("it is writable");
         }
+        // The reader has the certificates and the keys that the page names.
+        for (key, file) in [("certificate: ", "certificate.pem"), ("key: ", "key.pem")] {
+            for rest in block.text.split(key).skip(1) {
+                let name = rest.split([',', ' ', '\n']).next().unwrap_or_default();
+                if let Some(name) = name.strip_prefix("/etc/beadle/") {
+                    let from = root().join("tests/data/tls").join(file);
+                    std::fs::copy(from, self.file(name)).expect("it is writable");
+                }
+            }
+        }
         let mut text = self.here(&block.whole());
         if block.is_policy() {
             text = self.with_ports(text);

@@ -2,28 +2,23 @@
 
 use std::io::Write;
 
+use clap_complete::ArgValueCompleter;
 use jiff::Timestamp;
 
-use clap_complete::ArgValueCompleter;
-
 use crate::{
-    cli::report::lookup,
+    cli::report::{lookup, screen},
     console::{
         completions,
         config::{ConfigFile, load_with_database},
         exit::{Error, Exit},
         output::Format,
-        screen::Screen,
     },
     report::{
-        self, Span,
+        Span,
         score::{Answers, Score, document, json_line},
         text,
     },
 };
-
-/// The columns of text that no terminal shows.
-const USUAL_WIDTH: usize = 80;
 
 /// Show how one crawler behaves on your sites.
 ///
@@ -63,11 +58,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     let score = Score::of(&answers, &policy.catalogue);
     let written = match args.format {
         Format::Json => json_line(&score),
-        Format::Text => {
-            let Screen { width, has_colours } = Screen::of_standard_output();
-            let width = width.unwrap_or(USUAL_WIDTH);
-            text(&document(&score), report::Screen { width, has_colours })
-        }
+        Format::Text => text(&document(&score), screen(None)),
     };
     out.write_all(written.as_bytes())?;
     Ok(Exit::Fine)

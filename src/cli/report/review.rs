@@ -18,8 +18,6 @@ use crate::{
     },
 };
 
-/// The columns of text that no terminal shows.
-const USUAL_WIDTH: usize = 80;
 /// The most rows of a table: on a terminal, and in a file for mail and print.
 const MOST_ROWS: (usize, usize) = (10, 20);
 
@@ -64,7 +62,7 @@ pub(in crate::cli) fn screen(file: Option<&Path>) -> report::Screen {
     let screen = Screen::of_standard_output();
     let to_terminal = file.is_none();
     report::Screen {
-        width: screen.width.filter(|_| to_terminal).unwrap_or(USUAL_WIDTH),
+        width: screen.width.filter(|_| to_terminal).unwrap_or(report::UNCUT),
         has_colours: screen.has_colours && to_terminal,
     }
 }

@@ -55,15 +55,24 @@ pub(in crate::cli) struct Args {
     /// Count violations instead of listing them.
     #[arg(long, value_enum, value_name = "KEY", conflicts_with_all = ["follow", "id"])]
     pub(super) by: Option<By>,
-    /// Most violations to list, or most counts; the latest violations and the highest counts.
-    #[arg(long, short = 'n', value_name = "N", default_value_t = 100)]
-    pub(super) limit: usize,
+    /// Most violations to list, or most counts; the latest violations and the highest counts (default:
+    /// 100 in text and with --follow, else all).
+    #[arg(long, short = 'n', value_name = "N")]
+    pub(super) limit: Option<usize>,
     /// Keep running and print new violations.
     #[arg(long, short)]
     pub(super) follow: bool,
     /// Output format.
     #[arg(long, value_enum, default_value_t)]
     pub(super) format: Format,
+}
+
+impl Args {
+    /// The most violations; an export has all of them.
+    pub(super) fn limit(&self) -> Option<usize> {
+        let is_list = self.format == Format::Text || self.follow;
+        self.limit.or_else(|| is_list.then_some(100))
+    }
 }
 
 /// The output format.

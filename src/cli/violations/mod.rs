@@ -36,6 +36,8 @@ mod tally; // counts by hour, or record by record
 
 /// The time between two queries with --follow.
 const POLL: Duration = Duration::from_millis(250);
+/// The violations that an export reads at a time.
+const PAGE: usize = 1_000;
 /// How long after the end of a span a record of it may still be written.
 const WRITTEN: Duration = Duration::from_secs(10);
 
@@ -57,21 +59,29 @@ fn list(
     out: &mut dyn Write,
 ) -> Result<Exit, Error> {
     let columns = Columns::new(policy, printer::has_sites(policy, filter.site.as_ref()));
-    let listing = source.list(&filter)?;
+    let is_whole = filter.limit.is_none();
+    let first = Filter { limit: Some(PAGE), after_sequence: Some(0), ..filter.clone() };
+    let mut page = if is_whole { first } else { filter.clone() };
+    let mut listing = source.list(&page)?;
+    let has_some = !listing.records.is_empty() || listing.more > 0;
     let printer = Printer::start(args.format, columns, &listing.records, args.follow, out)?;
     printer.print(&listing.records, out)?;
+    let mut unreadable = listing.unreadable;
+    while is_whole && listing.records.len() == PAGE {
+        page.after_sequence = Some(listing.end);
+        listing = source.list(&page)?;
+        unreadable += listing.unreadable;
+        printer.print(&listing.records, out)?;
+    }
     out.flush()?;
     let unrecorded = source.unrecorded(&filter)?;
-    remarks::unreadable(listing.unreadable);
-    if !args.follow && listing.records.is_empty() && listing.more == 0 {
-        remarks::nothing(policy, source, &filter, unrecorded)?;
-    } else {
-        remarks::unrecorded(&filter, unrecorded);
+    remarks::unreadable(unreadable);
+    match has_some || args.follow {
+        true => remarks::unrecorded(&filter, unrecorded),
+        false => remarks::nothing(policy, source, &filter, unrecorded)?,
     }
     remarks::more(&filter, &listing);
-    let mut is_found = !listing.records.is_empty()
-        || listing.more > 0
-        || (unrecorded.sum() > 0 && filter.path.is_none());
+    let mut is_found = has_some || (unrecorded.sum() > 0 && filter.path.is_none());
     if args.follow {
         filter.limit = None;
         filter.after_sequence = Some(listing.end);

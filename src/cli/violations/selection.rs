@@ -37,7 +37,7 @@ pub(super) fn filter(
         until: span.until,
         action: args.action.clone(),
         reason: args.reason.clone(),
-        limit: Some(args.limit),
+        limit: args.limit(),
         after_sequence: None,
         before_sequence: None,
     })

@@ -41,8 +41,9 @@ impl Source {
             Self::Database(store) => {
                 let mut listing = store.query(filter)?;
                 let found = listing.records.len() as u64;
-                // Below the limit there are no more; a follower sees all.
-                if filter.limit.is_some_and(|limit| found >= limit as u64) {
+                // Below the limit there are no more; who reads on sees all.
+                let is_last = filter.after_sequence.is_none();
+                if is_last && filter.limit.is_some_and(|limit| found >= limit as u64) {
                     let all = store.count_records(filter)?;
                     listing.more = all.saturating_sub(found + listing.unreadable);
                 }

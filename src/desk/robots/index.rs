@@ -21,7 +21,7 @@ use crate::{
         frame::{Frame, NoAnswer, html, live, try_ask},
         link,
         span::SpanLink,
-        time::day,
+        time::exact,
     },
     report::Span,
     violations::{Counted, Dimension, Error, Question, Store},
@@ -74,7 +74,7 @@ pub(super) async fn page(State(view): State<View>, Query(wanted): Query<Wanted>)
         Err(NoAnswer::NoDatabase) => (None, Some(NOT_KEPT.to_owned())),
         Err(NoAnswer::Unreadable(why)) => (None, Some(why)),
     };
-    let since_day = day(span.from);
+    let begin = exact(span.from);
     let rows = sites.iter().enumerate().map(|(number, site)| {
         let name = site.name.to_ascii_lowercase();
         let count = |counts: fn(&Answers) -> &HashMap<String, u64>| {
@@ -91,7 +91,7 @@ pub(super) async fn page(State(view): State<View>, Query(wanted): Query<Wanted>)
             since: since(site.timeline.since()),
             rules: grouped(file.rule_count() as u64),
             violations: count(|answers| &answers.violations),
-            link: link::violations(&[("site", &site.name), ("since", &since_day)]),
+            link: link::violations(&[("site", &site.name), ("since", &begin)]),
             fetches: count(|answers| &answers.fetches),
             is_quarantined: answers.as_ref().is_some_and(|one| one.quarantined.contains(&name)),
         }

@@ -21,7 +21,7 @@ use crate::{
         frame::{Frame, NoAnswer, html, try_ask},
         link,
         span::{Days, SpanLink},
-        time::day,
+        time::exact,
     },
     enforce::Site,
     policy::Source,
@@ -119,7 +119,7 @@ pub(super) async fn of(view: &View, here: SiteInForce, days: Days) -> Response {
     let is_written = site.source != Source::Origin;
     let source = |line| edition.source(line).filter(|_| is_written).map(|one| one.to_string());
     let patterns = disallowed(edition.file());
-    let since = day(span.from);
+    let since = exact(span.from);
     let link_of = |line| {
         let path = *patterns.get(&line)?;
         Some(link::violations(&[("site", &site.name), ("path", path), ("since", &since)]))

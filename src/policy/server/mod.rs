@@ -21,7 +21,10 @@ pub use self::{
     decide::Decide,
     limits::Limits,
     listener::Listener,
-    tls::{Acme, CertificateFiles, DEFAULT_ACME_DIRECTORY, DEFAULT_ACME_FOLDER, Tls},
+    tls::{
+        Acme, CertificateFiles, DEFAULT_ACME_DIRECTORY, DEFAULT_ACME_FOLDER, Tls,
+        certificate_places,
+    },
 };
 
 mod access_log; // the log of all requests
@@ -104,8 +107,13 @@ pub(super) fn read(at: Option<&At<'_>>, findings: &mut Findings) -> Server {
 impl Server {
     /// The addresses of all listeners.
     pub fn addresses(&self) -> impl Iterator<Item = SocketAddr> + '_ {
-        let admin = self.admin.iter().map(|admin| admin.address);
-        let decide = self.decide.iter().map(|decide| decide.address);
-        self.listen.iter().map(|listener| listener.address).chain(admin).chain(decide)
+        self.addresses_by_key().map(|(_, address)| address)
+    }
+
+    /// The addresses of all listeners, each with its key.
+    pub fn addresses_by_key(&self) -> impl Iterator<Item = (&'static str, SocketAddr)> + '_ {
+        let listen = self.listen.iter().map(|listener| ("server.listen", listener.address));
+        let admin = self.admin.iter().map(|admin| ("server.admin", admin.address));
+        listen.chain(admin).chain(self.decide.iter().map(|one| ("server.decide", one.address)))
     }
 }

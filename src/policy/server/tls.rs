@@ -7,9 +7,11 @@ use crate::{escape::shown, keys};
 use super::super::{
     findings::Findings,
     host::{self, Host},
+    places::Spot,
     scalar::path,
     shape::{At, Fields},
     sites::Site,
+    yaml::{self, Value},
 };
 
 /// The default authority: Let's Encrypt.
@@ -131,6 +133,28 @@ fn files(fields: &Fields<'_>, findings: &mut Findings) -> Option<CertificateFile
     };
     let certificate = path(&certificate?, findings)?;
     Some(CertificateFiles { key: key.unwrap_or_else(|| certificate.clone()), certificate })
+}
+
+/// The places of each certificate and of its key in the text of a policy, in the order of the listeners.
+pub fn certificate_places(text: &[u8]) -> Vec<(Spot, Spot)> {
+    let Ok(root) = yaml::read(text) else { return Vec::new() };
+    let listeners = At::root(&root).child("server").child("listen").elements();
+    let of_listeners = listeners.iter().filter_map(|listener| {
+        let tls = child(listener, "tls")?;
+        Some(child(&tls, "certificates").unwrap_or(tls).elements())
+    });
+    let places = of_listeners.flatten().filter_map(|item| {
+        let certificate = child(&item, "certificate")?;
+        let key = child(&item, "key").unwrap_or_else(|| certificate.clone());
+        Some((Spot::from(&certificate), Spot::from(&key)))
+    });
+    places.collect()
+}
+
+/// The value of a key that is there.
+fn child<'n>(at: &At<'n>, key: &str) -> Option<At<'n>> {
+    let Value::Map(entries) = &at.node.value else { return None };
+    entries.iter().any(|(one, _)| one.text == key).then(|| at.child(key))
 }
 
 fn acme(at: &At<'_>, findings: &mut Findings) -> Option<Acme> {

@@ -140,7 +140,7 @@ impl Store {
         }
         let store = Self::connect(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX, READER_BUSY)?;
         match store.version()? {
-            0 => Err(Error::new(path, Obstacle::Foreign)),
+            0 => Err(Error::new(path, Obstacle::Empty)),
             older if older < CURRENT => Err(Error::new(path, Obstacle::Older)),
             _ => Ok(store),
         }
@@ -286,9 +286,12 @@ fn save_orphaned_log(path: &Path) -> Result<(), Error> {
 
 /// The failure of a database that an error of SQLite stands for.
 pub(super) fn failure(path: &Path, error: rusqlite::Error) -> Error {
+    let code = error.sqlite_error().map(|error| error.extended_code);
     let obstacle = match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Obstacle::Locked,
         Some(ErrorCode::DiskFull) => Obstacle::Full,
+        // The index of the write-ahead log gets its room before it is used.
+        _ if code == Some(rusqlite::ffi::SQLITE_IOERR_SHMSIZE) => Obstacle::Full,
         Some(ErrorCode::NotADatabase) => Obstacle::NoDatabase,
         Some(ErrorCode::DatabaseCorrupt) => Obstacle::Corrupt(error.to_string()),
         Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {

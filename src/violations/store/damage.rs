@@ -65,7 +65,7 @@ pub(super) fn is_none_of_ours(error: &Error) -> bool {
         | Obstacle::NoDatabase
         | Obstacle::Foreign
         | Obstacle::Newer(_) => true,
-        Obstacle::Corrupt(_) | Obstacle::Locked | Obstacle::LogHeld(_) => false,
+        Obstacle::Corrupt(_) | Obstacle::Empty | Obstacle::Locked | Obstacle::LogHeld(_) => false,
         Obstacle::Older
         | Obstacle::Denied
         | Obstacle::Full

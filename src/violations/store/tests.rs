@@ -164,7 +164,15 @@ fn a_file_that_is_no_database_of_beadle_is_refused_and_left_alone() {
         assert!(text.contains(says) && text.contains(&*path.to_string_lossy()), "{text}");
         assert_eq!(path.is_file().then(|| fs::read(&path).expect("a file")), before, "{text}");
     }
-    for (name, code) in [("none.db", "store.no_file"), ("text", "store.no_database")] {
+    // The disk was full before the tables were created.
+    let connection = Connection::open(file("empty")).expect("a file");
+    connection.execute_batch("PRAGMA journal_mode = wal").expect("it runs");
+    for (name, code) in [
+        ("none.db", "store.no_file"),
+        ("text", "store.no_database"),
+        ("foreign", "store.foreign"),
+        ("empty", "store.empty"),
+    ] {
         assert_eq!(Store::open_read_only(&file(name)).expect_err("refused").code(), code);
     }
 }

@@ -148,6 +148,27 @@ fn a_limit_says_how_many_more_there_are() {
 }
 
 #[test]
+fn an_export_is_whole_and_a_list_for_people_has_a_page() {
+    for kept in BOTH {
+        let made = Made::new(kept, SITES, (0..2_005).map(violation).collect());
+        for (args, listed, says) in [
+            (&["--format", "csv"][..], 2_006, None),
+            (&["--format", "json"], 2_005, None),
+            (&["--format", "json", "--limit", "7"], 7, Some("1998 more")),
+            (&["--format", "text"], 101, Some("1905 more")),
+            (&["--format", "csv", "--by", "path"], 2_006, None),
+        ] {
+            let (out, err, exit) = told(&made.list(args));
+            assert_eq!((out.lines().count(), exit), (listed, Some(1)), "{kept:?} {args:?}: {err}");
+            match says {
+                Some(says) => assert!(err.contains(says), "{kept:?} {args:?}: {err}"),
+                None => assert_eq!(err, "", "{kept:?} {args:?}"),
+            }
+        }
+    }
+}
+
+#[test]
 fn an_id_without_a_record_is_explained() {
     for kept in BOTH {
         let made = Made::new(kept, SITES, kinds());

@@ -85,9 +85,13 @@ fn crawlers_are_listed_sorted_and_filtered() {
     assert!(search.contains(&"bingbot".to_owned()) && !search.contains(&"GPTBot".to_owned()));
     let unknown = names(&text(&beadle, "/crawlers?purpose=unknown"));
     assert_eq!(unknown, ["(no name)"]);
-    for query in ["?site=other.example", "?purpose=%3Cscript%3E"] {
+    for (query, fault) in [
+        ("?site=other.example", "No site has the host &#39;other.example&#39;"),
+        ("?purpose=%3Cscript%3E", "No crawlers have the purpose"),
+    ] {
         let found = text(&beadle, &format!("/crawlers{query}"));
         assert!(found.contains("No crawler came in this time that this filter takes."), "{found}");
+        assert!(found.contains(fault), "{found}");
     }
     for (link, name) in rows(&text(&beadle, "/crawlers?days=30")) {
         assert!(link.ends_with("?days=30"), "{link}");
@@ -142,6 +146,8 @@ fn the_scorecard_says_what_the_command_says() {
     let order = ["Its violations", "Requests over time", "In figures", "Rules broken"];
     let places = order.map(|part| page.find(part).expect("it is there"));
     assert!(places.is_sorted(), "{places:?}");
+    let elsewhere = text(&beadle, "/crawlers/GPTBot?site=other.example");
+    assert!(elsewhere.contains("No site has the host &#39;other.example&#39;"), "{elsewhere}");
     let nameless = text(&beadle, "/crawlers/-");
     assert!(nameless.contains("Clients without a name"), "{nameless}");
     assert!(!nameless.contains("evidence.zip"), "nobody to send it to: {nameless}");

@@ -62,6 +62,10 @@ fn the_overview_counts_what_the_rollups_hold() {
         let (_, rest) = text.split_once(&format!("<dt>{tile}</dt><dd>")).expect("a tile");
         assert!(rest.starts_with(value), "{tile}: {text}");
     }
+    // The list begins with the hour with which the counts begin.
+    let (_, since) = text.split_once("<a href=\"/violations?since=").expect("a link");
+    assert!(since.get(10..).is_some_and(|hour| hour.starts_with('T')), "{text}");
+    assert!(since.contains("%3A00%3A00Z\">"), "{text}");
     let month = overview(&beadle, "?days=30");
     assert!(month.contains("<a href=\"/crawlers/GPTBot?days=30\">"), "{month}");
 }
