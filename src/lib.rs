@@ -9,7 +9,7 @@
 //!
 //! ```text
 //! base       diagnostic  escape  text  metrics  product_token  stamp  fetch  connections  version
-//! formats    robots   robots_tag   signature   crawlers   access_log   valkey    pure: bytes in, values out
+//! formats    robots -> probe   robots_tag   signature   crawlers   access_log   valkey    pure: bytes in, values out
 //! meaning    keys   policy   enforce                   pure: enforce -> policy -> keys -> formats
 //!            lint   comparison                         pure, by enforce
 //! effects    tally -> record -> lines, clickhouse -> violations   evidence   conduct   alerts  do not know each other
@@ -49,6 +49,8 @@ pub mod version; // version, commit and profile of the program
 
 pub mod robots; // robots.txt: parser, writer, matcher
 pub mod robots_tag; // Robots-Tag, X-Robots-Tag and meta elements: parser, writer, union
+
+pub mod probe; // how an origin reads paths, by its own answers
 
 pub mod signature; // HTTP message signatures of crawlers
 

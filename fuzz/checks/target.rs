@@ -23,8 +23,8 @@ pub(crate) fn holds_for(octets: &[u8]) {
     const KINDS: usize = 4 * 4 * 4 * 2;
     for reading in [
         Reading::default(),
-        Reading { case_insensitive: true, decode_depth: 1 },
-        Reading { case_insensitive: false, decode_depth: 3 },
+        Reading { case_insensitive: true, ..Reading::default() },
+        Reading { decode_depth: 3, ..Reading::default() },
     ] {
         let target = Target::read_by(octets, reading);
         let forms = target.evasions();

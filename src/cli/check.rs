@@ -12,6 +12,7 @@ use crate::{
         input::{self, STANDARD_INPUT},
         output::json,
         robots_file,
+        runtime::control_runtime,
         screen::Screen,
     },
     diagnostic::{Diagnostic, Severity, Shown, SourceText, Style, github, sarif},
@@ -39,6 +40,12 @@ pub(super) struct Args {
     /// Check a robots.txt instead: a file, - or the URL of a site.
     #[arg(long, value_name = "FILE|URL", conflicts_with = "file")]
     robots_txt: Option<String>,
+    /// Send requests to the origins too.
+    #[arg(long, conflicts_with = "robots_txt")]
+    online: bool,
+    /// Ask each origin for forms of its origin.probe_path: 40 requests at most.
+    #[arg(long, requires = "online")]
+    probe: bool,
     /// Output format.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -71,7 +78,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     let file = args.file.as_deref().unwrap_or_else(|| args.config.place());
     let checked = match &args.robots_txt {
         Some(from) => check_robots_txt(from)?,
-        None => check_policy(&args.config.at(file))?,
+        None => check_policy(&args.config.at(file), args.probe)?,
     };
     let Checked { name, bytes, findings, content } = checked;
     let source = SourceText::new(&name, &bytes);
@@ -103,7 +110,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     Ok(if errors + warnings > 0 { Exit::Findings } else { Exit::Fine })
 }
 
-fn check_policy(config: &ConfigFile) -> Result<Checked, Error> {
+fn check_policy(config: &ConfigFile, probes: bool) -> Result<Checked, Error> {
     let name = config.name();
     let read = match name.as_str() {
         "-" => {
@@ -119,6 +126,9 @@ fn check_policy(config: &ConfigFile) -> Result<Checked, Error> {
     findings.extend(read.policy.iter().flat_map(|policy| trial::findings(policy, &name)));
     let certificates = read.policy.iter().flat_map(|policy| tls::findings(policy, &read.bytes));
     findings.extend(certificates.map(|finding| finding.in_file(&name)));
+    if let Some(policy) = read.policy.as_ref().filter(|_| probes) {
+        findings.extend(control_runtime()?.block_on(publication::probe_findings(policy, &name)));
+    }
     // A finding about another file comes last.
     let first = findings.first().and_then(|first| first.place.file.clone());
     findings.sort_by_key(|one| {

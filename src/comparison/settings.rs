@@ -22,7 +22,7 @@ pub(super) fn compare(name: &Arc<str>, before: &Site, after: &Site, comparison: 
 fn settings(site: &Site) -> Vec<(&'static str, String)> {
     let (robots_txt, enforcement) = (&site.robots_txt, &site.enforcement);
     let (backend, limits) = (&site.backend, &site.backend.timeouts);
-    let Reading { case_insensitive, decode_depth } = site.reading;
+    let Reading { case_insensitive, decode_depth, .. } = site.reading;
     let classes: Vec<&str> = enforcement.star_binds.iter().map(|class| class.as_str()).collect();
     vec![
         ("origin", backend.urls()),
@@ -30,6 +30,8 @@ fn settings(site: &Site) -> Vec<(&'static str, String)> {
         ("origin.health", health(&backend.health)),
         ("origin.case_insensitive", case_insensitive.to_string()),
         ("origin.decode_depth", decode_depth.to_string()),
+        ("origin.forms", site.forms()),
+        ("origin.probe_path", backend.probe_path.clone().unwrap_or_default()),
         ("default", site.default.to_string()),
         ("underscore_fields", backend.underscore_fields.to_string()),
         ("via", backend.via.to_string()),

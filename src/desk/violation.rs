@@ -79,7 +79,7 @@ pub(super) async fn page(State(view): State<View>, Path(id): Path<String>) -> Re
         return notice(&view, StatusCode::NOT_FOUND, "No such violation", &text);
     };
     let violation = &found.violation;
-    let reading = reading(&view, &violation.site);
+    let reading = reading(&view, &violation.site, &violation.path);
     let past = found.file.as_deref().map(|file| Past::of(violation, file, reading));
     let past = past.unwrap_or_default();
     let crawler = match violation.product_token.as_str() {
@@ -127,12 +127,12 @@ fn find(store: &Store, id: String) -> Result<Option<Found>, Error> {
 }
 
 /// How the origin of a site reads a path; the usual way if the site is gone.
-fn reading(view: &View, site: &str) -> Reading {
+fn reading(view: &View, site: &str, path: &str) -> Reading {
     let Some(live) = view.live.get() else { return Reading::default() };
     let published = live.gate.published();
     let sites = published.rulebook.sites();
     let site = sites.iter().find(|one| one.name.eq_ignore_ascii_case(site));
-    site.map_or_else(Reading::default, |site| site.reading)
+    site.map_or_else(Reading::default, |site| site.reading_of(path.as_bytes()))
 }
 
 /// The broken rule, or the reason if no rule was broken.

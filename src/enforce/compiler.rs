@@ -37,6 +37,7 @@ fn site(site: &policy::Site, policy: &Policy, history: &mut History<'_>) -> Site
         name: site.name().to_owned(),
         backend: Arc::clone(&site.backend),
         reading: site.reading,
+        probed: history.probed(site),
         names: SiteNames::new(
             &policy.catalogue,
             names.filter(|name| *name != "*").chain(overridden),

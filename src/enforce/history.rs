@@ -14,6 +14,7 @@ use super::{
     chronicle::Chronicle,
     edition::{Edition, RuleSource},
     moment::Moment,
+    probe::{Probe, Probed},
     rulebook::Rulebook,
     site::Site,
     timeline::Timeline,
@@ -34,6 +35,8 @@ pub struct History<'a> {
     pub chronicle: Chronicle,
     /// The robots.txt of the origins that matter, by the name of the site.
     pub origins: HashMap<String, OriginFile>,
+    /// What the origins answered about the forms of paths, by the name of the site.
+    pub probed: HashMap<String, Arc<Probed>>,
     /// The findings that prevented a new edition.
     pub findings: Vec<Diagnostic>,
 }
@@ -41,11 +44,14 @@ pub struct History<'a> {
 impl<'a> History<'a> {
     /// A history that consists of a rulebook alone, if there is one.
     pub fn after(previous: Option<&'a Rulebook>, now: Timestamp) -> Self {
+        let sites = previous.into_iter().flat_map(Rulebook::sites);
+        let probed = |site: &Site| Some((site.name.clone(), site.probed.clone()?));
         Self {
             moment: Moment::at(now),
             previous,
             chronicle: previous.map(|book| book.chronicle().clone()).unwrap_or_default(),
             origins: HashMap::new(),
+            probed: sites.filter_map(probed).collect(),
             findings: Vec::new(),
         }
     }
@@ -81,6 +87,12 @@ impl<'a> History<'a> {
             }
             (Source::Merge, Some(known)) => known.clone(),
         }
+    }
+
+    /// What the origins of a site answered, if the policy still asks them so.
+    pub(super) fn probed(&self, site: &policy::Site) -> Option<Arc<Probed>> {
+        let wanted = Probe::wanted(&site.backend)?;
+        self.probed.get(site.name()).filter(|one| one.probe == wanted).cloned()
     }
 
     /// The site of this name in the previous rulebook.

@@ -14,7 +14,7 @@
 //! A [`Chronicle`] has the editions of all sites and the sites of all hosts. A timeline follows from
 //! it and the policy. As the database keeps the chronicle, a restart changes no verdict.
 //!
-//! May use: policy, robots, robots_tag, crawlers, diagnostic, product_token. Must not know:
+//! May use: policy, probe, robots, robots_tag, crawlers, diagnostic, product_token. Must not know:
 //! pingora, the store, any clock.
 
 pub use self::{
@@ -36,6 +36,7 @@ pub use self::{
     overrides::{is_ordered, is_protected},
     pace::{AppliedPace, applied_pace, keeps_paces, promised_pace},
     past::{Past, Period},
+    probe::{Probe, Probed},
     rulebook::Rulebook,
     rung::Rung,
     site::Site,
@@ -61,6 +62,7 @@ mod timeline; // the editions that count for a site
 // The policy compiled for serving.
 mod compiler; // policy and history -> rulebook
 mod history; // earlier editions, and the files of the origins
+mod probe; // what origins answered about the forms of paths
 mod rulebook; // all sites by host, swapped whole
 mod site; // a site compiled for serving
 mod tags; // the tags of a site's answers

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use crate::{crawlers::SiteNames, policy, robots};
 
-use super::{edition::Edition, tags::Tags, timeline::Timeline};
+use super::{edition::Edition, probe::Probed, tags::Tags, timeline::Timeline};
 
 /// A site compiled for serving.
 #[derive(Debug)]
@@ -15,6 +15,8 @@ pub struct Site {
     pub backend: Arc<policy::Backend>,
     /// How these servers read a path.
     pub reading: robots::Reading,
+    /// What these servers answered about it.
+    pub probed: Option<Arc<Probed>>,
     /// The source of its rules.
     pub source: policy::Source,
     /// The origin's robots.txt that is merged into the rules. Unknown where none is merged, or none
@@ -38,5 +40,41 @@ impl Site {
     /// The edition in force.
     pub fn edition(&self) -> &Edition {
         self.timeline.current()
+    }
+
+    /// How its origins read a target.
+    pub fn reading_of(&self, target: &[u8]) -> robots::Reading {
+        match self.probed.as_ref().map(|probed| &probed.found) {
+            Some(Ok(found)) => found.reading(self.reading, target),
+            Some(Err(_)) | None => self.reading,
+        }
+    }
+
+    /// Which forms of this target count, and why. `None` where all count, as the policy says nothing.
+    pub fn forms_of(&self, target: &[u8]) -> Option<String> {
+        let found = self.probed.as_ref().and_then(|probed| probed.found.as_ref().ok());
+        let is_elsewhere = found.is_some_and(|found| !found.covers(target));
+        let text = self.forms()?;
+        Some(if is_elsewhere { format!("{text}; this path lies elsewhere: all") } else { text })
+    }
+
+    /// Which forms of paths count, and why. `None` where all count, as the policy says nothing.
+    pub fn forms(&self) -> Option<String> {
+        let Some(probed) = &self.probed else {
+            let names = self.reading.steps.names();
+            return match self.reading.steps {
+                _ if self.backend.is_probed => {
+                    Some("all, until the running server has asked the origin".to_owned())
+                }
+                robots::Steps::ALL => None,
+                robots::Steps::NONE => Some("none but dot segments".to_owned()),
+                _ => Some(format!("dot segments and {names}, as the policy says")),
+            };
+        };
+        let path = &probed.probe.path;
+        Some(match &probed.found {
+            Ok(found) => format!("asked for {path} at {:.0}, the origin {found}", probed.at),
+            Err(why) => format!("all: asked for {path} at {:.0}, {why}", probed.at),
+        })
     }
 }

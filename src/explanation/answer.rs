@@ -94,6 +94,7 @@ fn of_visit(visit: &Visit<'_>, written: &str, rungs: Rungs) -> Explanation {
         action: decision.action.as_str(),
         reason: decision.reason.as_str(),
         form: group.and_then(|group| other_form(&edition.matcher().explain(group, target))),
+        forms: site.forms_of(visit.request.target),
         rung: decision.rung.map(Rung::as_str),
         crawl_delay: pace.map(|one| one.pace.interval().as_secs_f64()),
         crawl_delay_enforced: pace.map(|one| one.is_enforced),

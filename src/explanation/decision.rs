@@ -27,6 +27,9 @@ pub struct Explanation {
     pub reason: &'static str,
     /// The form of the path that is disallowed, if it is not the letter.
     pub form: Option<String>,
+    /// Which forms of the path count, and why, where the policy says anything about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forms: Option<String>,
     /// The rung of the ladder that the decision rests on.
     pub rung: Option<&'static str>,
     /// Seconds for one request.

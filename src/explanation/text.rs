@@ -42,6 +42,7 @@ pub(super) fn lines(
         Some(group) => lines.extend(group_lines(matcher, group, &visit.target, Some(site))),
         None => lines.push(Line::new("group", "none binds this client")),
     }
+    lines.extend(row.forms.as_deref().map(|forms| Line::new("forms", forms)));
     lines.push(Line::new("action", format!("{} ({})", row.action, row.reason)));
     if let Some(rung) = row.rung {
         let text = match rungs {

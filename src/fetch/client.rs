@@ -143,6 +143,18 @@ impl Client {
     /// # Errors
     /// There is no response. A response with any status is no error here.
     pub async fn get(&self, request: Request<'_>) -> Result<Response, Failure> {
+        self.get_with(request, &[]).await
+    }
+
+    /// The response to a request with these fields beside its own, in lower case.
+    ///
+    /// # Errors
+    /// See [`Self::get`].
+    pub async fn get_with(
+        &self,
+        request: Request<'_>,
+        fields: &[(&'static str, &str)],
+    ) -> Result<Response, Failure> {
         let url = Url::parse(request.url).map_err(|_| Failure::Address)?;
         self.reach.check(&url)?;
         let mut builder = self.client.get(url);
@@ -154,6 +166,9 @@ impl Client {
         }
         for (name, value) in request.validators.fields() {
             builder = builder.header(name, value);
+        }
+        for (name, value) in fields {
+            builder = builder.header(*name, *value);
         }
         Ok(Response::of(builder.send().await?))
     }

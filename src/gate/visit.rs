@@ -70,7 +70,7 @@ impl<'a> Visit<'a> {
         let (site, served) = published.site(number)?;
         Some(Self {
             claim: claims::claim(&published.rulebook, site, request),
-            target: Target::read_by(request.target, site.reading),
+            target: Target::read_by(request.target, site.reading_of(request.target)),
             request,
             site,
             served,

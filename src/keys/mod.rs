@@ -18,7 +18,7 @@ pub use self::{
     },
     site::{GROUP, HEALTH, ORIGIN, ROBOTS_TXT, SITE, SITE_TIMEOUTS, TAG_RULE},
     top::{POLICY, TEST},
-    values::{ACTIONS, REASONS},
+    values::{ACTIONS, REASONS, STEPS},
 };
 
 mod schema; // the table as a JSON Schema

@@ -3,7 +3,9 @@
 use super::{
     enforcement::ENFORCEMENT,
     section::{Absent, Key, Section, Shape},
-    values::{CRAWLER_NAME, HOST, MEDIA_TYPE, PATTERN, RECORDS, STATUS, TARGET, TIME, URL},
+    values::{
+        CRAWLER_NAME, HOST, MEDIA_TYPE, PAGE, PATTERN, RECORDS, STATUS, STEPS, TARGET, TIME, URL,
+    },
 };
 
 /// `sites[]`.
@@ -131,6 +133,24 @@ pub static ORIGIN: Section = Section {
             absent: Absent::Value("1"),
             meaning: "how often the origin decodes `%XX`. With 2, `/%2570rivate/` is judged as \
                       `/private/`: nginx with `proxy_pass http://app$uri`",
+        },
+        Key {
+            name: "forms",
+            shape: Shape::Either(&[
+                Shape::Choice(&["all", "probe"]),
+                Shape::List(&Shape::Choice(&STEPS)),
+            ]),
+            absent: Absent::Value("all"),
+            meaning: "which forms of a path count: those of all steps, those of the steps in this \
+                      list, or those that the origin takes by its own answers. Dot segments always \
+                      count",
+        },
+        Key {
+            name: "probe_path",
+            shape: PAGE,
+            absent: Absent::Words("none; required with `forms: probe`"),
+            meaning: "static page below a folder that answers 200. With `forms: probe`, Beadle \
+                      requests forms of it at the start, after a change, and once a day",
         },
     ],
 };

@@ -19,6 +19,26 @@ pub const REASONS: [&str; 10] = [
     "robots.robots_txt",
 ];
 
+/// The steps by which an origin makes another path of the one sent.
+pub const STEPS: [&str; 16] = [
+    "merge_slashes",
+    "drop_authority",
+    "leave_root",
+    "decode_slash",
+    "decode_backslash",
+    "read_backslash",
+    "decode_reserved",
+    "decode_unicode",
+    "decode_latin_1",
+    "drop_parameters",
+    "trim_slashes",
+    "trim_line_feed",
+    "trim_dots",
+    "drop_empty_query",
+    "decode_query",
+    "name_variables",
+];
+
 /// The kinds of events of an alert.
 pub(super) const EVENTS: [&str; 9] = [
     "new_offender",
@@ -71,6 +91,8 @@ pub(super) const PACE: Shape = form("^[0-9]+/[0-9]+[smhdSMHD]?$", "1/10s");
 pub(super) const PATTERN: Shape = form("^[/*]", "/private/");
 /// A path with or without a query.
 pub(super) const TARGET: Shape = form("^/[!-\"$-~]*$", "/healthz");
+/// The path of a page below a folder.
+pub(super) const PAGE: Shape = form("^(/[!-\"$-:<->@-~]+){2,}$", "/docs/start");
 /// A media type, or all with the same beginning.
 pub(super) const MEDIA_TYPE: Shape = form("^[^\\s/]+/[^\\s/]+$", "application/pdf");
 /// A status code, or all with the same first digit.

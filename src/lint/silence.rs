@@ -90,7 +90,9 @@ impl Allowed {
                     .help("mend the error, remove this"),
             );
         }
-        if self.is_used || !is_whole {
+        // Found only with --online.
+        let is_of_origin = self.code.starts_with("probe.");
+        if self.is_used || !is_whole || is_of_origin {
             return None;
         }
         let where_ = if self.line.is_some() { "on its line" } else { "in the file" };
@@ -214,6 +216,8 @@ mod tests {
         let unused = "a: b # beadle: allow policy.regex_pattern\n";
         assert_eq!(left(unused, &[], true), [("lint.unused_allow", Some(1))]);
         assert_eq!(left(unused, &[], false), []);
+        let online = "a: b # beadle: allow probe.no_answer\n";
+        assert_eq!(left(online, &[], true), [], "the origin was not asked");
         let unknown = "a: b # beadle: allow policy.regex_patern\n";
         assert_eq!(
             left(unknown, &[finding(REGEX, 1)], true),

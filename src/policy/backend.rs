@@ -2,7 +2,12 @@
 
 use std::time::Duration;
 
-use crate::{keys, robots::Reading};
+use crate::{
+    escape::shown,
+    keys,
+    probe::Plan,
+    robots::{Reading, Steps},
+};
 
 use super::{
     findings::Findings,
@@ -38,6 +43,10 @@ pub struct Backend {
     pub underscore_fields: bool,
     /// Whether `Via` is added to requests (default true).
     pub via: bool,
+    /// The page that finds out how these servers read paths.
+    pub probe_path: Option<String>,
+    /// Whether a running server asks for forms of that page, and judges by the answers.
+    pub is_probed: bool,
     /// Whether a `Location` that names a server of the site names the site instead (default true).
     pub rewrite_location: bool,
 }
@@ -128,6 +137,8 @@ pub(super) fn read(
         timeouts: server.of_origin(),
         underscore_fields: flag("underscore_fields", false),
         via: flag("via", true),
+        probe_path: None,
+        is_probed: false,
         rewrite_location: flag("rewrite_location", true),
     };
     timeouts::read_of_site(site, &mut backend.timeouts, findings);
@@ -157,6 +168,7 @@ fn settings<'n>(
         reading.decode_depth =
             depth.and_then(|depth| u8::try_from(depth).ok()).unwrap_or(reading.decode_depth);
     }
+    read_forms(&fields, backend, reading, findings);
     if let Some(at) = fields.take("balance") {
         backend.balance = at.choice(&Balance::ALL, findings).unwrap_or_default();
     }
@@ -171,6 +183,41 @@ fn settings<'n>(
         (None, None) => fields.require("url", "write 'url: http://127.0.0.1:3000'", findings),
         (url, urls) => url.or(urls),
     }
+}
+
+/// Which steps count, and the page to ask for.
+fn read_forms(
+    fields: &Fields<'_>,
+    backend: &mut Backend,
+    reading: &mut Reading,
+    findings: &mut Findings,
+) {
+    let path = fields.take("probe_path");
+    backend.probe_path = path.as_ref().and_then(|at| probe_path(at, findings));
+    let Some(forms) = fields.take("forms") else { return };
+    match &forms.node.value {
+        Value::Text(word) if word == "all" => {}
+        Value::Text(word) if word == "probe" => {
+            backend.is_probed = true;
+            fields.require("probe_path", "name a page below a folder: /docs/start", findings);
+        }
+        _ => {
+            let steps = forms.items(findings);
+            let steps = steps.iter().filter_map(|at| at.choice(&Steps::NAMED, findings));
+            reading.steps = steps.fold(Steps::NONE, Steps::with);
+        }
+    }
+}
+
+/// The path of a page below a folder.
+fn probe_path(at: &At<'_>, findings: &mut Findings) -> Option<String> {
+    let path = at.text(findings)?;
+    let is_page = Plan::of(path).is_some();
+    if !is_page {
+        let help = "name a page below a folder that answers 200, without a query: /docs/start";
+        findings.refuse(at, format!("'{}' is no page below a folder", shown(path)), help);
+    }
+    is_page.then(|| path.to_owned())
 }
 
 /// A URL, or a list of them.

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::{keys, robots::Reading};
+use crate::{
+    keys,
+    robots::{Reading, Steps},
+};
 
 use super::{
     backend::{self, Backend},
@@ -44,6 +47,15 @@ impl Site {
     /// The site's name in records and metrics: its first host.
     pub fn name(&self) -> &str {
         self.hosts.first().map_or("default", Host::as_str)
+    }
+
+    /// The value of `origin.forms`.
+    pub fn forms(&self) -> String {
+        match (self.backend.is_probed, self.reading.steps) {
+            (true, _) => "probe".to_owned(),
+            (false, Steps::ALL) => "all".to_owned(),
+            (false, steps) => steps.names(),
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use crate::{
     diagnostic::Diagnostic,
-    enforce::{Chronicle, Elsewhere, History, Moment, Rulebook},
+    enforce::{Chronicle, Elsewhere, History, Moment, Probed, Rulebook},
     policy::Policy,
     robots::OriginFile,
 };
@@ -40,6 +40,8 @@ pub enum Change {
     ClockSetBack,
     /// Editions of earlier runs that were read after the start.
     Recalled(Chronicle),
+    /// What the origins of this site answered about the forms of paths.
+    Probed(String, Arc<Probed>),
     /// The editions of other nodes of the fleet, in place of those known before.
     Learned(Vec<Elsewhere>),
 }
@@ -82,6 +84,11 @@ pub fn next(in_force: &InForce, change: Change, moment: Moment) -> InForce {
         Change::ClockSetBack => (now.policy, now.origin_files),
         Change::Recalled(older) => {
             history.chronicle.recall(older, moment.now);
+            (now.policy, now.origin_files)
+        }
+        Change::Probed(site, probed) => {
+            history.probed.insert(site, probed);
+            is_other_past = true;
             (now.policy, now.origin_files)
         }
         Change::Learned(elsewhere) => {

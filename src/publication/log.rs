@@ -1,6 +1,9 @@
 //! The log lines of the publisher about rulebooks.
 
-use crate::{diagnostic::Diagnostic, enforce::Rulebook};
+use crate::{
+    diagnostic::Diagnostic,
+    enforce::{Probed, Rulebook},
+};
 
 use super::change::InForce;
 
@@ -28,6 +31,20 @@ pub(super) fn log_failures(failures: &[Diagnostic]) {
     for finding in failures {
         let finding = format!("{finding:#}");
         tracing::warn!(finding, "policy");
+    }
+}
+
+/// Logs what the origins of a site answered about the forms of paths.
+pub(super) fn log_probed(site: &str, probed: &Probed) {
+    let path = probed.probe.path.as_str();
+    match &probed.found {
+        Ok(found) => tracing::info!(site, path, %found, "the origin was asked for forms of paths"),
+        Err(why) => tracing::warn!(
+            site,
+            path,
+            why,
+            "the origin was asked for forms of paths in vain: all forms count"
+        ),
     }
 }
 

@@ -11,6 +11,7 @@
 //! memory: accepted in the database ────────────────────────────────────────────────┤ Accepted
 //! clock: set back ─────────────────────────────────────────────────────────────────┤ ClockSetBack
 //! memory: older editions that the start left out ──────────────────────────────────┤ Recalled
+//! probes: answers of the origins about forms ────────────────────────────────────────┤ Probed
 //! fleet: editions that other nodes serve ───────────────────────────────────────────┤ Learned
 //!                                                                                  ▼
 //!            task: one change at a time ─▶ next(InForce, Change): compile, no I/O ─▶ editions stored
@@ -35,7 +36,7 @@
 //! Before the first file, the policy's own part is published, or a file without rules. It is kept for
 //! a minute, and none of the origin's rules is enforced.
 //!
-//! May use: policy, enforce, robots, crawlers, violations, evidence, conduct, alerts, tls,
+//! May use: policy, enforce, robots, probe, crawlers, violations, evidence, conduct, alerts, tls,
 //! remote, fetch, metrics, diagnostic, escape, stamp. Must not know: gate, proxy, admin, cli, pingora.
 
 mod addresses; // addresses of the origins' names
@@ -50,6 +51,7 @@ mod membership; // the publisher in a fleet
 mod memory; // editions and fetches of earlier runs
 mod origin_files; // the origins' robots.txt
 mod policy_file; // changes of the policy, on disk or on a server
+mod probes; // questions to the origins about the forms of paths
 mod publisher; // the owner of the state in force
 mod reload; // requests to reload, and their outcome
 mod servers; // the origins of a site: choice and health
@@ -68,6 +70,7 @@ pub use self::{
     fleet::{Announcement, Fellowship, FleetPort, Learned, Spread},
     handles::Handles,
     memory::{KEPT, Memory},
+    probes::probe_findings,
     publisher::{Outcome, Publisher, Trial},
     reload::{Notice, ReloadRequests, Reloads, Stage},
     servers::{Attempts, Fault, Server, Servers},

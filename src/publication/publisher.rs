@@ -36,6 +36,7 @@ use super::{
     memory::{self, Memory},
     origin_files::{self, News, OriginFiles},
     policy_file::PolicyFile,
+    probes::Probes,
     snapshot::{PolicyInForce, Snapshot},
     sources,
 };
@@ -57,6 +58,7 @@ pub struct Publisher {
     pub(super) unread: Option<Unread>,
     sender: mpsc::UnboundedSender<News>,
     pub(super) client: Client,
+    pub(super) probes: Probes,
     /// `None` without a fleet.
     pub(super) fleet: Option<FleetEnds>,
     verifier: Option<Arc<Verifier>>,
@@ -141,6 +143,7 @@ impl Publisher {
             unread,
             sender,
             client,
+            probes: Probes::start(),
             fleet: None,
             verifier,
             webhooks,
@@ -213,6 +216,7 @@ impl Publisher {
         let retired = std::mem::replace(&mut self.verifier, verifier);
         self.handles.certificates.follow(&policy, &self.handles.metrics);
         self.publish(change);
+        self.probes.follow(&policy);
         self.webhooks.send_replace(webhooks);
         // Open connections keep the old verifier until they close.
         retired.iter().filter(|_| !is_kept).for_each(|old| old.retire());

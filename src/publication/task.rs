@@ -20,7 +20,7 @@ use super::{
     change::Change,
     fleet::{FleetEnds, Learned},
     handles::Handles,
-    memory,
+    log, memory,
     origin_files::News,
     publisher::{Outcome, Publisher},
     reload::{Notice, ReloadRequests, Request, Stage},
@@ -51,6 +51,7 @@ impl Publisher {
         let mut is_recalled = false;
         let mut waiting = Vec::new();
         self.file.keep().await;
+        self.probes.follow(&self.in_force.policy);
         loop {
             tokio::select! {
                 request = requests.next() => {
@@ -71,6 +72,10 @@ impl Publisher {
                     }
                 }
                 Some(news) = self.news.recv() => self.take(news).await,
+                Some((site, probed)) = self.probes.next() => {
+                    log::log_probed(&site, &probed);
+                    self.publish(Change::Probed(site, Arc::new(probed)));
+                }
                 Some(learned) = learned(&mut self.fleet) => self.take_learned(learned),
                 older = &mut recalled, if !is_recalled => {
                     is_recalled = true;

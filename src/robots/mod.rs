@@ -130,6 +130,7 @@ mod parse; // Bytes to a file.
 
 // Judging.
 mod evasion; // The forms that an origin may make of a path.
+mod folder; // Targets that stay in a folder.
 mod group_index; // The groups that name each crawler.
 mod matcher; // The file compiled: scopes and verdicts.
 mod name; // The forms of a name in a user-agent line.
@@ -151,7 +152,8 @@ mod overlap; // The rules that a file shares with older ones.
 mod tests;
 
 pub use arrange::{arrange, normal_text};
-pub use evasion::{MAX_FORMS, MAX_OCTETS, Reading};
+pub use evasion::{MAX_FORMS, MAX_OCTETS, Reading, Steps};
+pub use folder::stays_in;
 pub use group_index::{GroupIndex, GroupList};
 pub use inclusion::Sample;
 pub use intent::{BEGIN, Intent, NO_REGEX, corrected, intent};

@@ -14,7 +14,7 @@ use std::{borrow::Cow, cell::OnceCell};
 use memchr::memmem;
 
 use super::{
-    evasion::{self, Forms, Reading},
+    evasion::{self, Forms, Reading, Steps},
     normal,
     pattern::Pattern,
     rule::Rule,
@@ -59,7 +59,8 @@ impl<'a> Target<'a> {
     pub fn read_by(target: &'a [u8], reading: Reading) -> Self {
         let target = target.get(..MAX_LENGTH).unwrap_or(target);
         if is_usual(target) {
-            let kind = if reading.case_insensitive { Kind::Suspect } else { Kind::Usual };
+            let has_more = reading.case_insensitive || reading.steps.has(Steps::TRIM_DOTS);
+            let kind = if has_more { Kind::Suspect } else { Kind::Usual };
             return Self::with(Cow::Borrowed(target), reading, kind);
         }
         let end = memchr::memchr(b'#', target).unwrap_or(target.len());

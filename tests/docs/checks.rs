@@ -10,7 +10,7 @@ use crate::page::{is_update, page, root};
 const HEADING: &str = "## Codes\n\n| code | meaning |\n|---|---|\n";
 
 /// The rooms and files whose findings `beadle check` prints.
-const SOURCES: [&str; 8] = [
+const SOURCES: [&str; 9] = [
     "src/policy",
     "src/robots",
     "src/crawlers",
@@ -18,10 +18,12 @@ const SOURCES: [&str; 8] = [
     "src/trial/finding.rs",
     "src/publication/files.rs",
     "src/tls/pair.rs",
+    "src/publication/probes.rs",
     "src/robots_tag/emit.rs",
 ];
 /// The beginnings of their codes.
-const ROOMS: [&str; 6] = ["catalogue", "crawlers", "lint", "policy", "robots", "robots_tag"];
+const ROOMS: [&str; 7] =
+    ["catalogue", "crawlers", "lint", "policy", "probe", "robots", "robots_tag"];
 
 #[test]
 fn every_code_is_on_the_page_and_no_other() {

@@ -310,6 +310,11 @@ fn each_value_is_accepted_by_the_schema_and_the_reader_or_by_neither() {
         if let Some(violations) = violations.filter(|section| section.contains_key("clickhouse")) {
             violations.insert("database".to_owned(), json!("clickhouses://db.example/beadle"));
         }
+        // Who asks the origin needs a page to ask for.
+        let origin = policy.pointer_mut("/sites/0/origin").and_then(Value::as_object_mut);
+        if let Some(origin) = origin.filter(|origin| origin.get("forms") == Some(&json!("probe"))) {
+            origin.entry("probe_path").or_insert_with(|| json!("/docs/start"));
+        }
         // Only trusted peers may ask, or speak for others.
         let server = policy.get_mut("server").and_then(Value::as_object_mut);
         let speaks = |listen: &Value| listen.to_string().contains("proxy_protocol");

@@ -6,14 +6,14 @@ use super::{hours::Unrecorded, selection::described, source::Source};
 use crate::{
     console::{exit::Error, output::remark},
     policy::Policy,
-    report::terms::id,
+    report::{number, terms::id},
     violations::{Filter, Listing},
 };
 
 /// Says that lines or rows are no records.
 pub(super) fn unreadable(count: u64) {
     if count > 0 {
-        remark(&format!("skipped {count} invalid {}", plural(count, "line")));
+        remark(&format!("skipped {}", number::count(count, "invalid line")));
     }
 }
 
@@ -53,7 +53,7 @@ pub(super) fn unrecorded(filter: &Filter, count: Unrecorded) {
         };
         remark(&format!(
             "{} without a record{which}: {}{count_all}",
-            violations(count.sum()),
+            number::count(count.sum(), "violation"),
             causes(count)
         ));
     }
@@ -108,7 +108,7 @@ pub(super) fn not_counted(filter: &Filter, count: Unrecorded) {
         };
         remark(&format!(
             "not counted here: {} without a record{which}: {}",
-            violations(count.sum()),
+            number::count(count.sum(), "violation"),
             causes(count)
         ));
     }
@@ -121,12 +121,4 @@ fn causes(count: Unrecorded) -> String {
     ];
     let causes = causes.iter().filter(|(count, _)| *count > 0);
     causes.map(|(count, cause)| format!("{count} {cause}")).collect::<Vec<_>>().join(", ")
-}
-
-fn violations(count: u64) -> String {
-    format!("{count} {}", plural(count, "violation"))
-}
-
-fn plural(count: u64, word: &str) -> String {
-    if count == 1 { word.to_owned() } else { format!("{word}s") }
 }

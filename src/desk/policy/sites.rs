@@ -38,6 +38,11 @@ fn origin(site: &Site) -> String {
     if site.reading.decode_depth > 1 {
         origin.push_str(&format!(", decodes paths {} times", site.reading.decode_depth));
     }
+    match site.forms().as_str() {
+        "all" => {}
+        "" => origin.push_str(", forms of paths: none but dot segments"),
+        forms => origin.push_str(&format!(", forms of paths: {forms}")),
+    }
     if site.backend.underscore_fields {
         origin.push_str(", gets fields with an underscore");
     }

@@ -24,11 +24,31 @@ fn an_origin_is_a_url_a_list_or_a_mapping() {
     assert_eq!(one(&format!("{{ url: '{URL}' }}")), one(URL));
     assert_eq!(one(&format!("{{ urls: ['{URL}'] }}")), one(URL));
     let found = one(&format!("{{ url: '{URL}', case_insensitive: true, decode_depth: 2 }}"));
-    assert_eq!(found.1, Reading { case_insensitive: true, decode_depth: 2 });
+    assert_eq!(found.1, Reading { case_insensitive: true, decode_depth: 2, ..Reading::default() });
     let two = "http://a.internal:1, http://b.internal:1";
     let several = "['http://a.internal:1', 'http://b.internal:1']";
     assert_eq!(one(several).0, two);
     assert_eq!(one(&format!("{{ urls: {several}, balance: least-connections }}")).0, two);
+}
+
+#[test]
+fn forms_are_all_those_of_a_list_or_what_a_probe_finds() {
+    let site = |origin: &str| {
+        let policy = read(&format!("    origin: {{ url: '{URL}', {origin} }}\n"));
+        let site = &policy.sites[0];
+        (site.forms(), site.reading.steps, site.backend.probe_path.clone())
+    };
+    let path = Some("/docs/start".to_owned());
+    assert_eq!(site(""), ("all".to_owned(), Steps::ALL, None));
+    assert_eq!(site("forms: all, probe_path: /docs/start"), ("all".to_owned(), Steps::ALL, path));
+    let (forms, steps, path) = site("forms: probe, probe_path: /docs/start");
+    assert_eq!((&*forms, steps, path.as_deref()), ("probe", Steps::ALL, Some("/docs/start")));
+    let merged = Steps::NONE.with(Steps::MERGE_SLASHES);
+    assert_eq!(site("forms: merge_slashes"), ("merge_slashes".to_owned(), merged, None));
+    let two = site("forms: [trim_dots, merge_slashes]");
+    assert_eq!(two, ("merge_slashes, trim_dots".to_owned(), merged.with(Steps::TRIM_DOTS), None));
+    assert_eq!(site("forms: []"), (String::new(), Steps::NONE, None));
+    assert_eq!(keys::STEPS, Steps::NAMED.map(|(name, _)| name));
 }
 
 #[test]
@@ -92,6 +112,10 @@ fn what_is_no_set_of_origins_is_refused() {
         ("['http://a:1', 'a:2']", "'a:2' is not an origin"),
         ("{ url: 'http://a:1', urls: ['http://b:1'] }", "beside 'url'"),
         ("{ url: 'http://a:1', health: { path: up } }", "no path"),
+        ("{ url: 'http://a:1', forms: probe }", "'sites[0].origin.probe_path' is missing"),
+        ("{ url: 'http://a:1', forms: [merge_slash] }", "unknown value 'merge_slash'"),
+        ("{ url: 'http://a:1', probe_path: /docs/ }", "'/docs/' is no page below a folder"),
+        ("{ url: 'http://a:1', probe_path: /start }", "'/start' is no page below a folder"),
         ("{ balance: round-robin }", "'sites[0].origin.url' is missing"),
     ] {
         let text = policy(&format!("    origin: {origin}\n"));

@@ -4,7 +4,11 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{policy, robots::Reading, version};
+use crate::{
+    policy,
+    robots::{Reading, Steps},
+    version,
+};
 
 use super::{
     file::{self, File},
@@ -118,7 +122,8 @@ impl Settings {
     }
 
     pub(super) const fn reading(&self) -> Reading {
-        Reading { case_insensitive: self.case_insensitive, decode_depth: self.decode_depth }
+        let (case_insensitive, decode_depth) = (self.case_insensitive, self.decode_depth);
+        Reading { case_insensitive, decode_depth, steps: Steps::ALL }
     }
 
     pub(super) const fn window(&self) -> Duration {

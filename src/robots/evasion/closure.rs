@@ -6,6 +6,7 @@ use super::{
     paths::Paths,
     reading::Reading,
     step::{self, STEPS},
+    steps::Steps,
 };
 
 /// The most paths that are made of one letter.
@@ -27,11 +28,12 @@ pub(super) fn paths(
     decoded: Decoded,
 ) -> (Paths, bool) {
     let (mut found, mut is_cut) = closure(path, query, reading, decoded);
+    let takes = |step| reading.steps.has(step);
     let mut made = Vec::with_capacity(path.len());
     let mut add = |found: &mut Paths, made: &[u8]| {
         is_cut |= !found.add(made, |count| count < MAX_PATHS);
     };
-    if memchr::memchr(b';', path).is_some() {
+    if takes(Steps::DROP_PARAMETERS) && memchr::memchr(b';', path).is_some() {
         for at in 0..found.len() {
             made.clear();
             if step::drop_last_parameter(found.get(at), &mut made) {
@@ -39,7 +41,7 @@ pub(super) fn paths(
             }
         }
     }
-    if memchr::memchr(b'%', path).is_some() {
+    if takes(Steps::DECODE_RESERVED) && memchr::memchr(b'%', path).is_some() {
         for at in 0..found.len() {
             made.clear();
             if decoding::decode_reserved(found.get(at), &mut made, decoded) {
@@ -47,7 +49,7 @@ pub(super) fn paths(
             }
         }
     }
-    if memchr::memchr(b'%', path).is_some() {
+    if takes(Steps::DECODE_LATIN_1) && memchr::memchr(b'%', path).is_some() {
         for at in 0..found.len() {
             made.clear();
             if decoding::read_latin_1(found.get(at), &mut made) {
@@ -56,8 +58,18 @@ pub(super) fn paths(
         }
     }
     let may_end_sooner = !step::has_plain_end(path);
+    let ends_in_line_feed = |path: &[u8]| path.ends_with(b"%0A") && !takes(Steps::TRIM_LINE_FEED);
+    let drops_slashes = may_end_sooner && takes(Steps::TRIM_SLASHES);
     for at in 0..found.len() {
-        if let Some(kept) = step::end(found.get(at), may_end_sooner) {
+        let path = Some(found.get(at)).filter(|path| !ends_in_line_feed(path));
+        if let Some(kept) = path.and_then(|path| step::end(path, drops_slashes)) {
+            made.clear();
+            made.extend_from_slice(kept);
+            add(&mut found, &made);
+        }
+    }
+    for at in 0..if takes(Steps::TRIM_DOTS) { found.len() } else { 0 } {
+        if let Some(kept) = step::dotless(found.get(at)) {
             made.clear();
             made.extend_from_slice(kept);
             add(&mut found, &made);
@@ -89,7 +101,7 @@ fn closure(path: &[u8], query: usize, reading: Reading, decoded: Decoded) -> (Pa
             }
         }
         while next < found.len() {
-            let due = step::due(found.get(next));
+            let due = reading.steps.among(step::due(found.get(next)));
             for (kind, step) in STEPS {
                 if due & kind == 0 {
                     continue;

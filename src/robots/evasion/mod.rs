@@ -17,7 +17,8 @@
 //! 10. what is encoded twice decoded again, if the origin is said to do it ([`Reading`]).
 //!
 //! The paths are the closure of the letter under these steps: each step may be taken or not, in any
-//! order, any number of times. There are at most [`MAX_FORMS`] paths with [`MAX_OCTETS`] octets
+//! order, any number of times. An origin may be known to take only some of them ([`Steps`]); dot segments
+//! are always resolved. There are at most [`MAX_FORMS`] paths with [`MAX_OCTETS`] octets
 //! together. A target that has more is cut, and then every rule applies to it.
 //!
 //! What doesn't bear on these steps is done to each path at last: other reserved characters
@@ -56,6 +57,7 @@ mod paths; // A list of different paths.
 mod query; // The forms of a query.
 mod reading; // How an origin reads a path.
 mod step; // One step on a path.
+mod steps; // The steps that an origin takes.
 
 use std::ops::Range;
 
@@ -64,6 +66,7 @@ use self::{mark::Decoded, paths::Paths};
 pub use self::{
     closure::{MAX_FORMS, MAX_OCTETS},
     reading::Reading,
+    steps::Steps,
 };
 
 pub(super) use self::{decoding::mark_all, mark::release};
@@ -155,8 +158,11 @@ impl Forms {
     ) -> Self {
         let (first, is_cut) = Family::of(letter, reading, decoded);
         let mut forms = Self { families: vec![Family { has_letter: true, ..first }], is_cut };
-        let loosely = decoding::decode_loosely(letter);
-        let latin_1 = latin_1(letter);
+        let takes = |step| reading.steps.has(step);
+        let loosely =
+            takes(Steps::DECODE_UNICODE).then(|| decoding::decode_loosely(letter)).flatten();
+        let latin_1 = takes(Steps::DECODE_LATIN_1).then(|| latin_1(letter)).flatten();
+        let by_backslash = by_backslash.filter(|_| takes(Steps::READ_BACKSLASH));
         let others = [loosely.as_deref(), latin_1.as_deref(), by_backslash];
         for other in others.into_iter().flatten() {
             let (family, is_cut) = Family::of(other, reading, decoded);
@@ -206,14 +212,18 @@ impl Family {
         let cut = memchr::memchr(b'?', letter).unwrap_or(letter.len());
         let (path, query) = letter.split_at(cut);
         let (paths, is_cut) = closure::paths(path, query.len(), reading, decoded);
+        let takes = |step| reading.steps.has(step);
         let mut queries = vec![(query.to_vec(), Of::Paths)];
-        if query == b"?" {
+        if query == b"?" && takes(Steps::DROP_EMPTY_QUERY) {
             queries.push((Vec::new(), Of::Paths));
         }
+        let names = takes(Steps::NAME_VARIABLES);
         let literal = query::decode(query, decoded);
-        let trimmed = query::trim_names(literal.as_deref().unwrap_or(query));
+        let trimmed = query::trim_names(literal.as_deref().unwrap_or(query)).filter(|_| names);
         let last = trimmed.as_deref().or(literal.as_deref()).unwrap_or(query);
         let named = query::name_as_variables(last).map(|named| (named, Of::Names));
+        let named = named.filter(|_| names);
+        let literal = literal.filter(|_| takes(Steps::DECODE_QUERY));
         let decoded = literal.into_iter().chain(trimmed).map(|query| (query, Of::Queries));
         queries.extend(decoded.chain(named));
         (Self { paths, queries, is_folded: false, has_letter: false }, is_cut)

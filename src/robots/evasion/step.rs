@@ -15,15 +15,17 @@ use crate::robots::normal;
 pub(super) type Step = fn(&[u8], &mut Vec<u8>, Decoded) -> bool;
 
 /// What a path contains that a step may change, as bits.
-type Kinds = u16;
-const SLASHES: Kinds = 1;
-const BACKSLASHES: Kinds = 1 << 1;
-const SEMICOLONS: Kinds = 1 << 2;
-const UNITS: Kinds = 1 << 3;
-const PARAMETERS: Kinds = 1 << 4;
-const DOUBLED: Kinds = 1 << 5;
-const DOTS: Kinds = 1 << 6;
-const DOTS_ABOVE: Kinds = 1 << 7;
+pub(super) type Kinds = u32;
+pub(super) const SLASHES: Kinds = 1;
+pub(super) const BACKSLASHES: Kinds = 1 << 1;
+pub(super) const SEMICOLONS: Kinds = 1 << 2;
+pub(super) const UNITS: Kinds = 1 << 3;
+pub(super) const PARAMETERS: Kinds = 1 << 4;
+pub(super) const DOUBLED: Kinds = 1 << 5;
+pub(super) const DOTS: Kinds = 1 << 6;
+pub(super) const DOTS_ABOVE: Kinds = 1 << 7;
+/// Doubled slashes again: what stands between two pairs may be a host.
+pub(super) const AUTHORITY: Kinds = 1 << 8;
 
 /// All steps, in any order, each with what it needs.
 pub(super) const STEPS: [(Kinds, Step); 10] = [
@@ -36,7 +38,7 @@ pub(super) const STEPS: [(Kinds, Step); 10] = [
     (DOUBLED, merge_first_slashes),
     (DOTS, resolve_dots),
     (DOTS_ABOVE, climb),
-    (DOUBLED, drop_authority),
+    (AUTHORITY, drop_authority),
 ];
 
 /// What the path contains. A look at the octets in pairs, free of branches, tells that there is
@@ -51,7 +53,7 @@ pub(super) fn due(path: &[u8]) -> Kinds {
         dotted |= is_slash(before) & (octet == b'.');
     }
     let kind = |found: bool, kind: Kinds| if found { kind } else { 0 };
-    let mut kinds = kind(parameters, PARAMETERS) | kind(doubled, DOUBLED);
+    let mut kinds = kind(parameters, PARAMETERS) | kind(doubled, DOUBLED | AUTHORITY);
     if escaped {
         kinds |= escapes(path);
     }
@@ -204,6 +206,16 @@ pub(super) fn end(path: &[u8], drops_slashes: bool) -> Option<&[u8]> {
     let slashes = kept.iter().rev().take_while(|octet| drops_slashes && is_slash(**octet)).count();
     let kept = kept.get(..kept.len() - slashes).filter(|kept| !kept.is_empty()).unwrap_or(kept);
     (kept.len() < path.len()).then_some(kept)
+}
+
+/// The path without the dots and the encoded spaces at its end. `None` if there is nothing, or a dot
+/// segment.
+pub(super) fn dotless(path: &[u8]) -> Option<&[u8]> {
+    let mut kept = path;
+    while let Some(rest) = kept.strip_suffix(b".").or_else(|| kept.strip_suffix(b"%20")) {
+        kept = rest;
+    }
+    (kept.len() < path.len() && !kept.ends_with(b"/")).then_some(kept)
 }
 
 /// Whether the path ends in a segment, or in a segment and one slash, for whoever reads `%2F` and

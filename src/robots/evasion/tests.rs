@@ -62,14 +62,68 @@ fn a_form_that_two_letters_make_is_listed_once() {
 
 #[test]
 fn a_declared_reading_adds_forms() {
-    let reading = Reading { decode_depth: 2, case_insensitive: false };
+    let reading = Reading { decode_depth: 2, ..Reading::default() };
     assert_eq!(found("/%2570rivate/x", reading), ["/private/x"]);
     assert_eq!(found("/a%252Fb", reading), ["/a%2Fb", "/a/b"]);
     assert_eq!(found("/%252570", reading), ["/%2570"], "once more, and no further");
     assert_eq!(found("/%252570", Reading { decode_depth: 3, ..reading }), ["/%2570", "/p"]);
-    let reading = Reading { case_insensitive: true, decode_depth: 1 };
+    let reading = Reading { case_insensitive: true, ..Reading::default() };
     assert_eq!(found("/PRIVATE/X", reading), ["/private/x"]);
     assert_eq!(found("/A%2FB?%4A", reading), ["/A/B?J", "/a%2fb?j", "/a/b?j"]);
+}
+
+#[test]
+fn a_step_that_the_origin_does_not_take_makes_no_form() {
+    for (step, target, form) in [
+        ("merge_slashes", "/a//b", "/a/b"),
+        ("drop_authority", "//q/b", "/b"),
+        ("leave_root", "/../www/x", "/x"),
+        ("decode_slash", "/a%2Fb", "/a/b"),
+        ("decode_backslash", "/a%5Cb", "/a/b"),
+        ("read_backslash", "/a\\b", "/a/b"),
+        ("decode_reserved", "/%40a", "/@a"),
+        ("decode_reserved", "/a%3Bb", "/a;b"),
+        ("decode_unicode", "/%u0070", "/p"),
+        ("decode_unicode", "/pr%6@", "/pri"),
+        ("decode_latin_1", "/%E9", "/%C3%A9"),
+        ("drop_parameters", "/a;b/c", "/a/c"),
+        ("drop_parameters", "/a;b;c", "/a;b"),
+        ("trim_slashes", "/a//", "/a"),
+        ("trim_line_feed", "/a%0A", "/a"),
+        ("trim_dots", "/a.", "/a"),
+        ("trim_dots", "/a/b.%20.", "/a/b"),
+        ("drop_empty_query", "/a?", "/a"),
+        ("decode_query", "/?a%5B=b", "/?a[=b"),
+        ("name_variables", "/?a.b=c", "/?a_b=c"),
+    ] {
+        let (name, one) = Steps::NAMED.into_iter().find(|(name, _)| *name == step).expect(step);
+        let by = |steps| found(target, Reading { steps, ..Reading::default() });
+        assert!(by(Steps::NONE.with(one)).iter().any(|made| made == form), "{name}: {target}");
+        let others = Steps::ALL.with(Steps::TRIM_DOTS).without(one);
+        let is_left = by(others).iter().any(|made| made == form);
+        // What a `\\` as sent may be is also what its escape may be.
+        assert_eq!(is_left, step == "read_backslash", "{name}: {target}");
+    }
+}
+
+#[test]
+fn dot_segments_are_resolved_whatever_else_the_origin_does() {
+    let reading = Reading { steps: Steps::NONE, ..Reading::default() };
+    for target in ["/x/../private/a", "/./private/a", "/x/%2e%2E/private/a", "/../private/a"] {
+        assert_eq!(found(target, reading), ["/private/a"], "{target}");
+        assert_eq!(judge("disallow: /private/", target, reading), DOTS, "{target}");
+    }
+    for target in ["//private/a", "/private;x/a", "/x/..%2Fprivate/a", "/private%2Fa"] {
+        assert_eq!(judge("disallow: /private/", target, reading), ALLOW, "{target}");
+    }
+}
+
+#[test]
+fn all_steps_are_those_that_have_a_name() {
+    let all = Steps::NAMED.iter().fold(Steps::NONE, |all, (_, step)| all.with(*step));
+    assert_eq!(all.without(Steps::TRIM_DOTS), Steps::ALL);
+    assert_eq!(Steps::ALL.without(Steps::ALL), Steps::NONE);
+    assert_eq!(Steps::NONE.names(), "");
 }
 
 /// The verdict for `target` by these lines of a group for `*`.
@@ -292,5 +346,28 @@ proptest! {
         }
         let is_form = path == target.letter() || target.evasions().contains(&path);
         prop_assert!(is_form || target.is_cut(), "{}", String::from_utf8_lossy(&path));
+    }
+
+    #[test]
+    fn fewer_steps_make_no_other_forms(
+        pieces in prop::collection::vec(
+            prop::sample::select(vec![
+                "/", "a", "..", ".", ";", "%2f", "%5C", "\\", "%3b", "%u0070", "%E9", "%0A", "?",
+            ]),
+            0..9,
+        ),
+        kept in any::<u32>(),
+    ) {
+        let target = format!("/{}", pieces.concat());
+        let each = Steps::NAMED.iter().enumerate().filter(|(at, _)| kept >> at & 1 == 1);
+        let steps = each.fold(Steps::NONE, |all, (_, (_, step))| all.with(*step));
+        let reading = Reading { steps: steps.without(Steps::TRIM_DOTS), ..Reading::default() };
+        let all = Target::new(target.as_bytes());
+        let narrowed = Target::read_by(target.as_bytes(), reading);
+        let mut forms = all.evasions();
+        forms.push(all.letter().to_vec());
+        for form in narrowed.evasions() {
+            prop_assert!(all.is_cut() || forms.contains(&form), "{}", form.escape_ascii());
+        }
     }
 }
