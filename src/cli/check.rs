@@ -3,9 +3,11 @@
 use std::{
     io::{self, Write},
     path::PathBuf,
+    time::Duration,
 };
 
 use crate::{
+    comparison,
     console::{
         config::{ConfigFile, read_now},
         exit::{Error, Exit},
@@ -16,7 +18,9 @@ use crate::{
         screen::Screen,
     },
     diagnostic::{Diagnostic, Severity, Shown, SourceText, Style, github, sarif},
-    lint, policy, publication, robots, tls, trial,
+    lint,
+    policy::{self, Policy},
+    publication, robots, tls, trial,
 };
 
 /// Check a policy, or any robots.txt, without starting a server
@@ -25,6 +29,7 @@ use crate::{
 /// and with 0 otherwise. A comment silences a warning: # beadle: allow CODE
 ///
 ///   beadle check beadle.yaml
+///   beadle check --online beadle.yaml
 ///   beadle check --robots-txt https://www.example.com
 ///   beadle check --format github beadle.yaml
 #[derive(Debug, clap::Args)]
@@ -40,7 +45,7 @@ pub(super) struct Args {
     /// Check a robots.txt instead: a file, - or the URL of a site.
     #[arg(long, value_name = "FILE|URL", conflicts_with = "file")]
     robots_txt: Option<String>,
-    /// Send requests to the origins too.
+    /// Fetch robots.txt from the origins too, and list the rules that the policy replaces.
     #[arg(long, conflicts_with = "robots_txt")]
     online: bool,
     /// Ask each origin for forms of its origin.probe_path: 40 requests at most.
@@ -78,7 +83,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     let file = args.file.as_deref().unwrap_or_else(|| args.config.place());
     let checked = match &args.robots_txt {
         Some(from) => check_robots_txt(from)?,
-        None => check_policy(&args.config.at(file), args.probe)?,
+        None => check_policy(&args.config.at(file), args)?,
     };
     let Checked { name, bytes, findings, content } = checked;
     let source = SourceText::new(&name, &bytes);
@@ -110,7 +115,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     Ok(if errors + warnings > 0 { Exit::Findings } else { Exit::Fine })
 }
 
-fn check_policy(config: &ConfigFile, probes: bool) -> Result<Checked, Error> {
+fn check_policy(config: &ConfigFile, args: &Args) -> Result<Checked, Error> {
     let name = config.name();
     let read = match name.as_str() {
         "-" => {
@@ -126,7 +131,11 @@ fn check_policy(config: &ConfigFile, probes: bool) -> Result<Checked, Error> {
     findings.extend(read.policy.iter().flat_map(|policy| trial::findings(policy, &name)));
     let certificates = read.policy.iter().flat_map(|policy| tls::findings(policy, &read.bytes));
     findings.extend(certificates.map(|finding| finding.in_file(&name)));
-    if let Some(policy) = read.policy.as_ref().filter(|_| probes) {
+    if let Some(policy) = read.policy.as_ref().filter(|_| args.online) {
+        let online = about_origins(policy)?.into_iter();
+        findings.extend(online.map(|finding| finding.in_file(&name)));
+    }
+    if let Some(policy) = read.policy.as_ref().filter(|_| args.probe) {
         findings.extend(control_runtime()?.block_on(publication::probe_findings(policy, &name)));
     }
     // A finding about another file comes last.
@@ -136,6 +145,28 @@ fn check_policy(config: &ConfigFile, probes: bool) -> Result<Checked, Error> {
     });
     let content = read.policy.map(|policy| counted(policy.sites.len(), "site"));
     Ok(Checked { name, bytes: read.bytes, findings, content })
+}
+
+/// The most time for the robots.txt of an origin.
+const ORIGIN: Duration = Duration::from_secs(20);
+
+/// The rules of the origins that a policy replaces.
+fn about_origins(policy: &Policy) -> Result<Vec<Diagnostic>, Error> {
+    let answers = control_runtime()?.block_on(publication::replaced(policy, ORIGIN));
+    let answers = answers.map_err(|error| Error::Output(io::Error::other(error)))?;
+    let finding = |site: &policy::Site| {
+        let finding = match answers.get(site.name())? {
+            Ok(replaced) if replaced.is_empty() => return None,
+            Ok(replaced) => Diagnostic::warning("policy.replaces_origin", replaced.to_string())
+                .help(comparison::KEEP_RULES),
+            Err(why) => {
+                let message = "the origin's robots.txt is not compared with the policy";
+                Diagnostic::note("policy.origin_not_compared", message).help(why.clone())
+            }
+        };
+        Some(finding.at(site.at.line, site.at.column))
+    };
+    Ok(policy.sites.iter().filter_map(finding).collect())
 }
 
 fn check_robots_txt(from: &str) -> Result<Checked, Error> {

@@ -3,17 +3,14 @@
 use std::{io::Write, path::Path};
 
 use crate::{
-    cli::{
-        memory,
-        robots::{kept, site},
-    },
+    cli::{memory, robots::kept},
     comparison::{self, Comparison, Side},
     console::{
         config::{ConfigFile, load, load_with_database},
         exit::{Error, Exit},
         input,
         output::{Format, json, remark},
-        robots_file,
+        robots_file, site,
     },
     enforce::Rulebook,
     escape,

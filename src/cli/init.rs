@@ -3,17 +3,22 @@
 use std::{
     io::{self, IsTerminal, Write},
     path::PathBuf,
+    time::Duration,
 };
 
 use crate::{
+    comparison::Replaced,
     console::{
         destination,
         exit::{Error, Exit},
         output::remark,
+        runtime::control_runtime,
         web,
     },
     escape,
     fetch::page,
+    policy::Policy,
+    publication,
     starter::{Answers, Dialogue, Preset, Wish, policy_text, suggest},
 };
 
@@ -23,8 +28,8 @@ const MAX_PAGE: usize = 4 << 20;
 /// Write a first policy
 ///
 /// Asks on a terminal for the site, its kind, and which crawlers may come. Looks at the site's
-/// robots.txt and first page. Writes a policy with comments and tests that records violations and
-/// refuses nothing, and shows the next commands:
+/// robots.txt and first page, and at the origin's robots.txt. Writes a policy with comments and
+/// tests that records violations and refuses nothing, and shows the next commands:
 ///
 ///   beadle init
 ///   beadle init --url https://www.example.com --origin http://127.0.0.1:3000 --yes
@@ -117,16 +122,27 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     if asks && wishes.is_empty() {
         wishes = dialogue.wishes()?;
     }
+    let is_named = asks || args.origin.is_some();
     let has_robots_txt = seen.has_robots_txt;
-    let text = policy_text(&Answers { host, origin, preset, wishes, has_robots_txt });
+    let mut answers = Answers { host, origin, preset, wishes, has_robots_txt };
+    let mut text = policy_text(&answers);
     let (policy, findings) = crate::policy::read("the answers", text.as_bytes());
-    if policy.is_none() {
-        return Err(Error::Findings(findings));
+    let Some(policy) = policy else { return Err(Error::Findings(findings)) };
+    // A server that does not answer has no rules yet.
+    let replaced = is_named.then(|| replaced(&policy)).transpose()?.flatten();
+    if replaced.is_some() {
+        answers.has_robots_txt = true;
+        text = policy_text(&answers);
     }
     destination::write(&args.output, text.as_bytes(), args.force)?;
     let file = escape::path(&args.output);
     if has_robots_txt {
         writeln!(out, "The site's robots.txt stays; the policy adds to it (source: merge).")?;
+    }
+    if let Some(replaced) = replaced {
+        writeln!(out, "The origin's robots.txt stays; the policy adds to it (source: merge).")?;
+        writeln!(out, "Without 'source: merge', {}:", replaced.summary())?;
+        replaced.lines().iter().try_for_each(|line| writeln!(out, "  {line}"))?;
     }
     writeln!(out, "{file}: written. Next:")?;
     writeln!(out, "  beadle test {file}")?;
@@ -136,6 +152,16 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
 
 /// The usual server behind Beadle.
 const ORIGIN: &str = "http://127.0.0.1:3000";
+
+/// The most time for the robots.txt of the origin.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// The rules of the origin that a policy replaces; `None` without any.
+fn replaced(policy: &Policy) -> Result<Option<Replaced>, Error> {
+    let answers = control_runtime()?.block_on(publication::replaced(policy, PATIENCE));
+    let answers = answers.map_err(|error| Error::Output(io::Error::other(error)))?;
+    Ok(answers.into_values().flatten().find(|replaced| !replaced.is_empty()))
+}
 
 /// Looks at the robots.txt and the first page of a site. A site that does not answer has neither.
 fn look(url: &str) -> Result<Seen, Error> {

@@ -15,6 +15,7 @@
 //! site       what changes for them   tags       what changes in the tags of responses
 //! settings   what changes beside     text       the rows as lines
 //! difference two files of rules      regions    the pairs of rules that decide
+//! replacement an origin's rules that a policy replaces
 //! ```
 //!
 //! May use: robots, robots_tag, crawlers, policy, enforce, product_token, escape. Must not know:
@@ -25,6 +26,7 @@ mod difference; // the differences of two files of rules
 mod files; // two robots.txt files
 mod records; // the other records of a group
 mod regions; // the pairs of rules that decide under two sets of rules
+mod replacement; // the rules of an origin that a policy replaces
 mod row; // one change
 mod settings; // what changes beside rules and tags
 mod site; // what changes for the clients of two sites
@@ -42,6 +44,7 @@ pub use self::{
         Difference, Differences, Judged, MAX_DIFFERENCES, differences, differences_within,
     },
     files::files,
+    replacement::{KEEP_RULES, Replaced},
     row::{Comparison, Row, State},
     sites::{Side, policies, policies_within},
     text::{Told, text},

@@ -3,6 +3,7 @@
 //! ```text
 //! config, start         the policy as an option, and at the start of a server
 //! database              the file and the server of its database
+//! site                  the site that the options name
 //! input, robots_file, web    files, standard input, pages of the web
 //! output, screen, table, destination    lines, the terminal, tables, files that are written
 //! exit                  exit codes and errors
@@ -10,7 +11,7 @@
 //! runtime               the runtime of everything that waits
 //! ```
 //!
-//! May use: policy, clickhouse, crawlers, violations, report, publication, remote, trial, fetch, diagnostic, escape. Must not
+//! May use: policy, enforce, clickhouse, crawlers, violations, report, publication, remote, trial, fetch, diagnostic, escape. Must not
 //! know: any verb.
 
 pub(crate) mod completions;
@@ -25,6 +26,7 @@ pub(crate) mod password;
 pub(crate) mod robots_file;
 pub(crate) mod runtime;
 pub(crate) mod screen;
+pub(crate) mod site;
 pub(crate) mod span;
 pub(crate) mod start;
 pub(crate) mod table;

@@ -65,6 +65,11 @@ pub(super) fn health(live: &Live, now: Timestamp) -> Health {
     let mut troubles = of_program(&live.handles, &state, now);
     let verifier = published.verifier.as_deref();
     troubles.extend(verifier.into_iter().flat_map(of_evidence));
+    for (site, replaced) in live.handles.replaced.load().iter() {
+        let sentence =
+            format!("{site}: {}. Write 'source: merge' to keep them.", replaced.summary());
+        troubles.push(Trouble { sentence, link: Some((link::robots(site), "Rules")) });
+    }
     let sites = || served(&published);
     troubles.extend(sites().flat_map(|(site, served)| of_origin(site, served, &state, now)));
     let evidence = verifier.map_or_else(

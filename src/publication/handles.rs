@@ -22,6 +22,7 @@ use super::{
     clock::Clock,
     fleet::Fellowship,
     memory::{self, Memory},
+    replacement::ReplacedBySite,
     snapshot::{PolicyInForce, Snapshot},
 };
 
@@ -44,6 +45,8 @@ pub struct Handles {
     pub certificates: Arc<Certificates>,
     /// The exchange with other nodes.
     pub fellowship: Arc<Fellowship>,
+    /// The rules of origins that the policy replaces.
+    pub replaced: Arc<ArcSwap<ReplacedBySite>>,
 }
 
 impl Handles {
@@ -90,6 +93,7 @@ impl Handles {
             refused: Arc::default(),
             certificates: Arc::default(),
             fellowship: Arc::default(),
+            replaced: Arc::default(),
         })
     }
 

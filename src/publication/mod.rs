@@ -36,8 +36,11 @@
 //! Before the first file, the policy's own part is published, or a file without rules. It is kept for
 //! a minute, and none of the origin's rules is enforced.
 //!
-//! May use: policy, enforce, robots, probe, crawlers, violations, evidence, conduct, alerts, tls,
-//! remote, fetch, metrics, diagnostic, escape, stamp. Must not know: gate, proxy, admin, cli, pingora.
+//! A site with `source: policy` is compared with its origin's file once, soon after a start or a
+//! reload (`replacement`): the log and the desk say which rules the policy replaces.
+//!
+//! May use: policy, enforce, comparison, robots, probe, crawlers, violations, evidence, conduct, alerts,
+//! tls, remote, fetch, metrics, diagnostic, escape, stamp. Must not know: gate, proxy, admin, cli, pingora.
 
 mod addresses; // addresses of the origins' names
 mod change; // the state and its changes: pure
@@ -54,6 +57,7 @@ mod policy_file; // changes of the policy, on disk or on a server
 mod probes; // questions to the origins about the forms of paths
 mod publisher; // the owner of the state in force
 mod reload; // requests to reload, and their outcome
+mod replacement; // the rules of origins that the policy replaces
 mod servers; // the origins of a site: choice and health
 mod snapshot; // the published state for requests
 mod sources; // the sites with fetches from their origins
@@ -73,6 +77,7 @@ pub use self::{
     probes::probe_findings,
     publisher::{Outcome, Publisher, Trial},
     reload::{Notice, ReloadRequests, Reloads, Stage},
+    replacement::{ReplacedAnswer, ReplacedBySite, replaced},
     servers::{Attempts, Fault, Server, Servers},
     snapshot::{PolicyInForce, ServedSite, Snapshot},
 };

@@ -12,7 +12,10 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use arc_swap::ArcSwap;
 use jiff::Timestamp;
-use tokio::sync::{mpsc, watch};
+use tokio::{
+    sync::{mpsc, watch},
+    task::AbortHandle,
+};
 
 use crate::{
     alerts::{Refusal, Webhook},
@@ -37,6 +40,7 @@ use super::{
     origin_files::{self, News, OriginFiles},
     policy_file::PolicyFile,
     probes::Probes,
+    replacement,
     snapshot::{PolicyInForce, Snapshot},
     sources,
 };
@@ -53,6 +57,8 @@ pub struct Publisher {
     trial: Trial,
     pub(super) in_force: InForce,
     pub(super) origins: Option<OriginFiles>,
+    /// The comparison of the policy with the origins' files.
+    pub(super) comparison: Option<AbortHandle>,
     pub(super) news: mpsc::UnboundedReceiver<News>,
     /// The editions of earlier runs that the start left out.
     pub(super) unread: Option<Unread>,
@@ -126,10 +132,17 @@ impl Publisher {
         let published = Arc::new(ArcSwap::from_pointee(published));
         let conduct = Arc::new(conduct);
         let file = PolicyFile::new(file, &policy);
-        let refused = Arc::default();
-        let fellowship = Arc::default();
-        let handles =
-            Handles { published, conduct, clock, sink, metrics, refused, certificates, fellowship };
+        let handles = Handles {
+            published,
+            conduct,
+            clock,
+            sink,
+            metrics,
+            refused: Arc::default(),
+            certificates,
+            fellowship: Arc::default(),
+            replaced: Arc::default(),
+        };
         handles.remember(policy.violations.client_ip);
         let unread = memory.unread;
         Ok(Self {
@@ -139,6 +152,7 @@ impl Publisher {
             trial,
             in_force,
             origins,
+            comparison: None,
             news,
             unread,
             sender,
@@ -244,6 +258,13 @@ impl Publisher {
         let quarantine = before.as_ref().map(OriginFiles::quarantine).unwrap_or_default();
         let idle = quarantine.into_iter().filter(|site| !sources::is_watched(policy, site));
         idle.for_each(|site| self.handles.sink.released(site.as_str().into()));
+    }
+
+    /// Compares the policy in force with the files of the origins, in the background.
+    pub(super) fn compare_origins(&mut self) {
+        self.comparison.take().iter().for_each(AbortHandle::abort);
+        let (policy, known) = (&self.in_force.policy, &self.handles.replaced);
+        self.comparison = replacement::start(policy, known);
     }
 
     /// Puts the state after a change in force. Only this function

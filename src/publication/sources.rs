@@ -96,7 +96,8 @@ fn watched(policy: &Policy) -> impl Iterator<Item = &policy::Site> {
     policy.sites.iter().filter(|site| site.robots_txt.source != Source::Policy)
 }
 
-fn site(site: &policy::Site) -> WatchedSite {
+/// A site with fetches from its origin.
+pub(super) fn site(site: &policy::Site) -> WatchedSite {
     WatchedSite {
         name: site.name().to_owned(),
         origins: site.backend.origins.clone(),

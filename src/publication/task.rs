@@ -8,6 +8,7 @@ use std::{
 
 use tokio::{
     sync::oneshot,
+    task::AbortHandle,
     time::{interval, sleep},
 };
 
@@ -48,6 +49,7 @@ impl Publisher {
         let mut set_backs = self.handles.clock.set_backs();
         let (older, mut recalled) = oneshot::channel();
         self.recall(older);
+        self.compare_origins();
         let mut is_recalled = false;
         let mut waiting = Vec::new();
         self.file.keep().await;
@@ -109,6 +111,7 @@ impl Publisher {
         }
         names.abort();
         checks.abort();
+        self.comparison.iter().for_each(AbortHandle::abort);
     }
 
     /// Reloads as the operator asked for it, and tells the outcome.
@@ -118,6 +121,7 @@ impl Publisher {
         if outcome == Outcome::Unchanged {
             self.handles.metrics.reload("unchanged");
             tracing::info!("policy unchanged");
+            self.compare_origins();
         }
         // An applied policy has fetched them already.
         let origins = self.origins.as_mut().filter(|_| outcome != Outcome::Applied);
@@ -128,6 +132,9 @@ impl Publisher {
     async fn reload_with(&mut self, notice: Notice) -> Outcome {
         notice(Stage::Begin);
         let outcome = self.reload().await;
+        if outcome == Outcome::Applied {
+            self.compare_origins();
+        }
         notice(Stage::End(&outcome));
         outcome
     }

@@ -13,7 +13,12 @@ use std::{
 
 use serde_json::Value;
 
-use crate::support::{need, origin::Origin, program::PROGRAM, tls::issue};
+use crate::support::{
+    need,
+    origin::{After, Origin},
+    program::PROGRAM,
+    tls::issue,
+};
 
 const LINTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/lints");
 const POLICIES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/policies");
@@ -588,4 +593,56 @@ fn a_closed_pipe_is_no_failure() {
         .expect("bash can be started");
     assert!(matches!(output.status.code(), Some(0 | 1)), "{output:?}");
     assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn rules_of_the_origin_that_a_policy_replaces_are_found_online() {
+    let rules = b"User-agent: *\nDisallow: /a/\nAllow: /a/b\n\nUser-agent: GPTBot\nDisallow: /c/\n";
+    let origin = Origin::playing(move |exchange| {
+        exchange.answer("200 OK", &["Content-Type: text/plain"], rules);
+        After::Close
+    })
+    .compared();
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let write = |comment: &str, source: &str, port: u16| {
+        let text = format!(
+            "sites:\n  - hosts: [a.example]{comment}\n    origin: http://127.0.0.1:{port}\n    \
+             robots_txt:\n      source: {source}\n      groups:\n        \
+             - {{ user_agents: [\"*\"], disallow: [/a/, /d/] }}\n"
+        );
+        std::fs::write(folder.path().join("beadle.yaml"), text).expect("it is writable");
+    };
+    let run = |args: &[&str]| {
+        let output = check(folder.path(), args);
+        (output.status.code(), stdout(&output).to_owned())
+    };
+    write("", "policy", origin.port);
+    assert_eq!(run(&["beadle.yaml"]).0, Some(0));
+    assert_eq!(origin.received().len(), 0, "nothing is fetched without the option");
+    let (code, text) = run(&["--online", "beadle.yaml"]);
+    assert_eq!(code, Some(1), "{text}");
+    for part in [
+        "warning[policy.replaces_origin]",
+        "replaces 2 rules",
+        "line 3 'Allow: /a/b' for *",
+        "line 6 'Disallow: /c/' for GPTBot",
+        "source: merge",
+        "beadle.yaml:2:",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    assert_eq!(origin.last().header("host"), Some("a.example"));
+    // A comment silences it, and is not idle without the option.
+    write(" # beadle: allow policy.replaces_origin", "policy", origin.port);
+    for args in [&["--online", "beadle.yaml"][..], &["beadle.yaml"]] {
+        let (code, text) = run(args);
+        assert_eq!(code, Some(0), "{args:?}: {text}");
+    }
+    write("", "merge", origin.port);
+    assert_eq!(run(&["--online", "beadle.yaml"]).0, Some(0));
+    // An origin that does not answer is a note.
+    write("", "policy", Origin::absent());
+    let (code, text) = run(&["--online", "beadle.yaml"]);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("note[policy.origin_not_compared]"), "{text}");
 }

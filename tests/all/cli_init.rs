@@ -99,3 +99,27 @@ fn a_running_site_keeps_its_robots_txt_and_shows_its_kind() {
     }
     passes(folder.path(), "site.yaml");
 }
+
+#[test]
+fn rules_of_the_named_origin_are_kept() {
+    let origin = Origin::playing(|exchange| {
+        let rules = b"User-agent: *\nDisallow: /old/\n";
+        exchange.answer("200 OK", &["Content-Type: text/plain"], rules);
+        After::Close
+    })
+    .compared();
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let url = format!("http://127.0.0.1:{}", origin.port);
+    let made = run(folder.path(), &["init", "--host", "a.example", "--origin", &url, "--yes"]);
+    assert_eq!(made.status.code(), Some(0), "{made:?}");
+    let said = String::from_utf8_lossy(&made.stdout).into_owned();
+    for part in ["source: merge", "replaces 1 rule", "  line 2 'Disallow: /old/' for *\n"] {
+        assert!(said.contains(part), "{part}\n{said}");
+    }
+    assert_eq!(origin.last().header("host"), Some("a.example"));
+    let text = std::fs::read_to_string(folder.path().join("beadle.yaml")).expect("it is written");
+    assert!(text.contains("source: merge"), "{text}");
+    passes(folder.path(), "beadle.yaml");
+    let online = run(folder.path(), &["check", "--online", "beadle.yaml"]);
+    assert_eq!(online.status.code(), Some(0), "{online:?}");
+}

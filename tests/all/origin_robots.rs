@@ -17,7 +17,7 @@ use serde_json::json;
 
 use crate::support::{
     BROWSER,
-    client::Response,
+    client::{Request, Response},
     free_port,
     nginx::Nginx,
     origin::{After, Origin},
@@ -88,6 +88,7 @@ fn origin_on(port: u16, paths: &Paths) -> Origin {
             }
         }
     })
+    .compared()
 }
 
 /// The program in front of an origin whose answers change.
@@ -498,4 +499,68 @@ fn one_edition_has_one_name_everywhere() {
     let explained = json_lines(&beadle.verb(&args));
     assert_eq!(explained[0]["editions"][0]["edition"], name);
     assert_eq!(beadle.verb(&["robots"]).stdout, answer.body);
+}
+
+#[test]
+fn a_policy_that_replaces_rules_of_the_origin_says_so() {
+    let paths = Paths::default();
+    let origin = origin_on(free_port(), &paths);
+    put(&paths, "/robots.txt", Reply::file("User-agent: *\nDisallow: /a/\nDisallow: /b/\n"));
+    let own = |paths: &str| format!("groups: [{{ user_agents: [\"*\"], disallow: [{paths}] }}]");
+    let beadle = setup(origin.port, &own("/b/"), 0).start();
+    let page = |path: &str| {
+        let asked = Request::get(path).host("localhost").field("Accept", "text/html");
+        asked.send(beadle.admin).text()
+    };
+    let count = |text: &str| beadle.stderr().matches(text).count();
+    let code = "policy.replaces_origin";
+    beadle.wait_for_stderr(code);
+    let log = beadle.stderr();
+    let line = log.lines().find(|line| line.contains(code)).unwrap_or_default();
+    for part in ["WARN", "site.example", "line 2 'Disallow: /a/' for *", "source: merge"] {
+        assert!(line.contains(part), "{part}: {line}");
+    }
+    assert!(!line.contains("/b/"), "{line}");
+    let banner = wait_for("the banner", || {
+        Some(page("/robots/site.example")).filter(|text| text.contains("role=\"alert\""))
+    });
+    assert!(banner.contains("/a/") && banner.contains("source: merge"), "{banner}");
+    let first = page("/");
+    assert!(first.contains("replaces 1 rule of the origin&#39;s own robots.txt"), "{first}");
+    assert_eq!(beadle.get("/robots.txt", BROWSER).text().matches("/a/").count(), 0);
+    // A reload says it again, as far as it still holds.
+    beadle.reload(&setup(origin.port, &own("/a/x, /b/"), 1));
+    wait_for("the second line", || (count(code) == 2).then_some(()));
+    // The same meaning in other words, and then `merge`: nothing is lost, and the banner goes.
+    beadle.reload(&setup(origin.port, &own("/b/, \"/a/*\""), 2));
+    let is_gone = || (!page("/robots/site.example").contains("role=\"alert\"")).then_some(());
+    wait_for("the end of the banner", is_gone);
+    beadle.reload(&setup(origin.port, &own("/b/"), 3));
+    wait_for("the third line", || (count(code) == 3).then_some(()));
+    beadle.reload(&setup(origin.port, &format!("source: merge, {}", own("/b/")), 4));
+    wait_for("the end of the banner", is_gone);
+    assert!(beadle.get("/robots.txt", BROWSER).text().contains("Disallow: /a/"));
+    assert_eq!(count(code), 3);
+    // One fetch for each comparison.
+    let fetches = origin.received().into_iter();
+    let compared = fetches.filter(|one| {
+        one.header("user-agent").is_some_and(|name| name.contains("compared with the policy"))
+    });
+    assert_eq!(compared.count(), 4);
+}
+
+#[test]
+fn a_comparison_that_fails_is_silent_and_delays_nothing() {
+    let paths = Paths::default();
+    let origin = origin_on(free_port(), &paths);
+    for (code, reply) in failures().into_iter().step_by(5) {
+        put(&paths, "/robots.txt", reply);
+        let own = "groups: [{ user_agents: [\"*\"], disallow: [/x/] }]";
+        origin.forget();
+        let beadle = setup(origin.port, own, 0).start();
+        wait_for("the fetch", || (!origin.received().is_empty()).then_some(()));
+        assert_eq!(beadle.get("/x/", GPTBOT).status, 403);
+        let log = beadle.stderr();
+        assert!(!log.contains("origin_robots.") && !log.contains("replaces"), "{code}: {log}");
+    }
 }

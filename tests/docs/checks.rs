@@ -10,11 +10,12 @@ use crate::page::{is_update, page, root};
 const HEADING: &str = "## Codes\n\n| code | meaning |\n|---|---|\n";
 
 /// The rooms and files whose findings `beadle check` prints.
-const SOURCES: [&str; 9] = [
+const SOURCES: [&str; 10] = [
     "src/policy",
     "src/robots",
     "src/crawlers",
     "src/lint",
+    "src/cli/check.rs",
     "src/trial/finding.rs",
     "src/publication/files.rs",
     "src/tls/pair.rs",

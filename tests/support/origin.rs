@@ -13,12 +13,17 @@ use parking_lot::Mutex;
 
 use super::{PATIENCE, wait_for};
 
+/// The end of the User-Agent of the fetch that compares a policy with the origin's robots.txt.
+const COMPARISON: &str = "(+robots.txt of the origin, compared with the policy)";
+
 /// A server on its own port; dropping it stops the server.
 #[derive(Debug)]
 pub(crate) struct Origin {
     pub(crate) port: u16,
     received: Arc<Mutex<Vec<Received>>>,
     stopped: Arc<AtomicBool>,
+    /// Whether the script answers the fetch that compares the policy with the origin's robots.txt.
+    is_compared: Arc<AtomicBool>,
 }
 
 /// A request as received.
@@ -70,7 +75,13 @@ impl Origin {
     ) -> Self {
         let listener = wait_for("the port", || TcpListener::bind((Ipv4Addr::LOCALHOST, port)).ok());
         let (received, stopped) = (Arc::default(), Arc::new(AtomicBool::new(false)));
-        let origin = Self { port, received: Arc::clone(&received), stopped: Arc::clone(&stopped) };
+        let is_compared = Arc::new(AtomicBool::new(false));
+        let origin = Self {
+            port,
+            received: Arc::clone(&received),
+            stopped: Arc::clone(&stopped),
+            is_compared: Arc::clone(&is_compared),
+        };
         let script = Arc::new(script);
         std::thread::spawn(move || {
             for stream in listener.incoming() {
@@ -79,7 +90,8 @@ impl Origin {
                 }
                 let Ok(stream) = stream else { continue };
                 let (received, script) = (Arc::clone(&received), Arc::clone(&script));
-                std::thread::spawn(move || serve(stream, &received, &*script));
+                let is_compared = Arc::clone(&is_compared);
+                std::thread::spawn(move || serve(stream, &received, &is_compared, &*script));
             }
         });
         origin
@@ -109,6 +121,13 @@ impl Origin {
             exchange.answer("200 OK", &["Content-Type: text/plain"], &body);
             After::Keep
         })
+    }
+
+    /// The origin with its script's answer for the fetch that compares it with the policy. Otherwise
+    /// that fetch is no request of a test: it finds no robots.txt, and is not among the requests.
+    pub(crate) fn compared(self) -> Self {
+        self.is_compared.store(true, Ordering::Release);
+        self
     }
 
     /// The port of an origin that does not run.
@@ -213,6 +232,7 @@ impl Exchange<'_> {
 fn serve(
     stream: TcpStream,
     received: &Mutex<Vec<Received>>,
+    is_compared: &AtomicBool,
     script: &dyn Fn(&mut Exchange<'_>) -> After,
 ) {
     stream.set_read_timeout(Some(PATIENCE)).expect("a socket takes a timeout");
@@ -221,6 +241,14 @@ fn serve(
     let mut connection = Connection { stream, read: Vec::new() };
     while let Ok(head) = connection.until(b"\r\n\r\n") {
         let request = parse(head);
+        let is_comparison =
+            request.header("user-agent").is_some_and(|name| name.ends_with(COMPARISON));
+        if is_comparison && !is_compared.load(Ordering::Acquire) {
+            let answer =
+                b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+            let _ = connection.stream.write_all(answer);
+            return;
+        }
         received.lock().push(request.clone());
         let mut exchange =
             Exchange { request, connection: &mut connection, body_is_read: false, noted: received };

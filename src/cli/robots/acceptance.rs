@@ -4,9 +4,11 @@ use std::io::Write;
 
 use jiff::Timestamp;
 
-use super::site::{database, find};
 use crate::{
-    console::exit::{Error, Exit},
+    console::{
+        exit::{Error, Exit},
+        site::{database, find},
+    },
     enforce::Rulebook,
     policy::Policy,
     violations::Store,

@@ -2,11 +2,11 @@
 
 use std::io::Write;
 
-use super::site::store;
 use crate::{
     console::{
         exit::Error,
         output::{Format, json},
+        site::store,
     },
     enforce::Site,
     policy::Policy,

@@ -1,7 +1,12 @@
 //! An edition in the database, named by the first digits of its hash.
 
-use super::site::store;
-use crate::{console::exit::Error, enforce::Site, escape, policy::Policy, violations::Edition};
+use crate::{
+    console::{exit::Error, site::store},
+    enforce::Site,
+    escape,
+    policy::Policy,
+    violations::Edition,
+};
 
 /// The fewest digits by which [`named`] finds an edition.
 const LEAST_DIGITS: usize = 8;

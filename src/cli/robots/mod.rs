@@ -11,13 +11,13 @@ use crate::{
         config::{ConfigFile, load_with_database},
         exit::{Error, Exit},
         output::Format,
+        site,
     },
 };
 
 mod acceptance; // a quarantined file that an operator accepts
 mod history; // the editions that were published
 pub(super) mod kept; // an edition in the database
-pub(super) mod site; // the site that the options name
 
 /// Print the robots.txt of a site as it is served, or its history
 ///

@@ -18,7 +18,7 @@ use super::{
 use crate::{
     admin::View,
     desk::{
-        frame::{Frame, NoAnswer, html, try_ask},
+        frame::{Frame, NoAnswer, html, live, try_ask},
         link,
         span::{Days, SpanLink},
         time::exact,
@@ -49,6 +49,8 @@ struct Page {
     is_provisional: bool,
     spans: Vec<SpanLink>,
     trouble: Option<String>,
+    /// The rules of the origin that the policy replaces.
+    replaced: Vec<String>,
     waiting: Option<Waiting>,
     file: FileView,
     download: String,
@@ -125,6 +127,8 @@ pub(super) async fn of(view: &View, here: SiteInForce, days: Days) -> Response {
         let path = *patterns.get(&line)?;
         Some(link::violations(&[("site", &site.name), ("path", path), ("since", &since)]))
     };
+    let known = live(view).ok().map(|live| live.handles.replaced.load_full());
+    let replaced = known.and_then(|known| Some(known.get(&site.name)?.lines()));
     let page = Page {
         frame: Frame::new(view, "/robots"),
         name: site.name.clone(),
@@ -135,6 +139,7 @@ pub(super) async fn of(view: &View, here: SiteInForce, days: Days) -> Response {
         is_provisional: edition.is_provisional(),
         spans: days.links(|days| link::with_query(&here.path(), &[("days", days)])),
         trouble,
+        replaced: replaced.unwrap_or_default(),
         waiting: waiting
             .map(|file| Waiting { since: second(file.since), accepted: file.accepted.map(second) }),
         file: FileView::new(edition.bytes(), hits, source, link_of),

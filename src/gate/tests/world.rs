@@ -126,6 +126,7 @@ impl World {
             refused: Arc::default(),
             certificates: Arc::default(),
             fellowship: Arc::default(),
+            replaced: Arc::default(),
         };
         handles.publish(&in_force, &in_force, verifier.clone(), &addresses);
         handles.remember(policy.violations.client_ip);

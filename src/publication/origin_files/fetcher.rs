@@ -50,8 +50,20 @@ pub(in crate::publication) struct Condition {
 /// # Errors
 /// A sentence: TLS setup failed.
 pub(in crate::publication) fn client() -> Result<Client, String> {
+    client_for("robots.txt of the origin")
+}
+
+/// The client for one comparison of an origin's file with the policy.
+///
+/// # Errors
+/// A sentence: TLS setup failed.
+pub(in crate::publication) fn comparing_client() -> Result<Client, String> {
+    client_for("robots.txt of the origin, compared with the policy")
+}
+
+fn client_for(purpose: &str) -> Result<Client, String> {
     Client::new(fetch::Settings {
-        user_agent: &format!("{} (+robots.txt of the origin)", fetch::PRODUCT),
+        user_agent: &format!("{} (+{purpose})", fetch::PRODUCT),
         reach: Reach::Any,
         redirects: Redirects::Return,
         authorities: None,

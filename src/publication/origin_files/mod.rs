@@ -18,6 +18,7 @@ use std::{
     time::Duration,
 };
 
+use bytes::Bytes;
 use jiff::Timestamp;
 use parking_lot::Mutex;
 use tokio::{
@@ -41,13 +42,19 @@ mod tests;
 mod watch; // the state of one site's file
 mod watches; // the watches of all sites, with logs and metrics
 
-pub(super) use self::{
-    destination::KnownHosts, fetcher::client, news::News, site::WatchedSite, watch::KnownFile,
-};
 use self::{
+    access_result::AccessResult,
+    destination::Destination,
     fetcher::Fetcher,
     watch::Watch,
     watches::{Rounds, Watches},
+};
+pub(super) use self::{
+    destination::KnownHosts,
+    fetcher::{client, comparing_client},
+    news::News,
+    site::WatchedSite,
+    watch::KnownFile,
 };
 
 /// The fetches from all origins. They end on drop.
@@ -133,6 +140,23 @@ impl OriginFiles {
             self.task.abort();
             self.watches.lock().close();
         }
+    }
+}
+
+/// The robots.txt of an origin, fetched once; `None` if it has none.
+///
+/// # Errors
+/// A sentence: the reason why there is no usable answer.
+pub(super) async fn fetch_once(
+    client: Client,
+    hosts: KnownHosts,
+    site: &WatchedSite,
+) -> Result<Option<Bytes>, String> {
+    let fetched = Fetcher::new(client, hosts).fetch(Destination::of(site), None).await;
+    match fetched.result {
+        AccessResult::File(file) => Ok(Some(file)),
+        AccessResult::NoFile(_) => Ok(None),
+        failure => Err(failure.to_string()),
     }
 }
 

@@ -3,18 +3,16 @@
 use std::path::Path;
 
 use crate::{
-    console::{database, exit::Error},
     enforce::{Edition, Rulebook, Site},
     escape,
     policy::{Policy, suggestion},
     violations::Store,
 };
 
+use super::{database, exit::Error};
+
 /// The site that serves this host or has this name; the only site if no host is given.
-pub(in crate::cli) fn find<'b>(
-    rulebook: &'b Rulebook,
-    host: Option<&str>,
-) -> Result<&'b Site, Error> {
+pub(crate) fn find<'b>(rulebook: &'b Rulebook, host: Option<&str>) -> Result<&'b Site, Error> {
     let sites = rulebook.sites();
     let names = || sites.iter().map(|site| site.name.as_str()).collect::<Vec<_>>().join(", ");
     let Some(host) = host else {
@@ -35,7 +33,7 @@ pub(in crate::cli) fn find<'b>(
 }
 
 /// The edition in force, if it is known here.
-pub(in crate::cli) fn known_edition(site: &Site) -> Result<&Edition, Error> {
+pub(crate) fn known_edition(site: &Site) -> Result<&Edition, Error> {
     if site.edition().is_provisional() {
         let (name, source) = (&site.name, site.source.as_str());
         return Err(Error::Refused(format!(
@@ -47,13 +45,13 @@ pub(in crate::cli) fn known_edition(site: &Site) -> Result<&Edition, Error> {
 }
 
 /// The database of the policy, with the editions of all nodes.
-pub(super) fn store(policy: &Policy) -> Result<Store, Error> {
+pub(crate) fn store(policy: &Policy) -> Result<Store, Error> {
     let location = database::location(policy)?.ok_or_else(no_database)?;
     database::open(&location)
 }
 
 /// The database of this machine.
-pub(super) fn database(policy: &Policy) -> Result<&Path, Error> {
+pub(crate) fn database(policy: &Policy) -> Result<&Path, Error> {
     policy.violations.local_database().ok_or_else(no_database)
 }
 
