@@ -41,6 +41,7 @@ fn settings(site: &Site) -> Vec<(&'static str, String)> {
         ("timeouts.origin_write", time(limits.write)),
         ("timeouts.tunnel_idle", time(limits.tunnel)),
         ("robots_txt.source", robots_txt.source.as_str().to_owned()),
+        ("robots_txt.sitemaps", robots_txt.host_sitemaps.join(", ")),
         ("robots_txt.max_age", time(robots_txt.max_age)),
         ("robots_txt.cache_window", time(robots_txt.cache_window)),
         ("robots_txt.accept_full_disallow", robots_txt.accept_full_disallow.to_string()),

@@ -10,7 +10,9 @@ use crate::{
     product_token::ProductToken,
 };
 
-use super::{history::History, rulebook::Rulebook, site::Site, tags::Tags};
+use super::{
+    history::History, host_sitemaps::HostSitemaps, rulebook::Rulebook, site::Site, tags::Tags,
+};
 
 impl Rulebook {
     /// Compiles a policy that replaces `previous` at `now`.
@@ -46,6 +48,7 @@ fn site(site: &policy::Site, policy: &Policy, history: &mut History<'_>) -> Site
         enforcement: site.enforcement.clone(),
         source: site.robots_txt.source,
         origin_file: history.origin_file(site),
+        sitemaps: HostSitemaps::new(edition, &site.robots_txt, &site.backend.host),
         max_age: site.robots_txt.max_age,
         cache_window: site.robots_txt.cache_window,
         timeline,

@@ -173,12 +173,14 @@ fn key(host: &Host) -> &str {
     }
 }
 
-/// The host, the wildcards above it, the longest first, and the default.
-fn levels(host: &str) -> impl Iterator<Item = &str> {
+/// The host, without its port, the wildcards above it, the longest first, and the default.
+fn levels(named: &str) -> impl Iterator<Item = &str> {
+    let without_port = policy::split_port(named).map(|(host, _)| host);
+    let host = without_port.unwrap_or(named);
     let dots = host.char_indices().filter(|(at, octet)| *octet == '.' && *at > 0);
     let above = dots.filter_map(|(at, _)| host.get(at..));
     let any = (host != ANY).then_some(ANY);
-    std::iter::once(host).chain(above).chain(any)
+    std::iter::once(named).chain(without_port).chain(above).chain(any)
 }
 
 #[cfg(test)]
@@ -246,6 +248,17 @@ mod tests {
             assert_eq!(stays.iter().any(|stay| stay.site == "a.example"), is_kept, "{start}");
             assert_eq!(shown(&hosts, "a.example"), ".a.example 10, a.example 0");
         }
+    }
+
+    #[test]
+    fn a_host_with_a_port_comes_from_the_site_of_the_host() {
+        let mut hosts = Hosts::default();
+        hosts.follow(&policy("a.example b.example"), at(0));
+        let policy = policy("a.example b.example \"a.example:8443\"");
+        hosts.follow(&policy, at(10));
+        let stays = hosts.inherited(&policy.sites[2], &policy, at(20));
+        let stays: Vec<_> = stays.iter().map(|stay| (stay.site, stay.until.as_second())).collect();
+        assert_eq!(stays, [("a.example", 10)]);
     }
 
     #[test]

@@ -62,6 +62,7 @@ mod timeline; // the editions that count for a site
 // The policy compiled for serving.
 mod compiler; // policy and history -> rulebook
 mod history; // earlier editions, and the files of the origins
+mod host_sitemaps; // the sitemaps that name the requested host
 mod probe; // what origins answered about the forms of paths
 mod rulebook; // all sites by host, swapped whole
 mod site; // a site compiled for serving

@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use crate::{
     crawlers::Catalogue,
-    policy::{Host, Policy},
+    policy::{Host, Policy, host_in_url, split_port},
 };
 
 use super::{chronicle::Chronicle, site::Site};
@@ -15,6 +15,8 @@ pub struct Rulebook {
     catalogue: Arc<Catalogue>,
     sites: Vec<Site>,
     by_host: HashMap<String, usize>,
+    /// Whether a host of a site has a port.
+    has_ports: bool,
     /// `.example.com`, the longest first.
     by_suffix: Vec<(String, usize)>,
     default: Option<usize>,
@@ -37,6 +39,7 @@ impl Rulebook {
         Self {
             catalogue: Arc::clone(&policy.catalogue),
             sites,
+            has_ports: by_host.keys().any(|host| split_port(host).is_some()),
             by_host,
             by_suffix,
             default: policy.sites.iter().position(|site| site.default),
@@ -45,10 +48,16 @@ impl Rulebook {
         }
     }
 
-    /// The site that names exactly this host, lower case and without port. The host need not be
-    /// valid: an invalid one is found on no site.
+    /// The site that names exactly this host, lower case, and with a port only where the policy has
+    /// one. The host need not be valid: an invalid one is found on no site.
     pub fn exact_site(&self, host: &str) -> Option<(usize, &Site)> {
         self.numbered(*self.by_host.get(host)?)
+    }
+
+    /// A host with its port, if a site names both.
+    pub fn named_with_port(&self, host: &str, port: u16) -> Option<String> {
+        let name = self.has_ports.then(|| format!("{}:{port}", host_in_url(host)));
+        name.filter(|name| self.by_host.contains_key(name))
     }
 
     /// The site of a host (lower case, without port): one that names it, else the longest wildcard.

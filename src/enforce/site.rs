@@ -2,9 +2,14 @@
 
 use std::{sync::Arc, time::Duration};
 
+use bytes::Bytes;
+
 use crate::{crawlers::SiteNames, policy, robots};
 
-use super::{edition::Edition, probe::Probed, tags::Tags, timeline::Timeline};
+use super::{
+    edition::Edition, edition_id::EditionId, host_sitemaps::HostSitemaps, probe::Probed,
+    tags::Tags, timeline::Timeline,
+};
 
 /// A site compiled for serving.
 #[derive(Debug)]
@@ -24,6 +29,8 @@ pub struct Site {
     pub origin_file: robots::OriginFile,
     /// The editions of its robots.txt in time.
     pub timeline: Timeline,
+    /// The sitemaps of the edition in force that name the requested host.
+    pub(super) sitemaps: HostSitemaps,
     /// How long a copy of robots.txt stays fresh: `Cache-Control: max-age`.
     pub max_age: Duration,
     /// How long crawlers may use a copy of robots.txt (RFC 9309 §2.4).
@@ -76,5 +83,14 @@ impl Site {
             Ok(found) => format!("asked for {path} at {:.0}, the origin {found}", probed.at),
             Err(why) => format!("all: asked for {path} at {:.0}, {why}", probed.at),
         })
+    }
+
+    /// The robots.txt for one of the site's hosts, with its entity tag. They are the edition in force,
+    /// but for the sitemaps that name the host.
+    pub fn robots_txt(&self, host: Option<&str>) -> (Bytes, EditionId) {
+        let edition = self.edition();
+        let other = host.filter(|host| *host != self.backend.host);
+        let file = other.and_then(|host| self.sitemaps.file(host));
+        file.unwrap_or_else(|| (edition.bytes().clone(), edition.id()))
     }
 }

@@ -1,6 +1,10 @@
 //! The question of an operator: what would a request get?
 
-use std::{borrow::Cow, fmt, net::IpAddr};
+use std::{
+    borrow::Cow,
+    fmt,
+    net::{IpAddr, Ipv6Addr},
+};
 
 use crate::{crawlers::Outcome, enforce::Rulebook, escape, gate::BadTarget};
 
@@ -73,7 +77,7 @@ fn host_of(rulebook: &Rulebook, number: usize) -> Option<Cow<'_, str>> {
     // A site that begins with a wildcard has the name without the star. Every host below is its own.
     let below = format!("any.{name}");
     match is_own(name) {
-        true if name.contains(':') => Some(format!("[{name}]").into()),
+        true if name.parse::<Ipv6Addr>().is_ok() => Some(format!("[{name}]").into()),
         true => Some(name.as_str().into()),
         false => is_own(&below).then(|| below.into()),
     }

@@ -119,7 +119,12 @@ impl Answer {
     }
 
     /// robots.txt (RFC 9309 §2.3): for every client, with validators (RFC 9110 §8.8, §13).
-    pub(super) fn robots_txt(request: &Request<'_>, site: &Site, now: Timestamp) -> Self {
+    /// `host` is one of the site's hosts.
+    pub(super) fn robots_txt(
+        request: &Request<'_>,
+        (site, host): (&Site, Option<&str>),
+        now: Timestamp,
+    ) -> Self {
         if request.method == Method::OPTIONS {
             let mut answer = Self::empty(StatusCode::NO_CONTENT);
             answer.field(header::ALLOW, "GET, HEAD, OPTIONS");
@@ -132,10 +137,11 @@ impl Answer {
             return answer;
         }
         let (edition, since) = (site.edition(), site.timeline.last_modified());
-        let entity_tag = format!("\"{}\"", edition.id());
+        let (bytes, id) = site.robots_txt(host);
+        let entity_tag = format!("\"{id}\"");
         let mut answer = match is_fresh(request, &entity_tag, since) {
             true => Self::empty(StatusCode::NOT_MODIFIED),
-            false => Self::new(StatusCode::OK, PLAIN, edition.bytes().clone()),
+            false => Self::new(StatusCode::OK, PLAIN, bytes),
         };
         answer.field(header::ETAG, &entity_tag);
         // Editions that follow each other within a second have later times, and so has an edition

@@ -12,6 +12,8 @@ use std::{
 use http::HeaderMap;
 use ipnet::IpNet;
 
+use crate::enforce::Rulebook;
+
 use super::{refusal::Refusal, request::Request};
 
 /// The longest chain of hops. A longer chain is cut on its left, the untrusted side.
@@ -50,6 +52,17 @@ impl<'a> Client<'a> {
             is_https: reported
                 .map_or(request.is_tls, |scheme| scheme.eq_ignore_ascii_case(b"https")),
         })
+    }
+}
+
+impl Client<'_> {
+    /// Gives the host its port, if the policy names both. Without a port in the request, the port is
+    /// that of its scheme.
+    pub(super) fn with_port(mut self, request: &Request<'_>, rulebook: &Rulebook) -> Self {
+        let port = request.port().unwrap_or(if self.is_https { 443 } else { 80 });
+        let named = self.host.as_deref().and_then(|host| rulebook.named_with_port(host, port));
+        self.host = named.map(Cow::Owned).or(self.host);
+        self
     }
 }
 

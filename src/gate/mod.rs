@@ -193,7 +193,7 @@ impl Gate {
         request: &'a Request<'a>,
         at: (Moment, Examination),
     ) -> Result<Visit<'a>, Refusal> {
-        let client = Client::of(request, &self.trusted)?;
+        let client = Client::of(request, &self.trusted)?.with_port(request, &published.rulebook);
         let (number, _) =
             published.rulebook.site(client.host.as_deref()).ok_or(Refusal::UnknownHost)?;
         Visit::new(request, client, published, number, &self.conduct, at)
@@ -335,7 +335,8 @@ impl Gate {
         self.note_fetch(visit).into_iter().for_each(|fetches| {
             self.sink.fetched(self.recorder.fetch(fetches, visit.now()));
         });
-        Answer::robots_txt(visit.request, site, visit.now()).tagged(site, b"/robots.txt")
+        Answer::robots_txt(visit.request, (site, visit.own_host()), visit.now())
+            .tagged(site, b"/robots.txt")
     }
 
     /// Notes a fetch of robots.txt for the crawlers of the request. Returns the rows to store.

@@ -4,6 +4,8 @@ use std::{borrow::Cow, net::IpAddr};
 
 use http::{HeaderMap, HeaderValue, Method, header};
 
+use crate::policy;
+
 use super::refusal::Refusal;
 
 /// A request in its forwarded form (see [`admit`](super::admit)).
@@ -36,6 +38,12 @@ impl<'a> Request<'a> {
             None if self.is_http_1_0 => Ok(None),
             None => Err(Refusal::BadHost),
         }
+    }
+
+    /// The port in the authority.
+    pub(super) fn port(&self) -> Option<u16> {
+        let text = str::from_utf8(self.authority?).ok()?;
+        policy::split_port(text).map(|(_, port)| port)
     }
 
     /// The lines of the `User-Agent` field.

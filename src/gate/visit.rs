@@ -159,6 +159,13 @@ impl<'a> Visit<'a> {
         referrer::operator(rulebook.catalogue(), self.request.method, self.request.fields, is_own)
     }
 
+    /// The requested host, if the site names it.
+    pub(super) fn own_host(&self) -> Option<&str> {
+        let host = self.client.host.as_deref()?;
+        let named = self.published.rulebook.site_of_host(host);
+        named.filter(|(number, _)| *number == self.number).map(|_| host)
+    }
+
     /// The requested host; else the site's name.
     pub(super) fn host(&self) -> &str {
         self.client.host.as_deref().unwrap_or(&self.site.name)

@@ -17,8 +17,9 @@ pub static SITE: Section = Section {
             name: "hosts",
             shape: Shape::Some(&HOST),
             absent: Absent::Required,
-            meaning: "exact names, or `\"*.example.com\"` for all names below it. The first host \
-                      names the site in records. Exact names precede wildcards, longer wildcards \
+            meaning: "exact names, with or without a port, or `\"*.example.com\"` for all names \
+                      below it. The first host names the site in records. Names with a port \
+                      precede those without, exact names precede wildcards, longer wildcards \
                       precede shorter ones",
         },
         Key {
@@ -253,7 +254,7 @@ pub static ROBOTS_TXT: Section = Section {
             name: "sitemaps",
             shape: Shape::List(&URL),
             absent: Absent::Words("none"),
-            meaning: "complete URLs, `https://…`",
+            meaning: "complete URLs, `https://…`. `{host}` is the requested host",
         },
         Key {
             name: "records",

@@ -91,8 +91,7 @@ impl Allowed {
             );
         }
         // Found only with --online.
-        let is_of_origin =
-            self.code == "policy.replaces_origin" || self.code.starts_with("probe.");
+        let is_of_origin = self.code == "policy.replaces_origin" || self.code.starts_with("probe.");
         if self.is_used || !is_whole || is_of_origin {
             return None;
         }

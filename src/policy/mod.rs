@@ -28,7 +28,7 @@ pub use self::{
     evidence::{DEFAULT_EVIDENCE_REFRESH, Evidence},
     findings::Findings,
     fleet::{Alone, DEFAULT_FLEET_PREFIX, Fleet},
-    host::Host,
+    host::{Host, host_in_url, split_port},
     ladder::Ladder,
     mode::{Grace, Mode, OtherForms, PaceMode},
     origin::Origin,
@@ -36,7 +36,9 @@ pub use self::{
     places::{GroupPlaces, Spot, TagPlaces},
     reader::{read, read_draft, read_with},
     restart::restart_findings,
-    robots_txt::{DEFAULT_CACHE_WINDOW, DEFAULT_ROBOTS_MAX_AGE, MAX_CACHE_WINDOW, RobotsTxt},
+    robots_txt::{
+        DEFAULT_CACHE_WINDOW, DEFAULT_ROBOTS_MAX_AGE, MAX_CACHE_WINDOW, REQUESTED_HOST, RobotsTxt,
+    },
     sections::Policy,
     server::{
         AccessFormat, AccessLog, Acme, Admin, CertificateFiles, DEFAULT_ACME_DIRECTORY,

@@ -7,6 +7,7 @@ use crate::{diagnostic::Diagnostic, escape::shown, keys, robots};
 use super::{
     findings::Findings,
     groups::Groups,
+    host::host_in_url,
     names::Names,
     places::GroupPlaces,
     records,
@@ -27,6 +28,8 @@ pub const MAX_CACHE_WINDOW: Duration = Duration::from_secs(7 * 86_400);
 pub struct RobotsTxt {
     /// The policy's own file; without groups if the origin's file is published as it is.
     pub file: robots::RobotsTxt,
+    /// The sitemaps that name the requested host, as written. `file` has them for the site's own host.
+    pub host_sitemaps: Vec<String>,
     /// The places in the policy of each group of `file`.
     pub places: Vec<GroupPlaces>,
     /// How long crawlers may keep the file: `Cache-Control: max-age` (default 1 h, at most 1 d).
@@ -58,6 +61,7 @@ impl Default for RobotsTxt {
                 header: HEADER.map(str::to_owned).to_vec(),
                 ..robots::RobotsTxt::default()
             },
+            host_sitemaps: Vec::new(),
             places: Vec::new(),
             max_age: DEFAULT_ROBOTS_MAX_AGE,
             source: Source::default(),
@@ -68,8 +72,16 @@ impl Default for RobotsTxt {
     }
 }
 
-/// Reads the section.
-pub(super) fn read(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> RobotsTxt {
+/// The requested host, in the URL of a sitemap.
+pub const REQUESTED_HOST: &str = "{host}";
+
+/// Reads the section of a site with this host.
+pub(super) fn read(
+    at: &At<'_>,
+    host: &str,
+    names: &Names<'_>,
+    findings: &mut Findings,
+) -> RobotsTxt {
     let mut robots_txt = RobotsTxt::default();
     let Some(fields) = at.fields(&keys::ROBOTS_TXT, findings) else { return robots_txt };
     if let Some(at) = fields.take("source") {
@@ -104,7 +116,9 @@ pub(super) fn read(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> R
     let records = records::read(&fields, false, findings);
     robots_txt.file.records = records.into_iter().map(|(_, record)| record).collect();
     for at in fields.list("sitemaps", findings) {
-        robots_txt.file.records.extend(sitemap(&at, findings));
+        let Some((template, record)) = sitemap(&at, host, findings) else { continue };
+        robots_txt.file.records.push(record);
+        robots_txt.host_sitemaps.extend(template);
     }
     let mut groups = Groups::new(robots_txt.source);
     for at in fields.list("groups", findings) {
@@ -155,14 +169,25 @@ fn refuse_rules(fields: &Fields<'_>, findings: &mut Findings) {
     }
 }
 
-fn sitemap(at: &At<'_>, findings: &mut Findings) -> Option<robots::Record> {
+/// A sitemap for the site's own host, with the text as written if it names the requested host.
+fn sitemap(
+    at: &At<'_>,
+    host: &str,
+    findings: &mut Findings,
+) -> Option<(Option<String>, robots::Record)> {
     let text = at.text(findings)?;
-    let is_absolute = text.starts_with("https://") || text.starts_with("http://");
-    match robots::Record::new("Sitemap", text) {
-        Ok(record) if is_absolute && !text.contains(' ') => Some(record),
+    let template = text.contains(REQUESTED_HOST).then(|| text.to_owned());
+    let url = text.replace(REQUESTED_HOST, &host_in_url(host));
+    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
+    let authority = rest.and_then(|rest| rest.split(['/', '?', '#']).next());
+    let is_absolute = authority.is_some_and(|authority| !authority.contains(['{', '}']));
+    match robots::Record::new("Sitemap", &url) {
+        Ok(record) if is_absolute && !url.contains(' ') => Some((template, record)),
         _ => {
             let message = format!("'{}' is not the URL of a sitemap", shown(text));
-            findings.refuse(at, message, "write it in full, https://www.example.com/sitemap.xml");
+            let help = "write it in full, https://www.example.com/sitemap.xml, or for each host, \
+                        'https://{host}/sitemap.xml'";
+            findings.refuse(at, message, help);
             None
         }
     }

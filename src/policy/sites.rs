@@ -25,7 +25,7 @@ use super::{
 pub struct Site {
     /// Its place in the policy.
     pub at: Spot,
-    /// The hosts, lower case without port; the first names the site.
+    /// The hosts, lower case; the first names the site.
     pub hosts: Vec<Host>,
     /// Whether the site takes requests for hosts that no site has (default false).
     pub default: bool,
@@ -88,8 +88,9 @@ fn site(
     let hosts = hosts(&fields, findings);
     let default = fields.take("default").and_then(|at| at.boolean(findings)).unwrap_or(false);
     let backend = backend::read(&fields, timeouts, findings);
+    let host = hosts.as_deref().map(own_host).unwrap_or_default().to_owned();
     let robots_txt = match fields.take("robots_txt") {
-        Some(at) => robots_txt::read(&at, names, findings),
+        Some(at) => robots_txt::read(&at, &host, names, findings),
         None => {
             robots_txt::warn_without_rules(at, findings);
             RobotsTxt::default()
@@ -101,9 +102,7 @@ fn site(
     let enforcement =
         enforcement::read(fields.take("enforcement").as_ref(), &robots_txt, names, findings);
     let ((mut backend, reading), hosts) = (backend?, hosts?);
-    let exact = hosts.iter().find(|host| matches!(host, Host::Exact(_)));
-    backend.host =
-        exact.or_else(|| hosts.first()).map(|host| host.as_str().to_owned()).unwrap_or_default();
+    backend.host = host;
     Some(Site {
         at: Spot::from(at),
         hosts,
@@ -117,6 +116,12 @@ fn site(
     })
 }
 
+/// The first host without a wildcard, else the first one.
+fn own_host(hosts: &[Host]) -> &str {
+    let exact = hosts.iter().find(|host| matches!(host, Host::Exact(_)));
+    exact.or_else(|| hosts.first()).map(Host::as_str).unwrap_or_default()
+}
+
 /// At least one host.
 fn hosts(fields: &Fields<'_>, findings: &mut Findings) -> Option<Vec<Host>> {
     let at = fields.require("hosts", "write 'hosts: [www.example.com]'", findings)?;
@@ -124,7 +129,8 @@ fn hosts(fields: &Fields<'_>, findings: &mut Findings) -> Option<Vec<Host>> {
     if items.is_empty() {
         findings.refuse(&at, "no host", "write for example [www.example.com]");
     }
-    let hosts: Vec<Host> = items.iter().filter_map(|item| host::read(item, findings)).collect();
+    let hosts: Vec<Host> =
+        items.iter().filter_map(|item| host::read_with_port(item, findings)).collect();
     (hosts.len() == items.len() && !hosts.is_empty()).then_some(hosts)
 }
 

@@ -14,7 +14,7 @@ use crate::{
 use super::{
     duration,
     findings::Findings,
-    host::Host,
+    host::{Host, split_port},
     names::Names,
     shape::{At, Fields},
     sites::Site,
@@ -338,7 +338,7 @@ fn known_site<'s>(
 ) -> Option<&'s Site> {
     let has = |site: &&Site| {
         site.hosts.iter().any(|one| match one {
-            Host::Exact(own) => own == host,
+            Host::Exact(own) => own == host || split_port(own).is_some_and(|(own, _)| own == host),
             Host::Below(suffix) => host.ends_with(suffix.as_str()),
         })
     };

@@ -51,8 +51,8 @@ mod fleet_simulation; // many nodes judge as one, whatever is late or lost
 mod forwarded_fields; // request fields that an origin may take for something else
 mod origins; // the same, with real origins behind the program
 mod pace; // a crawler's speed and its place on the ladder
-mod real_crawlers; // crawlers that others wrote, on a site of tricky links
 mod probe; // an origin is asked how it reads paths
+mod real_crawlers; // crawlers that others wrote, on a site of tricky links
 mod signatures; // signatures as evidence for a claim
 mod smuggling; // one request stays one request
 mod standing; // addresses and names as evidence for a claim

@@ -85,7 +85,10 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
         let named = host.map(|_| site).transpose()?;
         history::print(&policy, named, args.format, out)?;
     } else {
-        out.write_all(site::known_edition(site?)?.bytes())?;
+        let site = site?;
+        site::known_edition(site)?;
+        let host = host.filter(|host| !host.starts_with('*')).map(str::to_ascii_lowercase);
+        out.write_all(&site.robots_txt(host.as_deref()).0)?;
     }
     Ok(Exit::Fine)
 }

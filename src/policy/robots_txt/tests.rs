@@ -66,3 +66,24 @@ fn an_origin_that_may_close_everything_is_no_finding() {
     let (site, findings) = site(&format!("    robots_txt: {{ source: origin }}\n{block}"));
     assert!(site.is_some(), "{findings:?}");
 }
+
+#[test]
+fn a_sitemap_may_name_the_requested_host() {
+    let sitemaps = |url: &str| {
+        let (site, findings) = site(&format!("    robots_txt: {{ sitemaps: [\"{url}\"] }}\n"));
+        let robots_txt = site.map(|site| site.robots_txt);
+        let urls = robots_txt.map(|own| (own.file.records[0].value.clone(), own.host_sitemaps));
+        urls.ok_or(findings)
+    };
+    let literal = |url: &str| Ok((url.to_owned(), Vec::new()));
+    assert_eq!(sitemaps("https://b.example/s.xml"), literal("https://b.example/s.xml"));
+    assert_eq!(sitemaps("https://b.example/{n}.xml"), literal("https://b.example/{n}.xml"));
+    let url = "https://{host}/map/{host}.xml";
+    let own = "https://a.example/map/a.example.xml".to_owned();
+    assert_eq!(sitemaps(url), Ok((own, vec![url.to_owned()])));
+    // Neither is a host: nothing replaces them.
+    for url in ["https://{hostname}/s.xml", "{host}/s.xml", "https://{Host}/s.xml"] {
+        let findings = sitemaps(url).expect_err(url);
+        assert!(findings.contains(&"policy.bad_value"), "{url}: {findings:?}");
+    }
+}

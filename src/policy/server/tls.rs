@@ -6,7 +6,7 @@ use crate::{escape::shown, keys};
 
 use super::super::{
     findings::Findings,
-    host::{self, Host},
+    host::{self, Host, split_port},
     places::Spot,
     scalar::path,
     shape::{At, Fields},
@@ -60,10 +60,16 @@ impl Acme {
         }
         let hosts = sites.into_iter().flat_map(|site| &site.hosts);
         let exact = hosts.filter_map(|host| match host {
-            Host::Exact(host) if is_provable(host) => Some(host.clone()),
-            Host::Exact(_) | Host::Below(_) => None,
+            Host::Exact(host) => Some(split_port(host).map_or(host.as_str(), |(host, _)| host)),
+            Host::Below(_) => None,
         });
-        exact.collect()
+        let mut names: Vec<String> = Vec::new();
+        for host in exact.filter(|host| is_provable(host)) {
+            if names.iter().all(|name| name != host) {
+                names.push(host.to_owned());
+            }
+        }
+        names
     }
 
     /// The folder of one authority's account and certificates.
