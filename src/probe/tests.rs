@@ -154,7 +154,8 @@ fn a_page_that_is_no_measure_says_nothing() {
     let obstacle = |first: Answer, second: Answer, absence: Answer| {
         let plan = plan();
         let first = [first, second, absence];
-        let answers = ask(&plan, |at, _| first.get(at).cloned().unwrap_or(page(404, "none")));
+        let answers =
+            ask(&plan, |at, _| first.get(at).cloned().unwrap_or_else(|| page(404, "none")));
         (plan.read(&answers), answers.len())
     };
     let good = || page(200, "the page");

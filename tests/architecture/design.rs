@@ -593,6 +593,6 @@ pub(crate) const PURE_ROOMS: [&str; 24] = [
 pub(crate) const MOST_LINES: usize = 450;
 pub(crate) const MOST_LINES_OF_HALF: usize = 200;
 /// The most lines of a room, and of the proxy: what is not about pingora belongs into the gate, what is
-/// about connections into the edge.
-pub(crate) const MOST_LINES_OF_ROOM: usize = 6_600;
+/// about connections into the edge. A room is not cut for its length alone.
+pub(crate) const MOST_LINES_OF_ROOM: usize = 7_000;
 pub(crate) const MOST_LINES_OF_PROXY: usize = 2_500;
