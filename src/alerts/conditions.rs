@@ -18,7 +18,7 @@ use super::{
     event::Event,
     offenders::{Offender, Offenders},
     rates::{Counts, Name, Rates},
-    state::{NotRenewed, State, Tally},
+    state::{NotRenewed, Quarantined, State, Tally},
 };
 
 /// The least time between two events about the same thing.
@@ -245,12 +245,13 @@ fn of_parts(state: &State, now: Timestamp) -> Vec<Condition> {
         let subject = refused.findings.join("\n");
         add(AlertKind::ReloadRefused, &subject, summary.to_owned(), details);
     }
-    for site in &state.quarantined {
+    for Quarantined { site, reason } in &state.quarantined {
         let summary = format!(
-            "{site}: the origin's robots.txt closes the whole site; the last good file stays in \
-             force until 'beadle robots accept'"
+            "{site}: the origin's robots.txt is in quarantine, because {reason}; the last good file \
+             stays in force until 'beadle robots accept'"
         );
-        add(AlertKind::RobotsQuarantined, site, summary, json!({ "site": site }));
+        let details = json!({ "site": site, "reason": reason });
+        add(AlertKind::RobotsQuarantined, site, summary, details);
     }
     for site in &state.open_breakers {
         let summary = format!("{site}: the breaker is open, nothing is refused");

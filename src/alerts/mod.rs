@@ -15,7 +15,7 @@ pub use self::{
     event::Event,
     offenders::Offender,
     relay::{Handed, Relay},
-    state::{Certificate, NotRenewed, Refusal, State, Tally, Trouble},
+    state::{Certificate, NotRenewed, Quarantined, Refusal, State, Tally, Trouble},
     watch::{EVERY, run},
     webhook::{Answer, Webhook},
 };

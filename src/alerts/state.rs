@@ -12,7 +12,7 @@ pub struct State {
     /// The refusal of the policy file as it is now.
     pub refused: Option<Refusal>,
     /// The sites with a robots.txt in quarantine.
-    pub quarantined: Vec<String>,
+    pub quarantined: Vec<Quarantined>,
     /// The sites with an open breaker.
     pub open_breakers: Vec<String>,
     /// The destinations of records that are not written.
@@ -34,6 +34,15 @@ pub struct Refusal {
     pub at: Timestamp,
     /// The errors.
     pub findings: Vec<String>,
+}
+
+/// A site whose origin has a new robots.txt in quarantine. The last good one stays in force.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Quarantined {
+    /// The site.
+    pub site: String,
+    /// What is wrong with the new one.
+    pub reason: &'static str,
 }
 
 /// A destination of records that is not written.

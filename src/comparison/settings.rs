@@ -45,6 +45,7 @@ fn settings(site: &Site) -> Vec<(&'static str, String)> {
         ("robots_txt.max_age", time(robots_txt.max_age)),
         ("robots_txt.cache_window", time(robots_txt.cache_window)),
         ("robots_txt.accept_full_disallow", robots_txt.accept_full_disallow.to_string()),
+        ("robots_txt.vanish_after", time(robots_txt.vanish_after)),
         ("robots_tag_legacy", site.robots_tag_legacy.to_string()),
         ("enforcement.grace", enforcement.grace.as_str().to_owned()),
         ("enforcement.star_binds", classes.join(", ")),

@@ -7,11 +7,12 @@ use crate::{
     admin::Live,
     alerts::{self, Refusal, State},
     crawlers::Evidence,
-    enforce,
+    diagnostic::{Diagnostic, Severity},
+    enforce::{self, Moment},
     escape::shown,
     evidence::{FailingSource, Verifier},
     policy::Source,
-    publication::{Handles, ServedSite, Snapshot},
+    publication::{Handles, OriginReport, ServedSite, Snapshot},
     report::number::{count, grouped},
     robots::OriginFile,
     violations::Health as Written,
@@ -71,7 +72,10 @@ pub(super) fn health(live: &Live, now: Timestamp) -> Health {
         troubles.push(Trouble { sentence, link: Some((link::robots(site), "Rules")) });
     }
     let sites = || served(&published);
-    troubles.extend(sites().flat_map(|(site, served)| of_origin(site, served, &state, now)));
+    troubles.extend(sites().flat_map(|(site, served)| {
+        let report = live.handles.origin_reports.of(&site.name);
+        of_origin(site, served, (&state, &report), now)
+    }));
     let evidence = verifier.map_or_else(
         || vec![fact("claims", "not checked: the policy has no section 'evidence'")],
         |verifier| evidence(verifier, &live.handles),
@@ -159,7 +163,7 @@ fn of_evidence(verifier: &Verifier) -> Vec<Trouble> {
 fn of_origin(
     site: &enforce::Site,
     served: &ServedSite,
-    state: &State,
+    (state, report): (&State, &OriginReport),
     now: Timestamp,
 ) -> Vec<Trouble> {
     let (name, origin) = (&site.name, served.backend.urls());
@@ -203,12 +207,25 @@ fn of_origin(
         );
         add(sentence, Some(("/#origins".to_owned(), "Origins")));
     }
-    if state.quarantined.contains(name) {
+    if let Some(held) = state.quarantined.iter().find(|held| held.site == *name) {
         let sentence = format!(
-            "{name}: the origin's new robots.txt closes the whole site, so it is in quarantine and \
-             the one before stays in force. Correct it, or accept it."
+            "{name}: the origin's new robots.txt is in quarantine, because {}. The one before stays \
+             in force. Correct it, or accept it.",
+            held.reason
         );
         add(sentence, Some((link::quarantine(name), "Compare and decide")));
+    }
+    if site.is_withheld(Moment::at(now)) {
+        let sentence = format!(
+            "{name}: the origin has not answered for its robots.txt, so crawlers get 503 for it and \
+             no request is judged. See whether the server runs there."
+        );
+        add(sentence, Some((link::robots(name), "robots.txt")));
+    }
+    let errors = report.findings.iter().filter(|one| one.severity == Severity::Error);
+    for Diagnostic { message, .. } in errors {
+        let sentence = format!("{name}: robots.txt of the origin: {}.", shown(message));
+        add(sentence, Some((link::robots(name), "robots.txt")));
     }
     if state.open_breakers.contains(name) {
         let sentence = format!(
@@ -353,10 +370,11 @@ fn origin(site: &enforce::Site, served: &ServedSite, handles: &Handles, state: &
     };
     let robots_txt = match (site.source, &site.origin_file) {
         (Source::Policy, _) => "of the policy",
-        _ if state.quarantined.contains(&site.name) => "in quarantine",
-        (_, OriginFile::Unknown) => "not fetched yet",
-        (_, OriginFile::Absent) => "the origin has none",
-        (_, OriginFile::Present(_)) => "fetched",
+        _ if state.quarantined.iter().any(|held| held.site == site.name) => "in quarantine",
+        _ if site.edition().is_provisional() => "not fetched yet",
+        (Source::Merge, OriginFile::Unknown) => "not fetched yet",
+        (Source::Merge, OriginFile::Absent) => "the origin has none",
+        (Source::Origin | Source::Merge, _) => "fetched",
     };
     let breaker = match (state.open_breakers.contains(&site.name), site.enforcement.breaker) {
         (true, _) => "open",

@@ -69,6 +69,7 @@ pub(super) fn reason(code: &str) -> &'static str {
         "enforcement.off" => "Enforcement is off for this client.",
         "robots.unbound" => "No group of robots.txt binds this client.",
         "robots.robots_txt" => "Every client may read robots.txt.",
+        "robots.unknown" => "The origin's robots.txt is not known yet, so no request is judged.",
         _ => "",
     }
 }

@@ -79,6 +79,11 @@ impl Chronicle {
         self.hosts.of_site(site)
     }
 
+    /// Since when a site has any of its hosts.
+    pub fn served_since(&self, site: &str) -> Option<Timestamp> {
+        self.hosts(site).map(|(_, since)| since).min()
+    }
+
     /// All periods of hosts; of a host, in their order.
     pub fn host_periods(&self) -> impl Iterator<Item = &HostPeriod> {
         self.hosts.periods()

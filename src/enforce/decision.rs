@@ -69,11 +69,14 @@ pub enum Reason {
     Unbound,
     /// The request is for robots.txt itself, which is always allowed (RFC 9309 §2.2.2).
     RobotsTxt,
+    /// The rules of the site are not known yet, so no request is judged, and robots.txt is answered
+    /// with 503.
+    Unknown,
 }
 
 impl Reason {
     /// Every reason.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Allow,
         Self::Disallow,
         Self::Form,
@@ -87,6 +90,7 @@ impl Reason {
         Self::Off,
         Self::Unbound,
         Self::RobotsTxt,
+        Self::Unknown,
     ];
 
     /// The stable code.
@@ -105,6 +109,7 @@ impl Reason {
             Self::Off => "enforcement.off",
             Self::Unbound => "robots.unbound",
             Self::RobotsTxt => "robots.robots_txt",
+            Self::Unknown => "robots.unknown",
         }
     }
 }

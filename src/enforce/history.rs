@@ -95,6 +95,14 @@ impl<'a> History<'a> {
         self.probed.get(site.name()).filter(|one| one.probe == wanted).cloned()
     }
 
+    /// The value of [`Site::unknown_since`] if there is no edition: since when the site has its
+    /// hosts. Without fetches, as in a forecast, the rules of the policy are judged by.
+    pub(super) fn unknown_since(&self, site: &policy::Site) -> Option<Timestamp> {
+        let is_unknown = self.origins.get(site.name()) == Some(&OriginFile::Unknown);
+        let is_fetched = is_unknown && site.robots_txt.source != Source::Policy;
+        is_fetched.then(|| self.chronicle.served_since(site.name()).unwrap_or(self.moment.now))
+    }
+
     /// The site of this name in the previous rulebook.
     fn previous(&self, name: &str) -> Option<&'a Site> {
         self.previous?.sites().iter().find(|other| other.name == name)

@@ -97,7 +97,7 @@ impl Fetcher {
         terms: Terms,
     ) -> Result<Fetched, Failure> {
         let client = if terms.redirects { &self.with_redirects } else { &self.verbatim };
-        let request = Request { url, host: None, forwarded_proto: None, validators };
+        let request = Request { url, host: None, forwarded: None, validators };
         let response = client.get(request).await?;
         match response.status() {
             304 if !validators.is_empty() => Ok(Fetched::Unchanged),

@@ -52,8 +52,9 @@ pub struct Request<'a> {
     pub url: &'a str,
     /// The `Host` field, if it differs from the host of the URL.
     pub host: Option<&'a str>,
-    /// The `X-Forwarded-Proto` field.
-    pub forwarded_proto: Option<&'a str>,
+    /// The scheme and the host of the client's request, for `X-Forwarded-Proto` and
+    /// `X-Forwarded-Host`.
+    pub forwarded: Option<(&'a str, &'a str)>,
     /// The validators that make the request conditional.
     pub validators: &'a Validators,
 }
@@ -161,8 +162,9 @@ impl Client {
         if let Some(host) = request.host {
             builder = builder.header(header::HOST, host);
         }
-        if let Some(scheme) = request.forwarded_proto {
+        if let Some((scheme, host)) = request.forwarded {
             builder = builder.header("X-Forwarded-Proto", scheme);
+            builder = builder.header("X-Forwarded-Host", host);
         }
         for (name, value) in request.validators.fields() {
             builder = builder.header(name, value);

@@ -41,8 +41,8 @@ pub async fn pages(
 }
 
 async fn page(client: &Client, url: &str, most: usize) -> Result<Page, Failure> {
-    let (host, forwarded_proto, validators) = (None, None, &Validators::default());
-    let response = client.get(Request { url, host, forwarded_proto, validators }).await?;
+    let (host, forwarded, validators) = (None, None, &Validators::default());
+    let response = client.get(Request { url, host, forwarded, validators }).await?;
     let (status, fields) = (response.status(), response.fields().clone());
     let body = response.body(most).await?.to_vec();
     Ok(Page { status, fields, body })

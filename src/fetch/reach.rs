@@ -31,6 +31,11 @@ pub enum Reach {
         /// Networks that the operator allows in addition.
         allowed: Arc<[IpNet]>,
     },
+    /// Public addresses, over HTTPS and HTTP: a server elsewhere chose the URL.
+    Elsewhere {
+        /// Whether an address belongs to the public Internet.
+        is_public: fn(IpAddr) -> bool,
+    },
 }
 
 /// A resolver of host names, in place of the system's resolver.
@@ -49,7 +54,8 @@ impl Reach {
             Self::Any => return Ok(()),
             Self::Secure if url.scheme() == "https" || is_this_machine(url) => return Ok(()),
             Self::Secure => return Err(Failure::Address),
-            Self::Public { allowed, .. } => allowed,
+            Self::Public { allowed, .. } => &**allowed,
+            Self::Elsewhere { .. } => &[],
         };
         let address = match url.host() {
             None => return Err(Failure::Address),
@@ -63,6 +69,10 @@ impl Reach {
             _ if has_credentials => Err(Failure::Address),
             ("https", Some(address)) if !self.includes(address) => Err(Failure::Private),
             ("https", _) => Ok(()),
+            ("http", Some(address)) if matches!(self, Self::Elsewhere { .. }) => {
+                self.includes(address).then_some(()).ok_or(Failure::Private)
+            }
+            ("http", None) if matches!(self, Self::Elsewhere { .. }) => Ok(()),
             ("http", Some(address)) if is_allowed(address) => Ok(()),
             _ => Err(Failure::Address),
         }
@@ -85,6 +95,7 @@ impl Reach {
                 let address = address.to_canonical();
                 is_public(address) || allowed.iter().any(|network| network.contains(&address))
             }
+            Self::Elsewhere { is_public } => is_public(address.to_canonical()),
         }
     }
 }
@@ -138,6 +149,26 @@ impl Resolve for Hosts {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn elsewhere_is_every_public_address_over_http_and_https() {
+        let is_public = |address: IpAddr| address.to_string().starts_with("192.0.2.");
+        let reach = Reach::Elsewhere { is_public };
+        for (url, is_within) in [
+            ("http://robots.example/robots.txt", true),
+            ("https://robots.example:8443/robots.txt", true),
+            ("http://192.0.2.1/robots.txt", true),
+            ("https://[::ffff:192.0.2.1]/robots.txt", true),
+            ("http://127.0.0.1/robots.txt", false),
+            ("https://10.0.0.1/robots.txt", false),
+            ("http://[::ffff:127.0.0.1]/robots.txt", false),
+            ("http://169.254.169.254/latest/meta-data/", false),
+            ("http://user@robots.example/robots.txt", false),
+            ("ftp://robots.example/robots.txt", false),
+        ] {
+            assert_eq!(reach.check(&Url::parse(url).unwrap()).is_ok(), is_within, "{url}");
+        }
+    }
 
     #[test]
     fn a_secure_reach_is_https_or_this_machine() {

@@ -83,6 +83,22 @@ impl Response {
         }
         Ok(octets.freeze())
     }
+
+    /// The first `most` octets of the body, decompressed, and whether there are more.
+    ///
+    /// # Errors
+    /// A failed connection.
+    pub async fn beginning(mut self, most: usize) -> Result<(Bytes, bool), Failure> {
+        let mut octets = BytesMut::new();
+        while let Some(chunk) = self.0.chunk().await? {
+            octets.extend_from_slice(&chunk);
+            if octets.len() > most {
+                octets.truncate(most);
+                return Ok((octets.freeze(), true));
+            }
+        }
+        Ok((octets.freeze(), false))
+    }
 }
 
 impl Validators {

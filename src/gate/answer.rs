@@ -8,7 +8,10 @@ use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use jiff::{Timestamp, fmt::rfc2822};
 
-use crate::{enforce::Site, policy};
+use crate::{
+    enforce::{Moment, Site},
+    policy,
+};
 
 use super::{refusal::Refusal, request::Request};
 
@@ -17,6 +20,8 @@ use super::{refusal::Refusal, request::Request};
 const RETRY_AFTER_SECONDS: u64 = 86_400;
 /// The `max-age` of a provisional robots.txt, until the origin's file is known.
 const PROVISIONAL_MAX_AGE: Duration = Duration::from_secs(60);
+/// `Retry-After` of a robots.txt that is not known yet. Beadle fetches it more often.
+const UNKNOWN_RETRY_SECONDS: u64 = 60;
 
 const ROBOTS_TAG: HeaderName = HeaderName::from_static("robots-tag");
 const X_ROBOTS_TAG: HeaderName = HeaderName::from_static("x-robots-tag");
@@ -118,12 +123,13 @@ impl Answer {
         answer
     }
 
-    /// robots.txt (RFC 9309 §2.3): for every client, with validators (RFC 9110 §8.8, §13).
+    /// robots.txt (RFC 9309 §2.3): for every client, with validators (RFC 9110 §8.8, §13). While the
+    /// rules are unknown it is unreachable (§2.3.1.4): a file without rules would open the site.
     /// `host` is one of the site's hosts.
     pub(super) fn robots_txt(
         request: &Request<'_>,
         (site, host): (&Site, Option<&str>),
-        now: Timestamp,
+        moment: Moment,
     ) -> Self {
         if request.method == Method::OPTIONS {
             let mut answer = Self::empty(StatusCode::NO_CONTENT);
@@ -134,6 +140,12 @@ impl Answer {
             let body = "robots.txt can only be read.\n";
             let mut answer = Self::plain(StatusCode::METHOD_NOT_ALLOWED, body);
             answer.field(header::ALLOW, "GET, HEAD, OPTIONS");
+            return answer;
+        }
+        if site.is_withheld(moment) {
+            let body = "The rules of this site are not known yet: its server has not answered.\n";
+            let mut answer = Self::plain(StatusCode::SERVICE_UNAVAILABLE, body);
+            answer.fields.push((header::RETRY_AFTER, UNKNOWN_RETRY_SECONDS.into()));
             return answer;
         }
         let (edition, since) = (site.edition(), site.timeline.last_modified());
@@ -147,7 +159,7 @@ impl Answer {
         // Editions that follow each other within a second have later times, and so has an edition
         // from before the clock was set back. No `Last-Modified` is later than `Date`
         // (RFC 9110 §8.8.2.1).
-        let modified = since.min(now);
+        let modified = since.min(moment.now);
         if let Ok(date) = rfc2822::DateTimePrinter::new().timestamp_to_rfc9110_string(&modified) {
             answer.field(header::LAST_MODIFIED, &date);
         }

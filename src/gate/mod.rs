@@ -174,8 +174,7 @@ impl Gate {
             }
             _ => {
                 self.count_passed(&visit, &weighed.decision);
-                let is_ours =
-                    weighed.decision.reason == Reason::RobotsTxt && answering == Answering::Beadle;
+                let is_ours = visit.target.is_robots_txt() && answering == Answering::Beadle;
                 (is_ours.then(|| self.robots_txt(&visit)), None)
             }
         };
@@ -335,14 +334,14 @@ impl Gate {
         self.note_fetch(visit).into_iter().for_each(|fetches| {
             self.sink.fetched(self.recorder.fetch(fetches, visit.now()));
         });
-        Answer::robots_txt(visit.request, (site, visit.own_host()), visit.now())
+        Answer::robots_txt(visit.request, (site, visit.own_host()), visit.moment())
             .tagged(site, b"/robots.txt")
     }
 
     /// Notes a fetch of robots.txt for the crawlers of the request. Returns the rows to store.
     fn note_fetch(&self, visit: &Visit<'_>) -> Vec<Fetches> {
         let site = visit.site;
-        if visit.request.method != Method::GET {
+        if visit.request.method != Method::GET || site.is_withheld(visit.moment()) {
             return Vec::new();
         }
         site.edition().was_given();

@@ -175,6 +175,10 @@ impl<'a> Visit<'a> {
         self.moment.now
     }
 
+    pub(super) const fn moment(&self) -> Moment {
+        self.moment
+    }
+
     pub(super) const fn scheme(&self) -> &'static str {
         if self.client.is_https { "https" } else { "http" }
     }

@@ -281,6 +281,13 @@ pub static ROBOTS_TXT: Section = Section {
             meaning: "publish an origin's file that closes the whole site to `*` at once, without \
                       quarantine",
         },
+        Key {
+            name: "vanish_after",
+            shape: TIME,
+            absent: Absent::Value("24h"),
+            meaning: "how long the origin's last rules stay in force after they vanished. `0s` is \
+                      not at all",
+        },
     ],
 };
 

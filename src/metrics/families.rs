@@ -148,7 +148,7 @@ impl Families {
             )?,
             origin_robots_held: gauges(
                 "beadle_origin_robots_held",
-                "1 while a robots.txt of the origin that closes the whole site is in quarantine.",
+                "1 while a robots.txt of the origin is in quarantine.",
                 &["site"],
             )?,
             origin_failures: counters(

@@ -45,6 +45,8 @@ pub struct RobotsTxt {
     /// Whether to publish an origin's file that closes the whole site to `*` without confirmation
     /// (default false).
     pub accept_full_disallow: bool,
+    /// How long the origin's last rules stay in force after they vanished (default 24 h, at most 7 d).
+    pub vanish_after: Duration,
 }
 
 /// The comment at the head of every published file.
@@ -68,6 +70,7 @@ impl Default for RobotsTxt {
             overriding: Vec::new(),
             cache_window: DEFAULT_CACHE_WINDOW,
             accept_full_disallow: false,
+            vanish_after: DEFAULT_CACHE_WINDOW,
         }
     }
 }
@@ -109,6 +112,10 @@ pub(super) fn read(
     }
     if let Some(at) = fields.take("accept_full_disallow") {
         robots_txt.accept_full_disallow = at.boolean(findings).unwrap_or(false);
+    }
+    if let Some(at) = fields.take("vanish_after") {
+        let range = Duration::ZERO..=MAX_CACHE_WINDOW;
+        robots_txt.vanish_after = at.duration(range, findings).unwrap_or(robots_txt.vanish_after);
     }
     if robots_txt.source == Source::Origin {
         refuse_rules(&fields, findings);

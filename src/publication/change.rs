@@ -2,8 +2,6 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use bytes::Bytes;
-
 use crate::{
     diagnostic::Diagnostic,
     enforce::{Chronicle, Elsewhere, History, Moment, Probed, Rulebook},
@@ -35,7 +33,7 @@ pub enum Change {
     /// New files of the origins.
     Origin(FilesBySite),
     /// A quarantined file of this site that the operator accepted.
-    Accepted(String, Bytes),
+    Accepted(String, OriginFile),
     /// A clock that was set back: later times count as now.
     ClockSetBack,
     /// Editions of earlier runs that were read after the start.
@@ -106,9 +104,9 @@ pub fn next(in_force: &InForce, change: Change, moment: Moment) -> InForce {
 }
 
 /// The files, with a new one for a site that publishes its origin's file.
-fn with(mut files: FilesBySite, site: String, file: Bytes) -> FilesBySite {
+fn with(mut files: FilesBySite, site: String, file: OriginFile) -> FilesBySite {
     if let Some(known) = files.get_mut(&site) {
-        *known = OriginFile::Present(file);
+        *known = file;
     }
     files
 }

@@ -22,6 +22,7 @@ use super::{
     clock::Clock,
     fleet::Fellowship,
     memory::{self, Memory},
+    origin_files::{Hold, OriginReports},
     replacement::ReplacedBySite,
     snapshot::{PolicyInForce, Snapshot},
 };
@@ -43,6 +44,8 @@ pub struct Handles {
     pub refused: Arc<ArcSwapOption<Refusal>>,
     /// The certificates of the listeners.
     pub certificates: Arc<Certificates>,
+    /// The robots.txt of the origins, for the pages for operators.
+    pub origin_reports: OriginReports,
     /// The exchange with other nodes.
     pub fellowship: Arc<Fellowship>,
     /// The rules of origins that the policy replaces.
@@ -92,6 +95,7 @@ impl Handles {
             metrics,
             refused: Arc::default(),
             certificates: Arc::default(),
+            origin_reports: OriginReports::default(),
             fellowship: Arc::default(),
             replaced: Arc::default(),
         })
@@ -124,7 +128,7 @@ impl Handles {
         });
         State {
             refused: refused.load().as_deref().cloned(),
-            quarantined: metrics.robots_in_quarantine(),
+            quarantined: self.origin_reports.held().into_iter().map(quarantined).collect(),
             open_breakers: metrics.open_breakers(),
             troubles: troubles.collect(),
             certificates: certificates.collect(),
@@ -166,4 +170,9 @@ impl Handles {
         self.published.store(Arc::new(next));
         before.removed_sites(after).for_each(|site| self.metrics.forget_site(site));
     }
+}
+
+/// A site whose file is held, for alerts and pages.
+fn quarantined((site, hold): (String, Hold)) -> alerts::Quarantined {
+    alerts::Quarantined { site, reason: hold.reason() }
 }

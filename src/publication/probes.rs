@@ -146,7 +146,7 @@ async fn answer(
     let request = Request {
         url,
         host: Some(&probe.host),
-        forwarded_proto: scheme,
+        forwarded: scheme.map(|scheme| (scheme, probe.host.as_str())),
         validators: &unconditional,
     };
     let response = client.get_with(request, &[(MARK, &probe.path)]).await?;

@@ -22,7 +22,6 @@ use crate::{
     conduct::Conduct,
     diagnostic::{Diagnostic, Severity},
     evidence::{self, Verifier},
-    fetch::Client,
     metrics::Metrics,
     policy::Policy,
     remote::{Document, Follower, Remote},
@@ -37,7 +36,7 @@ use super::{
     handles::Handles,
     log,
     memory::{self, Memory},
-    origin_files::{self, News, OriginFiles},
+    origin_files::{Clients, News, OriginFiles, OriginReports},
     policy_file::PolicyFile,
     probes::Probes,
     replacement,
@@ -63,7 +62,7 @@ pub struct Publisher {
     /// The editions of earlier runs that the start left out.
     pub(super) unread: Option<Unread>,
     sender: mpsc::UnboundedSender<News>,
-    pub(super) client: Client,
+    pub(super) clients: Clients,
     pub(super) probes: Probes,
     /// `None` without a fleet.
     pub(super) fleet: Option<FleetEnds>,
@@ -100,17 +99,19 @@ impl Publisher {
         let in_file = |finding: Diagnostic| finding.in_file(&file.display().to_string());
         let (webhooks, _) = watch::channel(Webhook::of(&policy).map_err(in_file)?);
         let verifier = Verifier::start(&policy, &metrics).map_err(in_file)?;
-        let client = origin_files::client()
-            .map_err(|error| Diagnostic::error("origin_robots.client", error))?;
-        if !client.has_systems_authorities() {
+        let clients =
+            Clients::new().map_err(|error| Diagnostic::error("origin_robots.client", error))?;
+        if !clients.own.has_systems_authorities() {
             tracing::warn!("the system has no certificate authorities: fetches over HTTPS fail");
         }
         let (sender, news) = mpsc::unbounded_channel();
         let clock = Arc::new(memory.clock(Timestamp::now()));
         metrics.policy_accepted(clock.moment().now.as_second());
         let policy = Arc::new(policy);
-        let known = |site: &str| memory.origin_file(site);
-        let origins = sources::start(&client, &policy, known, &sender, &metrics);
+        let origin_reports = OriginReports::default();
+        let known = |site: &str| memory.origin_file(site, clock.moment().now);
+        let shown = (&metrics, &origin_reports);
+        let origins = sources::start(&clients, &policy, known, &sender, shown);
         sources::wait_at_start(origins.as_ref()).await;
         let files = sources::files(&policy, origins.as_ref());
         let moment = clock.moment();
@@ -132,15 +133,18 @@ impl Publisher {
         let published = Arc::new(ArcSwap::from_pointee(published));
         let conduct = Arc::new(conduct);
         let file = PolicyFile::new(file, &policy);
+        let refused = Arc::default();
+        let fellowship = Arc::default();
         let handles = Handles {
             published,
             conduct,
             clock,
             sink,
             metrics,
-            refused: Arc::default(),
+            refused,
             certificates,
-            fellowship: Arc::default(),
+            origin_reports,
+            fellowship,
             replaced: Arc::default(),
         };
         handles.remember(policy.violations.client_ip);
@@ -156,7 +160,7 @@ impl Publisher {
             news,
             unread,
             sender,
-            client,
+            clients,
             probes: Probes::start(),
             fleet: None,
             verifier,
@@ -249,8 +253,8 @@ impl Publisher {
         before.iter().for_each(OriginFiles::retire);
         let now = self.handles.clock.moment().now;
         let known = |site: &str| sources::known(&self.in_force, policy, before.as_ref(), site, now);
-        let (sender, metrics) = (&self.sender, &self.handles.metrics);
-        self.origins = sources::start(&self.client, policy, known, sender, metrics);
+        let shown = (&self.handles.metrics, &self.handles.origin_reports);
+        self.origins = sources::start(&self.clients, policy, known, &self.sender, shown);
         let was_failing =
             before.as_ref().is_some_and(|before| sources::any_failing(policy, before));
         sources::wait_at_reload(self.origins.as_ref(), was_failing).await;

@@ -11,15 +11,12 @@ use tokio::{
 
 use crate::{
     comparison::{KEEP_RULES, Replaced},
-    fetch::{self, Client, Fetching, Sources},
+    fetch::{self, Fetching, Sources},
     policy::{self, Policy, Source},
     robots,
 };
 
-use super::{
-    origin_files::{self, KnownHosts, WatchedSite},
-    sources,
-};
+use super::origin_files::{self, Clients, KnownHosts, WatchedSite};
 
 /// The time from a start or a reload to the fetches: an origin may just be starting up.
 const DELAY: Duration = Duration::from_secs(2);
@@ -40,7 +37,7 @@ pub async fn replaced(
     policy: &Policy,
     within: Duration,
 ) -> Result<BTreeMap<String, ReplacedAnswer>, String> {
-    let rounds = Rounds::of(policy, origin_files::comparing_client()?, Arc::default());
+    let rounds = Rounds::of(policy, Clients::comparing()?, Arc::default());
     let mut answers = BTreeMap::new();
     let late = |_| Err(format!("no answer within {} s", within.as_secs()));
     for first in (0..rounds.count()).step_by(Rounds::AT_ONCE) {
@@ -61,8 +58,8 @@ pub async fn replaced(
 /// Outside a tokio runtime.
 pub(super) fn start(policy: &Policy, known: &Arc<ArcSwap<ReplacedBySite>>) -> Option<AbortHandle> {
     // The client for the files of the origins was set up in the same way.
-    let client = origin_files::comparing_client().ok()?;
-    let rounds = Rounds::of(policy, client, Arc::clone(known));
+    let clients = Clients::comparing().ok()?;
+    let rounds = Rounds::of(policy, clients, Arc::clone(known));
     // A site that publishes its origin's file replaces nothing.
     let mut kept = ReplacedBySite::clone(&known.load());
     kept.retain(|name, _| rounds.sites.iter().any(|one| one.site.name == *name));
@@ -78,7 +75,7 @@ pub(super) fn start(policy: &Policy, known: &Arc<ArcSwap<ReplacedBySite>>) -> Op
 struct Rounds {
     sites: Vec<Compared>,
     hosts: KnownHosts,
-    client: Client,
+    clients: Clients,
     known: Arc<ArcSwap<ReplacedBySite>>,
 }
 
@@ -89,14 +86,14 @@ struct Compared {
 }
 
 impl Rounds {
-    fn of(policy: &Policy, client: Client, known: Arc<ArcSwap<ReplacedBySite>>) -> Self {
+    fn of(policy: &Policy, clients: Clients, known: Arc<ArcSwap<ReplacedBySite>>) -> Self {
         let sites = policy.sites.iter().filter(|site| site.robots_txt.source == Source::Policy);
         let compared = |site: &policy::Site| Compared {
-            site: sources::site(site),
+            site: WatchedSite::of(site, policy),
             own: Arc::new(site.robots_txt.file.clone()),
         };
         let (sites, hosts) = (sites.map(compared).collect(), KnownHosts::of(&policy.sites));
-        Self { sites, hosts, client, known }
+        Self { sites, hosts, clients, known }
     }
 }
 
@@ -110,10 +107,10 @@ impl Sources for Rounds {
 
     fn fetch(&self, number: usize) -> Option<Fetching<ReplacedAnswer>> {
         let Compared { site, own } = self.sites.get(number)?;
-        let (client, hosts) = (self.client.clone(), self.hosts.clone());
+        let (clients, hosts) = (self.clients.clone(), self.hosts.clone());
         let (site, own) = (site.clone(), Arc::clone(own));
         Some(Box::pin(async move {
-            let file = origin_files::fetch_once(client, hosts, &site).await?;
+            let file = origin_files::fetch_once(clients, hosts, &site).await?;
             let compare = move || {
                 let file = file.map(|file| robots::parse(&file).0).unwrap_or_default();
                 Replaced::of(&file, &own)

@@ -96,13 +96,13 @@ impl Snapshot {
     pub fn rulebook_of(&self, policy: &Policy, moment: Moment) -> Rulebook {
         let known = |site: &enforce::Site| {
             let file = match site.source {
-                policy::Source::Origin if site.edition().is_provisional() => OriginFile::Unknown,
+                policy::Source::Origin if site.edition().is_provisional() => return None,
                 policy::Source::Origin => OriginFile::Present(site.edition().bytes().clone()),
                 policy::Source::Policy | policy::Source::Merge => site.origin_file.clone(),
             };
-            (site.name.clone(), file)
+            (file != OriginFile::Unknown).then(|| (site.name.clone(), file))
         };
-        let origins = self.rulebook.sites().iter().map(known).collect();
+        let origins = self.rulebook.sites().iter().filter_map(known).collect();
         let history = History::after(Some(&self.rulebook), moment.now);
         Rulebook::compile_with(policy, &mut History { origins, moment, ..history })
     }

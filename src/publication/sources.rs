@@ -6,15 +6,14 @@ use jiff::Timestamp;
 use tokio::sync::mpsc;
 
 use crate::{
-    fetch::Client,
     metrics::Metrics,
     policy::{self, Policy, Source},
-    robots::{OriginFile, closes_everything},
+    robots::closes_everything,
 };
 
 use super::{
     change::{FilesBySite, InForce},
-    origin_files::{KnownFile, KnownHosts, News, OriginFiles, WatchedSite},
+    origin_files::{Clients, KnownFile, KnownHosts, News, OriginFiles, OriginReports, WatchedSite},
 };
 
 /// The most time that a start waits for the first files of the origins.
@@ -27,16 +26,17 @@ const FIRST_FILES_AFTER_FAILURE: Duration = Duration::from_millis(300);
 /// Starts to fetch from the origins of the sites that publish their files. Returns `None` if no
 /// site does. `known` returns the known file of a site.
 pub(super) fn start(
-    client: &Client,
+    clients: &Clients,
     policy: &Policy,
     known: impl Fn(&str) -> KnownFile,
     news: &mpsc::UnboundedSender<News>,
-    metrics: &Arc<Metrics>,
+    shown: (&Arc<Metrics>, &OriginReports),
 ) -> Option<OriginFiles> {
-    let sites: Vec<WatchedSite> = watched(policy).map(site).collect();
+    let sites: Vec<WatchedSite> =
+        watched(policy).map(|site| WatchedSite::of(site, policy)).collect();
     let hosts = KnownHosts::of(&policy.sites);
     let start =
-        || OriginFiles::start(client.clone(), sites.clone(), hosts, known, news.clone(), metrics);
+        || OriginFiles::start(clients.clone(), sites.clone(), hosts, known, news.clone(), shown);
     (!sites.is_empty()).then(start)
 }
 
@@ -79,7 +79,9 @@ pub(super) fn known(
     let edition = site.and_then(|site| chronicle.edition_before(site, now));
     let known = edition.filter(|edition| !edition.is_provisional());
     let was_open = known.is_some_and(|edition| !closes_everything(edition.file()));
-    KnownFile::new(OriginFile::Unknown, None, was_open)
+    let served_since = site.and_then(|site| chronicle.served_since(site.name()));
+    let unknown_since = known.is_none().then(|| served_since.unwrap_or(now));
+    KnownFile { was_open, unknown_since, ..KnownFile::default() }
 }
 
 /// Whether the last fetch failed for any site that the policy still watches.
@@ -94,14 +96,4 @@ pub(super) fn is_watched(policy: &Policy, site: &str) -> bool {
 
 fn watched(policy: &Policy) -> impl Iterator<Item = &policy::Site> {
     policy.sites.iter().filter(|site| site.robots_txt.source != Source::Policy)
-}
-
-/// A site with fetches from its origin.
-pub(super) fn site(site: &policy::Site) -> WatchedSite {
-    WatchedSite {
-        name: site.name().to_owned(),
-        origins: site.backend.origins.clone(),
-        host: site.backend.host.clone(),
-        accept_full_disallow: site.robots_txt.accept_full_disallow,
-    }
 }

@@ -170,12 +170,12 @@ impl Publisher {
                 let files = self.files_of(&self.in_force.policy);
                 self.announce_and_publish(Change::Origin(files)).await;
             }
-            News::Quarantined { site, id, file, at } => {
+            News::Quarantined { site, id, file, since } => {
                 self.handles.sink.quarantined(Quarantined {
                     site: site.as_str().into(),
                     id: id.into(),
                     bytes: file,
-                    since: at,
+                    since,
                     accepted: None,
                 });
             }
@@ -204,10 +204,10 @@ impl Publisher {
         let accepted = tokio::task::spawn_blocking(move || accepted(database)).await;
         for one in accepted.unwrap_or_default() {
             let origins = self.origins.as_ref();
-            if origins.is_some_and(|origins| origins.accept(&one.site, &one.id)) {
-                let (site, file) = (one.site.to_string(), one.id.as_str());
-                tracing::warn!(site, file, "quarantined robots.txt accepted: it closes the site");
-                self.announce_and_publish(Change::Accepted(site, one.bytes)).await;
+            if let Some(file) = origins.and_then(|origins| origins.accept(&one.site, &one.id)) {
+                let (site, id) = (one.site.to_string(), one.id.as_str());
+                tracing::warn!(site, file = id, "quarantined robots.txt accepted");
+                self.announce_and_publish(Change::Accepted(site, file)).await;
             }
         }
     }
@@ -247,7 +247,7 @@ fn look_up(publisher: &Publisher) -> impl Future<Output = ()> + Send + use<> {
 /// Checks the origins of the sites that have health checks.
 fn check(publisher: &Publisher) -> impl Future<Output = ()> + Send + use<> {
     let Handles { metrics, .. } = &publisher.handles;
-    let (metrics, client) = (Arc::clone(metrics), publisher.client.clone());
+    let (metrics, client) = (Arc::clone(metrics), publisher.clients.own.clone());
     servers::repeat(publisher.handles.clone(), client, metrics)
 }
 

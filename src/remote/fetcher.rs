@@ -107,7 +107,7 @@ impl Remote {
     }
 
     async fn get(&self, url: &str, validators: &Validators) -> Result<Response, fetch::Failure> {
-        self.client.get(Request { url, host: None, forwarded_proto: None, validators }).await
+        self.client.get(Request { url, host: None, forwarded: None, validators }).await
     }
 }
 

@@ -20,6 +20,9 @@ pub const TALLIED_BY: [Dimension; 7] = [
     Dimension::ReadState,
 ];
 
+/// The reasons of decisions that no rule made.
+const UNJUDGED: [Reason; 3] = [Reason::Off, Reason::Unbound, Reason::Unknown];
+
 /// Requests, and the violations among them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
@@ -111,8 +114,7 @@ impl Tally {
         let is_too_soon =
             [Reason::TooSoon, Reason::Slowed].iter().any(|slow| is(reason, slow.as_str()));
         add(&mut self.too_soon, is_too_soon);
-        let is_unjudged =
-            is_fetch || [Reason::Off, Reason::Unbound].iter().any(|one| is(reason, one.as_str()));
+        let is_unjudged = is_fetch || UNJUDGED.iter().any(|one| is(reason, one.as_str()));
         let is_disallowed =
             is(verdict, Access::Disallow.as_str()) && !is(reason, Reason::Grace.as_str());
         let is_violation = violations::is_violation(action, reason);

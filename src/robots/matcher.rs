@@ -298,11 +298,12 @@ fn access_by(rule: Option<&Rule>) -> Access {
     }
 }
 
-/// Whether the rules for `*` disallow the first page and a page that no rule mentions.
+/// Whether the rules for `*` disallow the pages that no rule mentions. An `Allow: /$` beside
+/// `Disallow: /` leaves the first page alone open, and so closes the site.
 pub fn closes_everything(robots: &RobotsTxt) -> bool {
     let matcher = Matcher::new(robots);
     matcher.star().is_some_and(|star| {
-        [&b"/"[..], b"/some-page-or-other"].into_iter().all(|path| {
+        [&b"/0"[..], b"/some-page-or-other"].into_iter().all(|path| {
             let verdict = matcher.verdict_letter(star, &Target::new(path));
             verdict.access == Access::Disallow
         })

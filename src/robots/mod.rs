@@ -158,7 +158,7 @@ pub use group_index::{GroupIndex, GroupList};
 pub use inclusion::Sample;
 pub use intent::{BEGIN, Intent, NO_REGEX, corrected, intent};
 pub use limits::{LEAST_BYTES, MAX_BYTES, MAX_FINDINGS};
-pub use lines::lines;
+pub use lines::{lines, whole_lines};
 pub use matcher::{Matcher, Scope, closes_everything};
 pub use merge::{Merged, Side, Source, merge};
 #[cfg(test)]

@@ -19,7 +19,7 @@ use super::{
     findings::Findings,
     limits::{LEAST_BYTES, MAX_BYTES},
     line_kind::{self, BYTE_ORDER_MARK, GOOGLE_LINE, LineKind, is_space, trim},
-    lines::lines,
+    lines::{lines, whole_lines},
     normal,
     record::Record,
     robots_txt::{Group, RobotsTxt, UserAgent},
@@ -98,12 +98,9 @@ impl<'f> Reader<'f> {
         if bytes.len() <= LEAST_BYTES {
             return bytes;
         }
-        let kept = match bytes.get(..MAX_BYTES).filter(|read| read.len() < bytes.len()) {
-            None => bytes,
-            Some(read) => {
-                let end = memchr::memrchr2(b'\n', b'\r', read).map_or(0, |at| at + 1);
-                read.get(..end).unwrap_or_default()
-            }
+        let kept = match bytes.len() > MAX_BYTES {
+            true => whole_lines(bytes, MAX_BYTES),
+            false => bytes,
         };
         self.findings.too_long(bytes.len(), kept.len());
         kept

@@ -1,6 +1,9 @@
 //! A robots.txt as data: groups, the crawlers that they name, and records outside groups (§2.1).
 
-use super::{record::Record, rule::Rule};
+use super::{
+    record::Record,
+    rule::{Directive, Rule},
+};
 use crate::{diagnostic::Diagnostic, escape};
 
 /// A whole robots.txt.
@@ -20,6 +23,15 @@ impl RobotsTxt {
     /// The number of rules in all groups.
     pub fn rule_count(&self) -> usize {
         self.groups.iter().map(|group| group.rules.len()).sum()
+    }
+
+    /// Whether a group disallows a path, or asks for more than that in a record.
+    pub fn is_restrictive(&self) -> bool {
+        let disallows =
+            |rule: &Rule| rule.directive == Directive::Disallow && !rule.pattern.is_empty();
+        let is_open =
+            |group: &Group| group.records.is_empty() && !group.rules.iter().any(disallows);
+        !self.groups.iter().all(is_open)
     }
 }
 

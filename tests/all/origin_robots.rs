@@ -55,6 +55,11 @@ impl Reply {
         Self::answer("200 OK", &["Content-Type: text/plain"], text)
     }
 
+    /// An answer with this status and no body.
+    pub(crate) fn status(line: &str) -> Self {
+        Self::answer(line, &[], "")
+    }
+
     fn redirect(location: &str) -> Self {
         Self::answer("302 Found", &[&format!("Location: {location}")], "")
     }
@@ -193,6 +198,12 @@ impl World {
         wait_for(file, || (self.robots_txt().text() == file).then_some(()));
     }
 
+    /// Waits until a file without rules is served.
+    pub(crate) fn wait_until_open(&self) {
+        let is_open = || !self.robots_txt().text().contains("Disallow");
+        wait_for("a file without rules", || is_open().then_some(()));
+    }
+
     /// The lines of the log that contain this.
     pub(crate) fn lines(&self, text: &str) -> Vec<String> {
         self.beadle.wait_for_stderr(text);
@@ -219,20 +230,16 @@ fn gzip(text: &str) -> Vec<u8> {
 
 /// Answers that carry no rules, with their codes.
 fn failures() -> Vec<(&'static str, Reply)> {
-    let html = "<!doctype html><title>Sign in</title>";
-    let long = format!("User-agent: *\nDisallow: /private/\n{}", "# long\n".repeat(90_000));
     vec![
         ("origin_robots.unreachable", Reply::answer("500 Internal Server Error", &[], CLOSED)),
         ("origin_robots.unreachable", Reply::answer("503 Service Unavailable", &[], OTHER)),
         ("origin_robots.unreachable", Reply::answer("429 Too Many Requests", &[], OTHER)),
-        ("origin_robots.html", Reply::answer("200 OK", &["Content-Type: text/html"], OTHER)),
-        ("origin_robots.html", Reply::file(html)),
-        ("origin_robots.too_large", Reply::file(long)),
         ("origin_robots.binary", Reply::file(b"User-agent: *\nDisallow: /\0\n")),
+        ("origin_robots.binary", Reply::file(b"\xff\xfeU\0s\0e\0r\0")),
         ("origin_robots.status", Reply::answer("204 No Content", &[], "")),
         ("origin_robots.no_location", Reply::answer("301 Moved Permanently", &[], OTHER)),
         ("origin_robots.redirect_loop", Reply::redirect("/robots.txt")),
-        ("origin_robots.redirect_away", Reply::redirect("https://elsewhere.example/robots.txt")),
+        ("origin_robots.redirect_away", Reply::redirect("http://169.254.169.254/robots.txt")),
         ("origin_robots.transport", Reply::raw("")),
         ("origin_robots.transport", Reply::raw("not HTTP at all\r\n\r\n")),
         (
@@ -260,8 +267,8 @@ fn rfc9309_2_3_1_after_a_good_answer_failures_change_nothing() {
         let last = named.last().unwrap_or_else(|| panic!("{number}: {code} is not in the log"));
         assert!(last.contains("WARN") && last.contains("the last good file stays"), "{last}");
     }
-    let named = world.lines("a host outside the policy");
-    assert!(named.iter().all(|line| line.contains("https://elsewhere.example/robots.txt")));
+    let named = world.lines("no public address");
+    assert!(named.iter().all(|line| line.contains("http://169.254.169.254/robots.txt")));
     assert_eq!(world.held(), 0.0);
     world.wait_for_rows("SELECT CAST(bytes AS TEXT) FROM editions", &[GOOD]);
 }
@@ -272,7 +279,8 @@ fn rfc9309_2_3_1_1_the_file_is_published_byte_for_byte() {
                Crawl-delay: 3\rSitemap: https://site.example/s.xml\n\n\nNonsense\nAllow: /private/ok";
     let world = World::new(AS_IT_IS, Reply::file(odd));
     let answer = world.robots_txt();
-    assert_eq!(answer.body, odd.as_bytes());
+    let odd = odd.trim_start_matches('\u{feff}');
+    assert_eq!(answer.body, odd.as_bytes(), "without the byte order mark");
     let asked = world.origin.as_ref().map(|origin| origin.received().remove(0)).unwrap_or_default();
     assert_eq!((asked.method.as_str(), asked.target.as_slice()), ("GET", &b"/robots.txt"[..]));
     assert_eq!(asked.header("host"), Some("site.example"));
@@ -291,9 +299,10 @@ fn rfc9309_2_3_1_1_the_file_is_published_byte_for_byte() {
     world.assert_serves(OTHER, "gzip");
     world.publish(Reply::answer("200 OK", &["Content-Encoding: br"], OTHER));
     world.assert_serves(OTHER, "a coding that Beadle did not request");
-    // An empty file has no rules.
-    world.publish(Reply::file(""));
-    world.assert_serves("", "an empty file");
+    // A file may say that nothing is disallowed.
+    let open = "User-agent: *\nDisallow:\n";
+    world.publish(Reply::file(open));
+    world.assert_serves(open, "an open file");
     assert_eq!(world.status("/private/x"), 200);
 }
 
@@ -303,7 +312,7 @@ fn an_origin_that_is_down_at_the_start_is_fetched_from_later() {
     put(&paths, "/robots.txt", Reply::file(GOOD));
     let port = Origin::absent();
     let beadle = setup(port, AS_IT_IS, 0).start();
-    let mut world = World {
+    let world = World {
         origin: None,
         port,
         paths,
@@ -313,19 +322,19 @@ fn an_origin_that_is_down_at_the_start_is_fetched_from_later() {
     };
     assert!(world.fetched("origin_robots.transport") >= 1.0);
     assert!(world.lines("origin robots.txt unknown").iter().all(|line| line.contains("ERROR")));
-    assert_eq!(world.lines("none of its rules is enforced").len(), 1, "and not each time");
-    // A crawler fetches the placeholder.
-    let open = world.beadle.get("/robots.txt", GPTBOT);
-    assert_eq!((open.status, open.text().contains("Disallow")), (200, false));
+    assert_eq!(world.lines("no request is judged").len(), 1, "and not each time");
+    let withheld = world.beadle.get("/robots.txt", GPTBOT);
+    assert_eq!((withheld.status, withheld.header("retry-after")), (503, Some("60")));
+    let mut world = world.restarted("KILL");
+    assert_eq!(world.beadle.get("/robots.txt", GPTBOT).status, 503, "nor after a restart");
     world.start_origin();
-    world.wait_until_served(GOOD);
+    wait_for("the file", || (world.beadle.get("/robots.txt", BROWSER).status == 200).then_some(()));
+    world.assert_serves(GOOD, "at last");
     world.beadle.wait_for_stderr("origin robots.txt in force");
-    assert_eq!(world.status("/private/x"), 200, "it has read that all is allowed");
-    world.wait_for_rows("SELECT source FROM edition_periods", &["origin", "origin"]);
+    assert_eq!(world.status("/private/x"), 403, "it has read nothing else");
+    world.wait_for_rows("SELECT source FROM edition_periods", &["origin"]);
     let mut world = world.restarted("KILL");
     world.assert_serves(GOOD, "after a restart");
-    assert_eq!(world.status("/private/x"), 200, "that is known after a restart as well");
-    world.beadle.get("/robots.txt", GPTBOT);
     assert_eq!(world.status("/private/x"), 403);
     // When the origin is down again, rules and file stay.
     world.stop_origin();
@@ -345,10 +354,10 @@ fn a_slow_answer_delays_the_start_briefly_and_counts_when_it_comes() {
     let world = World::new(AS_IT_IS, Reply::file(GOOD).behind(&gate));
     // The program is ready, and there are no rules yet.
     assert_eq!(world.status("/private/x"), 200);
-    assert!(!world.robots_txt().text().contains("Disallow"));
+    assert_eq!(world.beadle.get("/robots.txt", GPTBOT).status, 503);
     gate.store(true, Ordering::Release);
-    world.wait_until_served(GOOD);
-    world.beadle.get("/robots.txt", GPTBOT);
+    wait_for("the file", || (world.beadle.get("/robots.txt", BROWSER).status == 200).then_some(()));
+    world.assert_serves(GOOD, "at last");
     assert_eq!(world.status("/private/x"), 403);
 }
 
@@ -562,5 +571,195 @@ fn a_comparison_that_fails_is_silent_and_delays_nothing() {
         assert_eq!(beadle.get("/x/", GPTBOT).status, 403);
         let log = beadle.stderr();
         assert!(!log.contains("origin_robots.") && !log.contains("replaces"), "{code}: {log}");
+    }
+}
+
+const MYBOT: &str = "MyBot/1.0";
+
+/// A site of the table below: its origin's answer, and what follows from it.
+struct Case {
+    name: &'static str,
+    reply: Reply,
+    /// What crawlers get before any good file.
+    alone: Served,
+    /// What they get after one.
+    after: Served,
+}
+
+/// What crawlers get as robots.txt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Served {
+    /// 503 with `Retry-After`, and nothing is judged.
+    Withheld,
+    /// A file without rules: with `merge`, the policy's groups.
+    NoRules,
+    /// This file.
+    File(String),
+    /// The good file from before.
+    Before,
+}
+
+fn cases(port: u16) -> Vec<Case> {
+    let case = |name, reply, alone, after| Case { name, reply, alone, after };
+    let status = |line: &str| Reply::answer(line, &[], OTHER);
+    let typed = |content_type: &str, body: &[u8]| {
+        Reply::answer("200 OK", &[&format!("Content-Type: {content_type}")], body)
+    };
+    let file = |text: &str| Served::File(text.to_owned());
+    let page = b"<!doctype html><title>App</title>";
+    let latin = b"User-agent: *\nDisallow: /caf\xe9/\n";
+    let (start, tail) = (OTHER, "#".repeat(99) + "\n");
+    let long = start.to_owned() + &tail.repeat(5_200);
+    let kept = start.to_owned() + &tail.repeat((500 * 1024 - start.len()) / 100);
+    let mut cases = Vec::new();
+    for (name, reply) in [
+        ("status-500", status("500 Internal Server Error")),
+        ("status-503", status("503 Service Unavailable")),
+        ("status-429", status("429 Too Many Requests")),
+        ("closed", Reply::raw("")),
+        ("no-http", Reply::raw("not HTTP at all\r\n\r\n")),
+        ("utf-16", Reply::file(b"\xff\xfeU\0s\0e\0r\0")),
+        ("status-204", status("204 No Content")),
+        ("loop", Reply::redirect("/robots.txt")),
+        ("private", Reply::redirect(&format!("http://127.0.0.1:{port}/elsewhere.txt"))),
+        ("metadata", Reply::redirect("http://169.254.169.254/latest/meta-data/")),
+    ] {
+        cases.push(case(name, reply, Served::Withheld, Served::Before));
+    }
+    for (name, reply) in [
+        ("status-404", status("404 Not Found")),
+        ("status-410", status("410 Gone")),
+        ("status-403", status("403 Forbidden")),
+        ("page", typed("text/html", page)),
+        ("plain-page", typed("text/plain", page)),
+    ] {
+        cases.push(case(name, reply, Served::NoRules, Served::Before));
+    }
+    cases.extend([
+        case("empty", Reply::file(""), file(""), Served::Before),
+        case("comment", Reply::file("# soon\n"), file("# soon\n"), Served::Before),
+        case("closing", Reply::file(CLOSED), file(CLOSED), Served::Before),
+        case("typed-html", typed("text/html", OTHER.as_bytes()), file(OTHER), file(OTHER)),
+        case("long", Reply::file(long), file(&kept), file(&kept)),
+        case("mark", Reply::file(format!("\u{feff}{OTHER}")), file(OTHER), file(OTHER)),
+    ]);
+    let text = "User-agent: *\nDisallow: /caf\u{e9}/\n";
+    cases.push(case(
+        "latin-1",
+        typed("text/plain; charset=iso-8859-1", latin),
+        file(text),
+        file(text),
+    ));
+    cases
+}
+
+/// Each site has an origin of its own: a port, because a redirect leads to an origin.
+fn table(cases: &[Case], origins: &[Origin], source: &str) -> String {
+    let of_site = |(case, origin): (&Case, &Origin)| {
+        let groups = match source {
+            "merge" => ", groups: [{ user_agents: [MyBot], disallow: [/ours/] }]",
+            _ => "",
+        };
+        format!(
+            "  - hosts: [{}.{source}.example]\n    origin: http://127.0.0.1:{}\n    \
+             robots_txt: {{ source: {source}{groups} }}\n    enforcement: {{ mode: block }}\n",
+            case.name, origin.port
+        )
+    };
+    cases.iter().zip(origins).map(of_site).collect()
+}
+
+#[test]
+fn rfc9309_2_3_1_each_answer_of_an_origin_has_its_effect_at_a_start_and_after_a_good_file() {
+    let elsewhere = Origin::answering("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    let cases = cases(elsewhere.port);
+    let paths: Vec<Paths> = cases.iter().map(|_| Paths::default()).collect();
+    let origins: Vec<Origin> = paths.iter().map(|paths| origin_on(free_port(), paths)).collect();
+    let answer = |good: bool| {
+        for (case, paths) in cases.iter().zip(&paths) {
+            put(paths, "/robots.txt", if good { Reply::file(GOOD) } else { case.reply.clone() });
+        }
+    };
+    let sites = table(&cases, &origins, "origin") + &table(&cases, &origins, "merge");
+    let setup = |turn: u32| Setup::sites(&format!("{sites}    # turn {turn}\n"));
+    // By itself, at a start and after a restart.
+    answer(false);
+    let mut beadle = setup(0).start();
+    for what in ["at a start", "after a restart"] {
+        assert_served(&beadle, &cases, |case| &case.alone, what);
+        beadle = beadle.restarted_as("KILL", setup(0));
+    }
+    // After a good file, at once and after a restart.
+    answer(true);
+    beadle.reload(&setup(1));
+    assert_served(&beadle, &cases, |_| &Served::Before, "a good file");
+    answer(false);
+    origins.iter().for_each(Origin::forget);
+    beadle.reload(&setup(2));
+    for origin in &origins {
+        origin.wait_for_requests(2);
+    }
+    for what in ["after a good file", "after a good file and a restart"] {
+        assert_served(&beadle, &cases, |case| &case.after, what);
+        beadle = beadle.restarted_as("KILL", setup(2));
+    }
+    assert!(elsewhere.received().is_empty(), "a redirect leads to no private address");
+}
+
+fn assert_served<'c>(
+    beadle: &Beadle,
+    cases: &'c [Case],
+    expected: impl Fn(&'c Case) -> &'c Served,
+    what: &str,
+) {
+    for case in cases {
+        for source in ["origin", "merge"] {
+            let host = format!("{}.{source}.example", case.name);
+            let get = |target: &str, user_agent: &str| {
+                Request::get(target).host(&host).user_agent(user_agent).send(beadle.port)
+            };
+            let expected = expected(case);
+            wait_for(&format!("{what}: {host} {expected:?}"), || {
+                let answer = get("/robots.txt", BROWSER);
+                let text = answer.text();
+                let is_served = match (expected, source) {
+                    (Served::Withheld, _) => {
+                        answer.status == 503 && answer.header("retry-after").is_some()
+                    }
+                    (Served::NoRules, "origin") => !text.contains("Disallow"),
+                    (Served::File(file), "origin") => text == *file,
+                    (Served::Before, "origin") => text == GOOD,
+                    (Served::NoRules, _) => {
+                        text.contains("Disallow: /ours/") && text.matches("Disallow").count() == 1
+                    }
+                    // The rules of the merged file are those of both.
+                    (Served::File(file), _) => {
+                        let line = file.lines().find(|line| line.starts_with("Disallow"));
+                        let line = line.map(|line| line.replace('\u{e9}', "%C3%A9"));
+                        line.is_none_or(|line| text.contains(&line))
+                            && text.contains("Disallow: /ours/")
+                    }
+                    (Served::Before, _) => {
+                        text.contains("Disallow: /private/") && text.contains("Disallow: /ours/")
+                    }
+                };
+                (is_served && (answer.status == 200 || *expected == Served::Withheld)).then_some(())
+            });
+            // An edition from before would excuse crawlers that did not read this one.
+            for crawler in [GPTBOT, MYBOT] {
+                get("/robots.txt", crawler);
+            }
+            let judged = get("/private/x", GPTBOT).status;
+            let is_disallowed = match expected {
+                Served::Before => true,
+                Served::File(file) => file == CLOSED,
+                Served::Withheld | Served::NoRules => false,
+            };
+            assert_eq!(judged, if is_disallowed { 403 } else { 200 }, "{what}: {host}");
+            let is_ours = source == "merge" && *expected != Served::Withheld;
+            let is_closed = is_ours || *expected == Served::File(CLOSED.to_owned());
+            let ours = get("/ours/x", MYBOT).status;
+            assert_eq!(ours, if is_closed { 403 } else { 200 }, "{what}: {host} {MYBOT}");
+        }
     }
 }

@@ -1,4 +1,5 @@
-//! The quarantine: a file of the origin that suddenly closes the whole site waits for the operator.
+//! The quarantine: a file of the origin that suddenly closes the whole site, or has lost its rules,
+//! waits for the operator.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -121,4 +122,64 @@ fn a_first_file_that_closes_the_site_is_published_with_a_warning() {
     world.refetch();
     assert_eq!((world.status("/x"), world.held()), (200, 0.0));
     world.wait_for_rows("SELECT CAST(bytes AS TEXT) FROM held_robots", &[]);
+}
+
+#[test]
+fn rules_that_vanish_are_held_until_the_operator_accepts_that() {
+    let world = World::new(AS_IT_IS, Reply::file(GOOD));
+    world.publish(Reply::status("404 Not Found"));
+    world.assert_serves(GOOD, "held");
+    assert_eq!((world.status("/x"), world.status("/private/x"), world.held()), (200, 403, 1.0));
+    let alarm = world.lines("its rules are gone");
+    assert!(alarm[0].contains("ERROR") && alarm[0].contains("beadle robots accept"), "{alarm:?}");
+    world.wait_for_rows("SELECT CAST(bytes AS TEXT) FROM held_robots", &[""]);
+    // The desk and the health page say why.
+    for page in ["/robots/site.example", "/robots/site.example/quarantine", "/"] {
+        let page = world.beadle.admin_page(page).text();
+        assert!(page.contains("its rules are gone"), "{page}");
+    }
+    // The rules come back.
+    world.publish(Reply::file(OTHER));
+    world.assert_serves(OTHER, "back");
+    world.wait_for_rows("SELECT CAST(bytes AS TEXT) FROM held_robots", &[]);
+    // They vanish again, also over a restart.
+    world.publish(Reply::file(""));
+    world.wait_for_rows("SELECT CAST(bytes AS TEXT) FROM held_robots", &[""]);
+    let since = world.beadle.rows("SELECT CAST(since AS TEXT) FROM held_robots");
+    let world = world.restarted("KILL");
+    world.assert_serves(OTHER, "after a restart");
+    assert_eq!(world.held(), 1.0);
+    world.refetch();
+    assert_eq!(world.beadle.rows("SELECT CAST(since AS TEXT) FROM held_robots"), since);
+    accept(&world);
+    world.wait_until_open();
+    assert_eq!(world.held(), 0.0);
+    world.wait_for_rows("SELECT CAST(bytes AS TEXT) FROM held_robots", &[]);
+    let world = world.restarted("TERM");
+    assert_eq!((world.held(), world.status("/other/x")), (0.0, 200));
+}
+
+#[test]
+fn a_page_in_place_of_the_file_is_an_error_on_the_desk() {
+    let world = World::new(AS_IT_IS, Reply::file("<!doctype html><title>App</title>"));
+    world.wait_until_open();
+    let lines = world.lines("a document without rules");
+    assert!(lines.iter().all(|line| line.contains("ERROR")), "{lines:?}");
+    for page in ["/robots/site.example", "/"] {
+        let page = world.beadle.admin_page(page).text();
+        assert!(page.contains("a document without rules"), "{page}");
+    }
+    // Findings about a file are there as well.
+    world.publish(Reply::file("User-agent: GPTBot, CCBot\nDisallow: /x\n"));
+    world.lines("'GPTBot, CCBot' is a list");
+    let page = world.beadle.admin_page("/robots/site.example").text();
+    assert!(page.contains("is a list") && !page.contains("a document without"), "{page}");
+}
+
+#[test]
+fn vanish_after_zero_lets_rules_vanish_at_once() {
+    let world = World::new("source: origin, vanish_after: 0s", Reply::file(GOOD));
+    world.publish(Reply::status("404 Not Found"));
+    world.wait_until_open();
+    assert_eq!(world.held(), 0.0);
 }

@@ -58,6 +58,7 @@ pub(crate) const USES: [(&str, &[&str]); 49] = [
             "policy",
             "enforce",
             "comparison",
+            "lint",
             "violations",
             "evidence",
             "conduct",
@@ -234,7 +235,7 @@ pub(crate) const USES: [(&str, &[&str]); 49] = [
 ];
 
 /// The places of each direct dependency; it is unknown everywhere else.
-pub(crate) const CRATES: [(&str, &[&str]); 54] = [
+pub(crate) const CRATES: [(&str, &[&str]); 55] = [
     ("pingora", &["edge/", "proxy/"]),
     ("async_trait", &["edge/", "proxy/"]),
     ("instant_acme", &["acme/"]),
@@ -521,6 +522,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 54] = [
             "api/",
         ],
     ),
+    ("encoding_rs", &["publication/origin_files/body.rs"]),
     ("hickory_resolver", &["evidence/names/"]),
 ];
 

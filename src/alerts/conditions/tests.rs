@@ -51,7 +51,7 @@ fn each_part_of_the_program_has_its_event() {
     };
     let mut state = State {
         refused: refused("one"),
-        quarantined: vec!["a.example".to_owned()],
+        quarantined: vec![Quarantined { site: "a.example".to_owned(), reason: "it closes" }],
         troubles: vec![Trouble { destination: "log".to_owned(), reason: "full".to_owned() }],
         lost: 3,
         ..State::default()

@@ -57,8 +57,8 @@ pub(super) struct Args {
 enum Verb {
     /// Publish the quarantined robots.txt of the origin.
     ///
-    /// Beadle quarantines a robots.txt that closes the whole site. A running server publishes the
-    /// accepted file within seconds.
+    /// Beadle quarantines a robots.txt that suddenly closes the whole site, or lost its rules. A
+    /// running server publishes the accepted file within seconds.
     Accept,
 }
 

@@ -1,5 +1,7 @@
 //! A site of a policy in words.
 
+use std::time::Duration;
+
 use super::words::{Fact, Group, fact, list, time, yes};
 use crate::{
     desk::words::class,
@@ -65,8 +67,15 @@ fn robots_txt(site: &Site) -> String {
         (_, true) => "; a file that closes the site is published at once",
         (_, false) => "; a file that suddenly closes the site waits for a confirmation",
     };
+    let vanishing = match (robots_txt.source, robots_txt.vanish_after) {
+        (Source::Policy, _) => String::new(),
+        (_, Duration::ZERO) => "; rules that vanish are gone at once".to_owned(),
+        (_, after) => format!("; rules that vanish stay for {}", time(after)),
+    };
     let (max_age, window) = (time(robots_txt.max_age), time(robots_txt.cache_window));
-    format!("{source}; crawlers may keep it for {max_age} and follow it for {window}{closing}")
+    format!(
+        "{source}; crawlers may keep it for {max_age} and follow it for {window}{closing}{vanishing}"
+    )
 }
 
 fn tags(site: &Site) -> String {

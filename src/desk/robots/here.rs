@@ -13,7 +13,7 @@ use crate::{
         span::Days,
     },
     enforce, escape,
-    publication::Snapshot,
+    publication::{OriginReport, Snapshot},
 };
 
 /// The span in the address of a page.
@@ -62,6 +62,11 @@ impl SiteInForce {
     /// The site. A snapshot never loses one.
     pub(super) fn site(&self) -> Option<&enforce::Site> {
         self.published.rulebook.sites().get(self.number)
+    }
+
+    /// What is to be known about its origin's file.
+    pub(super) fn report(&self, view: &View) -> OriginReport {
+        live(view).map(|live| live.handles.origin_reports.of(&self.name)).unwrap_or_default()
     }
 
     /// The address of its page.

@@ -16,12 +16,13 @@ use super::{
     changes::Changes,
     file::FileView,
     here::SiteInForce,
-    words::{count, second},
+    words::{count, hold, reason, second},
 };
 use crate::{
     admin::View,
     desk::frame::{Frame, ask, html, notice, work},
     policy::Source,
+    publication::Hold,
     robots::{self, RobotsTxt},
     violations::{Error, Quarantined, Store},
 };
@@ -35,6 +36,11 @@ struct Page {
     id: String,
     since: String,
     size: String,
+    reason: &'static str,
+    /// Where such a file comes from.
+    origin: &'static str,
+    /// What crawlers do after its publication.
+    effect: &'static str,
     accepted: Option<String>,
     is_merged: bool,
     changes: Changes,
@@ -66,12 +72,27 @@ pub(super) async fn page(State(view): State<View>, Path(name): Path<String>) -> 
         }
         Err(notice) => return notice,
     };
+    let (origin, effect) = match hold(&file) {
+        Hold::Closing => (
+            "Such a file often comes from a staging system.",
+            "After publication, crawlers that follow the rules stop fetching, and search engines \
+             forget the site in time.",
+        ),
+        Hold::Vanishing => (
+            "Such a loss often comes from a deployment. It takes effect by itself once vanish_after \
+             is over.",
+            "After publication, crawlers may fetch everything that the rules of the origin disallowed.",
+        ),
+    };
     let page = Page {
         frame: Frame::new(&view, "/robots"),
         path: here.path(),
         id: file.id.to_string(),
         since: second(file.since),
         size: count(file.bytes.len() as u64, "byte"),
+        reason: reason(&file),
+        origin,
+        effect,
         accepted: file.accepted.map(second),
         is_merged: here.site().is_some_and(|site| site.source == Source::Merge),
         changes,

@@ -1,6 +1,9 @@
 //! The robots.txt of a site: the file in force, the hits of its lines, its fetches, its history.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, HashMap, HashSet},
+};
 
 use askama::Template;
 use axum::{
@@ -13,7 +16,7 @@ use super::{
     file::FileView,
     here::{SiteInForce, Wanted},
     hits::{self, FETCH, Hits},
-    words::{NOT_KEPT, count, grouped, hosts, second, share, source, time},
+    words::{NOT_KEPT, count, grouped, hosts, reason, second, share, source, time},
 };
 use crate::{
     admin::View,
@@ -23,7 +26,8 @@ use crate::{
         span::{Days, SpanLink},
         time::exact,
     },
-    enforce::Site,
+    diagnostic::Diagnostic,
+    enforce::{Moment, Site},
     policy::Source,
     report::Span,
     robots::{self, Directive, RobotsTxt},
@@ -34,6 +38,8 @@ use crate::{
 
 /// The most periods of the history.
 const MOST_PERIODS: usize = 50;
+/// The most findings about the origin's file.
+const MOST_FINDINGS: usize = 50;
 /// The most crawlers with fetches.
 const MOST_CRAWLERS: usize = 12;
 
@@ -46,7 +52,8 @@ struct Page {
     lead: String,
     hosts: String,
     forms: Option<String>,
-    is_provisional: bool,
+    provisional: Option<&'static str>,
+    findings: Vec<String>,
     spans: Vec<SpanLink>,
     trouble: Option<String>,
     /// The rules of the origin that the policy replaces.
@@ -59,6 +66,7 @@ struct Page {
 
 /// The file in quarantine.
 struct Waiting {
+    reason: &'static str,
     since: String,
     accepted: Option<String>,
 }
@@ -118,6 +126,7 @@ pub(super) async fn of(view: &View, here: SiteInForce, days: Days) -> Response {
     let Some(site) = here.site() else { return StatusCode::NOT_FOUND.into_response() };
     let waiting = answers.as_mut().and_then(|answers| answers.quarantined.take());
     let edition = site.edition();
+    let (moment, report) = (Moment::at((view.now)()), here.report(view));
     let hits = answers.as_ref().map(|answers| &answers.hits);
     let is_written = site.source != Source::Origin;
     let source = |line| edition.source(line).filter(|_| is_written).map(|one| one.to_string());
@@ -136,17 +145,33 @@ pub(super) async fn of(view: &View, here: SiteInForce, days: Days) -> Response {
         lead: lead(site),
         hosts: hosts(&here.published.policy.policy, here.number),
         forms: site.forms(),
-        is_provisional: edition.is_provisional(),
+        provisional: edition.is_provisional().then(|| match site.is_withheld(moment) {
+            true => "Crawlers get 503 for it, and no request is judged.",
+            false => "Beadle publishes this substitute and enforces none of the origin's rules.",
+        }),
+        findings: findings(report.findings),
         spans: days.links(|days| link::with_query(&here.path(), &[("days", days)])),
         trouble,
         replaced: replaced.unwrap_or_default(),
-        waiting: waiting
-            .map(|file| Waiting { since: second(file.since), accepted: file.accepted.map(second) }),
+        waiting: waiting.as_ref().map(Waiting::of),
         file: FileView::new(edition.bytes(), hits, source, link_of),
         download: format!("{}/file", link::edition(&site.name, edition.id_text())),
         answers,
     };
     html(&page).into_response()
+}
+
+impl Waiting {
+    fn of(file: &Quarantined) -> Self {
+        let (since, accepted) = (second(file.since), file.accepted.map(second));
+        Self { reason: reason(file), since, accepted }
+    }
+}
+
+/// The findings about the origin's file as text, the gravest first.
+fn findings(mut all: Vec<Diagnostic>) -> Vec<String> {
+    all.sort_by_key(|finding| Reverse(finding.severity));
+    all.iter().take(MOST_FINDINGS).map(|finding| format!("{finding:#}")).collect()
 }
 
 fn lead(site: &Site) -> String {
@@ -221,7 +246,7 @@ fn fetches_of(counted: Vec<Counted>, days: &str) -> Fetches {
     }
     let mut fetches: Vec<_> =
         sums.into_iter().map(|((_, claimant), (token, sum))| (token, claimant, sum)).collect();
-    fetches.sort_by_key(|(.., sum)| std::cmp::Reverse(*sum));
+    fetches.sort_by_key(|(.., sum)| Reverse(*sum));
     let total = fetches.iter().map(|(.., sum)| sum).sum();
     let row = |&(token, claimant, sum): &(&Text, Claimant, u64)| FetchRow {
         name: match token.as_str() {

@@ -1,9 +1,13 @@
 //! Numbers, times and sites in words.
 
-use crate::policy::{Policy, Source};
 pub(super) use crate::{
     desk::{duration::time, time::second},
     report::number::{count, grouped, share},
+};
+use crate::{
+    policy::{Policy, Source},
+    publication::Hold,
+    violations::Quarantined,
 };
 
 /// What a page says that can ask no database.
@@ -16,6 +20,16 @@ pub(super) fn hosts(policy: &Policy, number: usize) -> String {
     let mut hosts: Vec<String> = site.hosts.iter().map(ToString::to_string).collect();
     hosts.extend(site.default.then(|| "all others".to_owned()));
     hosts.join(", ")
+}
+
+/// The reason why a file is in quarantine.
+pub(super) fn hold(file: &Quarantined) -> Hold {
+    Hold::of_file(&file.bytes)
+}
+
+/// What is wrong with a file in quarantine.
+pub(super) fn reason(file: &Quarantined) -> &'static str {
+    hold(file).reason()
 }
 
 /// Where the rules of a site come from.

@@ -1,11 +1,15 @@
 //! Rules of the origin's robots.txt, alone and merged with the policy's groups.
 
+use std::time::Duration;
+
 use bytes::Bytes;
+use http::Method;
 
 use super::world::{Message, World};
 use crate::{
     diagnostic::Severity,
     robots::{self, OriginFile},
+    violations::ReadState,
 };
 
 const GPTBOT: &str = "GPTBot/1.2";
@@ -31,18 +35,87 @@ fn world(robots_txt: &str, file: OriginFile) -> World {
     World::with_origin_file(&site(robots_txt), file)
 }
 
+const HOUR: Duration = Duration::from_secs(3_600);
+
+/// The answer for robots.txt while it is not known.
+fn assert_withheld(world: &World) {
+    for method in [Method::GET, Method::HEAD] {
+        let message = Message::get("/robots.txt").method(method).user_agent(GPTBOT);
+        let answer = world.send(&message);
+        assert_eq!((answer.status, answer.field("retry-after")), (503, "60"));
+        assert_eq!(answer.field("cache-control"), "no-store");
+    }
+}
+
 #[test]
-fn rfc9309_2_3_1_4_before_the_first_good_file_nothing_of_the_origin_is_enforced() {
+fn rfc9309_2_3_1_4_before_the_first_good_file_robots_txt_is_503_and_nothing_is_judged() {
+    for robots_txt in [AS_IT_IS, MERGED] {
+        let mut world = world(robots_txt, OriginFile::Unknown);
+        assert_withheld(&world);
+        assert_eq!(world.send(&Message::get("/robots.txt").method(Method::OPTIONS)).status, 204);
+        for target in ["/private/x", "/gpt/x", "/"] {
+            let response = world.get(target, GPTBOT);
+            assert_eq!((response.status, response.violation), (200, None), "{target}");
+        }
+        assert_eq!(world.violations(), 0);
+        let known = "User-agent: *\nUser-agent: GPTBot\nDisallow: /private/\n";
+        world.fetch_from_origin(file(known));
+        assert!(world.robots_txt().contains("Disallow: /private/"));
+        // What got 503 read no edition that allows anything.
+        assert_eq!(world.violation_of(&to("/private/x")).robots_read.state, ReadState::Never);
+    }
+}
+
+fn to(target: &str) -> Message {
+    Message::get(target).user_agent(GPTBOT)
+}
+
+#[test]
+fn rfc9309_2_3_1_4_an_unknown_file_is_withheld_for_a_day_at_most() {
     let mut world = world(AS_IT_IS, OriginFile::Unknown);
-    assert_eq!((world.status("/private/x", GPTBOT), world.status("/", GPTBOT)), (200, 200));
-    let rules = world.robots_txt();
-    assert!(!rules.to_lowercase().contains("disallow"), "{rules}");
+    for hour in 0..24 {
+        world.at(hour * HOUR);
+        assert_withheld(&world);
+        assert_eq!(world.status("/private/x", GPTBOT), 200);
+    }
+    // Then the site is open, and says so.
+    world.at(24 * HOUR);
+    assert!(!world.robots_txt().to_lowercase().contains("disallow"));
+    world.get("/robots.txt", GPTBOT);
     world.fetch_from_origin(file(GOOD));
     assert_eq!(world.robots_txt(), GOOD);
-    // What only fills in excuses the crawlers that may have it.
-    assert_eq!(world.status("/private/x", GPTBOT), 200);
+    assert_eq!(world.status("/private/x", GPTBOT), 200, "it has read that all is allowed");
     world.get("/robots.txt", GPTBOT);
     assert_eq!((world.status("/private/x", GPTBOT), world.status("/other/x", GPTBOT)), (403, 200));
+    // A file that was known is never withheld.
+    world.fetch_from_origin(OriginFile::Unknown);
+    assert_eq!((world.robots_txt(), world.status("/private/x", GPTBOT)), (GOOD.to_owned(), 403));
+}
+
+#[test]
+fn a_restart_does_not_begin_the_day_of_an_unknown_file_anew() {
+    let mut world = World::with_database(&site(AS_IT_IS));
+    for hour in [0, 12, 23] {
+        world.at(hour * HOUR);
+        world.fetch_from_origin(OriginFile::Unknown);
+        assert_withheld(&world);
+        world = world.restarted(&site(AS_IT_IS));
+    }
+    world.at(24 * HOUR);
+    world.fetch_from_origin(OriginFile::Unknown);
+    assert!(!world.robots_txt().to_lowercase().contains("disallow"));
+}
+
+#[test]
+fn a_stored_edition_is_published_while_the_origin_does_not_answer() {
+    for robots_txt in [AS_IT_IS, MERGED] {
+        let mut world = World::with_database(&site(robots_txt));
+        world.fetch_from_origin(file("User-agent: GPTBot\nDisallow: /private/\n"));
+        let mut world = world.restarted(&site(robots_txt));
+        world.fetch_from_origin(OriginFile::Unknown);
+        assert!(world.robots_txt().contains("Disallow: /private/"));
+        assert_eq!(world.status("/private/x", GPTBOT), 403);
+    }
 }
 
 #[test]
@@ -51,6 +124,9 @@ fn what_only_fills_in_is_not_stored_unless_a_client_has_it() {
         let mut world = World::with_database(&site(AS_IT_IS));
         assert_eq!(world.status("/private/x", GPTBOT), 200);
         if is_fetched {
+            // A day went by without an answer.
+            world.fetch_from_origin(OriginFile::Unknown);
+            world.at(24 * HOUR);
             world.get("/robots.txt", GPTBOT);
             world.fetch_from_origin(file(GOOD));
         }
@@ -59,8 +135,9 @@ fn what_only_fills_in_is_not_stored_unless_a_client_has_it() {
 }
 
 #[test]
-fn before_the_first_good_answer_the_policys_own_groups_apply() {
+fn after_a_day_without_an_answer_the_policys_own_groups_apply() {
     let mut world = world(MERGED, OriginFile::Unknown);
+    world.at(24 * HOUR);
     assert_eq!((world.status("/gpt/x", GPTBOT), world.status("/theirs/x", GPTBOT)), (403, 200));
     assert!(world.robots_txt().contains("Disallow: /ours/"));
     world.fetch_from_origin(OriginFile::Absent);

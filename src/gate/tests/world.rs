@@ -16,8 +16,8 @@ use crate::{
     metrics::{Metrics, RecordCounts},
     policy::Policy,
     publication::{
-        AddressBook, Change, Clock, FilesBySite, Handles, InForce, Memory, PolicyInForce, Snapshot,
-        next,
+        AddressBook, Change, Clock, FilesBySite, Handles, InForce, Memory, OriginReports,
+        PolicyInForce, Snapshot, next,
     },
     robots::OriginFile,
     violations::{Settings, Sink, Store, Violation},
@@ -125,6 +125,7 @@ impl World {
             metrics,
             refused: Arc::default(),
             certificates: Arc::default(),
+            origin_reports: OriginReports::default(),
             fellowship: Arc::default(),
             replaced: Arc::default(),
         };

@@ -15,7 +15,7 @@ const GROUPS: &str = "groups: [{ user_agents: [GPTBot], disallow: [/] }, \
 fn a_site_names_the_source_of_its_rules() {
     let (site, findings) = site(&format!(
         "    robots_txt: {{ source: merge, {GROUPS}, cache_window: 0s, max_age: 1s, \
-         accept_full_disallow: true }}\n    enforcement: {{ grace: enforce }}\n"
+         accept_full_disallow: true, vanish_after: 7d }}\n    enforcement: {{ grace: enforce }}\n"
     ));
     assert_eq!(findings, ["policy.short_cache_window"]);
     let Site { robots_txt, enforcement: Enforcement { grace, .. }, .. } = site.expect("fine");
@@ -23,6 +23,7 @@ fn a_site_names_the_source_of_its_rules() {
     assert_eq!(robots_txt.overriding, [false, true]);
     assert_eq!(robots_txt.cache_window, Duration::ZERO);
     assert!(robots_txt.accept_full_disallow);
+    assert_eq!(robots_txt.vanish_after, Duration::from_secs(7 * 86_400));
     assert_eq!(grace, Grace::Enforce);
 }
 
@@ -33,6 +34,7 @@ fn by_default_the_policy_is_the_source_and_a_day_the_window() {
     let Site { robots_txt, enforcement, .. } = site.expect("a warning");
     assert_eq!((robots_txt.source, enforcement.grace), (Source::Policy, Grace::Count));
     assert_eq!(robots_txt.cache_window, DEFAULT_CACHE_WINDOW);
+    assert_eq!(robots_txt.vanish_after, Duration::from_secs(86_400));
     assert!(!robots_txt.accept_full_disallow && robots_txt.overriding.is_empty());
 }
 
@@ -49,6 +51,8 @@ fn settings_that_the_source_makes_idle_are_reported() {
         ("source: origin, records: [{ License: https://e.com/l }]", &["policy.not_published"]),
         ("source: both", &["policy.bad_value"]),
         ("source: merge, cache_window: 8d", &["policy.bad_value"]),
+        ("source: merge, vanish_after: 8d", &["policy.bad_value"]),
+        ("source: origin, vanish_after: 0s", &[]),
     ] {
         let (site, findings) = site(&format!("    robots_txt: {{ {robots_txt} }}\n"));
         assert_eq!(findings, expected, "{robots_txt}");

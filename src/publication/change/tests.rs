@@ -1,5 +1,6 @@
 //! What follows from each change.
 
+use bytes::Bytes;
 use jiff::{SignedDuration, Timestamp};
 
 use super::*;
@@ -26,10 +27,13 @@ fn at(hours: i64) -> Moment {
     Moment::at(start + SignedDuration::from_hours(hours))
 }
 
+fn file(text: &'static str) -> OriginFile {
+    OriginFile::Present(Bytes::from_static(text.as_bytes()))
+}
+
 /// The origin of `b.example` has this file.
 fn files(text: &'static str) -> FilesBySite {
-    let file = OriginFile::Present(Bytes::from_static(text.as_bytes()));
-    FilesBySite::from([("b.example".to_owned(), file)])
+    FilesBySite::from([("b.example".to_owned(), file(text))])
 }
 
 fn first(sites: &str, files: FilesBySite) -> InForce {
@@ -75,9 +79,9 @@ fn without_a_difference_the_rulebook_is_the_same_object() {
     for change in [
         Change::Policy(policy(), files(FILE)),
         Change::Origin(files(FILE)),
-        Change::Accepted("a.example".to_owned(), Bytes::from_static(CLOSED.as_bytes())),
-        Change::Accepted("b.example".to_owned(), Bytes::from_static(FILE.as_bytes())),
-        Change::Accepted("unknown.example".to_owned(), Bytes::new()),
+        Change::Accepted("a.example".to_owned(), file(CLOSED)),
+        Change::Accepted("b.example".to_owned(), file(FILE)),
+        Change::Accepted("unknown.example".to_owned(), OriginFile::Absent),
     ] {
         let after = next(&before, change.clone(), at(1));
         assert!(is_same_rulebook(&before, &after), "{change:?}");
@@ -93,8 +97,7 @@ fn a_file_of_an_origin_makes_an_edition_of_its_site_alone() {
     assert_eq!(timeline(&after, "a.example").since(), at(0).now);
     assert!(Arc::ptr_eq(&before.policy, &after.policy));
     // An accepted file is one of its origin, and stays until the origin has another one.
-    let accepted = Bytes::from_static(FILE.as_bytes());
-    let accepted = next(&after, Change::Accepted("b.example".to_owned(), accepted), at(2));
+    let accepted = next(&after, Change::Accepted("b.example".to_owned(), file(FILE)), at(2));
     assert_eq!(shown(&accepted, "b.example").0, FILE);
     assert!(is_same_rulebook(&accepted, &next(&accepted, Change::Origin(files(FILE)), at(3))));
     // A file that is no longer known leaves the last edition in force.

@@ -7,13 +7,15 @@ use std::fmt;
 
 use bytes::Bytes;
 
-use crate::{escape, robots};
+use crate::escape;
 
 /// The result of one access.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum AccessResult {
-    /// A file, as received; an empty file has no rules (§2.3.1.1).
+    /// A file, as text in UTF-8; an empty file has no rules (§2.3.1.1).
     File(Bytes),
+    /// A document in the file's place, in which no crawler finds a rule (§2.3.1.1).
+    Document,
     /// No file, so there are no rules (§2.3.1.3); has the status.
     NoFile(u16),
     /// The same file as last time.
@@ -38,15 +40,13 @@ pub(super) enum Unreachable {
 /// The reason why Beadle refuses a response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// Occurs when it is an HTML page, by its type or by its first octets.
-    Html,
-    /// Occurs when it exceeds the size that every crawler reads.
-    TooLarge,
-    /// Occurs when it is not text, or has a content coding that Beadle did not accept.
+    /// Occurs when it is not text in a known encoding, or has a content coding that Beadle did not
+    /// accept.
     Binary,
     /// Occurs when §2.3.1 does not cover the status.
     Status(u16),
-    /// Occurs when a redirect leads to a host outside the policy; has its Location.
+    /// Occurs when a redirect leads to no public address and to no host of the policy; has its
+    /// Location.
     RedirectAway(Vec<u8>),
     /// Occurs when there are too many redirects in a row (§2.3.1.2).
     TooManyRedirects,
@@ -58,20 +58,18 @@ pub(super) enum Refusal {
 
 /// A response without its body.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Head<'a> {
+pub(super) struct Head {
     pub(super) status: u16,
-    pub(super) content_type: Option<&'a [u8]>,
     /// Whether the body has a coding that the client can't decode.
     pub(super) is_encoded: bool,
     /// Whether the request was conditional.
     pub(super) is_conditional: bool,
 }
 
-impl Head<'_> {
+impl Head {
     /// The result, if it does not depend on the body. The caller follows redirects.
     pub(super) fn result(&self) -> Option<AccessResult> {
         match self.status {
-            200 if self.is_html() => Some(AccessResult::Refused(Refusal::Html)),
             200 if self.is_encoded => Some(AccessResult::Refused(Refusal::Binary)),
             200 => None,
             304 if self.is_conditional => Some(AccessResult::Unchanged),
@@ -82,30 +80,6 @@ impl Head<'_> {
             status => Some(AccessResult::Refused(Refusal::Status(status))),
         }
     }
-
-    fn is_html(&self) -> bool {
-        let essence = self.content_type.and_then(|value| value.split(|&b| b == b';').next());
-        essence.is_some_and(|essence| {
-            let essence = essence.trim_ascii();
-            [&b"text/html"[..], b"application/xhtml+xml"]
-                .into_iter()
-                .any(|html| essence.eq_ignore_ascii_case(html))
-        })
-    }
-}
-
-/// The result of a response with the status 200, by its body.
-pub(super) fn of_body(body: Bytes) -> AccessResult {
-    let start = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&body).trim_ascii_start();
-    if body.len() > robots::LEAST_BYTES {
-        AccessResult::Refused(Refusal::TooLarge)
-    } else if start.starts_with(b"<") {
-        AccessResult::Refused(Refusal::Html)
-    } else if body.contains(&0) {
-        AccessResult::Refused(Refusal::Binary)
-    } else {
-        AccessResult::File(body)
-    }
 }
 
 impl AccessResult {
@@ -113,13 +87,12 @@ impl AccessResult {
     pub(super) const fn code(&self) -> &'static str {
         match self {
             Self::File(_) => "rules",
+            Self::Document => "origin_robots.html",
             Self::NoFile(_) => "no_rules",
             Self::Unchanged => "unchanged",
             Self::Unreachable(Unreachable::Status(_)) => "origin_robots.unreachable",
             Self::Unreachable(Unreachable::Timeout) => "origin_robots.timeout",
             Self::Unreachable(Unreachable::Transport(_)) => "origin_robots.transport",
-            Self::Refused(Refusal::Html) => "origin_robots.html",
-            Self::Refused(Refusal::TooLarge) => "origin_robots.too_large",
             Self::Refused(Refusal::Binary) => "origin_robots.binary",
             Self::Refused(Refusal::Status(_)) => "origin_robots.status",
             Self::Refused(Refusal::RedirectAway(_)) => "origin_robots.redirect_away",
@@ -135,6 +108,7 @@ impl fmt::Display for AccessResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(body) => write!(f, "a file of {} octets", body.len()),
+            Self::Document => f.write_str("a document without rules"),
             Self::NoFile(status) => write!(f, "status {status}, so there are no rules"),
             Self::Unchanged => f.write_str("unchanged"),
             Self::Unreachable(why) => why.fmt(f),
@@ -165,22 +139,16 @@ impl fmt::Display for Unreachable {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Html => f.write_str(
-                "an HTML page (answer 404 if there is no file, and send a file as text/plain)",
-            ),
-            Self::TooLarge => f.write_str(
-                "more than 500 KiB, the size that crawlers must read (RFC 9309 §2.5; write fewer or \
-                 shorter rules)",
-            ),
-            Self::Binary => f.write_str("not text (save the file as UTF-8, and send it plain or with gzip)"),
-            Self::Status(status) => write!(
-                f,
-                "unexpected status {status} (answer 200, or 404 if there is no file)"
-            ),
+            Self::Binary => {
+                f.write_str("not text (save the file as UTF-8, and send it plain or with gzip)")
+            }
+            Self::Status(status) => {
+                write!(f, "unexpected status {status} (answer 200, or 404 if there is no file)")
+            }
             Self::RedirectAway(location) => write!(
                 f,
-                "a redirect to '{}', a host outside the policy (serve the file at the origin, or \
-                 add the host to a site)",
+                "a redirect to '{}', which is no public address and no host of the policy (serve the \
+                 file at the origin, or add the host to a site)",
                 escape::shown(location)
             ),
             Self::TooManyRedirects => {
@@ -201,32 +169,8 @@ impl fmt::Display for Refusal {
 mod tests {
     use super::*;
 
-    fn answer(status: u16, content_type: &str, body: &[u8]) -> AccessResult {
-        let content_type = (!content_type.is_empty()).then_some(content_type.as_bytes());
-        let head = Head { status, content_type, is_encoded: false, is_conditional: false };
-        head.result().unwrap_or_else(|| of_body(Bytes::copy_from_slice(body)))
-    }
-
-    const FILE: &[u8] = b"User-agent: *\nDisallow: /x\n";
-
-    #[test]
-    fn rfc9309_2_3_1_1_a_file_counts_as_received() {
-        for content_type in ["", "text/plain", "text/plain; charset=utf-8", "text/htmlx", "a"] {
-            assert_eq!(
-                answer(200, content_type, FILE),
-                AccessResult::File(Bytes::from_static(FILE))
-            );
-        }
-        for body in
-            [&b""[..], b"\n", b"\xef\xbb\xbfUser-agent: *\n", b"Disallow: /<x>\n", b"\xff\xfe"]
-        {
-            assert_eq!(
-                answer(200, "text/plain", body),
-                AccessResult::File(Bytes::copy_from_slice(body))
-            );
-        }
-        let most = vec![b'#'; robots::LEAST_BYTES];
-        assert_eq!(answer(200, "", &most).code(), "rules");
+    fn answer(status: u16, is_encoded: bool, is_conditional: bool) -> Option<&'static str> {
+        Head { status, is_encoded, is_conditional }.result().map(|result| result.code())
     }
 
     #[test]
@@ -252,39 +196,17 @@ mod tests {
             (600, "origin_robots.status"),
             (999, "origin_robots.status"),
         ] {
-            // An error page does not count as an HTML page in place of the file.
-            assert_eq!(answer(status, "text/html", b"<html>").code(), code, "{status}");
+            assert_eq!(answer(status, false, false), Some(code), "{status}");
         }
-        let head =
-            Head { status: 304, content_type: None, is_encoded: false, is_conditional: true };
-        assert_eq!(head.result(), Some(AccessResult::Unchanged));
-    }
-
-    #[test]
-    fn a_clear_mistake_is_refused() {
-        let nul = [FILE, b"\0"].concat();
-        let long = vec![b'#'; robots::LEAST_BYTES + 1];
-        for (content_type, body, code) in [
-            ("text/html", FILE, "origin_robots.html"),
-            ("Text/HTML ; charset=utf-8", FILE, "origin_robots.html"),
-            ("application/xhtml+xml", FILE, "origin_robots.html"),
-            ("text/plain", b"<!doctype html>", "origin_robots.html"),
-            ("", b"\xef\xbb\xbf \t\r\n<html>", "origin_robots.html"),
-            ("", &nul, "origin_robots.binary"),
-            ("", b"U\0s\0e\0r\0", "origin_robots.binary"),
-            ("", &long, "origin_robots.too_large"),
-        ] {
-            assert_eq!(answer(200, content_type, body).code(), code, "{content_type}");
-        }
-        let head = Head { status: 200, content_type: None, is_encoded: true, is_conditional: true };
-        assert_eq!(head.result(), Some(AccessResult::Refused(Refusal::Binary)));
+        assert_eq!(answer(304, false, true), Some("unchanged"));
+        // The body says more.
+        assert_eq!(answer(200, false, true), None);
+        assert_eq!(answer(200, true, true), Some("origin_robots.binary"));
     }
 
     #[test]
     fn every_failure_has_a_repair() {
         let refused = [
-            Refusal::Html,
-            Refusal::TooLarge,
             Refusal::Binary,
             Refusal::Status(204),
             Refusal::RedirectAway(b"http://x\x1b[2J".to_vec()),

@@ -1,27 +1,29 @@
 //! The fetcher of an origin's robots.txt: bounded in time and size, conditional, with its own
 //! handling of redirects (RFC 9309 §2.3.1).
 //!
-//! The origin belongs to the operator, so it may have any address. The fetcher checks only the
-//! destinations of redirects.
+//! The origin belongs to the operator, so it may have any address. Another server has a public one.
 
 use std::{sync::Arc, time::Duration};
 
 use tokio::time::timeout;
 
 use crate::{
+    crawlers::{Catalogue, ranges},
+    diagnostic::Diagnostic,
     fetch::{self, Client, Failure, Reach, Redirects, Request, Response, Validators},
-    robots,
+    lint, robots,
 };
 
 use super::{
-    access_result::{self, AccessResult, Head, Refusal, Unreachable},
-    destination::{Destination, KnownHosts},
+    access_result::{AccessResult, Head, Refusal, Unreachable},
+    body::Body,
+    destination::{Destination, KnownHosts, Owner},
 };
 
 /// A fetcher. Copies share the client.
 #[derive(Clone, Debug)]
 pub(super) struct Fetcher {
-    client: Client,
+    clients: Clients,
     hosts: Arc<KnownHosts>,
     /// The most time for one access with its redirects.
     deadline: Duration,
@@ -31,6 +33,8 @@ pub(super) struct Fetcher {
 #[derive(Debug)]
 pub(super) struct Fetched {
     pub(super) result: AccessResult,
+    /// What is probably a mistake, or was changed.
+    pub(super) remarks: Vec<Diagnostic>,
     /// Set if the file has validators.
     pub(super) condition: Option<Condition>,
     /// The time for which the result stays fresh, if the response has one.
@@ -45,36 +49,55 @@ pub(in crate::publication) struct Condition {
     validators: Validators,
 }
 
-/// The client for origins.
-///
-/// # Errors
-/// A sentence: TLS setup failed.
-pub(in crate::publication) fn client() -> Result<Client, String> {
-    client_for("robots.txt of the origin")
+/// The clients of the fetcher.
+#[derive(Clone, Debug)]
+pub(in crate::publication) struct Clients {
+    /// For the origins of the policy, at any address.
+    pub(in crate::publication) own: Client,
+    /// For the destinations of redirects, at public addresses.
+    foreign: Client,
 }
 
-/// The client for one comparison of an origin's file with the policy.
-///
-/// # Errors
-/// A sentence: TLS setup failed.
-pub(in crate::publication) fn comparing_client() -> Result<Client, String> {
-    client_for("robots.txt of the origin, compared with the policy")
-}
+impl Clients {
+    /// The clients for origins and redirects.
+    ///
+    /// # Errors
+    /// A sentence: TLS setup failed.
+    pub(in crate::publication) fn new() -> Result<Self, String> {
+        Self::reaching(
+            "robots.txt of the origin",
+            Reach::Elsewhere { is_public: ranges::is_public },
+        )
+    }
 
-fn client_for(purpose: &str) -> Result<Client, String> {
-    Client::new(fetch::Settings {
-        user_agent: &format!("{} (+{purpose})", fetch::PRODUCT),
-        reach: Reach::Any,
-        redirects: Redirects::Return,
-        authorities: None,
-        resolver: None,
-    })
+    /// The clients for one comparison of an origin's file with the policy.
+    ///
+    /// # Errors
+    /// A sentence: TLS setup failed.
+    pub(in crate::publication) fn comparing() -> Result<Self, String> {
+        let purpose = "robots.txt of the origin, compared with the policy";
+        Self::reaching(purpose, Reach::Elsewhere { is_public: ranges::is_public })
+    }
+
+    /// Clients with a reach for the destinations of redirects.
+    pub(super) fn reaching(purpose: &str, foreign: Reach) -> Result<Self, String> {
+        let client = |reach| {
+            Client::new(fetch::Settings {
+                user_agent: &format!("{} (+{purpose})", fetch::PRODUCT),
+                reach,
+                redirects: Redirects::Return,
+                authorities: None,
+                resolver: None,
+            })
+        };
+        Ok(Self { own: client(Reach::Any)?, foreign: client(foreign)? })
+    }
 }
 
 impl Fetcher {
     /// A fetcher that follows redirects to these hosts.
-    pub(super) fn new(client: Client, hosts: KnownHosts) -> Self {
-        Self { client, hosts: Arc::new(hosts), deadline: fetch::DEADLINE }
+    pub(super) fn new(clients: Clients, hosts: KnownHosts) -> Self {
+        Self { clients, hosts: Arc::new(hosts), deadline: fetch::DEADLINE }
     }
 
     /// The fetcher with another deadline.
@@ -107,10 +130,14 @@ impl Fetcher {
 
     async fn follow(&self, mut at: Destination, condition: Option<Condition>) -> Fetched {
         let mut visited = Vec::new();
+        let mut redirect = Vec::new();
         loop {
             let condition = condition.as_ref().filter(|condition| condition.destination == at);
             let response = match self.get(&at, condition).await {
                 Ok(response) => response,
+                Err(Failure::Private | Failure::Address) if at.owner == Owner::Foreign => {
+                    return AccessResult::Refused(Refusal::RedirectAway(redirect)).into();
+                }
                 Err(failure) => return AccessResult::Unreachable(unreachable(failure)).into(),
             };
             if !matches!(response.status(), 301..=303 | 307 | 308) {
@@ -120,6 +147,7 @@ impl Fetcher {
                 Ok(next) => next,
                 Err(refusal) => return AccessResult::Refused(refusal).into(),
             };
+            redirect = response.location().unwrap_or_default().to_vec();
             visited.push(at);
             if visited.contains(&next) {
                 return AccessResult::Refused(Refusal::RedirectLoop).into();
@@ -137,41 +165,52 @@ impl Fetcher {
         condition: Option<&Condition>,
     ) -> Result<Response, Failure> {
         let unconditional = Validators::default();
+        let (client, forwarded) = match at.owner {
+            Owner::Policy => (&self.clients.own, Some((&*at.scheme, &*at.host))),
+            Owner::Foreign => (&self.clients.foreign, None),
+        };
         let request = Request {
             url: &at.url(),
             host: Some(&at.host),
-            forwarded_proto: at.scheme.as_deref(),
+            forwarded,
             validators: condition.map_or(&unconditional, |condition| &condition.validators),
         };
-        self.client.get(request).await
+        client.get(request).await
+    }
+}
+
+impl Fetched {
+    /// The result, with the findings about its file.
+    pub(super) fn linted(mut self, catalogue: &Catalogue) -> Self {
+        if let AccessResult::File(text) = &self.result {
+            self.remarks.extend(lint::robots_txt(text, catalogue));
+        }
+        self
     }
 }
 
 impl From<AccessResult> for Fetched {
     fn from(result: AccessResult) -> Self {
-        Self { result, condition: None, fresh_for: None }
+        Self { result, remarks: Vec::new(), condition: None, fresh_for: None }
     }
 }
 
 async fn read(response: Response, destination: Destination, is_conditional: bool) -> Fetched {
-    let head = Head {
-        status: response.status(),
-        content_type: response.content_type(),
-        is_encoded: response.is_encoded(),
-        is_conditional,
-    };
+    let (status, is_encoded) = (response.status(), response.is_encoded());
     let fresh_for = response.fresh_for();
-    if let Some(result) = head.result() {
-        return Fetched { result, condition: None, fresh_for };
+    if let Some(result) = (Head { status, is_encoded, is_conditional }).result() {
+        return Fetched { fresh_for, ..Fetched::from(result) };
     }
     let validators = response.validators();
     let condition = (!validators.is_empty()).then_some(Condition { destination, validators });
-    let result = match response.body(robots::LEAST_BYTES).await {
-        Ok(body) => access_result::of_body(body),
-        Err(Failure::TooLarge) => AccessResult::Refused(Refusal::TooLarge),
-        Err(failure) => AccessResult::Unreachable(unreachable(failure)),
+    let content_type = response.content_type().map(<[u8]>::to_vec);
+    let (result, remarks) = match response.beginning(robots::LEAST_BYTES).await {
+        Ok((octets, is_cut)) => {
+            Body { octets, is_cut, content_type: content_type.as_deref() }.result()
+        }
+        Err(failure) => (AccessResult::Unreachable(unreachable(failure)), Vec::new()),
     };
-    Fetched { result, condition, fresh_for }
+    Fetched { result, remarks, condition, fresh_for }
 }
 
 fn unreachable(failure: Failure) -> Unreachable {

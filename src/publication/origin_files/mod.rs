@@ -2,13 +2,18 @@
 //!
 //! [`OriginFiles`] fetches from every origin in the background, at the intervals of the responses,
 //! and sends [`News`]. If an origin fails or sends a clear mistake, the last good file stays in
-//! force. Without a good file ([`OriginFile::Unknown`](crate::robots::OriginFile)) Beadle enforces
-//! none of the origin's rules. (By §2.3.1.4 an unreachable file forbids everything, and Beadle
-//! would block every crawler.) A file that suddenly closes the whole site stays in quarantine until
-//! [`OriginFiles::accept`].
+//! force. Without a good file ([`OriginFile::Unknown`](crate::robots::OriginFile)) crawlers get 503
+//! for a day at most, and Beadle enforces nothing. (By §2.3.1.4 an unreachable file forbids
+//! everything, and Beadle would block every crawler.) A file that suddenly closes or opens the whole
+//! site is held until [`OriginFiles::accept`], or until the time for vanished rules is over.
 //!
-//! May use: enforce, fetch, metrics, policy, robots, escape. Must not know: the files beside this
-//! folder.
+//! ```text
+//! fetcher ─▶ access_result, body: status and body to a result with remarks
+//!         ─▶ watch: result and time to the file in force, by hold ─▶ watches: log, News, OriginReport
+//! ```
+//!
+//! May use: enforce, fetch, lint, metrics, policy, robots, crawlers, escape. Must not know: the files
+//! beside this folder.
 
 use std::{
     sync::{
@@ -19,7 +24,6 @@ use std::{
 };
 
 use bytes::Bytes;
-use jiff::Timestamp;
 use parking_lot::Mutex;
 use tokio::{
     sync::{mpsc, watch as latest},
@@ -27,15 +31,15 @@ use tokio::{
     time::timeout,
 };
 
-use crate::{
-    fetch::{self, Client},
-    metrics::Metrics,
-};
+use crate::{fetch, metrics::Metrics, robots::OriginFile};
 
 mod access_result; // the meaning of one response
+mod body; // the text of one response
 mod destination; // the destination of a fetch and of its redirects
 mod fetcher; // one access over HTTP
+mod hold; // files that change too much at once
 mod news; // messages for the publisher
+mod report; // what operators should know
 mod site; // a site with fetches from its origin
 #[cfg(test)]
 mod tests;
@@ -50,11 +54,11 @@ use self::{
     watches::{Rounds, Watches},
 };
 pub(super) use self::{
-    destination::KnownHosts,
-    fetcher::{client, comparing_client},
-    news::News,
-    site::WatchedSite,
-    watch::KnownFile,
+    destination::KnownHosts, fetcher::Clients, news::News, site::WatchedSite, watch::KnownFile,
+};
+pub use self::{
+    hold::Hold,
+    report::{OriginReport, OriginReports},
 };
 
 /// The fetches from all origins. They end on drop.
@@ -75,22 +79,21 @@ impl OriginFiles {
     /// # Panics
     /// Outside a tokio runtime.
     pub(super) fn start(
-        client: Client,
+        clients: Clients,
         sites: Vec<WatchedSite>,
         hosts: KnownHosts,
         known: impl Fn(&str) -> KnownFile,
         news: mpsc::UnboundedSender<News>,
-        metrics: &Arc<Metrics>,
+        (metrics, reports): (&Arc<Metrics>, &OriginReports),
     ) -> Self {
-        let now = Timestamp::now();
         let watched = |site: WatchedSite| {
-            let watch = Watch::new(known(&site.name), site.accept_full_disallow, now);
+            let watch = Watch::new(known(&site.name), site.caution);
             (site, watch)
         };
         let sites = sites.into_iter().map(watched).collect();
-        let (watches, pending) = Watches::new(sites, news, Arc::clone(metrics));
+        let (watches, pending) = Watches::new(sites, news, (Arc::clone(metrics), reports.clone()));
         let watches = Arc::new(Mutex::new(watches));
-        let fetcher = Fetcher::new(client, hosts);
+        let fetcher = Fetcher::new(clients, hosts);
         let task = repeat(&watches, &fetcher);
         Self { watches, fetcher, pending, task, is_retired: AtomicBool::new(false) }
     }
@@ -112,13 +115,13 @@ impl OriginFiles {
         matches!(timeout(most, all).await, Ok(Ok(_)))
     }
 
-    /// Puts the quarantined file of `site` in force if its name is `id`. An operator accepts one
-    /// file, not a later one. Returns whether the file is in force now.
-    pub(super) fn accept(&self, site: &str, id: &str) -> bool {
-        self.watches.lock().accept(site, id, Timestamp::now())
+    /// Puts the held file of `site` in force if its name is `id`. An operator accepts one file, not a
+    /// later one. Returns the file that is in force now.
+    pub(super) fn accept(&self, site: &str, id: &str) -> Option<OriginFile> {
+        self.watches.lock().accept(site, id)
     }
 
-    /// The names of the sites with a quarantined file.
+    /// The names of the sites whose file is held.
     pub(super) fn quarantine(&self) -> Vec<String> {
         self.watches.lock().quarantine()
     }
@@ -148,14 +151,14 @@ impl OriginFiles {
 /// # Errors
 /// A sentence: the reason why there is no usable answer.
 pub(super) async fn fetch_once(
-    client: Client,
+    clients: Clients,
     hosts: KnownHosts,
     site: &WatchedSite,
 ) -> Result<Option<Bytes>, String> {
-    let fetched = Fetcher::new(client, hosts).fetch(Destination::of(site), None).await;
+    let fetched = Fetcher::new(clients, hosts).fetch(Destination::of(site), None).await;
     match fetched.result {
         AccessResult::File(file) => Ok(Some(file)),
-        AccessResult::NoFile(_) => Ok(None),
+        AccessResult::NoFile(_) | AccessResult::Document => Ok(None),
         failure => Err(failure.to_string()),
     }
 }

@@ -11,18 +11,18 @@ pub(in crate::publication) enum News {
         /// The site's name.
         site: String,
     },
-    /// A file entered quarantine, in place of an earlier one. The file in force stays.
+    /// A file is held, in place of an earlier one. The file in force stays.
     Quarantined {
         /// The site's name.
         site: String,
         /// The name to accept it by: the first 16 hexadecimal digits of its SHA-256.
         id: String,
-        /// The file.
+        /// The file; empty if the origin has none.
         file: Bytes,
-        /// The time of the fetch.
-        at: Timestamp,
+        /// The time since when it is held.
+        since: Timestamp,
     },
-    /// The quarantine of a site ended: the file was accepted, or the origin has another one.
+    /// No file of a site is held any more.
     Released {
         /// The site's name.
         site: String,

@@ -19,9 +19,10 @@ use super::{
     access_result::AccessResult,
     destination::Destination,
     fetcher::{Condition, Fetched},
+    site::Caution,
     *,
 };
-use crate::{metrics::RecordCounts, policy, robots::OriginFile};
+use crate::{fetch::Reach, metrics::RecordCounts, policy, robots::OriginFile};
 
 const FILE: &str = "User-agent: *\nDisallow: /private/\n";
 const CLOSED: &str = "User-agent: *\nDisallow: /\n";
@@ -83,7 +84,9 @@ fn site(origin: policy::Origin) -> WatchedSite {
         name: name.clone(),
         origins: vec![origin],
         host: name,
-        accept_full_disallow: false,
+        scheme: "http",
+        caution: Caution::default(),
+        catalogue: Arc::new(policy::built_in_catalogue()),
     }
 }
 
@@ -108,8 +111,13 @@ fn hosts(of: &[(&str, &policy::Origin)]) -> KnownHosts {
     KnownHosts::of(&policy.sites)
 }
 
+/// Clients for which this machine is a public address.
+fn clients() -> Clients {
+    Clients::reaching("tests", Reach::Elsewhere { is_public: |_| true }).expect("TLS can be set up")
+}
+
 async fn fetch(server: &Server, hosts: KnownHosts) -> Fetched {
-    let fetcher = Fetcher::new(client().expect("TLS can be set up"), hosts);
+    let fetcher = Fetcher::new(clients(), hosts);
     fetcher.fetch(Destination::of(&server.site()), None).await
 }
 
@@ -139,12 +147,9 @@ async fn rfc9309_2_3_1_each_access_has_its_result() {
         (answer("304 Not Modified", "", ""), "origin_robots.status"),
         (answer("302 Found", "", ""), "origin_robots.no_location"),
         (answer("200 OK", plain, "<!DOCTYPE html>"), "origin_robots.html"),
-        (
-            answer("200 OK", "Content-Type: text/html; charset=utf-8\r\n", FILE),
-            "origin_robots.html",
-        ),
-        (answer("200 OK", plain, vec![b'#'; 600 << 10]), "origin_robots.too_large"),
-        (answer("200 OK", zipped, &bomb), "origin_robots.too_large"),
+        (answer("200 OK", "Content-Type: text/html; charset=utf-8\r\n", FILE), "rules"),
+        (answer("200 OK", plain, vec![b'#'; 600 << 10]), "rules"),
+        (answer("200 OK", zipped, &bomb), "rules"),
         (answer("200 OK", "Content-Encoding: br\r\n", FILE), "origin_robots.binary"),
         (answer("200 OK", plain, "User-agent: *\0"), "origin_robots.binary"),
         // A connection that ends early leaves no partial file.
@@ -172,9 +177,14 @@ async fn a_fetch_has_the_host_of_its_site() {
     let heads = server.heads();
     let head = heads.first().expect("there was a request");
     let agent = format!("\r\nuser-agent: beadle/{} (+robots.txt", env!("CARGO_PKG_VERSION"));
-    for part in
-        ["get /robots.txt http/1.1\r\n", "\r\nhost: a.example\r\n", "accept-encoding: gzip", &agent]
-    {
+    for part in [
+        "get /robots.txt http/1.1\r\n",
+        "\r\nhost: a.example\r\n",
+        "accept-encoding: gzip",
+        "\r\nx-forwarded-proto: http\r\n",
+        "\r\nx-forwarded-host: a.example\r\n",
+        &agent,
+    ] {
         assert!(head.contains(part), "{part} is not in\n{head}");
     }
     assert_eq!(head.matches("\r\nhost:").count(), 1);
@@ -185,7 +195,7 @@ async fn a_closed_port_and_an_endless_response_fail_in_time() {
     let closed = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
     let port = closed.expect("a port is free").port();
     let origin = policy::Origin { tls: false, host: "127.0.0.1".to_owned(), port };
-    let fetcher = Fetcher::new(client().expect("TLS can be set up"), KnownHosts::default());
+    let fetcher = Fetcher::new(clients(), KnownHosts::default());
     let fetched = fetcher.fetch(Destination::of(&site(origin)), None).await;
     assert_eq!(fetched.result.code(), "origin_robots.transport", "{}", fetched.result);
 
@@ -196,7 +206,7 @@ async fn a_closed_port_and_an_endless_response_fail_in_time() {
             thread::sleep(Duration::from_millis(20));
         }
     });
-    let fetcher = Fetcher::new(client().expect("TLS can be set up"), KnownHosts::default());
+    let fetcher = Fetcher::new(clients(), KnownHosts::default());
     let fetcher = fetcher.within(Duration::from_millis(300));
     let start = Instant::now();
     let fetched = fetcher.fetch(Destination::of(&slow.site()), None).await;
@@ -246,17 +256,43 @@ async fn a_redirect_leads_only_to_the_origins_of_hosts_in_the_policy() {
         assert!(head.contains(part), "{part} is not in\n{head}");
     }
     let count = other.heads().len();
-    for (location, code) in [
-        ("http://elsewhere.example/robots.txt", "origin_robots.redirect_away"),
-        (&*format!("http://127.0.0.1:{}/robots.txt", other.port), "origin_robots.redirect_away"),
-        ("/robots.txt", "origin_robots.redirect_loop"),
-        ("http://a.example/robots.txt", "origin_robots.redirect_loop"),
-    ] {
+    for location in ["/robots.txt", "http://a.example/robots.txt"] {
         let server = to(location);
         let fetched = fetch(&server, hosts(&[("a.example", &server.origin())])).await;
-        assert_eq!(fetched.result.code(), code, "{location}");
+        assert_eq!(fetched.result.code(), "origin_robots.redirect_loop", "{location}");
     }
     assert_eq!(other.heads().len(), count, "there is no request to another server");
+}
+
+#[tokio::test]
+async fn rfc9309_2_3_1_2_a_foreign_authority_is_followed_at_public_addresses_alone() {
+    let foreign = Server::with_response(answer("200 OK", "", FILE));
+    let to = |location: &str| {
+        Server::with_response(answer("302 Found", &format!("Location: {location}\r\n"), ""))
+    };
+    let url = format!("http://127.0.0.1:{}/robots-of-a.txt", foreign.port);
+    let server = to(&url);
+    let own = hosts(&[("a.example", &server.origin())]);
+    assert_eq!(fetch(&server, own.clone()).await.result.code(), "rules");
+    let head = foreign.heads().pop().expect("there was a request");
+    assert!(head.contains(&format!("\r\nhost: 127.0.0.1:{}\r\n", foreign.port)), "{head}");
+    assert!(!head.contains("x-forwarded"), "another's server learns nothing:\n{head}");
+    let count = foreign.heads().len();
+    for location in [
+        &*url,
+        &format!("http://localhost:{}/robots.txt", foreign.port),
+        &format!("http://[::ffff:127.0.0.1]:{}/robots.txt", foreign.port),
+        "http://169.254.169.254/latest/meta-data/",
+        "https://10.0.0.1/robots.txt",
+        "http://elsewhere.invalid/robots.txt",
+        "ftp://elsewhere.example/robots.txt",
+    ] {
+        let fetcher = Fetcher::new(Clients::new().expect("TLS can be set up"), own.clone());
+        let fetched = fetcher.fetch(Destination::of(&to(location).site()), None).await;
+        assert_eq!(fetched.result.code(), "origin_robots.redirect_away", "{location}");
+        assert!(fetched.result.to_string().contains(location), "{}", fetched.result);
+    }
+    assert_eq!(foreign.heads().len(), count, "there is no request to this machine");
 }
 
 #[tokio::test]
@@ -287,7 +323,7 @@ async fn rfc9110_13_an_unchanged_file_is_not_sent_again() {
         };
         let _ = stream.write_all(&given);
     });
-    let fetcher = Fetcher::new(client().expect("TLS can be set up"), KnownHosts::default());
+    let fetcher = Fetcher::new(clients(), KnownHosts::default());
     let fetch =
         |condition: Option<Condition>| fetcher.fetch(Destination::of(&server.site()), condition);
     let first = fetch(None).await;
@@ -315,7 +351,7 @@ fn drained(origins: &OriginFiles, news: &mut mpsc::UnboundedReceiver<News>) -> V
                 }
                 file => format!("{site} {file:?}"),
             },
-            News::Quarantined { site, id, .. } => format!("{site} quarantined {id}"),
+            News::Quarantined { site, id, .. } => format!("{site} held {id}"),
             News::Released { site } => format!("{site} released"),
         });
     }
@@ -345,17 +381,19 @@ async fn every_site_is_fetched_at_the_start_and_a_successor_continues() {
         named(&failing, "c.example"),
         named(&failing, "d.example"),
     ];
-    let metrics = Arc::new(Metrics::new());
+    let (metrics, reports) = (Arc::new(Metrics::new()), OriginReports::default());
     let (sender, mut news) = mpsc::unbounded_channel();
     let known = |name: &str| match name {
         "d.example" => {
-            KnownFile::new(OriginFile::Present(Bytes::from_static(FILE.as_bytes())), None, false)
+            let file = OriginFile::Present(Bytes::from_static(FILE.as_bytes()));
+            KnownFile { file, ..KnownFile::default() }
         }
         _ => KnownFile::default(),
     };
     let start = |known: &dyn Fn(&str) -> KnownFile| {
-        let (client, hosts) = (client().expect("TLS can be set up"), KnownHosts::default());
-        OriginFiles::start(client, sites.clone(), hosts, known, sender.clone(), &metrics)
+        let (client, hosts) = (clients(), KnownHosts::default());
+        let shown = (&metrics, &reports);
+        OriginFiles::start(client, sites.clone(), hosts, known, sender.clone(), shown)
     };
     let first = start(&known);
     assert!(first.wait_for_first_results(PATIENCE).await);
@@ -371,9 +409,9 @@ async fn every_site_is_fetched_at_the_start_and_a_successor_continues() {
     first.retire();
     let second = start(&continued);
     assert!(second.wait_for_first_results(PATIENCE).await);
-    let id = watch::id(CLOSED.as_bytes());
+    let id = hold::id(&OriginFile::Present(Bytes::from_static(CLOSED.as_bytes())));
     let mut expected = expected.map(str::to_owned).to_vec();
-    expected.insert(1, format!("a.example quarantined {id}"));
+    expected.insert(1, format!("a.example held {id}"));
     assert_eq!(drained(&second, &mut news), expected);
     let exposition = || metrics.exposition(&RecordCounts::default());
     for line in [
@@ -386,14 +424,16 @@ async fn every_site_is_fetched_at_the_start_and_a_successor_continues() {
     }
 
     drop(first);
-    assert!(!second.accept("a.example", "0000000000000000"));
-    assert!(!second.accept("x.example", &id));
-    assert!(second.accept("a.example", &id));
+    assert_eq!(reports.held(), [("a.example".to_owned(), Hold::Closing)]);
+    assert_eq!(second.accept("a.example", "0000000000000000"), None);
+    assert_eq!(second.accept("x.example", &id), None);
+    assert!(second.accept("a.example", &id).is_some());
+    assert_eq!(reports.held(), []);
     let accepted = [format!("a.example {CLOSED}"), "a.example released".to_owned()];
     assert_eq!(drained(&second, &mut news), accepted);
     assert!(exposition().contains(r#"beadle_origin_robots_held{site="a.example"} 0"#));
     second.retire();
-    assert!(!second.accept("a.example", &id));
+    assert_eq!(second.accept("a.example", &id), None);
     assert!(!exposition().contains("beadle_origin_robots_held{"));
     assert!(drained(&second, &mut news).is_empty());
 }
@@ -405,8 +445,9 @@ async fn a_start_waits_for_silent_origins_up_to_its_limit() {
     let metrics = Arc::new(Metrics::new());
     let start = |sites: Vec<WatchedSite>| {
         let known = |_: &str| KnownFile::default();
-        let (client, hosts) = (client().expect("TLS can be set up"), KnownHosts::default());
-        OriginFiles::start(client, sites, hosts, known, sender.clone(), &metrics)
+        let (client, hosts) = (clients(), KnownHosts::default());
+        let reports = OriginReports::default();
+        OriginFiles::start(client, sites, hosts, known, sender.clone(), (&metrics, &reports))
     };
     let origins = start(vec![silent.site()]);
     assert!(!origins.wait_for_first_results(Duration::from_millis(50)).await);

@@ -1,22 +1,22 @@
-//! The watch over one site's robots.txt: the file in force, the quarantine, the failures, and the
-//! time of the next fetch.
-//!
-//! A file that suddenly closes a whole site most often comes from a staging system. So it enters
-//! quarantine until the operator accepts it or the origin sends another file.
+//! The watch over one site's robots.txt: the file in force, the file that is held, the failures, and
+//! the time of the next fetch. [`Watch::settle`] is its one step: a result and the time in, events out.
 
 use std::time::Duration;
 
-use bytes::Bytes;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{
-    enforce::EditionId,
-    robots::{self, OriginFile},
+    diagnostic::{Diagnostic, Severity},
+    enforce::{self, Moment},
+    robots::OriginFile,
 };
 
 use super::{
     access_result::AccessResult,
     fetcher::{Condition, Fetched},
+    hold::{Held, Hold, Meaning},
+    report::OriginReport,
+    site::Caution,
 };
 
 /// The least time between two fetches, whatever the response says.
@@ -36,30 +36,20 @@ const LAST_RETRY: Duration = Duration::from_secs(300);
 const MOST_DOUBLINGS: u32 = 6;
 /// The time until a lasting problem is logged again.
 const REMINDER: SignedDuration = SignedDuration::from_hours(1);
-
 /// The file of a site as known from an earlier process or policy.
 #[derive(Clone, Debug, Default)]
 pub(in crate::publication) struct KnownFile {
     /// The last good file.
     pub(in crate::publication) file: OriginFile,
-    /// The file in quarantine.
-    pub(in crate::publication) quarantine: Option<Bytes>,
+    /// The file that is held, and since when.
+    pub(in crate::publication) held: Option<(OriginFile, Timestamp)>,
     /// Whether earlier rules of the site left anything open to `*`. Then a file that closes
     /// everything is sudden, even if it is the origin's first.
     pub(in crate::publication) was_open: bool,
+    /// Since when the site has neither a file nor an edition; `None` if it has one.
+    pub(in crate::publication) unknown_since: Option<Timestamp>,
     /// From the last response with a file.
-    pub(super) condition: Option<Condition>,
-}
-
-impl KnownFile {
-    /// The last good file, and the file in quarantine.
-    pub(in crate::publication) fn new(
-        file: OriginFile,
-        quarantine: Option<Bytes>,
-        was_open: bool,
-    ) -> Self {
-        Self { file, quarantine, was_open, condition: None }
-    }
+    pub(in crate::publication) condition: Option<Condition>,
 }
 
 /// An event for the log and the publisher.
@@ -67,16 +57,31 @@ impl KnownFile {
 pub(super) enum Event {
     /// Another file is in force.
     Changed,
-    /// A file entered quarantine, in place of an earlier one.
-    Quarantined { id: String, since: Timestamp },
-    /// The file is still in quarantine; a reminder.
-    StillQuarantined { id: String, since: Timestamp },
-    /// The quarantine ended: the file is in force, or the origin has another one.
-    Released { id: String, is_accepted: bool },
+    /// A file is held, in place of an earlier one.
+    Held { id: String, hold: Hold, since: Timestamp },
+    /// The file is still held; a reminder.
+    StillHeld { id: String, hold: Hold, since: Timestamp },
+    /// No file is held any more.
+    Released { id: String, by: Release },
+    /// A response has other remarks than the one before, or a mistake for another hour.
+    Remarked(Vec<Diagnostic>),
     /// A fetch failed, for the first time within an hour.
     Failed { code: &'static str, why: String, since: Timestamp },
+    /// No fetch succeeded for so long that the site is published without the origin's file.
+    GivenUp { since: Timestamp },
     /// A fetch succeeded again.
     Recovered { since: Timestamp },
+}
+
+/// The end of a hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Release {
+    /// The operator, or the policy, accepts the file: it is in force.
+    Accepted,
+    /// The time of vanished rules is over: the file is in force.
+    Expired,
+    /// The origin has another file.
+    Replaced,
 }
 
 /// The events of a fetch, and the time of the next one.
@@ -90,25 +95,20 @@ pub(super) struct Progress {
 /// The state of one site.
 #[derive(Debug)]
 pub(super) struct Watch {
-    accept_full_disallow: bool,
+    caution: Caution,
     file: OriginFile,
-    /// Whether the file in force closes everything for `*`.
-    is_closed: bool,
-    quarantine: Option<Quarantine>,
+    /// The meaning of the file in force.
+    meaning: Meaning,
+    held: Option<Held>,
     /// As [`KnownFile::was_open`].
     was_open: bool,
+    /// As [`KnownFile::unknown_since`].
+    unknown_since: Option<Timestamp>,
     condition: Option<Condition>,
     failures: Option<Failures>,
-}
-
-/// A file in quarantine.
-#[derive(Debug)]
-struct Quarantine {
-    file: Bytes,
-    id: String,
-    since: Timestamp,
-    /// The last log line about it.
-    logged_at: Option<Timestamp>,
+    /// The remarks about the last good response, and their last log line.
+    remarks: Vec<Diagnostic>,
+    remarked_at: Option<Timestamp>,
 }
 
 /// Failures in a row.
@@ -128,20 +128,20 @@ struct LoggedFailure {
 }
 
 impl Watch {
-    /// A watch that starts with a known file. A known quarantine counts as new at `now`.
-    pub(super) fn new(known: KnownFile, accept_full_disallow: bool, now: Timestamp) -> Self {
-        let KnownFile { file, quarantine, was_open, condition } = known;
-        let is_closed = file.bytes().is_some_and(|file| closes_everything(file));
-        let quarantine =
-            quarantine.map(|file| Quarantine { id: id(&file), file, since: now, logged_at: None });
+    /// A watch that starts with a known file.
+    pub(super) fn new(known: KnownFile, caution: Caution) -> Self {
+        let KnownFile { file, held, was_open, unknown_since, condition } = known;
         Self {
-            accept_full_disallow,
+            caution,
+            meaning: Meaning::of(&file),
             file,
-            is_closed,
-            quarantine,
+            held: held.map(|(file, since)| Held::known(file, since)),
             was_open,
+            unknown_since,
             condition,
             failures: None,
+            remarks: Vec::new(),
+            remarked_at: None,
         }
     }
 
@@ -152,7 +152,7 @@ impl Watch {
 
     /// Whether the file in force closes everything for `*`.
     pub(super) const fn is_closed(&self) -> bool {
-        self.is_closed
+        self.meaning.is_closed
     }
 
     /// Whether the last fetch failed.
@@ -160,9 +160,14 @@ impl Watch {
         self.failures.is_some()
     }
 
-    /// The file in quarantine.
-    pub(super) fn quarantined(&self) -> Option<&Bytes> {
-        self.quarantine.as_ref().map(|quarantine| &quarantine.file)
+    /// Whether crawlers get no robots.txt, because none is known.
+    pub(super) const fn is_withheld(&self) -> bool {
+        self.unknown_since.is_some()
+    }
+
+    /// The file that is held.
+    pub(super) fn held(&self) -> Option<&OriginFile> {
+        self.held.as_ref().map(|held| &held.file)
     }
 
     /// The condition of the next fetch.
@@ -174,29 +179,41 @@ impl Watch {
     pub(super) fn known(&self) -> KnownFile {
         KnownFile {
             file: self.file.clone(),
-            quarantine: self.quarantined().cloned(),
+            held: self.held.as_ref().map(|held| (held.file.clone(), held.since)),
             was_open: self.was_open,
+            unknown_since: self.unknown_since,
             condition: self.condition.clone(),
         }
+    }
+
+    /// What the pages for operators say.
+    pub(super) fn report(&self) -> OriginReport {
+        let held = self.held.as_ref().map(|held| held.hold);
+        OriginReport { held, findings: self.remarks.clone() }
     }
 
     /// Takes the result of a fetch.
     pub(super) fn settle(&mut self, fetched: Fetched, now: Timestamp) -> Progress {
         let mut events = Vec::new();
-        let code = fetched.result.code();
-        let failure = match fetched.result {
+        let Fetched { result, remarks, condition, fresh_for } = fetched;
+        let code = result.code();
+        let failure = match result {
             AccessResult::File(file) => {
-                self.condition = fetched.condition;
-                self.take(file, now, &mut events);
+                self.condition = condition;
+                self.take(OriginFile::Present(file), remarks, now, &mut events);
                 None
             }
-            AccessResult::NoFile(_) => {
+            AccessResult::NoFile(_) | AccessResult::Document => {
                 self.condition = None;
-                self.put(OriginFile::Absent, false, &mut events);
+                self.take(OriginFile::Absent, remarks, now, &mut events);
                 None
             }
             AccessResult::Unchanged => {
-                self.take_quarantined(&mut events);
+                // What is held was not sent again.
+                if let Some(held) = self.held.as_ref().map(|held| held.file.clone()) {
+                    let meaning = Meaning::of(&held);
+                    self.put_or_hold(held, meaning, now, &mut events);
+                }
                 None
             }
             failure @ (AccessResult::Unreachable(_) | AccessResult::Refused(_)) => {
@@ -206,75 +223,97 @@ impl Watch {
         let wait = match failure {
             Some(why) => self.fail(code, why, now, &mut events),
             None => {
+                self.unknown_since = None;
                 if let Some(failures) = self.failures.take() {
                     events.push(Event::Recovered { since: failures.since });
                 }
-                fetched.fresh_for.unwrap_or(USUAL_WAIT).clamp(LEAST_WAIT, MOST_WAIT)
+                let left = self.held.as_ref().and_then(|held| held.left(self.caution, now));
+                let wait = fresh_for.unwrap_or(USUAL_WAIT).min(left.unwrap_or(MOST_WAIT));
+                wait.clamp(LEAST_WAIT, MOST_WAIT)
             }
         };
-        if let Some(quarantine) = &mut self.quarantine
-            && quarantine.logged_at.is_none_or(|at| now.duration_since(at) >= REMINDER)
-        {
-            quarantine.logged_at = Some(now);
-            events.push(Event::StillQuarantined {
-                id: quarantine.id.clone(),
-                since: quarantine.since,
-            });
-        }
+        self.remind(now, &mut events);
         Progress { events, wait }
     }
 
-    /// Puts the quarantined file in force if it has this name; `None` otherwise.
+    /// Puts the held file in force if it has this name; `None` otherwise.
     pub(super) fn accept(&mut self, name: &str) -> Option<Vec<Event>> {
-        let file = self.quarantine.as_ref().filter(|one| one.id == name)?.file.clone();
+        let file = self.held.as_ref().filter(|held| held.id == name)?.file.clone();
         let mut events = Vec::new();
-        self.put(OriginFile::Present(file), true, &mut events);
+        let meaning = Meaning::of(&file);
+        self.put(file, meaning, Release::Accepted, &mut events);
         Some(events)
     }
 
-    fn take(&mut self, file: Bytes, now: Timestamp, events: &mut Vec<Event>) {
-        if self.quarantine.as_ref().is_some_and(|one| one.file == file)
-            && !self.accept_full_disallow
-        {
-            return;
+    /// Takes a file with the remarks about its response.
+    fn take(
+        &mut self,
+        file: OriginFile,
+        remarks: Vec<Diagnostic>,
+        now: Timestamp,
+        events: &mut Vec<Event>,
+    ) {
+        if self.remarks != remarks {
+            (self.remarks, self.remarked_at) = (remarks, None);
         }
-        let is_closed = match &self.file {
-            OriginFile::Present(before) if *before == file => self.is_closed,
-            _ => closes_everything(&file),
-        };
+        let meaning = Meaning::of(&file);
+        self.put_or_hold(file, meaning, now, events);
+    }
+
+    fn put_or_hold(
+        &mut self,
+        file: OriginFile,
+        meaning: Meaning,
+        now: Timestamp,
+        events: &mut Vec<Event>,
+    ) {
         // The very first file is no sudden change.
-        let has_before =
-            self.file != OriginFile::Unknown || self.quarantine.is_some() || self.was_open;
-        let is_sudden = is_closed && !self.is_closed && has_before;
-        if is_sudden && !self.accept_full_disallow {
-            let id = id(&file);
-            events.push(Event::Quarantined { id: id.clone(), since: now });
-            self.quarantine = Some(Quarantine { file, id, since: now, logged_at: Some(now) });
-        } else {
-            self.put(OriginFile::Present(file), is_closed, events);
+        let was_open = self.file != OriginFile::Unknown || self.held.is_some() || self.was_open;
+        let Some(hold) = Hold::of(self.meaning, meaning, was_open, self.caution) else {
+            return self.put(file, meaning, Release::Accepted, events);
+        };
+        // Vanished rules stay vanished, whatever is sent in their place.
+        let is_same =
+            |held: &&Held| held.hold == hold && (held.file == file || hold == Hold::Vanishing);
+        let before = self.held.as_ref().filter(is_same);
+        let is_known = before.is_some_and(|held| held.file == file);
+        let held = Held::new(file, hold, before.map_or(now, |held| held.since));
+        if held.left(self.caution, now).is_some_and(|left| left.is_zero()) {
+            self.put(held.file, meaning, Release::Expired, events);
+        } else if !is_known {
+            events.push(Event::Held { id: held.id.clone(), hold, since: held.since });
+            self.held = Some(Held { logged_at: Some(now), ..held });
         }
     }
 
-    /// Puts the quarantined file in force if the policy now accepts it. The origin does not send an
-    /// unchanged file again.
-    fn take_quarantined(&mut self, events: &mut Vec<Event>) {
-        if self.accept_full_disallow
-            && let Some(quarantine) = &self.quarantine
-        {
-            self.put(OriginFile::Present(quarantine.file.clone()), true, events);
-        }
-    }
-
-    /// Puts a file in force and ends the quarantine.
-    fn put(&mut self, file: OriginFile, is_closed: bool, events: &mut Vec<Event>) {
-        if let Some(quarantine) = self.quarantine.take() {
-            let is_accepted = file.bytes() == Some(&quarantine.file);
-            events.push(Event::Released { id: quarantine.id, is_accepted });
+    /// Puts a file in force and ends the hold: `by` this, if it is the file that was held.
+    fn put(&mut self, file: OriginFile, meaning: Meaning, by: Release, events: &mut Vec<Event>) {
+        if let Some(Held { id, file: held, .. }) = self.held.take() {
+            let is_this = held == file || by == Release::Expired;
+            events.push(Event::Released { id, by: if is_this { by } else { Release::Replaced } });
         }
         if self.file != file {
             events.push(Event::Changed);
         }
-        (self.file, self.is_closed) = (file, is_closed);
+        (self.file, self.meaning) = (file, meaning);
+    }
+
+    /// Reminds of what lasts.
+    fn remind(&mut self, now: Timestamp, events: &mut Vec<Event>) {
+        let is_due = |at: Option<Timestamp>| at.is_none_or(|at| now.duration_since(at) >= REMINDER);
+        if let Some(Held { id, hold, since, logged_at, .. }) = &mut self.held
+            && is_due(*logged_at)
+        {
+            *logged_at = Some(now);
+            events.push(Event::StillHeld { id: id.clone(), hold: *hold, since: *since });
+        }
+        let worst = self.remarks.iter().map(|remark| remark.severity).max();
+        let is_wrong = worst == Some(Severity::Error);
+        let is_news = worst >= Some(Severity::Warning) && self.remarked_at.is_none();
+        if is_news || (is_wrong && is_due(self.remarked_at)) {
+            self.remarked_at = Some(now);
+            events.push(Event::Remarked(self.remarks.clone()));
+        }
     }
 
     /// Notes a failure. Returns the time until the retry.
@@ -304,20 +343,15 @@ impl Watch {
         if is_news {
             events.push(Event::Failed { code, why, since: failures.since });
         }
+        let start = Moment::at(now).start_of(enforce::MOST_UNKNOWN);
+        if let Some(since) = self.unknown_since.take_if(|since| *since <= start) {
+            events.push(Event::GivenUp { since });
+        }
         match self.file {
             OriginFile::Unknown => wait.min(LAST_RETRY_WITHOUT_FILE),
             OriginFile::Absent | OriginFile::Present(_) => wait.min(LAST_RETRY),
         }
     }
-}
-
-/// The name of a file: that of the edition that it is alone. A merged edition has another one.
-pub(super) fn id(file: &[u8]) -> String {
-    EditionId::of(file).to_string()
-}
-
-fn closes_everything(file: &[u8]) -> bool {
-    robots::closes_everything(&robots::parse(file).0)
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use parking_lot::Mutex;
 use tokio::sync::{mpsc, watch as latest};
 
 use crate::{
+    diagnostic::Severity,
     fetch::{Fetching, Sources},
     metrics::Metrics,
     robots::OriginFile,
@@ -15,10 +16,15 @@ use crate::{
 use super::{
     destination::Destination,
     fetcher::{Fetched, Fetcher},
+    hold::{self, Hold},
     news::News,
+    report::OriginReports,
     site::WatchedSite,
-    watch::{self, Event, Progress, Watch},
+    watch::{Event, Progress, Release, Watch},
 };
+
+/// The most remarks about one response in the log.
+const MOST_REMARKS: usize = 10;
 
 /// The watches of all sites, with the sender of news.
 #[derive(Debug)]
@@ -28,6 +34,7 @@ pub(super) struct Watches {
     /// The number of sites without a first result.
     pending: latest::Sender<usize>,
     metrics: Arc<Metrics>,
+    reports: OriginReports,
     is_open: bool,
 }
 
@@ -59,8 +66,10 @@ impl Sources for Rounds {
         let watches = self.watches.lock();
         let SiteWatch { site, watch, .. } = watches.sites.get(number)?;
         let (destinations, condition) = (Destination::of(site), watch.condition().cloned());
-        let fetcher = self.fetcher.clone();
-        Some(Box::pin(async move { fetcher.fetch(destinations, condition).await }))
+        let (fetcher, catalogue) = (self.fetcher.clone(), Arc::clone(&site.catalogue));
+        Some(Box::pin(
+            async move { fetcher.fetch(destinations, condition).await.linted(&catalogue) },
+        ))
     }
 
     fn settle(&mut self, number: usize, fetched: Fetched) -> Option<Duration> {
@@ -73,15 +82,20 @@ impl Watches {
     pub(super) fn new(
         sites: Vec<(WatchedSite, Watch)>,
         news: mpsc::UnboundedSender<News>,
-        metrics: Arc<Metrics>,
+        (metrics, reports): (Arc<Metrics>, OriginReports),
     ) -> (Self, latest::Receiver<usize>) {
         let (pending, receiver) = latest::channel(sites.len());
-        for (site, watch) in &sites {
-            metrics.origin_robots_held(&site.name, watch.quarantined().is_some());
-        }
         let watched = |(site, watch)| SiteWatch { site, watch, has_result: false };
         let sites = sites.into_iter().map(watched).collect();
-        (Self { sites, news, pending, metrics, is_open: true }, receiver)
+        let watches = Self { sites, news, pending, metrics, reports, is_open: true };
+        watches.sites.iter().for_each(|one| watches.show(one));
+        (watches, receiver)
+    }
+
+    /// Shows the state of a site in metrics and to the pages for operators.
+    fn show(&self, one: &SiteWatch) {
+        self.metrics.origin_robots_held(&one.site.name, one.watch.held().is_some());
+        self.reports.put(&one.site.name, one.watch.report());
     }
 
     /// The watch of a site.
@@ -89,38 +103,45 @@ impl Watches {
         self.sites.iter().find(|one| one.site.name == site).map(|one| &one.watch)
     }
 
-    /// The names of the sites with a quarantined file.
+    /// The names of the sites whose file is held.
     pub(super) fn quarantine(&self) -> Vec<String> {
-        let quarantined = self.sites.iter().filter(|one| one.watch.quarantined().is_some());
+        let quarantined = self.sites.iter().filter(|one| one.watch.held().is_some());
         quarantined.map(|one| one.site.name.clone()).collect()
     }
 
-    /// Ignores further results and removes the quarantine metrics.
+    /// Ignores further results, and removes what shows the state of the sites.
     pub(super) fn close(&mut self) {
         self.is_open = false;
-        self.sites.iter().for_each(|one| self.metrics.forget_origin_robots_held(&one.site.name));
+        for SiteWatch { site, .. } in &self.sites {
+            self.metrics.forget_origin_robots_held(&site.name);
+            self.reports.forget(&site.name);
+        }
     }
 
-    /// Accepts the quarantined file of a site. Returns false for another file.
-    pub(super) fn accept(&mut self, site: &str, id: &str, now: Timestamp) -> bool {
-        let one = self.sites.iter_mut().find(|one| one.site.name == site);
-        let Some(one) = one.filter(|_| self.is_open) else { return false };
-        let Some(events) = one.watch.accept(id) else { return false };
-        self.metrics.origin_robots_held(&one.site.name, false);
-        events.iter().for_each(|event| one.report(event, now, &self.news));
-        true
+    /// Puts the held file of a site in force and returns it; `None` for another file.
+    pub(super) fn accept(&mut self, site: &str, id: &str) -> Option<OriginFile> {
+        let number = self.sites.iter().position(|one| one.site.name == site)?;
+        let one = self.sites.get_mut(number).filter(|_| self.is_open)?;
+        let events = one.watch.accept(id)?;
+        let one = self.sites.get(number)?;
+        self.show(one);
+        events.iter().for_each(|event| one.report(event, &self.news));
+        Some(one.watch.file().clone())
     }
 
     /// Takes the result of a site. Returns the time until the next fetch.
     fn settle(&mut self, number: usize, fetched: Fetched, now: Timestamp) -> Option<Duration> {
         let one = self.sites.get_mut(number).filter(|_| self.is_open)?;
-        self.metrics.origin_robots_fetch(&one.site.name, fetched.result.code());
+        let code = fetched.result.code();
         let Progress { events, wait } = one.watch.settle(fetched, now);
-        self.metrics.origin_robots_held(&one.site.name, one.watch.quarantined().is_some());
-        events.iter().for_each(|event| one.report(event, now, &self.news));
-        if !std::mem::replace(&mut one.has_result, true) {
+        let is_first = !std::mem::replace(&mut one.has_result, true);
+        let one = self.sites.get(number)?;
+        self.metrics.origin_robots_fetch(&one.site.name, code);
+        self.show(one);
+        events.iter().for_each(|event| one.report(event, &self.news));
+        if is_first {
             if !events.contains(&Event::Changed) {
-                one.send(&Event::Changed, now, &self.news);
+                one.send(&Event::Changed, &self.news);
             }
             self.pending.send_modify(|count| *count = count.saturating_sub(1));
         }
@@ -130,24 +151,27 @@ impl Watches {
 
 impl SiteWatch {
     /// Logs an event and sends it as news.
-    fn report(&self, event: &Event, now: Timestamp, news: &mpsc::UnboundedSender<News>) {
+    fn report(&self, event: &Event, news: &mpsc::UnboundedSender<News>) {
         self.log(event);
-        self.send(event, now, news);
+        self.send(event, news);
     }
 
     /// Sends the news of an event, if it has any.
-    fn send(&self, event: &Event, at: Timestamp, news: &mpsc::UnboundedSender<News>) {
+    fn send(&self, event: &Event, news: &mpsc::UnboundedSender<News>) {
         let site = self.site.name.clone();
         let one = match event {
             Event::Changed => News::Changed { site },
-            Event::Quarantined { id, .. } => {
-                let Some(file) = self.watch.quarantined() else { return };
-                News::Quarantined { site, id: id.clone(), file: file.clone(), at }
+            Event::Held { id, since, .. } => {
+                let Some(held) = self.watch.held() else { return };
+                let file = held.bytes().cloned().unwrap_or_default();
+                News::Quarantined { site, id: id.clone(), file, since: *since }
             }
             Event::Released { .. } => News::Released { site },
-            Event::StillQuarantined { .. } | Event::Failed { .. } | Event::Recovered { .. } => {
-                return;
-            }
+            Event::StillHeld { .. }
+            | Event::Remarked(_)
+            | Event::Failed { .. }
+            | Event::GivenUp { .. }
+            | Event::Recovered { .. } => return,
         };
         // Without a receiver the program is about to end.
         let _ = news.send(one);
@@ -156,37 +180,58 @@ impl SiteWatch {
     fn log(&self, event: &Event) {
         let site = self.site.name.as_str();
         match event {
-            Event::Changed => match self.watch.file() {
-                OriginFile::Present(file) if self.watch.is_closed() => {
-                    let file = watch::id(file);
-                    tracing::warn!(
-                        site,
-                        file,
-                        "origin robots.txt in force: it closes the whole site to every crawler"
-                    );
-                }
-                OriginFile::Present(file) => {
-                    let file = watch::id(file);
-                    tracing::info!(site, file, "origin robots.txt in force");
-                }
-                OriginFile::Absent | OriginFile::Unknown => {
-                    tracing::info!(site, "the origin has no robots.txt: everything is allowed");
-                }
-            },
-            Event::Quarantined { id, since } | Event::StillQuarantined { id, since } => {
-                tracing::error!(
-                    site,
-                    id,
-                    %since,
-                    repair = "serve another file at the origin, or confirm this one with \
-                              'beadle robots accept' or 'accept_full_disallow: true'",
-                    "origin robots.txt quarantined: it suddenly closes the whole site to every \
-                     crawler; the last good file stays in force"
-                );
-            }
-            Event::Released { id, is_accepted } => {
+            Event::Changed => self.log_file(),
+            Event::Held { id, hold: Hold::Closing, since }
+            | Event::StillHeld { id, hold: Hold::Closing, since } => tracing::error!(
+                site,
+                id,
+                %since,
+                repair = "serve another file at the origin, or confirm this one with \
+                          'beadle robots accept' or 'accept_full_disallow: true'",
+                "origin robots.txt quarantined: it suddenly closes the whole site to every \
+                 crawler; the last good file stays in force"
+            ),
+            Event::Held { id, hold: Hold::Vanishing, since }
+            | Event::StillHeld { id, hold: Hold::Vanishing, since } => tracing::error!(
+                site,
+                id,
+                %since,
+                vanish_after = ?self.site.caution.vanish_after,
+                repair = "serve the rules again at the origin, or confirm that there are none with \
+                          'beadle robots accept'",
+                "origin robots.txt quarantined: its rules are gone, which opens the whole site to \
+                 every crawler; the last good file stays in force until 'vanish_after' is over"
+            ),
+            Event::Released { id, by: Release::Expired } => tracing::error!(
+                site,
+                id,
+                "quarantine of an origin robots.txt ended: its rules are gone for longer than \
+                 'vanish_after'"
+            ),
+            Event::Released { id, by } => {
+                let is_accepted = *by == Release::Accepted;
                 tracing::info!(site, id, is_accepted, "quarantine of an origin robots.txt ended");
             }
+            Event::Remarked(remarks) => {
+                let notable = remarks.iter().filter(|one| one.severity >= Severity::Warning);
+                for remark in notable.clone().take(MOST_REMARKS) {
+                    let finding = format!("{remark:#}");
+                    match remark.severity {
+                        Severity::Error => tracing::error!(site, finding, "origin robots.txt"),
+                        Severity::Warning | Severity::Note => {
+                            tracing::warn!(site, finding, "origin robots.txt");
+                        }
+                    }
+                }
+                let more = notable.count().saturating_sub(MOST_REMARKS);
+                if more > 0 {
+                    tracing::warn!(site, more, "origin robots.txt has more findings");
+                }
+            }
+            Event::Failed { code, why, since } if self.watch.is_withheld() => tracing::error!(
+                site, origin = self.site.urls(), code, why, %since,
+                "origin robots.txt unknown: crawlers get 503 for it, and no request is judged"
+            ),
             Event::Failed { code, why, since } if *self.watch.file() == OriginFile::Unknown => {
                 tracing::error!(
                     site, origin = self.site.urls(), code, why, %since,
@@ -197,8 +242,29 @@ impl SiteWatch {
                 site, origin = self.site.urls(), code, why, %since,
                 "origin robots.txt refused: the last good file stays in force"
             ),
+            Event::GivenUp { since } => tracing::error!(
+                site, origin = self.site.urls(), %since,
+                "origin robots.txt unknown for a day: the site is published without its rules, and \
+                 none of them is enforced"
+            ),
             Event::Recovered { since } => {
                 tracing::info!(site, failed_since = %since, "origin robots.txt fetched again");
+            }
+        }
+    }
+
+    /// Logs the file in force.
+    fn log_file(&self) {
+        let (site, file) = (self.site.name.as_str(), hold::id(self.watch.file()));
+        match self.watch.file() {
+            OriginFile::Present(_) if self.watch.is_closed() => tracing::warn!(
+                site,
+                file,
+                "origin robots.txt in force: it closes the whole site to every crawler"
+            ),
+            OriginFile::Present(_) => tracing::info!(site, file, "origin robots.txt in force"),
+            OriginFile::Absent | OriginFile::Unknown => {
+                tracing::info!(site, "the origin has no robots.txt: everything is allowed");
             }
         }
     }

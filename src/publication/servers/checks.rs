@@ -89,7 +89,7 @@ async fn run(due: Due, client: Client) -> (Due, bool) {
     let request = Request {
         url: &url,
         host: Some(&servers.backend.host),
-        forwarded_proto: None,
+        forwarded: None,
         validators: &unconditional,
     };
     let response = timeout(check.timeout, client.get(request)).await;
