@@ -48,6 +48,12 @@ impl<'r> Binding<'r> {
         };
         family.into_iter().flatten().map(ProductToken::as_str).chain(alone)
     }
+
+    /// The group that binds a crawler that reads a list in one user-agent line as the names in it.
+    fn listed(self, matcher: &Matcher) -> Option<Scope> {
+        let of_name = |name| matcher.listed(name).or_else(|| matcher.group(name));
+        matcher.has_lists().then(|| self.names().find_map(of_name)).flatten()
+    }
 }
 
 /// The parts of a case that are the same for all its names.
@@ -130,10 +136,17 @@ impl<'r, K: Knowledge> Court<'r, '_, K> {
     ) -> Decision<'r> {
         let enforcement = &self.site.enforcement;
         let matcher = self.site.edition().matcher();
-        let verdict = match enforcement.other_forms {
+        let verdict_of = |group: Scope| match enforcement.other_forms {
             Some(OtherForms::Pass) => matcher.verdict_judged(group, self.target),
             _ => matcher.verdict(group, self.target),
         };
+        let verdict = verdict_of(group);
+        // A crawler that reads lists as Google does obeys the rules as it reads them.
+        let listed =
+            (verdict.access == Access::Disallow).then(|| binding.listed(matcher)).flatten();
+        let listed = listed.map(|group| (group, verdict_of(group)));
+        let by_list = listed.filter(|(_, verdict)| verdict.access == Access::Allow);
+        let (group, verdict) = by_list.unwrap_or((group, verdict));
         let standing = claimant.map_or(Standing::UNVERIFIABLE, |claimant| claimant.standing);
         let judgement = Judgement {
             name: claimant.map(|claimant| claimant.name),
@@ -226,13 +239,16 @@ impl<'r, K: Knowledge> Court<'r, '_, K> {
         };
         let allows = |matcher: &Matcher, known: Option<Scope>| match binding {
             Binding::All => matcher.scopes().all(|group| is_allowed(matcher, group)),
-            _ => known
-                .or_else(|| match binding {
-                    Binding::Name(name) => group_for(matcher, star_binds, name),
-                    Binding::Program(name) => matcher.group(name.as_str()),
-                    Binding::Star | Binding::All => matcher.star(),
-                })
-                .is_none_or(|group| is_allowed(matcher, group)),
+            _ => {
+                known
+                    .or_else(|| match binding {
+                        Binding::Name(name) => group_for(matcher, star_binds, name),
+                        Binding::Program(name) => matcher.group(name.as_str()),
+                        Binding::Star | Binding::All => matcher.star(),
+                    })
+                    .is_none_or(|group| is_allowed(matcher, group))
+                    || binding.listed(matcher).is_some_and(|group| is_allowed(matcher, group))
+            }
         };
         let known_editions = || match claimant {
             Some(Claimant { name, standing }) => {

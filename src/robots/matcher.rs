@@ -38,6 +38,8 @@ pub struct Matcher {
     /// For each scope the numbers of its sets, in the order of the file.
     scopes: Vec<Vec<usize>>,
     names: NameMap<Scope>,
+    /// The names in lists in one user-agent line.
+    listed: NameMap<Scope>,
     star: Option<Scope>,
 }
 
@@ -48,6 +50,9 @@ pub struct Scope(u32);
 /// A verdict on a form that is not the letter, without its rule.
 const DISALLOWED: Verdict<'static> =
     Verdict { access: Access::Disallow, rule: None, form: Form::Other };
+
+/// The most names in lists that a file has. Only a hostile file has more.
+const MOST_LISTED: usize = 1_000;
 
 /// A form that is disallowed.
 struct OtherForm<'a, T> {
@@ -98,13 +103,29 @@ impl Matcher {
         let star = index.star().map(|list| add_scope(index.groups(list)));
         let names =
             index.keys().map(|(key, list)| (key.clone(), add_scope(index.groups(list)))).collect();
-        Self { sets, scopes, names: NameMap::new(names), star }
+        let listed = listed(robots, index).into_iter().map(|(name, groups)| {
+            let key = NameKey { form: 0, name: name.into() };
+            (key, add_scope(&groups))
+        });
+        let listed = NameMap::new(listed.collect());
+        Self { sets, scopes, names: NameMap::new(names), listed, star }
     }
 
     /// The groups that name the crawler `name`: a product token in any case, with or without a
     /// version or a remark. Never those for `*`.
     pub fn group(&self, name: &str) -> Option<Scope> {
         self.names.find(name).next().copied()
+    }
+
+    /// The groups that name a crawler if a list in one user-agent line names each crawler in it, and
+    /// a list names `name`. RFC 9309 has no lists, so [`Self::group`] ignores them.
+    pub fn listed(&self, name: &str) -> Option<Scope> {
+        self.listed.find(name).next().copied()
+    }
+
+    /// Whether any user-agent line has a list.
+    pub fn has_lists(&self) -> bool {
+        !self.listed.is_empty()
     }
 
     /// All scopes of the file: its groups, merged by name as crawlers merge them.
@@ -289,6 +310,21 @@ impl Matcher {
     fn sets_of(&self, scope: Scope) -> impl Iterator<Item = &RuleSet> {
         self.sets(scope).iter().filter_map(|&set| self.sets.get(set))
     }
+}
+
+/// The names in lists, in lower case, each with the groups that name it in a list or otherwise.
+fn listed(robots: &RobotsTxt, index: &GroupIndex) -> BTreeMap<String, Vec<usize>> {
+    let groups = robots.groups.iter().enumerate();
+    let lines = groups.flat_map(|(number, group)| {
+        let names = group.user_agents.iter().flat_map(|one| name::listed(&one.name));
+        names.map(move |name| (name, number))
+    });
+    let mut listed: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (name, number) in lines.take(MOST_LISTED) {
+        let own = || index.named(name).map(|list| index.groups(list).to_vec()).unwrap_or_default();
+        listed.entry(name.to_ascii_lowercase()).or_insert_with(own).push(number);
+    }
+    listed
 }
 
 fn access_by(rule: Option<&Rule>) -> Access {

@@ -59,6 +59,14 @@ pub(crate) fn forms(value: &str) -> [Option<&str>; FORMS] {
     [Some(whole), without_version(whole), prefix]
 }
 
+/// The names in a list such as `One, Two`. Each names a crawler for the parsers that read lists: Google
+/// reads the first, others read all.
+pub(super) fn listed(value: &str) -> impl Iterator<Item = &str> {
+    let is_list = value.contains(',') && !value.contains(is_break);
+    let parts = value.split(',').filter(move |_| is_list);
+    parts.filter_map(|part| forms(part).into_iter().next().flatten())
+}
+
 /// Compares `key`, which is in lower case, with `name` in any case.
 pub(super) fn compare(key: &str, name: &str) -> Ordering {
     key.bytes().cmp(name.bytes().map(|b| b.to_ascii_lowercase()))
@@ -117,6 +125,20 @@ mod tests {
             ("FooBot (\u{2028}", [None, None, None]),
         ] {
             assert_eq!(forms(value), expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn a_list_has_the_names_between_its_commas() {
+        for (value, expected) in [
+            ("One, Two/1.0 ,,MJ12bot", &["One", "Two", "MJ12bot"][..]),
+            ("*, One", &["One"]),
+            ("One Two", &[]),
+            ("One", &[]),
+            ("One,\u{b}Two", &[]),
+            (",", &[]),
+        ] {
+            assert_eq!(listed(value).collect::<Vec<_>>(), expected, "{value}");
         }
     }
 

@@ -35,6 +35,8 @@ pub struct Overlap {
     in_older: Vec<Option<Scope>>,
     /// The names with groups in older files only, with those files.
     gone: NameMap<Files>,
+    /// The older files with lists of names.
+    listing: Files,
 }
 
 /// A set of older files, by their places in the list of older files.
@@ -93,7 +95,11 @@ impl Overlap {
             shared: Vec::new(),
             in_older,
             gone: NameMap::new(gone),
+            listing: Files::default(),
         };
+        let listing = (0..).zip(older).filter(|(_, file)| file.has_lists());
+        overlap.listing =
+            listing.map(|(place, _)| Files::only(place)).fold(Files::default(), BitOr::bitor);
         overlap.compare(newer, older);
         overlap
     }
@@ -137,12 +143,13 @@ impl Overlap {
     }
 
     /// The older files with groups for one of these names of a crawler, if the newer file has none
-    /// for that name. In those files another scope may bind the crawler.
+    /// for that name, and those with [lists of names](Matcher::listed). In those files another scope
+    /// may bind the crawler.
     pub fn renamed<'n>(&self, names: impl Iterator<Item = &'n str>) -> Files {
         if self.gone.is_empty() {
-            return Files::default();
+            return self.listing;
         }
-        names.flat_map(|name| self.gone.find(name)).fold(Files::default(), |all, one| all | *one)
+        names.flat_map(|name| self.gone.find(name)).fold(self.listing, |all, one| all | *one)
     }
 
     /// All older files.

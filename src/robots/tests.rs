@@ -309,6 +309,26 @@ fn names_outside_the_grammar_bind_the_crawlers_that_they_name() {
 }
 
 #[test]
+fn a_list_in_one_line_binds_no_crawler_and_is_known_for_those_that_read_it() {
+    let text = "user-agent: One, Two\nallow: /x\n\nuser-agent: one\ndisallow: /x\ndisallow: /y\n";
+    let matcher = matcher(text);
+    let access = |scope: Scope, target: &str| {
+        matcher.verdict_letter(scope, &Target::new(target.as_bytes())).access
+    };
+    let one = matcher.listed("ONE").expect("it is in the list");
+    assert_eq!((access(one, "/x"), access(one, "/y")), (Access::Allow, Access::Disallow));
+    assert_eq!(access(scope(&matcher, "one"), "/x"), Access::Disallow);
+    let two = matcher.listed("Two/1.0").expect("it is in the list");
+    assert_eq!(
+        (access(two, "/y"), matcher.group("two"), matcher.listed("x")),
+        (Access::Allow, None, None)
+    );
+    let many: String = (0..9_999).map(|n| format!("b{n},")).collect();
+    let many = self::matcher(&format!("user-agent: {many}\n"));
+    assert!(many.listed("b999").is_some() && many.listed("b9998").is_none());
+}
+
+#[test]
 fn the_star_is_no_crawler_s_own_group() {
     let matcher = matcher("user-agent: * # all\ndisallow: /\nuser-agent: * too\ndisallow: /x\n");
     assert!(matcher.group("*").is_none() && matcher.group("a").is_none());

@@ -145,6 +145,28 @@ fn after_a_day_without_an_answer_the_policys_own_groups_apply() {
 }
 
 #[test]
+fn a_list_in_one_user_agent_line_excuses_the_crawlers_in_it() {
+    let list = "User-agent: *\nDisallow: /private/\n\nUser-agent: GPTBot, CCBot\nDisallow: /gpt/\n";
+    let mut world = world(AS_IT_IS, file(list));
+    for (user_agent, target, expected) in [
+        (GPTBOT, "/private/x", 200),
+        (GPTBOT, "/private%2Fx", 200),
+        ("CCBot/2.0", "/private/x", 200),
+        (AMAZONBOT, "/private/x", 403),
+        // By RFC 9309 the list names no crawler, so it binds none.
+        (GPTBOT, "/gpt/x", 200),
+    ] {
+        assert_eq!(world.status(target, user_agent), expected, "{user_agent} {target}");
+    }
+    // A crawler may use the list for as long as any other edition.
+    world.get("/robots.txt", GPTBOT);
+    world.fetch_from_origin(file(GOOD));
+    assert_eq!((world.status("/private/x", GPTBOT), world.grace("GPTBot")), (200, 1.0));
+    world.get("/robots.txt", GPTBOT);
+    assert_eq!(world.status("/private/x", GPTBOT), 403);
+}
+
+#[test]
 fn a_merged_file_has_the_rules_of_both_for_each_crawler() {
     let world = world(MERGED, file(THEIRS));
     let text = world.robots_txt();

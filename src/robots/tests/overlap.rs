@@ -40,6 +40,10 @@ fn a_rule_is_not_in_doubt_if_the_older_file_must_disallow_too() {
     assert_eq!(places(&["b", "a"]), [5]);
     assert_eq!(places(&["B 1.0"]), [5]);
     assert!(places(&["a", "c"]).is_empty());
+    // Crawlers that read lists may be bound by other groups in a file with one.
+    let lists = [matcher("User-agent: a\n"), matcher("User-agent: a, b\nAllow: /\n")];
+    let overlap = Overlap::new(&newer, &lists.each_ref());
+    assert_eq!(overlap.renamed(["c"].into_iter()).places().collect::<Vec<_>>(), [1]);
 }
 
 fn file() -> impl Strategy<Value = String> {
