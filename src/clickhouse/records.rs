@@ -105,7 +105,9 @@ impl Reader {
         let Ends { latest, settled } = self.ends(&extent)?;
         let known = latest.min(settled);
         let mut range = Range::of(filter).within(extent.range(latest));
-        if filter.after_sequence.is_some() {
+        // A reader that goes on later must not pass over a record that is still on its way. One that
+        // names the end does not go on.
+        if filter.after_sequence.is_some() && filter.before_sequence.is_none() {
             range.last = range.last.min(known);
         }
         if limit > 0 {

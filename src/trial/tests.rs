@@ -54,9 +54,9 @@ fn differences(tests: &str) -> Vec<String> {
 fn a_test_is_judged_as_a_request() {
     for (test, expected) in [
         ("product_token: GPTBot, url: /x, site: www.example.com, expect: disallow", ""),
-        ("user_agent: GPTBot/1.2, url: 'https://www.example.com/x', action: block, line: 9", ""),
+        ("user_agent: GPTBot/1.2, url: 'https://www.example.com/x', action: block, line: 5", ""),
         ("user_agent: GPTBot/1.2, url: 'https://www.example.com/x', action: log", "action: block"),
-        ("product_token: bingbot, url: 'http://www.example.com:8080/private/', line: 3", "line: 6"),
+        ("product_token: bingbot, url: 'http://www.example.com:8080/private/', line: 3", "line: 9"),
         ("product_token: bingbot, url: 'http://www.example.com/private/open', expect: allow", ""),
         ("product_token: bingbot, url: 'http://www.example.com/', line: 3", "line: "),
         (
@@ -136,8 +136,8 @@ fn a_failure_is_a_finding_at_its_place() {
     assert_eq!(
         texts,
         [
-            "a.yaml:26:5: warning: the test 'closed' failed: action is block, not log; line is 9, not \
-          3 [policy.test_failed]\n    help: line 9 of robots.txt decides: repair the policy or the \
+            "a.yaml:26:5: warning: the test 'closed' failed: action is block, not log; line is 5, not \
+          3 [policy.test_failed]\n    help: line 5 of robots.txt decides: repair the policy or the \
           test ('beadle test' shows more)"
         ]
     );
@@ -158,8 +158,8 @@ fn a_request_that_no_client_can_send_fails() {
 #[test]
 fn the_words_of_a_test_are_those_of_decisions() {
     assert_eq!(keys::ACTIONS, Action::ALL.map(Action::as_str));
-    // These need an earlier request.
-    let of_several = [Reason::TooSoon, Reason::Slowed, Reason::BreakerOpen];
+    // These need an earlier request, or an origin.
+    let of_several = [Reason::TooSoon, Reason::Slowed, Reason::BreakerOpen, Reason::Unknown];
     let single = Reason::ALL.into_iter().filter(|reason| !of_several.contains(reason));
     let mut words: Vec<_> = single.map(Reason::as_str).collect();
     words.sort_unstable();

@@ -60,7 +60,10 @@ fn list(
 ) -> Result<Exit, Error> {
     let columns = Columns::new(policy, printer::has_sites(policy, filter.site.as_ref()));
     let is_whole = filter.limit.is_none();
-    let first = Filter { limit: Some(PAGE), after_sequence: Some(0), ..filter.clone() };
+    // A follower gets the last seconds later: another node may still send records of them.
+    let before_sequence = (!args.follow).then_some(u64::MAX);
+    let first =
+        Filter { limit: Some(PAGE), after_sequence: Some(0), before_sequence, ..filter.clone() };
     let mut page = if is_whole { first } else { filter.clone() };
     let mut listing = source.list(&page)?;
     let has_some = !listing.records.is_empty() || listing.more > 0;

