@@ -9,6 +9,9 @@ local omitted = {
   ["authorization"] = true,
 }
 
+-- The most lines of fields. HAProxy's client ends the process if a request has about 100.
+local most = 80
+
 -- The lines of a field, which HAProxy counts from 0.
 local function lines(values)
   local found = {}
@@ -19,9 +22,15 @@ local function lines(values)
 end
 
 local function ask(txn)
-  local fields = {}
+  local fields, count = {}, 0
   for name, values in pairs(txn.http:req_get_headers()) do
-    if not omitted[name] then fields[name] = lines(values) end
+    if not omitted[name] then
+      fields[name] = lines(values)
+      count = count + #fields[name]
+    end
+  end
+  if count > most then
+    return txn:done(txn:reply{ status = 431, body = "Too many request header fields.\n" })
   end
   fields["x-forwarded-method"] = { txn.f:method() }
   fields["x-forwarded-uri"] = { txn.f:pathq() }

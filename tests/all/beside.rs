@@ -393,14 +393,32 @@ fn envoy_asks() {
     });
 }
 
+const HAPROXY: Server = Server {
+    name: "haproxy",
+    program: || need("haproxy"),
+    arguments: &["-f", "haproxy.cfg", "-db"],
+    normalizes: false,
+    is_strict: true,
+    alone: (200, 503),
+};
+
 #[test]
 fn haproxy_asks() {
-    check(&Server {
-        name: "haproxy",
-        program: || need("haproxy"),
-        arguments: &["-f", "haproxy.cfg", "-db"],
-        normalizes: false,
-        is_strict: true,
-        alone: (200, 503),
-    });
+    check(&HAPROXY);
+}
+
+#[test]
+fn haproxy_stands_any_number_of_field_lines() {
+    let Some(beside) = Beside::start(&HAPROXY) else { return };
+    for lines in (0..=200).step_by(10).chain(71..110) {
+        let all = (0..lines).fold(request("GET", "/x", BROWSER), |all, number| {
+            all.field(&format!("X-{number}"), "1")
+        });
+        let status = beside.send(&all).status;
+        // It refuses more than 101 lines itself.
+        let expected: &[u16] = if lines <= 70 { &[200] } else { &[200, 400, 431] };
+        assert!(expected.contains(&status), "{lines} lines: {status}");
+        assert!(lines < 80 || status != 200, "{lines} lines reach Beadle");
+    }
+    assert_eq!(beside.get("/x", BROWSER).status, 200);
 }
