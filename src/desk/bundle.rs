@@ -13,6 +13,7 @@ use super::{
     crawler::{Wanted, unknown},
     frame::{ask, condition, live, notice},
     span::Days,
+    words::sentence,
 };
 use crate::{
     admin::View,
@@ -30,6 +31,8 @@ enum Outcome {
     Bundle(Vec<u8>, String),
     /// Nobody knows the name; holds a sentence with the repair.
     Unknown(String),
+    /// Nobody knows the site; holds a sentence with the repair.
+    UnknownSite(String),
     /// There is nothing to prove.
     NoViolations,
     /// The policy file can't be used; holds the reason.
@@ -58,6 +61,9 @@ pub(super) async fn download(
                 .into_response()
         }
         Ok(Outcome::Unknown(why)) => unknown(&view, &why),
+        Ok(Outcome::UnknownSite(why)) => {
+            notice(&view, StatusCode::NOT_FOUND, "No such site", &sentence(&why))
+        }
         Ok(Outcome::NoViolations) => {
             let text = "No violation of this crawler is recorded in this time, so there is nothing \
                         to prove. Choose a longer span.";
@@ -96,10 +102,16 @@ fn outcome(
         Err(Refusal::Term(why)) => return Ok(Outcome::Unknown(why)),
         Err(Refusal::Store(error)) => return Err(error),
     };
+    let named = site.map(|site| Names::from(&policy).site(store, site)).transpose();
+    let site = match named {
+        Ok(site) => site,
+        Err(Refusal::Term(why)) => return Ok(Outcome::UnknownSite(why)),
+        Err(Refusal::Store(error)) => return Err(error),
+    };
     let span = days.until(now);
     let wanted = bundle::Wanted {
         product_token: &product_token,
-        site,
+        site: site.as_deref(),
         since: span.from,
         until: span.until,
         made: now,

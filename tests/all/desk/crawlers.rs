@@ -262,7 +262,7 @@ fn a_downloaded_bundle_verifies() {
     assert!(said.contains("3 "), "{said}");
     for (path, said) in [
         ("/crawlers/ClaudeBot/evidence.zip", "there is nothing to prove"),
-        ("/crawlers/GPTBot/evidence.zip?site=other.example", "there is nothing to prove"),
+        ("/crawlers/GPTBot/evidence.zip?site=sit.example", "No such site"),
         ("/crawlers/-/evidence.zip", "Clients without a name have no operator"),
     ] {
         let answer = get(&beadle, path);
