@@ -26,6 +26,8 @@ pub(crate) struct ClientLimits {
     pub(super) body_rate: u64,
     /// The longest pause in a body.
     pub(super) body_pause: Duration,
+    /// How long a connection of HTTP/2 may have no request.
+    pub(super) idle: Duration,
 }
 
 impl ClientLimits {
@@ -37,6 +39,7 @@ impl ClientLimits {
             handshake_time: limits.handshake_time,
             body_rate: limits.body_rate,
             body_pause: server.timeouts.client_read,
+            idle: server.timeouts.client_keepalive,
         }
     }
 }

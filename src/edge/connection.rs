@@ -79,10 +79,10 @@ impl Connection {
         let phase = Arc::new(Phase::default());
         let is_http_2 = stream.selected_alpn_proto() == Some(ALPN::H2);
         let (protocol, digest) = if is_http_2 {
-            // Requests of one connection share no phase.
+            // Each request has a phase of its own.
             let protocol =
                 Protocol::Http2 { read: Multiplex::default(), idle_frames: Budget::default() };
-            (protocol, stream.get_proxy_digest())
+            (protocol, None)
         } else {
             let header = Box::new(ResponseHeader::from(http::Response::new(()).into_parts().0));
             let digest = ProxyDigest::new(header, Some(Box::new(Arc::clone(&phase))));

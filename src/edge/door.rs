@@ -3,7 +3,11 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use pingora::{apps::ServerApp, protocols::Stream, server::ShutdownWatch};
+use pingora::{
+    apps::{HttpServerApp, ServerApp},
+    protocols::{ALPN, Stream},
+    server::ShutdownWatch,
+};
 
 use crate::metrics::Metrics;
 
@@ -12,6 +16,7 @@ use super::{
     client_limits::ClientLimits,
     connection::Connection,
     connections::{Connections, Open},
+    http2::Http2,
 };
 
 /// The application `A`, behind screened connections.
@@ -21,6 +26,7 @@ pub(crate) struct Edge<A> {
     connections: Arc<Connections>,
     limits: ClientLimits,
     access_log: Option<AccessLog>,
+    http2: Http2,
 }
 
 impl<A> Edge<A> {
@@ -31,7 +37,9 @@ impl<A> Edge<A> {
         limits: ClientLimits,
         access_log: Option<AccessLog>,
     ) -> Self {
-        Self { application: Arc::new(application), metrics, connections, limits, access_log }
+        let application = Arc::new(application);
+        let http2 = Http2::new(limits.bounds.octets, limits.idle);
+        Self { application, metrics, connections, limits, access_log, http2 }
     }
 
     /// Counts a connection, from the moment at which it is accepted.
@@ -41,14 +49,19 @@ impl<A> Edge<A> {
 }
 
 #[async_trait]
-impl<A: ServerApp + Send + Sync + 'static> ServerApp for Edge<A> {
+impl<A: HttpServerApp + Send + Sync + 'static> ServerApp for Edge<A> {
     async fn process_new(
         self: &Arc<Self>,
         stream: Stream,
         shutdown: &ShutdownWatch,
     ) -> Option<Stream> {
         let (metrics, access_log) = (Arc::clone(&self.metrics), self.access_log.clone());
+        let is_http_2 = stream.selected_alpn_proto() == Some(ALPN::H2);
         let stream: Stream = Box::new(Connection::new(stream, self.limits, metrics, access_log));
+        if is_http_2 {
+            self.http2.serve(&self.application, stream, shutdown).await;
+            return None;
+        }
         // It serves all requests of the connection.
         self.application.process_new(stream, shutdown).await
     }

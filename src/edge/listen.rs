@@ -12,7 +12,7 @@ use std::{
 
 use async_trait::async_trait;
 use pingora::{
-    apps::ServerApp,
+    apps::{HttpServerApp, ServerApp},
     server::{ListenFds, ShutdownWatch},
     services,
 };
@@ -73,7 +73,7 @@ impl<A> Listeners<A> {
 }
 
 #[async_trait]
-impl<A: ServerApp + Send + Sync + 'static> services::Service for Listeners<A> {
+impl<A: HttpServerApp + Send + Sync + 'static> services::Service for Listeners<A> {
     async fn start_service(&mut self, _: Option<ListenFds>, stop: ShutdownWatch, _: usize) {
         let mut loops = JoinSet::new();
         for (socket, opening) in self.endpoints.drain(..) {
@@ -94,7 +94,7 @@ impl<A: ServerApp + Send + Sync + 'static> services::Service for Listeners<A> {
 }
 
 /// Accepts connections until the server stops.
-async fn accept<A: ServerApp + Send + Sync + 'static>(
+async fn accept<A: HttpServerApp + Send + Sync + 'static>(
     common: Arc<Common<A>>,
     socket: net::TcpListener,
     opening: Arc<Opening>,
@@ -146,7 +146,7 @@ async fn accept<A: ServerApp + Send + Sync + 'static>(
     }
 }
 
-impl<A: ServerApp + Send + Sync + 'static> Common<A> {
+impl<A: HttpServerApp + Send + Sync + 'static> Common<A> {
     /// Serves a connection in a task of its own, unless its network has too many.
     fn take(
         self: &Arc<Self>,
@@ -177,7 +177,7 @@ fn is_lasting(error: &io::Error) -> bool {
 }
 
 /// Serves all requests of one connection.
-async fn serve<A: ServerApp + Send + Sync + 'static>(
+async fn serve<A: HttpServerApp + Send + Sync + 'static>(
     common: Arc<Common<A>>,
     opening: Arc<Opening>,
     (stream, peer): (net::TcpStream, SocketAddr),

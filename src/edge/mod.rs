@@ -37,13 +37,17 @@ mod connection; // the stream between the socket and pingora
 mod connections; // all connections, and their end
 mod door; // from a connection to its application
 mod guests; // connections of each client network
+mod http2; // connections of HTTP/2
 mod lines; // messages of HTTP/1 on their way to pingora
 mod listen; // sockets
 mod opening; // PROXY protocol and TLS handshake
 mod phase; // from the hooks to the connection
 mod refusal; // answers to heads that are refused
 mod socket; // a TCP connection
+mod stream; // a request of HTTP/2
+mod streams; // how many of a connection are in progress
 mod target; // the target as the gate gets it
 mod timer; // the timer of a connection
 mod tunnel; // a connection that has switched to another protocol
 mod wait; // the wait for the head of the origin's response
+mod windows; // what clients of HTTP/2 may send ahead

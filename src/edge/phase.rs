@@ -90,7 +90,7 @@ impl Phase {
     }
 }
 
-/// The phase of the session's connection; `None` for HTTP/2.
+/// The phase of the session: of its connection, or of its stream of HTTP/2.
 pub(crate) fn phase(session: &Session) -> Option<&Phase> {
     let data = session.digest()?.proxy_digest.as_ref()?.user_data.as_ref()?;
     data.downcast_ref::<Arc<Phase>>().map(AsRef::as_ref)

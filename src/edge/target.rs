@@ -36,11 +36,7 @@ pub(crate) fn admit(header: &mut RequestHeader, most_fields: usize) -> Result<()
 /// Gives a request of HTTP/2 the form of HTTP/1.1: `Host`, one `Cookie` (RFC 9113 §8.2.3, §8.3.1), and
 /// a target in ASCII.
 fn from_http_2(header: &mut RequestHeader) -> Result<(), Refusal> {
-    let host = header.uri.authority().map(|authority| authority.as_str().to_owned());
-    // pingora has refused a `Host` that differs.
-    if let Some(host) = host.filter(|_| !header.headers.contains_key(HOST)) {
-        header.insert_header(HOST, host).map_err(|_| Refusal::BadHost)?;
-    }
+    set_host(header)?;
     let mut crumbs = header.headers.get_all(COOKIE).iter();
     if let (Some(first), Some(second)) = (crumbs.next(), crumbs.next()) {
         let mut all = first.as_bytes().to_vec();
@@ -54,6 +50,25 @@ fn from_http_2(header: &mut RequestHeader) -> Result<(), Refusal> {
         header.set_raw_path(&target).map_err(|_| Refusal::AmbiguousTarget)?;
     }
     Ok(())
+}
+
+/// Gives a request of HTTP/2 its one `Host`: that of `:authority`, or one that says the same
+/// (RFC 9113 §8.3.1).
+fn set_host(header: &mut RequestHeader) -> Result<(), Refusal> {
+    let authority = header.uri.authority().map(|authority| authority.as_str().to_owned());
+    let mut hosts = header.headers.get_all(HOST).iter();
+    let (host, second) = (hosts.next(), hosts.next());
+    let differs = host.zip(authority.as_deref()).is_some_and(|(host, other)| host != other);
+    let named =
+        host.map(|host| host.as_bytes()).or_else(|| authority.as_deref().map(str::as_bytes));
+    // User information names nobody.
+    if second.is_some() || differs || named.is_none_or(|named| named.contains(&b'@')) {
+        return Err(Refusal::BadHost);
+    }
+    match authority.filter(|_| host.is_none()) {
+        Some(host) => header.insert_header(HOST, host).map_err(|_| Refusal::BadHost),
+        None => Ok(()),
+    }
 }
 
 /// A target with some octets encoded, as the edge does for HTTP/1; `None` if there are none.

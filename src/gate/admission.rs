@@ -27,6 +27,9 @@ pub fn admit(method: &Method, target: &[u8], fields: &HeaderMap) -> Result<Admis
     if method == Method::TRACE {
         return Err(Refusal::Trace);
     }
+    if method == Method::CONNECT {
+        return Err(Refusal::Connect);
+    }
     let content_length = one_length(fields)?;
     let is_server = method == Method::OPTIONS && target == b"*";
     let target = match target.first() {

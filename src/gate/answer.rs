@@ -71,7 +71,7 @@ impl Answer {
     pub(super) fn refusal(refusal: Refusal) -> Self {
         let status = StatusCode::from_u16(refusal.status()).unwrap_or(StatusCode::BAD_REQUEST);
         let mut answer = Self::plain(status, refusal.message());
-        if refusal == Refusal::Trace {
+        if matches!(refusal, Refusal::Trace | Refusal::Connect) {
             answer.field(header::ALLOW, "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
         }
         Self { closes: true, ..answer }

@@ -16,6 +16,8 @@ pub enum Refusal {
     UnknownHost,
     /// Occurs when the method would show a client's fields to others (RFC 9110 §9.3.8).
     Trace,
+    /// Occurs when the method asks for a tunnel (RFC 9110 §9.3.6).
+    Connect,
 }
 
 impl Refusal {
@@ -25,7 +27,7 @@ impl Refusal {
             Self::AmbiguousTarget | Self::BadHost | Self::BadLength => 400,
             Self::ManyFields => 431,
             Self::UnknownHost => 421,
-            Self::Trace => 405,
+            Self::Trace | Self::Connect => 405,
         }
     }
 
@@ -38,6 +40,7 @@ impl Refusal {
             Self::ManyFields => "proxy.header_fields",
             Self::UnknownHost => "proxy.unknown_host",
             Self::Trace => "proxy.trace",
+            Self::Connect => "proxy.connect",
         }
     }
 
@@ -50,6 +53,7 @@ impl Refusal {
             Self::ManyFields => "The request has too many fields.\n",
             Self::UnknownHost => "No site with this name is served here.\n",
             Self::Trace => "TRACE is not served here.\n",
+            Self::Connect => "CONNECT is not served here.\n",
         }
     }
 }

@@ -15,7 +15,6 @@ use async_trait::async_trait;
 use pingora::{
     apps::HttpServerOptions,
     listeners::tls::TlsSettings,
-    protocols::http::v2::server::default_h2_options,
     proxy::http_proxy,
     server::{RunArgs, Server, ShutdownSignal, ShutdownSignalWatch, configuration::ServerConf},
 };
@@ -80,11 +79,9 @@ pub fn start(
     let connections = Arc::clone(&proxy.connections);
     let access_log = proxy.access_log.clone();
     let mut proxy = http_proxy(&pingora.configuration, proxy);
-    let mut h2 = default_h2_options();
-    h2.max_header_list_size(u32::try_from(server.limits.header_size).unwrap_or(u32::MAX));
-    proxy.h2_options = Some(h2);
     let mut options = HttpServerOptions::default();
-    options.h2_idle_timeout = Some(server.timeouts.client_keepalive);
+    // The gate refuses CONNECT, as it refuses TRACE.
+    options.allow_connect_method_proxying = true;
     proxy.server_options = Some(options);
     let limits = ClientLimits::of(server);
     let edge = Edge::new(proxy, Arc::clone(&metrics), Arc::clone(&connections), limits, access_log);

@@ -235,9 +235,11 @@ pub(crate) const USES: [(&str, &[&str]); 49] = [
 ];
 
 /// The places of each direct dependency; it is unknown everywhere else.
-pub(crate) const CRATES: [(&str, &[&str]); 55] = [
+pub(crate) const CRATES: [(&str, &[&str]); 57] = [
     ("pingora", &["edge/", "proxy/"]),
     ("async_trait", &["edge/", "proxy/"]),
+    ("h2", &["edge/"]),
+    ("futures_core", &["edge/"]),
     ("instant_acme", &["acme/"]),
     ("listenfd", &["service/sockets.rs"]),
     ("sd_notify", &["service/systemd.rs"]),
@@ -316,7 +318,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 55] = [
             "conduct/",
             "publication/",
             "gate/",
-            "edge/guests.rs",
+            "edge/",
         ],
     ),
     ("arc_swap", &["tls/", "evidence/", "publication/", "gate/"]),
