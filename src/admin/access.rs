@@ -1,12 +1,13 @@
 //! Access: a token opens the admin listener where others reach it.
 //!
 //! A program sends the token as `Authorization: Bearer` (RFC 6750 §2.1). A person enters it once, and
-//! the browser keeps a cookie. The cookie is a hash of the token with a salt of this process, so
-//! that a restart ends it and nobody can find the token in it.
+//! the browser keeps a cookie: the random name of a session. A logout ends the session, and so do its
+//! time and a restart, which a new token needs.
 
-use std::{fmt, time::Duration};
+use std::{collections::HashMap, fmt, time::Duration};
 
 use axum::http::{HeaderMap, HeaderValue, header};
+use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 use tokio::{sync::Mutex, time::sleep};
 
@@ -16,86 +17,101 @@ pub const SHORTEST_TOKEN: usize = 16;
 /// The name of the cookie.
 pub(super) const COOKIE: &str = "beadle_session";
 
-/// How long a browser keeps the cookie, in seconds: a working day.
-const COOKIE_AGE: u32 = 12 * 3600;
+/// How long a session lasts: a working day.
+const SESSION: Duration = Duration::from_secs(12 * 3600);
 
-/// The time of an attempt with a wrong token. Attempts wait for each other.
+/// The most sessions at a time. Beyond it the oldest one ends.
+const MOST_SESSIONS: usize = 1_000;
+
+/// The time of an attempt with a wrong token. Such attempts wait for each other.
 const WRONG_TOKEN: Duration = Duration::from_secs(1);
 
 /// What opens the listener.
 pub struct Access {
-    /// Hashes of the token and of the cookie; `None` opens the listener to all who reach it.
-    keys: Option<Keys>,
+    /// The hash of the token; `None` opens the listener to all who reach it.
+    token: Option<Hash>,
+    /// The hashes of cookies, and when each was given.
+    sessions: parking_lot::Mutex<HashMap<Hash, Timestamp>>,
     attempt: Mutex<()>,
 }
 
-struct Keys {
-    token: [u8; 32],
-    cookie: String,
-}
+// What is compared are hashes of what the client sends, so the time tells nothing of use.
+type Hash = [u8; 32];
 
 impl Access {
     /// Access for all who reach the listener: it is on loopback.
     pub fn open() -> Self {
-        Self { keys: None, attempt: Mutex::default() }
+        Self { token: None, sessions: parking_lot::Mutex::default(), attempt: Mutex::default() }
     }
 
     /// Access by this token.
-    ///
-    /// # Errors
-    /// The system has no random numbers.
-    pub fn by_token(token: &str) -> Result<Self, getrandom::Error> {
-        let mut salt = [0; 32];
-        getrandom::fill(&mut salt)?;
-        let cookie = Sha256::new().chain_update(salt).chain_update(token).finalize();
-        let keys = Keys { token: Sha256::digest(token).into(), cookie: hexadecimal(&cookie) };
-        Ok(Self { keys: Some(keys), attempt: Mutex::default() })
+    pub fn by_token(token: &str) -> Self {
+        Self { token: Some(hash(token)), ..Self::open() }
     }
 
     /// Whether there is a token.
     pub fn is_by_token(&self) -> bool {
-        self.keys.is_some()
+        self.token.is_some()
     }
 
-    /// Whether a request has the token or the cookie.
-    pub(super) fn allows(&self, fields: &HeaderMap) -> bool {
-        let Some(keys) = &self.keys else { return true };
-        bearer(fields).is_some_and(|token| keys.is_token(token))
-            || cookies(fields).any(|cookie| keys.is_cookie(cookie))
+    /// Whether a request has the token or the cookie of a session.
+    pub(super) fn allows(&self, fields: &HeaderMap, now: Timestamp) -> bool {
+        let Some(token) = self.token else { return true };
+        let is_session = |cookie: &str| {
+            self.sessions.lock().get(&hash(cookie)).is_some_and(|begin| lasts(*begin, now))
+        };
+        bearer(fields).is_some_and(|found| hash(found) == token) || cookies(fields).any(is_session)
     }
 
-    /// The cookie for a person who enters the right token.
-    pub(super) async fn enter(&self, token: &str) -> Option<HeaderValue> {
-        let keys = self.keys.as_ref()?;
-        // One attempt at a time: many at once are no faster than one after the other.
-        let _one = self.attempt.lock().await;
-        if !keys.is_token(token.trim()) {
+    /// The cookie of a new session, for a person who enters the right token.
+    pub(super) async fn enter(&self, token: &str, now: Timestamp) -> Option<HeaderValue> {
+        // The right token waits for nobody.
+        if self.token? != hash(token.trim()) {
+            // Many attempts at once are no faster than one after the other.
+            let _one = self.attempt.lock().await;
             sleep(WRONG_TOKEN).await;
             return None;
         }
-        let cookie = &keys.cookie;
-        let line =
-            format!("{COOKIE}={cookie}; Path=/; Max-Age={COOKIE_AGE}; HttpOnly; SameSite=Lax");
+        let mut name = [0; 32];
+        getrandom::fill(&mut name).ok()?;
+        let cookie = hexadecimal(&name);
+        let mut sessions = self.sessions.lock();
+        sessions.retain(|_, begin| lasts(*begin, now));
+        if sessions.len() >= MOST_SESSIONS
+            && let Some(oldest) =
+                sessions.iter().min_by_key(|(_, begin)| **begin).map(|(of, _)| *of)
+        {
+            sessions.remove(&oldest);
+        }
+        sessions.insert(hash(&cookie), now);
+        let age = SESSION.as_secs();
+        let line = format!("{COOKIE}={cookie}; Path=/; Max-Age={age}; HttpOnly; SameSite=Lax");
         HeaderValue::from_str(&line).ok()
+    }
+
+    /// Ends the sessions of a request.
+    pub(super) fn leave(&self, fields: &HeaderMap) {
+        let mut sessions = self.sessions.lock();
+        for cookie in cookies(fields) {
+            sessions.remove(&hash(cookie));
+        }
     }
 }
 
 impl fmt::Debug for Access {
     /// Shows no key.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Access").field("by_token", &self.keys.is_some()).finish_non_exhaustive()
+        f.debug_struct("Access").field("by_token", &self.token.is_some()).finish_non_exhaustive()
     }
 }
 
-impl Keys {
-    // What is compared are hashes of what the client sends, so the time tells nothing of use.
-    fn is_token(&self, token: &str) -> bool {
-        Sha256::digest(token).as_slice() == self.token
-    }
+/// Whether a session that began then still lasts. One from the future does not: the clock was set back.
+fn lasts(begin: Timestamp, now: Timestamp) -> bool {
+    now.duration_since(begin).try_into().is_ok_and(|age: Duration| age < SESSION)
+}
 
-    fn is_cookie(&self, cookie: &str) -> bool {
-        Sha256::digest(cookie) == Sha256::digest(&self.cookie)
-    }
+fn hash(text: &str) -> Hash {
+    Sha256::digest(text).into()
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {
@@ -118,35 +134,83 @@ fn cookies(fields: &HeaderMap) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
+    use std::{
+        pin::pin,
+        task::{Context, Poll, Waker},
+    };
+
     use super::*;
+
+    const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
     fn fields(lines: &[(&'static str, &str)]) -> HeaderMap {
         let value = |text: &str| HeaderValue::from_str(text).expect("a value");
         lines.iter().map(|(name, text)| (name.parse().expect("a name"), value(text))).collect()
     }
 
+    /// The outcome of a future that waits for nothing.
+    fn now<T>(future: impl Future<Output = T>) -> Option<T> {
+        let mut context = Context::from_waker(Waker::noop());
+        match pin!(future).poll(&mut context) {
+            Poll::Ready(outcome) => Some(outcome),
+            Poll::Pending => None,
+        }
+    }
+
+    fn entered(access: &Access) -> String {
+        let line = now(access.enter("correct-horse-battery", NOW)).flatten().expect("a cookie");
+        line.to_str().expect("ASCII").split(';').next().expect("a pair").to_owned()
+    }
+
     #[test]
-    fn the_token_or_its_cookie_opens_and_nothing_else_does() {
-        let access = Access::by_token("correct-horse-battery").expect("random numbers");
-        let cookie = &access.keys.as_ref().expect("keys").cookie;
+    fn the_token_or_a_session_opens_and_nothing_else_does() {
+        let access = Access::by_token("correct-horse-battery");
+        let cookie = entered(&access);
         for (name, value, opens) in [
             ("authorization", "Bearer correct-horse-battery".to_owned(), true),
             ("authorization", "bearer correct-horse-battery".to_owned(), true),
             ("authorization", "Bearer correct-horse-batter".to_owned(), false),
             ("authorization", "Basic correct-horse-battery".to_owned(), false),
             ("authorization", "correct-horse-battery".to_owned(), false),
-            ("cookie", format!("a=b; {COOKIE}={cookie}"), true),
-            ("cookie", format!("{COOKIE}=x; {COOKIE}={cookie}"), true),
+            ("cookie", format!("a=b; {cookie}"), true),
+            ("cookie", format!("{COOKIE}=x; {cookie}"), true),
             ("cookie", format!("{COOKIE}=correct-horse-battery"), false),
-            ("cookie", format!("x{COOKIE}={cookie}"), false),
+            ("cookie", format!("x{cookie}"), false),
             ("cookie", format!("{COOKIE}="), false),
         ] {
-            assert_eq!(access.allows(&fields(&[(name, &value)])), opens, "{name}: {value}");
+            assert_eq!(access.allows(&fields(&[(name, &value)]), NOW), opens, "{name}: {value}");
         }
-        let other = Access::by_token("correct-horse-battery").expect("random numbers");
-        let stale = format!("{COOKIE}={cookie}");
-        assert!(!other.allows(&fields(&[("cookie", &stale)])), "a restart ends sessions");
-        assert!(Access::open().allows(&HeaderMap::new()));
-        assert!(!format!("{access:?}").contains(cookie.as_str()));
+        let other = Access::by_token("correct-horse-battery");
+        assert!(!other.allows(&fields(&[("cookie", &cookie)]), NOW), "a restart ends sessions");
+        assert!(Access::open().allows(&HeaderMap::new(), NOW));
+        assert!(!format!("{access:?}").contains(&cookie[COOKIE.len() + 1..]));
+    }
+
+    #[test]
+    fn a_logout_ends_one_session() {
+        let access = Access::by_token("correct-horse-battery");
+        let [one, other] = [entered(&access), entered(&access)];
+        assert_ne!(one, other);
+        let later = NOW + SESSION;
+        assert!(!access.allows(&fields(&[("cookie", &one)]), later), "a working day later");
+        access.leave(&fields(&[("cookie", &one)]));
+        assert!(!access.allows(&fields(&[("cookie", &one)]), NOW));
+        assert!(access.allows(&fields(&[("cookie", &other)]), NOW));
+        for _ in 0..MOST_SESSIONS {
+            let next = NOW + Duration::from_secs(1);
+            assert!(now(access.enter("correct-horse-battery", next)).is_some());
+        }
+        assert_eq!(access.sessions.lock().len(), MOST_SESSIONS);
+        assert!(!access.allows(&fields(&[("cookie", &other)]), NOW), "the oldest");
+    }
+
+    #[tokio::test]
+    async fn the_right_token_waits_for_no_wrong_one() {
+        let access = Access::by_token("correct-horse-battery");
+        let mut wrong = pin!(access.enter("a wrong token", NOW));
+        let mut context = Context::from_waker(Waker::noop());
+        assert!(wrong.as_mut().poll(&mut context).is_pending());
+        assert!(now(access.enter("another wrong token", NOW)).is_none());
+        entered(&access);
     }
 }

@@ -6,7 +6,13 @@
 //! A response without an end, as a stream of events, learns from [`Ending`] that its connection takes
 //! no further request. It ends then, and the client opens the next one on a new connection.
 
-use std::{net::IpAddr, pin::pin, sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
+    pin::pin,
+    sync::{Arc, Weak},
+    time::Duration,
+};
 
 use axum::{
     Extension, Router,
@@ -33,6 +39,10 @@ use super::{hosts::Hosts, paths::CHECKS, progress::Progress};
 
 /// The most connections at a time.
 const MOST_CONNECTIONS: usize = 64;
+
+/// The most connections of one address: the others are for the checks of a service manager. A proxy on
+/// this machine speaks for many clients.
+const MOST_OF_ADDRESS: usize = 32;
 
 /// The time for a request header, and for the pause before it.
 const HEAD: Duration = Duration::from_secs(5);
@@ -61,8 +71,23 @@ impl Ending {
 
 /// Accepts connections for ever.
 pub(super) async fn run(listener: &TcpListener, hosts: &Arc<Hosts>, pages: &Router) {
-    connections::accept(listener, "admin", MOST_CONNECTIONS, |stream, _, place| {
-        tokio::spawn(connection(stream, Arc::clone(hosts), pages.clone(), place));
+    // A connection of an address holds one of these.
+    let mut addresses: HashMap<IpAddr, Weak<()>> = HashMap::new();
+    connections::accept(listener, "admin", MOST_CONNECTIONS, |stream, peer, place| {
+        addresses.retain(|_, open| open.strong_count() > 0);
+        let known = addresses.get(&peer.ip()).and_then(Weak::upgrade);
+        let open = known.unwrap_or_default();
+        let is_local =
+            [IpAddr::from(Ipv4Addr::LOCALHOST), Ipv6Addr::LOCALHOST.into()].contains(&peer.ip());
+        if !is_local && Arc::strong_count(&open) > MOST_OF_ADDRESS {
+            return;
+        }
+        addresses.insert(peer.ip(), Arc::downgrade(&open));
+        let (hosts, pages) = (Arc::clone(hosts), pages.clone());
+        tokio::spawn(async move {
+            connection(stream, hosts, pages, place).await;
+            drop(open);
+        });
     })
     .await;
 }

@@ -3,16 +3,19 @@
 //! A page of another site may make a browser send a form here. So a change needs the browser's word
 //! that this site's own page sent it.
 
+use std::time::Duration;
+
 use askama::Template;
 use axum::{
     Form,
-    body::Body,
+    body::{Body, to_bytes},
     extract::{RawQuery, Request, State},
     http::{HeaderMap, HeaderValue, Method, StatusCode, header},
     middleware::Next,
     response::{AppendHeaders, IntoResponse, Redirect, Response},
 };
 use serde::Deserialize;
+use tokio::time::timeout;
 
 use super::{
     html::{guard, html},
@@ -20,6 +23,10 @@ use super::{
     problem::{Kind, Problem},
     view::View,
 };
+
+/// The time for the body of a form, and its octets.
+const FORM_TIME: Duration = Duration::from_secs(5);
+const FORM_SIZE: usize = 2 << 20;
 
 /// What a person enters.
 #[derive(Deserialize)]
@@ -79,8 +86,15 @@ async fn admit(view: &View, request: Request<Body>, next: Next) -> Response {
         return (StatusCode::FORBIDDEN, why).into_response();
     }
     let is_open = CHECKS.contains(&path) || path == LOGIN || path.starts_with(ASSETS);
-    if is_open || view.access.allows(fields) {
-        return next.run(request).await;
+    if is_open || view.access.allows(fields, (view.now)()) {
+        if is_read {
+            return next.run(request).await;
+        }
+        return match timeout(FORM_TIME, whole(request)).await {
+            Ok(Some(request)) => next.run(request).await,
+            Ok(None) => StatusCode::PAYLOAD_TOO_LARGE.into_response(),
+            Err(_) => StatusCode::REQUEST_TIMEOUT.into_response(),
+        };
     }
     let wants_page = fields
         .get(header::ACCEPT)
@@ -101,10 +115,17 @@ async fn admit(view: &View, request: Request<Body>, next: Next) -> Response {
     ([(header::WWW_AUTHENTICATE, "Bearer realm=\"beadle\"")], refusal).into_response()
 }
 
+/// A request with its whole body; `None` if that is too large, or ends early.
+async fn whole(request: Request<Body>) -> Option<Request<Body>> {
+    let (head, body) = request.into_parts();
+    let body = to_bytes(body, FORM_SIZE).await.ok()?;
+    Some(Request::from_parts(head, body.into()))
+}
+
 /// The answer to the form of [`LOGIN`]: the page that was asked for, or the form again.
 pub(super) async fn enter(State(view): State<View>, Form(entry): Form<Entry>) -> Response {
     let next = local(&entry.next);
-    match view.access.enter(&entry.token).await {
+    match view.access.enter(&entry.token, (view.now)()).await {
         Some(cookie) => {
             (AppendHeaders([(header::SET_COOKIE, cookie)]), Redirect::to(next)).into_response()
         }
@@ -113,7 +134,8 @@ pub(super) async fn enter(State(view): State<View>, Form(entry): Form<Entry>) ->
 }
 
 /// The answer to a person who leaves.
-pub(super) async fn leave() -> Response {
+pub(super) async fn leave(State(view): State<View>, fields: HeaderMap) -> Response {
+    view.access.leave(&fields);
     let cookie =
         HeaderValue::from_static("beadle_session=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax");
     (AppendHeaders([(header::SET_COOKIE, cookie)]), Redirect::to(LOGIN)).into_response()

@@ -38,7 +38,10 @@ pub(super) fn read(at: &At<'_>, findings: &mut Findings) -> Option<Origin> {
         let with_scheme = format!("http://{text}");
         let is_bare = !text.contains("://") && parse(&with_scheme).is_ok();
         let help = if is_bare { format!("write '{with_scheme}'") } else { (*help).to_owned() };
-        findings.refuse(at, format!("'{}' is not an origin", shown(text)), help);
+        // A password does not belong into a log.
+        let (secret, place) = text.rsplit_once('@').unwrap_or(("", text));
+        let hidden = if secret.is_empty() { "" } else { "...@" };
+        findings.refuse(at, format!("'{hidden}{}' is not an origin", shown(place)), help);
     }
     parsed.ok()
 }

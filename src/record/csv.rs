@@ -10,6 +10,9 @@ use crate::{
     text::Text,
 };
 
+/// What makes a spreadsheet take a cell for a formula; some fold full-width signs into these.
+const FORMULA: [char; 10] = ['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠'];
+
 /// The names of the fields of a record, in their order.
 pub const FIELDS: [&str; 27] = [
     "schema",
@@ -93,7 +96,7 @@ pub fn push_row(lines: &mut Vec<u8>, cells: impl IntoIterator<Item = impl AsRef<
 }
 
 fn push_cell(lines: &mut Vec<u8>, cell: &str) {
-    let mark = if cell.starts_with(['=', '+', '-', '@', '\t', '\r']) { "'" } else { "" };
+    let mark = if cell.starts_with(FORMULA) { "'" } else { "" };
     if cell.contains(['"', ',', '\r', '\n']) {
         let cell = cell.replace('"', "\"\"");
         lines.extend(format!("\"{mark}{cell}\"").bytes());
@@ -135,7 +138,7 @@ mod tests {
     proptest! {
         #[test]
         fn l131_no_cell_is_a_formula_and_every_cell_comes_back(
-            cells in prop::collection::vec("[=+@\\-a;,\" \t\r\n'\u{e9}]{0,6}", 1..5),
+            cells in prop::collection::vec("[=+@\\-＝＋－＠a;,\" \t\r\n'\u{e9}]{0,6}", 1..5),
         ) {
             let mut lines = Vec::new();
             push_row(&mut lines, &cells);
@@ -144,7 +147,7 @@ mod tests {
             let rows = parse(&text);
             prop_assert_eq!(rows.len(), 2);
             for (found, cell) in rows.iter().flatten().zip(cells.iter().chain(&cells)) {
-                prop_assert!(!found.starts_with(['=', '+', '-', '@', '\t', '\r']), "{:?}", found);
+                prop_assert!(!found.starts_with(FORMULA), "{:?}", found);
                 let marked = format!("'{cell}");
                 prop_assert!(found == cell || *found == marked, "{:?} {:?}", found, cell);
             }

@@ -1,5 +1,7 @@
 //! The admin listener's access and hosts, and counts in memory for its pages.
 
+use std::os::unix::fs::PermissionsExt as _;
+
 use crate::{
     admin,
     console::exit::Error,
@@ -30,7 +32,7 @@ pub(super) fn admin_hosts(admin: &policy::Admin) -> admin::Hosts {
 /// What opens the admin listener: the token of its file.
 pub(super) fn admin_access(admin: &policy::Admin) -> Result<admin::Access, Error> {
     let Some(token) = admin_token(admin)? else { return Ok(admin::Access::open()) };
-    admin::Access::by_token(&token).map_err(|error| refused(admin, &error.to_string()))
+    Ok(admin::Access::by_token(&token))
 }
 
 /// The token of the admin listener, if the policy names its file.
@@ -39,7 +41,12 @@ pub(super) fn admin_access(admin: &policy::Admin) -> Result<admin::Access, Error
 /// The file can't be read, or has no such token.
 pub(crate) fn admin_token(admin: &policy::Admin) -> Result<Option<String>, Error> {
     let Some(file) = &admin.token_file else { return Ok(None) };
-    let text = std::fs::read_to_string(file).map_err(|error| refused(admin, &error.to_string()))?;
+    let unreadable = |error: std::io::Error| refused(admin, &error.to_string());
+    let mode = std::fs::metadata(file).map_err(unreadable)?.permissions().mode();
+    if mode & 0o002 != 0 {
+        return Err(refused(admin, "every user may write it (run 'chmod o-w' on it)"));
+    }
+    let text = std::fs::read_to_string(file).map_err(unreadable)?;
     let token = text.trim();
     if token.len() < admin::SHORTEST_TOKEN {
         let fewest = admin::SHORTEST_TOKEN;

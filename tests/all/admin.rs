@@ -353,3 +353,25 @@ fn s146_slow_clients_of_the_admin_listener_are_few_and_short() {
     assert!(!off.stderr().contains("admin listening"));
     off.stop();
 }
+
+#[test]
+fn unfinished_forms_of_one_address_leave_places_for_checks() {
+    let (origin, token) = (Origin::plain(), "correct-horse-battery");
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("token");
+    std::fs::write(&file, token).expect("the folder is ours");
+    let admin = format!("{{ address: $ADMIN, token_file: {} }}", file.display());
+    let beadle = Setup::site(origin.port, "").admin(&admin).start();
+    let mut open: Vec<Client> = Vec::new();
+    for _ in 0..80 {
+        let mut client = Client::connect_from([127, 0, 0, 9], beadle.admin);
+        // Beyond its places the address gets no connection.
+        let head = "POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Type: \
+                    application/x-www-form-urlencoded\r\nContent-Length: 100\r\n\r\ntoken=";
+        let _ = client.try_write(head.as_bytes());
+        open.push(client);
+    }
+    assert_eq!(Request::get("/healthz").host("localhost").send(beadle.admin).status, 200);
+    let first = open.first_mut().expect("a client");
+    assert_eq!(first.response("POST").expect("an answer").status, 408);
+}

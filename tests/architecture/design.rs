@@ -319,6 +319,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 57] = [
             "publication/",
             "gate/",
             "edge/",
+            "admin/",
         ],
     ),
     ("arc_swap", &["tls/", "evidence/", "publication/", "gate/"]),
@@ -474,7 +475,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 57] = [
     ("zip", &["report/bundle/archive.rs"]),
     ("redis", &["exchange/"]),
     ("rusqlite", &["violations/store/"]),
-    ("rustix", &["cli/store/disk.rs", "cli/serve.rs"]),
+    ("rustix", &["cli/store/disk.rs", "cli/serve.rs", "service/descriptors.rs"]),
     ("prometheus", &["metrics/"]),
     ("axum", &["admin/", "desk/", "api/", "cli/demo.rs"]),
     ("hyper", &["decide/", "admin/", "desk/", "api/"]),
@@ -485,6 +486,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 57] = [
     (
         "tracing",
         &[
+            "decide/",
             "connections/",
             "tls/",
             "acme/",
