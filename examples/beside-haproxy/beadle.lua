@@ -41,7 +41,7 @@ local function ask(txn)
       local values = reply.headers[name]
       if values then txn:set_var(variable, table.concat(lines(values), ", ")) end
     end
-  elseif reply.status and reply.status >= 400 and reply.status < 500 then
+  elseif reply.status and reply.status >= 300 and reply.status < 500 then
     local answer = txn:reply{ status = reply.status, body = reply.body }
     for name, values in pairs(reply.headers) do
       if not omitted[name] and name ~= "date" then

@@ -27,6 +27,7 @@ fn settings(site: &Site) -> Vec<(&'static str, String)> {
     vec![
         ("origin", backend.urls()),
         ("origin.balance", backend.balance.as_str().to_owned()),
+        ("origin.protocol", backend.protocol.as_str().to_owned()),
         ("origin.health", health(&backend.health)),
         ("origin.case_insensitive", case_insensitive.to_string()),
         ("origin.decode_depth", decode_depth.to_string()),
@@ -34,6 +35,7 @@ fn settings(site: &Site) -> Vec<(&'static str, String)> {
         ("origin.probe_path", backend.probe_path.clone().unwrap_or_default()),
         ("default", site.default.to_string()),
         ("underscore_fields", backend.underscore_fields.to_string()),
+        ("request_fields", request_fields(&backend.request_fields)),
         ("via", backend.via.to_string()),
         ("rewrite_location", backend.rewrite_location.to_string()),
         ("timeouts.origin_connect", time(limits.connect)),
@@ -54,6 +56,12 @@ fn settings(site: &Site) -> Vec<(&'static str, String)> {
         ("enforcement.breaker", enforcement.breaker.as_ref().map(breaker).unwrap_or_default()),
         ("enforcement.block", block(site)),
     ]
+}
+
+fn request_fields(fields: &[(String, String)]) -> String {
+    let fields: Vec<String> =
+        fields.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+    fields.join(", ")
 }
 
 fn health(health: &Health) -> String {

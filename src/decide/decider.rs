@@ -2,7 +2,10 @@
 
 use std::{
     net::IpAddr,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -31,6 +34,8 @@ pub(super) struct Decider {
     /// The status in place of those of refusals.
     refuse_status: Option<u16>,
     idle: Duration,
+    /// The hour of the last warning about long tags.
+    warned_in: AtomicI64,
 }
 
 impl Decider {
@@ -47,6 +52,7 @@ impl Decider {
             trusted: server.trusted_proxies.clone(),
             refuse_status: settings.refuse_status,
             idle: server.timeouts.client_keepalive,
+            warned_in: AtomicI64::new(0),
         }
     }
 
@@ -93,13 +99,28 @@ impl Decider {
             let reply = reply::pass(tags.as_deref());
             drop(tags);
             self.gate.finish(passage, 0);
-            return reply;
+            return self.warned(reply);
         };
         // A server that needs another status can't pass on the page either.
         let fetches = is_judged && self.refuse_status.is_some();
         let mark = fetches.then(|| self.gate.hand_over(&answer, request.target, moment));
         self.gate.finish(passage, answer.status.as_u16());
-        reply::refuse(answer, self.refuse_status, mark.flatten())
+        self.warned(reply::refuse(answer, self.refuse_status, mark.flatten()))
+    }
+
+    /// A reply, and a warning if it has no room for its tags: once an hour.
+    fn warned(&self, (reply, has_all_tags): (Response<Page>, bool)) -> Response<Page> {
+        if !has_all_tags {
+            let hour = self.clock.moment().now.as_second() / 3_600;
+            if self.warned_in.swap(hour, Ordering::Relaxed) != hour {
+                tracing::warn!(
+                    code = "decide.long_tags",
+                    "robots tags left out of replies: more than servers can read; tag fewer crawlers by name"
+                );
+            }
+            self.metrics.refusal("decide.long_tags");
+        }
+        reply
     }
 
     fn fail(&self, fault: Fault) -> Response<Page> {

@@ -5,9 +5,9 @@
 
 use std::{
     convert::Infallible,
-    future::ready,
+    future::{pending, poll_fn, ready},
     net::{IpAddr, SocketAddr},
-    pin::pin,
+    pin::Pin,
     sync::Arc,
     time::Duration,
 };
@@ -15,6 +15,7 @@ use std::{
 use hyper::{Request, body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
     sync::{Semaphore, watch},
     time::timeout,
@@ -35,6 +36,13 @@ const STRANGER: Duration = Duration::from_secs(5);
 
 /// The largest request header: a client's fields and those of the server in front.
 const HEAD_SIZE: usize = 128 << 10;
+
+/// The most field lines of a question. Servers in front have limits of their own, in octets.
+const HEAD_LINES: usize = 1_000;
+
+/// How long the rest of a question is read that was answered before its end. A reset would lose the
+/// answer, and a server may take a lost answer for a silent Beadle, and pass the request.
+const LINGER: Duration = Duration::from_secs(2);
 
 /// Accepts connections until `stop` says so.
 pub(super) async fn run(
@@ -93,21 +101,40 @@ async fn serve(
         let (parts, _) = request.into_parts();
         ready(Ok::<_, Infallible>(decider.reply(parts.headers, address)))
     };
-    let connection = http1::Builder::new()
+    let mut connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(pause)
         .max_buf_size(HEAD_SIZE)
+        .max_headers(HEAD_LINES)
         .serve_connection(TokioIo::new(stream), service_fn(answer));
-    let mut connection = pin!(connection);
-    let Some(mut stop) = stop else {
-        // A failed connection concerns its peer alone.
-        let _ = connection.await;
-        return;
+    let stopped = async {
+        match stop {
+            // An error means that the program ends.
+            Some(mut stop) => drop(stop.wait_for(|stop| *stop).await),
+            None => pending().await,
+        }
     };
-    tokio::select! {
-        _ = connection.as_mut() => return,
-        _ = stop.wait_for(|stop| *stop) => {}
+    let ended = tokio::select! {
+        ended = poll_fn(|context| connection.poll_without_shutdown(context)) => Some(ended),
+        () = stopped => None,
+    };
+    let ended = match ended {
+        Some(ended) => ended,
+        None => {
+            Pin::new(&mut connection).graceful_shutdown();
+            poll_fn(|context| connection.poll_without_shutdown(context)).await
+        }
+    };
+    // A failed connection concerns its peer alone.
+    if ended.is_err() {
+        let _ = timeout(LINGER, drain(connection.into_parts().io.into_inner())).await;
     }
-    connection.as_mut().graceful_shutdown();
-    let _ = connection.await;
+}
+
+/// Reads and drops what a peer still sends.
+async fn drain(mut stream: TcpStream) {
+    let mut piece = [0; 4 << 10];
+    if stream.shutdown().await.is_ok() {
+        while let Ok(1..) = stream.read(&mut piece).await {}
+    }
 }

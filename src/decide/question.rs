@@ -82,6 +82,10 @@ impl<'a> Question<'a> {
         }
         let target = match (&method, sent) {
             (&Method::OPTIONS, b"*") => Cow::Borrowed(sent),
+            // Servers disagree whether a path ends here, and this one passes on what it has.
+            (_, sent) if sent.contains(&b'#') => {
+                return Err(Fault::Refused(Refusal::AmbiguousTarget));
+            }
             // The octets that the origin would get from the proxy.
             _ => {
                 gate::encoded_target(sent).map_err(|_| Fault::Refused(Refusal::AmbiguousTarget))?
@@ -176,7 +180,7 @@ mod tests {
             (b"/caf\xc3\xa9\xff", "GET /caf%C3%A9%FF site.example"),
             (b"/a b\"<>`", "GET /a%20b%22%3C%3E%60 site.example"),
             (b"/a\\b|c", "GET /a\\\\b|c site.example"),
-            (b"/a#b", "GET /a site.example"),
+            (b"/a#b", "proxy.ambiguous_target"),
             (b"https://other.example/x?y", "GET /x?y site.example"),
             (b"/a\tb", "proxy.ambiguous_target"),
             (b"a", "proxy.ambiguous_target"),

@@ -1,4 +1,4 @@
-//! The connections of each client network, and of all clients.
+//! What each client network has at a time, and all clients together: connections, or requests at origins.
 
 use std::{
     collections::HashMap,
@@ -10,9 +10,9 @@ use ipnet::IpNet;
 use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::{gate, policy};
+use crate::gate;
 
-/// The connections of clients, bounded.
+/// The connections of clients, or their requests at origins, bounded.
 #[derive(Debug)]
 pub(crate) struct Guests {
     room: Arc<Semaphore>,
@@ -21,26 +21,23 @@ pub(crate) struct Guests {
     of_network: Mutex<HashMap<IpAddr, u32>>,
 }
 
-/// One connection; ends on drop.
+/// One of them; ends on drop.
 #[derive(Debug)]
-pub(super) struct Guest {
+pub(crate) struct Guest {
     _place: OwnedSemaphorePermit,
     /// The network that it counts for; `None` for a trusted proxy.
     network: Option<(Arc<Guests>, IpAddr)>,
 }
 
 impl Guests {
-    pub(crate) fn new(limits: &policy::Limits, trusted: Vec<IpNet>) -> Arc<Self> {
-        Arc::new(Self {
-            room: Arc::new(Semaphore::new(limits.connections)),
-            most_of_one: limits.connections_per_network,
-            trusted,
-            of_network: Mutex::default(),
-        })
+    /// Room for so many of all networks, and of one.
+    pub(crate) fn new(most: usize, most_of_one: u32, trusted: Vec<IpNet>) -> Arc<Self> {
+        let room = Arc::new(Semaphore::new(most));
+        Arc::new(Self { room, most_of_one, trusted, of_network: Mutex::default() })
     }
 
-    /// A place for one more connection, if there is one now.
-    pub(super) fn place_now(&self) -> Option<OwnedSemaphorePermit> {
+    /// A place for one more, if there is one now.
+    pub(crate) fn place_now(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.room).try_acquire_owned().ok()
     }
 
@@ -50,8 +47,8 @@ impl Guests {
         Arc::clone(&self.room).acquire_owned().await.ok()
     }
 
-    /// Takes a connection into its place; `None` if its network has too many.
-    pub(super) fn admit(
+    /// Gives a client the place; `None` if its network has too many.
+    pub(crate) fn admit(
         self: &Arc<Self>,
         client: IpAddr,
         place: OwnedSemaphorePermit,
@@ -103,12 +100,7 @@ mod tests {
 
     #[test]
     fn a_network_has_its_connections_and_others_have_theirs() {
-        let limits = policy::Limits {
-            connections: 8,
-            connections_per_network: 2,
-            ..policy::Limits::default()
-        };
-        let guests = Guests::new(&limits, vec!["10.0.0.0/8".parse().unwrap()]);
+        let guests = Guests::new(8, 2, vec!["10.0.0.0/8".parse().unwrap()]);
         let admit = |client: &str| {
             guests.admit(client.parse().unwrap(), guests.place_now().expect("room for all"))
         };

@@ -23,7 +23,7 @@ pub(crate) use self::{
     client_limits::ClientLimits,
     connections::Connections,
     door::Edge,
-    guests::Guests,
+    guests::{Guest, Guests},
     listen::{Common, Listeners},
     opening::Opening,
     phase::{Phase, phase},
@@ -36,7 +36,7 @@ mod client_limits; // what one client may take
 mod connection; // the stream between the socket and pingora
 mod connections; // all connections, and their end
 mod door; // from a connection to its application
-mod guests; // connections of each client network
+mod guests; // what each client network has at a time
 mod http2; // connections of HTTP/2
 mod lines; // messages of HTTP/1 on their way to pingora
 mod listen; // sockets

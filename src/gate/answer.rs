@@ -100,6 +100,21 @@ impl Answer {
         answer
     }
 
+    /// The answer where too many requests are at the origins.
+    pub fn busy() -> Self {
+        let mut answer =
+            Self::plain(StatusCode::SERVICE_UNAVAILABLE, "Too many requests at a time.\n");
+        answer.field(header::RETRY_AFTER, "1");
+        answer
+    }
+
+    /// The way from another spelling of `/robots.txt` to the exact one.
+    pub(super) fn exact_robots_txt() -> Self {
+        let mut answer = Self::plain(StatusCode::PERMANENT_REDIRECT, "It is at /robots.txt.\n");
+        answer.field(header::LOCATION, "/robots.txt");
+        answer
+    }
+
     /// The page for an origin that gave no response.
     pub fn origin_failure(status: StatusCode) -> Self {
         Self::plain(

@@ -1,4 +1,4 @@
-//! Fields of a response that name an origin by its own address.
+//! Fields that name an origin by its own address, and the site by its own.
 //!
 //! An origin that does not go by the `Host` field redirects clients to its own address, which most
 //! of them can't reach. So this address is replaced with the site's, as nginx does by default.
@@ -27,6 +27,17 @@ pub fn renamed(
         Some((name.clone(), HeaderValue::from_bytes(&value).ok()?))
     };
     FIELDS.iter().filter_map(renamed).collect()
+}
+
+/// The `Destination` of a request (RFC 4918 §10.3) for origins without TLS. It names the site by `https`
+/// where Beadle, or a server in front, ends TLS; an origin takes this for another server, and refuses to
+/// copy or move there.
+pub fn plain_destination(request: &HeaderMap) -> Option<HeaderValue> {
+    let rest = after(request.get("destination")?.as_bytes(), b"https://")?;
+    let end = rest.iter().position(|b| b"/?#\\".contains(b)).unwrap_or(rest.len());
+    let host = request.get(header::HOST)?.as_bytes();
+    let is_site = rest[..end].eq_ignore_ascii_case(host);
+    is_site.then(|| HeaderValue::from_bytes(&[b"http://", rest].concat()).ok()).flatten()
 }
 
 /// What follows scheme and authority, if they are the address of `origin`.
@@ -152,6 +163,31 @@ mod tests {
         ] {
             let forwarded = fields(forwarded);
             assert_eq!(location("http://127.0.0.1:3000/x", &forwarded), expected);
+        }
+    }
+
+    #[test]
+    fn rfc4918_10_3_a_destination_at_the_site_is_one_at_the_origin() {
+        for (destination, host, expected) in [
+            ("https://site.example/a%20b", "site.example", Some("http://site.example/a%20b")),
+            (
+                "HTTPS://SITE.example:8443/b",
+                "site.example:8443",
+                Some("http://SITE.example:8443/b"),
+            ),
+            ("https://site.example:8443/b", "site.example", None),
+            ("https://other.example/b", "site.example", None),
+            ("https://site.example.evil/b", "site.example", None),
+            ("http://site.example/b", "site.example", None),
+            ("/b", "site.example", None),
+        ] {
+            let name = HeaderName::from_static("destination");
+            let mut request = HeaderMap::new();
+            request.insert(name, HeaderValue::from_static(destination));
+            request.insert(header::HOST, HeaderValue::from_static(host));
+            let found = plain_destination(&request);
+            let found = found.as_ref().map(|value| value.to_str().expect("ASCII"));
+            assert_eq!(found, expected, "{destination}");
         }
     }
 }

@@ -62,7 +62,7 @@ pub use self::{
     client::is_trusted,
     fields::Forwarding,
     handover::REFUSAL_MARK,
-    location::renamed,
+    location::{plain_destination, renamed},
     passage::{Passage, Reception},
     past::{Counted, Past},
     record::robots_read,
@@ -174,8 +174,16 @@ impl Gate {
             }
             _ => {
                 self.count_passed(&visit, &weighed.decision);
-                let is_ours = visit.target.is_robots_txt() && answering == Answering::Beadle;
-                (is_ours.then(|| self.robots_txt(&visit)), None)
+                let answer = match answering {
+                    _ if !visit.target.is_robots_txt() => None,
+                    Answering::Beadle => Some(self.robots_txt(&visit)),
+                    // The server in front sends crawlers here by the exact path.
+                    Answering::Asker => {
+                        let path = request.target.split(|&octet| octet == b'?').next();
+                        (path != Some(b"/robots.txt")).then(Answer::exact_robots_txt)
+                    }
+                };
+                (answer, None)
             }
         };
         let refusal = None;
@@ -251,7 +259,8 @@ impl Gate {
             Ok(client) => client.host,
             Err(refusal) => return self.refuse(refusal),
         };
-        let is_ours = |host: &&str| self.published.load().rulebook.site(Some(host)).is_some();
+        // A default site takes any name at its own listeners, but leads nobody to one.
+        let is_ours = |host: &&str| self.published.load().rulebook.site_of_host(host).is_some();
         match host.as_deref().filter(is_ours) {
             Some(host) => {
                 let answer = Some(Answer::to_https(request, host));

@@ -294,6 +294,20 @@ pub static LIMITS: Section = Section {
                       closed. `trusted_proxies` are exempt",
         },
         Key {
+            name: "requests",
+            shape: COUNT,
+            absent: Absent::Words("`connections`, or what the open files allow"),
+            meaning: "most requests of all clients that are at origins at a time; further ones get \
+                      503",
+        },
+        Key {
+            name: "requests_per_network",
+            shape: COUNT,
+            absent: Absent::Words("`1000`, or a quarter of `requests`"),
+            meaning: "most requests of an IPv4 address or a /64 of IPv6 that are at origins at a \
+                      time; further ones get 503. `trusted_proxies` are exempt",
+        },
+        Key {
             name: "handshake_time",
             shape: TIME,
             absent: Absent::Value("10s"),

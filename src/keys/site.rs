@@ -45,6 +45,13 @@ pub static SITE: Section = Section {
                       exceptions",
         },
         Key {
+            name: "request_fields",
+            shape: Shape::Mapping(&Shape::Text),
+            absent: Absent::Words("none"),
+            meaning: "fields of requests to the origin, each with its value, in place of what a \
+                      client sends",
+        },
+        Key {
             name: "via",
             shape: Shape::Boolean,
             absent: Absent::Value("true"),
@@ -56,7 +63,8 @@ pub static SITE: Section = Section {
             shape: Shape::Boolean,
             absent: Absent::Value("true"),
             meaning: "name the site in a `Location` or `Content-Location` of the origin that \
-                      names the address of the origin",
+                      names the address of the origin. A `Destination` of the site by `https` is \
+                      one by `http` for an origin without TLS",
         },
         Key {
             name: "timeouts",
@@ -114,6 +122,13 @@ pub static ORIGIN: Section = Section {
             absent: Absent::Value("round-robin"),
             meaning: "how requests are spread over several origins: one after another, or to the \
                       one with the fewest requests in progress",
+        },
+        Key {
+            name: "protocol",
+            shape: Shape::Choice(&["http/1.1", "h2"]),
+            absent: Absent::Value("http/1.1"),
+            meaning: "how requests go to these origins. `h2` is HTTP/2: without TLS by prior \
+                      knowledge, as for gRPC. Beadle's own requests use HTTP/1.1",
         },
         Key {
             name: "health",

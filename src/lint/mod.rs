@@ -50,7 +50,7 @@ pub fn policy(policy: &Policy) -> Vec<Diagnostic> {
     let mut findings = Findings::default();
     for site in &policy.sites {
         modes::lint_names(&policy.catalogue, &site.enforcement, &mut findings);
-        tags::lint_lines(site, &mut findings);
+        tags::lint_lines(site, &policy.server, &mut findings);
         if site.robots_txt.source == Source::Origin {
             continue;
         }

@@ -2,7 +2,7 @@
 
 use crate::{
     diagnostic::Diagnostic,
-    policy::{Site, Spot, TagRule},
+    policy::{Server, Site, Spot, TagRule},
     robots::{Pattern, Scope},
     robots_tag::{self, RobotsTag},
 };
@@ -16,12 +16,29 @@ use super::{
 /// 100 fields.
 const MOST_LINES: usize = 80;
 
-/// Reports responses with too many lines of `X-Robots-Tag`, which has one for each crawler.
-pub(super) fn lint_lines(site: &Site, findings: &mut Findings) {
+/// The octets of one line of `X-Robots-Tag` without a finding, where another server copies it. Its fields
+/// have some 3,500 in all.
+const LONGEST_LINE: usize = 3_000;
+
+/// Reports responses with too many lines of `X-Robots-Tag`, which has one for each crawler, and too long
+/// ones for servers that ask (`decide`).
+pub(super) fn lint_lines(site: &Site, server: &Server, findings: &mut Findings) {
     let Some(first) = site.robots_tag.first().filter(|_| site.robots_tag_legacy) else { return };
     let all = site.robots_tag.iter().fold(RobotsTag::new(), |all, rule| all.union(&rule.tag));
-    let lines = all.to_legacy().len();
-    if lines > MOST_LINES {
+    let legacy = all.to_legacy();
+    let lines = legacy.len();
+    let octets: usize = legacy.iter().map(|line| line.len() + 2).sum();
+    if server.decide.is_some() && octets > LONGEST_LINE {
+        let message = format!(
+            "X-Robots-Tag may have {octets} octets; servers that ask Beadle get replies of at most 3,500, so \
+             it is left out"
+        );
+        findings.add(
+            first.places.entry,
+            Diagnostic::warning("lint.many_tag_lines", message)
+                .help("use '*' instead of many crawlers, or set 'robots_tag_legacy: false'"),
+        );
+    } else if lines > MOST_LINES {
         let message = format!(
             "a response may have {lines} lines of X-Robots-Tag; common clients refuse more than 100 \
              fields"

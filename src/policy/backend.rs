@@ -35,6 +35,10 @@ pub struct Backend {
     pub host: String,
     /// How requests are spread over several servers.
     pub balance: Balance,
+    /// How requests go to them.
+    pub protocol: Protocol,
+    /// Fields of requests to them, in place of those of clients.
+    pub request_fields: Vec<(String, String)>,
     /// When a server gets no requests for a while.
     pub health: Health,
     /// Time limits of a request at a server.
@@ -59,6 +63,16 @@ pub enum Balance {
     RoundRobin,
     /// To the one with the fewest requests in progress.
     LeastConnections,
+}
+
+/// How requests go to an origin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Protocol {
+    /// HTTP/1.1.
+    #[default]
+    Http1,
+    /// HTTP/2, without TLS by prior knowledge (RFC 9113 §3.3).
+    Http2,
 }
 
 /// When a server gets no requests for a while.
@@ -113,6 +127,18 @@ impl Balance {
     }
 }
 
+impl Protocol {
+    const ALL: [(&'static str, Self); 2] = [("http/1.1", Self::Http1), ("h2", Self::Http2)];
+
+    /// The name in a policy.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Http1 => "http/1.1",
+            Self::Http2 => "h2",
+        }
+    }
+}
+
 impl Default for Health {
     fn default() -> Self {
         Self { failures: FAILURES, pause: Duration::from_secs(10), check: None }
@@ -133,6 +159,8 @@ pub(super) fn read(
         origins: Vec::new(),
         host: String::new(),
         balance: Balance::default(),
+        protocol: Protocol::default(),
+        request_fields: Vec::new(),
         health: Health::default(),
         timeouts: server.of_origin(),
         underscore_fields: flag("underscore_fields", false),
@@ -141,6 +169,7 @@ pub(super) fn read(
         is_probed: false,
         rewrite_location: flag("rewrite_location", true),
     };
+    backend.request_fields = request_fields(site, findings);
     timeouts::read_of_site(site, &mut backend.timeouts, findings);
     let mut reading = Reading::default();
     let at = at?;
@@ -172,6 +201,9 @@ fn settings<'n>(
     if let Some(at) = fields.take("balance") {
         backend.balance = at.choice(&Balance::ALL, findings).unwrap_or_default();
     }
+    if let Some(at) = fields.take("protocol") {
+        backend.protocol = at.choice(&Protocol::ALL, findings).unwrap_or_default();
+    }
     if let Some(at) = fields.take("health") {
         backend.health = health(&at, findings).unwrap_or_default();
     }
@@ -183,6 +215,44 @@ fn settings<'n>(
         (None, None) => fields.require("url", "write 'url: http://127.0.0.1:3000'", findings),
         (url, urls) => url.or(urls),
     }
+}
+
+/// Fields for the origin: names and values as in HTTP, but none that frames or routes a message.
+fn request_fields(site: &Fields<'_>, findings: &mut Findings) -> Vec<(String, String)> {
+    const OWN: [&str; 11] = [
+        "connection",
+        "content-length",
+        "expect",
+        "host",
+        "keep-alive",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "user-agent",
+        "via",
+    ];
+    let Some(at) = site.take("request_fields") else { return Vec::new() };
+    let entries = at.entries(findings).unwrap_or_default();
+    let mut fields = Vec::with_capacity(entries.len());
+    for (key, node) in entries {
+        let value = At { node, path: format!("{}.{}", at.path, shown(&key.text)) };
+        let name = key.text.to_ascii_lowercase();
+        let is_name = !name.is_empty()
+            && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
+        if !is_name || OWN.contains(&&*name) || name.starts_with("x-forwarded-") {
+            let help = "name a field of your own, such as X-Outside-Url";
+            findings.refuse(&value, format!("'{}' can't be set", shown(&key.text)), help);
+            continue;
+        }
+        let Some(text) = value.text(findings) else { continue };
+        if text.is_empty() || !text.bytes().all(|b| matches!(b, b' '..=b'~')) {
+            findings.refuse(&value, "no value of a field", "write printable ASCII");
+            continue;
+        }
+        fields.push((name, text.to_owned()));
+    }
+    fields
 }
 
 /// Which steps count, and the page to ask for.

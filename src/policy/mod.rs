@@ -14,7 +14,7 @@ pub use self::{
     alerts::{
         Alert, AlertKind, DEFAULT_IMPOSTORS_PER_MINUTE, DEFAULT_VIOLATIONS_PER_MINUTE, WebhookUrl,
     },
-    backend::{Backend, Balance, Health, HealthCheck},
+    backend::{Backend, Balance, Health, HealthCheck, Protocol},
     block::{Block, Piece, Slot, Template},
     breaker::Breaker,
     catalogue::{

@@ -12,10 +12,10 @@ use pingora::{
 };
 
 use crate::{
-    edge::Course,
+    edge::{Course, Guest},
     gate::Passage,
     metrics::{Gauge, Metrics},
-    policy::OriginTimeouts,
+    policy::{OriginTimeouts, Protocol},
     publication::{Attempts, Fault},
 };
 
@@ -25,6 +25,8 @@ use super::{silence::Silence, upgrade};
 #[derive(Debug)]
 pub struct Exchange {
     _in_flight: InFlight,
+    /// Its place among the requests at origins.
+    pub(super) guest: Option<Guest>,
     pub(super) passage: Passage,
     /// Kept for the access log.
     pub(super) course: Option<Course>,
@@ -49,6 +51,7 @@ impl Exchange {
         metrics.in_flight.inc();
         Self {
             _in_flight: InFlight(metrics.in_flight.clone()),
+            guest: None,
             passage: Passage::default(),
             course,
             attempts: Attempts::default(),
@@ -84,12 +87,18 @@ impl Exchange {
         let (origin, limits) = (&server.origin, &site.backend.timeouts);
         let mut peer = HttpPeer::new(address, origin.tls, origin.host.clone());
         let options = &mut peer.options;
-        options.alpn = ALPN::H1;
+        let is_http_2 = site.backend.protocol == Protocol::Http2;
+        options.alpn = if is_http_2 { ALPN::H2 } else { ALPN::H1 };
         options.connection_timeout = Some(limits.connect);
         options.total_connection_timeout = Some(limits.connect);
         options.read_timeout = Some(limits.read);
         options.write_timeout = Some(limits.write);
-        if upgrade::is_requested(request) || upgrade::asks_for_events(request) {
+        if is_http_2 {
+            // A call of gRPC may be silent for as long as a tunnel.
+            if upgrade::is_call(request) {
+                options.read_timeout = Some(limits.tunnel);
+            }
+        } else if upgrade::is_requested(request) || upgrade::asks_for_events(request) {
             let limit = silence.insert(Arc::new(Silence::at_most(limits.read)));
             options.custom_l4 = Some(Arc::new(upgrade::Connector(Arc::clone(limit))));
             options.read_timeout = None;

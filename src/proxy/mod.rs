@@ -14,7 +14,6 @@
 //! Must not know: admin, cli.
 
 use std::{
-    net::{IpAddr, Ipv4Addr},
     sync::{
         Arc,
         atomic::{AtomicI64, AtomicU64, Ordering},
@@ -44,14 +43,18 @@ use crate::{
     tls::Challenges,
 };
 
-use self::exchange::Exchange;
 pub use self::server::{Running, start};
+use self::{
+    exchange::Exchange,
+    session::{is_tls, peer, request, status_of},
+};
 
 mod exchange; // a request on its way to an origin
 mod failure; // errors without the octets of messages
 mod fields; // header fields of one hop
 mod send; // answers and tags written to the client
 mod server; // listeners, start and drain
+mod session; // what a session says about its request
 mod silence; // how long a tunnel or a stream may be silent
 mod upgrade; // connections that switch protocols
 
@@ -69,6 +72,8 @@ pub struct Proxy {
     /// The listeners that only send requests to HTTPS.
     redirects: Vec<policy::Listener>,
     connections: Arc<edge::Connections>,
+    /// The requests at origins.
+    guests: Arc<edge::Guests>,
     /// The time of the last warning about a failing origin, in seconds.
     warned_at: AtomicI64,
     /// The failures since then that were not logged.
@@ -77,11 +82,24 @@ pub struct Proxy {
 
 impl Proxy {
     /// A proxy over the published state, with the settings of `policy` that need a restart. `log`
-    /// takes the lines of the access log.
-    pub fn new(gate: Arc<Gate>, handles: &Handles, policy: &Policy, log: Option<Arc<Log>>) -> Self {
+    /// takes the lines of the access log. The process may open so many `descriptors`.
+    pub fn new(
+        gate: Arc<Gate>,
+        handles: &Handles,
+        policy: &Policy,
+        log: Option<Arc<Log>>,
+        descriptors: usize,
+    ) -> Self {
         let access_log =
             log.map(|log| AccessLog::new(log, Arc::clone(&gate), Arc::clone(&handles.clock)));
         let listeners = policy.server.listen.iter();
+        let limits = &policy.server.limits;
+        // Each request needs a descriptor for its origin, and its client has one, too.
+        let most =
+            limits.requests.unwrap_or_else(|| limits.connections.min(descriptors / 2).max(1));
+        let of_one = limits.requests_per_network;
+        let of_one =
+            of_one.unwrap_or_else(|| u32::try_from(most / 4).unwrap_or(u32::MAX).clamp(1, 1_000));
         Self {
             gate,
             access_log,
@@ -93,6 +111,7 @@ impl Proxy {
             challenges: handles.certificates.challenges(),
             redirects: listeners.filter(|one| one.is_redirect).cloned().collect(),
             connections: Arc::default(),
+            guests: edge::Guests::new(most, of_one, policy.server.trusted_proxies.clone()),
             warned_at: AtomicI64::new(0),
             unlogged: AtomicU64::new(0),
         }
@@ -119,6 +138,21 @@ impl Proxy {
             self.metrics.decision_seconds.observe(started.elapsed().as_secs_f64());
         }
         reception
+    }
+
+    /// Gives a request its place at the origins.
+    ///
+    /// # Errors
+    /// The answer where its network, or all of them, have too many there.
+    fn take_place(&self, session: &Session, exchange: &mut Exchange) -> Result<(), Answer> {
+        let refuse = |code: &'static str| {
+            self.metrics.refusal(code);
+            Answer::busy()
+        };
+        let place = self.guests.place_now().ok_or_else(|| refuse("proxy.requests"))?;
+        let guest = self.guests.admit(peer(session), place);
+        exchange.guest = Some(guest.ok_or_else(|| refuse("proxy.requests_per_network"))?);
+        Ok(())
     }
 
     /// Whether the connection comes through a listener that only sends requests to HTTPS.
@@ -150,7 +184,19 @@ impl Proxy {
         };
         let via = backend.is_none_or(|backend| backend.via);
         let client = fields::ClientSide { peer, is_tls: is_tls(session), forwarding, via };
-        fields::forward(session.req_header_mut(), &client)
+        let request = session.req_header_mut();
+        fields::forward(request, &client)?;
+        let Some(backend) = backend else { return Ok(()) };
+        if backend.rewrite_location
+            && !backend.first().tls
+            && let Some(destination) = gate::plain_destination(&request.headers)
+        {
+            request.insert_header("destination", destination)?;
+        }
+        for (name, value) in &backend.request_fields {
+            request.insert_header(name.clone(), value.as_str())?;
+        }
+        Ok(())
     }
 
     /// Ends the connection with the present answer, if the proxy is draining.
@@ -197,6 +243,7 @@ impl ProxyHttp for Proxy {
         self.set_limits(session);
         let Reception { answer, passage } = self.receive(session);
         exchange.passage = passage;
+        let answer = answer.or_else(|| self.take_place(session, exchange).err());
         match answer {
             Some(answer) => {
                 let now = self.clock.moment().now;
@@ -247,7 +294,8 @@ impl ProxyHttp for Proxy {
         let phase = edge::phase(session);
         if response.status == StatusCode::SWITCHING_PROTOCOLS {
             if !fields::is_asked_switch(session.req_header(), response) {
-                return Err(unasked_switch());
+                let error = "a 101 that the client did not ask for";
+                return Err(Error::explain(ErrorType::InvalidHTTPHeader, error).into_up());
             }
             phase.into_iter().for_each(|phase| phase.switch(self.connections.draining()));
             exchange.begin_tunnel();
@@ -390,43 +438,4 @@ impl ProxyHttp for Proxy {
             phase.end_request();
         }
     }
-}
-
-/// The request of a session as data.
-fn request(session: &Session) -> gate::Request<'_> {
-    let header = session.req_header();
-    let authority = header.headers.get(header::HOST).map(|value| value.as_bytes());
-    let of_uri = || header.uri.authority().map(|authority| authority.as_str().as_bytes());
-    gate::Request {
-        method: &header.method,
-        target: header.raw_path(),
-        authority: authority.or_else(of_uri),
-        is_http_1_0: header.version == Version::HTTP_10,
-        fields: &header.headers,
-        peer: peer(session),
-        is_tls: is_tls(session),
-    }
-}
-
-/// The status of the answer that the client has; `None` if it only has interim responses.
-fn status_of(session: &Session) -> Option<StatusCode> {
-    let status = session.response_written()?.status;
-    let is_final = !status.is_informational() || status == StatusCode::SWITCHING_PROTOCOLS;
-    is_final.then_some(status)
-}
-
-fn unasked_switch() -> Box<Error> {
-    Error::explain(ErrorType::InvalidHTTPHeader, "a 101 that the client did not ask for").into_up()
-}
-
-/// The address at the other end of the connection.
-fn peer(session: &Session) -> IpAddr {
-    session
-        .client_addr()
-        .and_then(|address| address.as_inet())
-        .map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), std::net::SocketAddr::ip)
-}
-
-fn is_tls(session: &Session) -> bool {
-    session.digest().is_some_and(|digest| digest.ssl_digest.is_some())
 }

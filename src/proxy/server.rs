@@ -87,7 +87,11 @@ pub fn start(
     let edge = Edge::new(proxy, Arc::clone(&metrics), Arc::clone(&connections), limits, access_log);
     let common = Common {
         edge: Arc::new(edge),
-        guests: Guests::new(&server.limits, server.trusted_proxies.clone()),
+        guests: Guests::new(
+            server.limits.connections,
+            server.limits.connections_per_network,
+            server.trusted_proxies.clone(),
+        ),
         metrics: Arc::clone(&metrics),
         handshake_time: server.limits.handshake_time,
     };

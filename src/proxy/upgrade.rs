@@ -51,6 +51,12 @@ pub(super) fn asks_for_events(request: &RequestHeader) -> bool {
     lines.map(|line| line.as_bytes()).any(|line| line.split(|&b| b == b',').any(is_event_stream))
 }
 
+/// Whether a request is a call of gRPC.
+pub(super) fn is_call(request: &RequestHeader) -> bool {
+    let kind = request.headers.get(header::CONTENT_TYPE);
+    kind.is_some_and(|kind| kind.as_bytes().starts_with(b"application/grpc"))
+}
+
 /// Whether a media type is that of a stream of events, whatever its parameters.
 pub(super) fn is_event_stream(media_type: &[u8]) -> bool {
     const NAME: &[u8] = b"text/event-stream";

@@ -52,6 +52,7 @@ use self::{
 
 mod admin_access; // who may use the admin listener
 mod announce; // the first log lines
+mod descriptors; // how many the process may open
 mod fleet; // this node in a fleet
 mod offenders; // what alerts know
 mod signals; // SIGHUP and the end
@@ -164,7 +165,7 @@ impl Service {
             Ok::<_, Error>(decide::start(socket, Arc::clone(&gate), &handles, &server, settings)?)
         });
         let deciding = deciding.transpose()?;
-        let proxy = Proxy::new(gate, &handles, &at_start, access_log.clone());
+        let proxy = Proxy::new(gate, &handles, &at_start, access_log.clone(), descriptors::raise());
         let listening = server.listen.iter().map(|listener| sockets.take(listener.address));
         let listening = listening.collect::<Result<_, _>>()?;
         let counted = Arc::clone(&metrics);

@@ -240,6 +240,9 @@ fn passed_requests_have_the_tags(beside: &Beside) {
     let form = beside.send(&request("POST", "/form", BROWSER).body("a=1"));
     assert_eq!(form.status, 200);
     assert_eq!(beside.application.last().body, b"a=1");
+    // Another spelling is answered by the rules, or leads to them; never by the application.
+    let other = beside.get("/robots%2etxt", BROWSER);
+    assert!(other.status == 308 || other.text().contains("User-agent: GPTBot\n"), "{other:?}");
     let rules = beside.get("/robots.txt", "GPTBot/1.2");
     assert_eq!(rules.status, 200);
     assert!(rules.text().contains("User-agent: GPTBot\nDisallow: /\n"), "{}", rules.text());

@@ -196,6 +196,7 @@ fn requests_that_the_proxy_refuses_are_refused_here_with_the_same_reason() {
         ("GET", "/", "site.example/x", 400, "proxy.bad_host"),
         ("GET", "private/x", "site.example", 400, "proxy.ambiguous_target"),
         ("GET", "/a\tb", "site.example", 400, "proxy.ambiguous_target"),
+        ("GET", "/#/../private/x", "site.example", 400, "proxy.ambiguous_target"),
         ("TRACE", "/", "site.example", 405, "proxy.trace"),
     ] {
         let before = asked.refusals(reason);
@@ -208,6 +209,34 @@ fn requests_that_the_proxy_refuses_are_refused_here_with_the_same_reason() {
         ("PROPFIND", "/", "site.example."),
     ] {
         assert_eq!(ask(method, target, host), 200, "{method} {target} {host}");
+    }
+}
+
+#[test]
+fn robots_txt_in_another_spelling_leads_to_the_exact_one() {
+    let asked = start(ENFORCEMENT, "");
+    for target in ["/robots%2etxt", "/%72obots.txt?x"] {
+        let reply = asked.ask(target, "GPTBot/1.2");
+        assert_eq!(
+            (reply.status, reply.header("location")),
+            (308, Some("/robots.txt")),
+            "{target}"
+        );
+    }
+    assert_eq!(asked.ask("/robots.txt?x", "GPTBot/1.2").status, 200);
+}
+
+#[test]
+fn a_question_that_is_too_long_gets_its_answer_before_the_end() {
+    let asked = start(ENFORCEMENT, "");
+    let lines = |count: usize| {
+        let question = question("GET", "/x").user_agent("GPTBot/1.2");
+        (0..count).fold(question, |all, number| all.field(&format!("a{number}"), ""))
+    };
+    assert_eq!(lines(900).send(asked.port).status, 403);
+    for _ in 0..20 {
+        // The end of the question is unread when the answer is sent.
+        assert_eq!(lines(9_000).send(asked.port).status, 431);
     }
 }
 

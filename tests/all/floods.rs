@@ -270,3 +270,38 @@ fn h125_slow_sections_and_bodies_end_the_connection() {
     assert!(origin.received().iter().all(|one| one.body.is_empty()));
     beadle.assert_healthy("slow clients");
 }
+
+#[test]
+fn streams_at_a_slow_origin_are_bounded_for_each_network() {
+    let (go, gate) = std::sync::mpsc::channel::<()>();
+    let gate = parking_lot::Mutex::new(gate);
+    let origin = Origin::playing(move |exchange| {
+        // An error means that the test has ended.
+        let _ = gate.lock().recv();
+        exchange.answer("200 OK", &[], b"late");
+        After::Keep
+    });
+    let (beadle, port) = start(&origin, "  limits: { requests_per_network: 3 }\n");
+    let mut connection = Connection::connect(port);
+    for number in 0..5 {
+        connection.write(&get(stream(number), "/slow"));
+        if number < 3 {
+            origin.wait_for_requests(number + 1);
+        }
+    }
+    assert_eq!(connection.answer(stream(3)).status, Some(503));
+    let mut other = Connection::connect(port);
+    assert_eq!(other.fate(&get(1, "/slow"), true), Fate::Status(503), "of the same network");
+    let mut other = Connection::connect(port);
+    assert_eq!(other.fate(&get(1, "/robots.txt"), true), Fate::Status(200));
+    beadle.wait_for_metric("beadle_refusals_total{reason=\"proxy.requests_per_network\"}", 3.0);
+    assert_eq!(origin.received().len(), 3);
+    (0..4).for_each(|_| go.send(()).expect("the origin listens"));
+    assert_eq!(connection.answer(stream(2)).status, Some(200));
+    beadle.wait_for_metric("beadle_requests_in_flight", 0.0);
+    assert_eq!(
+        connection.fate(&get(stream(5), "/slow"), true),
+        Fate::Status(200),
+        "places come back"
+    );
+}

@@ -52,6 +52,7 @@ mod forwarded_fields; // request fields that an origin may take for something el
 mod origins; // the same, with real origins behind the program
 mod pace; // a crawler's speed and its place on the ladder
 mod probe; // an origin is asked how it reads paths
+mod real_clients; // programs that people use, over HTTP/2
 mod real_crawlers; // crawlers that others wrote, on a site of tricky links
 mod signatures; // signatures as evidence for a claim
 mod smuggling; // one request stays one request

@@ -22,6 +22,12 @@ pub struct Limits {
     /// Connections of one client network, which is an IPv4 address or a /64 of IPv6 (default 1,000).
     /// Further ones are refused.
     pub connections_per_network: u32,
+    /// Requests of all clients that are at origins at a time; without it, as many as the descriptors of
+    /// the process allow. Further ones get 503.
+    pub requests: Option<usize>,
+    /// Requests of one client network that are at origins at a time; without it, 1,000 or a quarter of
+    /// `requests`, whichever is less.
+    pub requests_per_network: Option<u32>,
     /// Time for a TLS handshake, a PROXY protocol header, and the first frame of HTTP/2 (default 10 s).
     pub handshake_time: Duration,
 }
@@ -35,6 +41,8 @@ impl Default for Limits {
             body_rate: 500,
             connections: 20_000,
             connections_per_network: 1_000,
+            requests: None,
+            requests_per_network: None,
             handshake_time: Duration::from_secs(10),
         }
     }
@@ -73,5 +81,8 @@ pub(super) fn read(fields: &Fields<'_>, findings: &mut Findings) -> Limits {
     if let Some(one) = count("connections_per_network", 1_000_000).and_then(|n| n.try_into().ok()) {
         limits.connections_per_network = one;
     }
+    limits.requests = count("requests", 1_000_000).and_then(|n| usize::try_from(n).ok());
+    limits.requests_per_network =
+        count("requests_per_network", 1_000_000).and_then(|n| u32::try_from(n).ok());
     limits
 }
