@@ -262,9 +262,9 @@ fn nearly_every_known_user_agent_is_identified_and_browsers_stay_browsers() {
     let confusions: Vec<String> = confusions.iter().map(Value::to_string).collect();
     println!("{totals}\n{}", confusions.join("\n"));
     assert!(count("user_agents") > 0.0 && count("browsers") > 0.0);
-    assert!(percent("first", "user_agents") >= 99.0, "{totals}");
+    assert!(percent("first", "user_agents") >= 99.3, "{totals}");
     assert!(percent("exact", "user_agents") >= 97.5, "{totals}");
-    assert!(percent("browsers_with_token", "browsers") <= 0.03, "{totals}");
+    assert_eq!(totals["browsers_with_token"], 0, "{totals}");
 }
 
 #[test]
@@ -283,7 +283,7 @@ fn the_hard_cases_are_identified() {
             ));
         }
     }
-    assert_share("hard cases", rows.len(), &failures, 95.0);
+    assert_share("hard cases", rows.len(), &failures, 100.0);
 }
 
 fn user_agent(row: &Value) -> Vec<u8> {

@@ -14,7 +14,7 @@
 use super::{
     class::Class,
     product_name,
-    systems::{Device, device, is_app_stack, is_renderer, is_system},
+    systems::{Device, device, is_renderer, is_stack_of_apps, is_system},
     words::Word,
 };
 
@@ -55,6 +55,8 @@ pub(super) struct SelfDescription {
     plus_link: bool,
     /// The first product with a link right behind it that has a `+`.
     linked: Option<Word>,
+    /// The start of the last word that is compared with: `like Googlebot`. It is no name of the client.
+    compared: Option<usize>,
 }
 
 /// The beginning of a User-Agent.
@@ -89,6 +91,7 @@ impl SelfDescription {
             link: None,
             plus_link: false,
             linked: None,
+            compared: None,
         }
     }
 
@@ -102,10 +105,13 @@ impl SelfDescription {
         self.expects_name && self.words == word.ordinal
     }
 
-    /// Notes a word.
+    /// Notes a word. A word that the text only compares with is no name.
     #[inline]
-    pub(super) fn note(&mut self, word: &Word, text: &[u8]) {
+    pub(super) fn note(&mut self, word: &Word, text: &[u8], is_compared: bool) {
         let bytes = word.bytes(text);
+        if is_compared {
+            self.compared = Some(word.start);
+        }
         if self.words == 0 {
             self.first = Some(*word);
         }
@@ -126,6 +132,7 @@ impl SelfDescription {
             Some(b'i' | b'x') if matches!(bytes, b"Safari" | b"Firefox") => self.browser = true,
             Some(last)
                 if self.bot.is_none()
+                    && !is_compared
                     && (matches!(last, b't' | b'r') || bytes.contains(&b'-'))
                     && is_bot_name(bytes)
                     && self.stands_as_product(word, text)
@@ -140,7 +147,7 @@ impl SelfDescription {
             self.renderer = is_renderer(bytes);
             self.engine |= self.renderer || is_system(bytes);
         }
-        self.app_stack |= self.words > 1 && is_app_stack(bytes);
+        self.app_stack |= self.words > 1 && is_stack_of_apps(bytes);
         self.device = self.device.max(device(bytes));
     }
 
@@ -152,7 +159,8 @@ impl SelfDescription {
         if is_web && word.before(text) == Some(b'+') {
             self.plus_link = true;
             if is_nameless && self.linked.is_none() {
-                self.linked = product_name::linked_at(word.start, text);
+                let linked = product_name::linked_at(word.start, text);
+                self.linked = linked.filter(|product| self.compared != Some(product.start));
             }
         }
         self.words += 1;
@@ -180,9 +188,11 @@ impl SelfDescription {
         is_of_device && self.link.is_none() && !self.says_compatible
     }
 
-    /// Whether the client is an app that sends its own name before that of its HTTP stack.
+    /// Whether the client is an app that sends its own name before that of its HTTP stack, and does not
+    /// describe itself as a bot.
     pub(super) fn is_behind_app_stack(&self) -> bool {
-        self.form == Form::Own && self.app_stack
+        let is_bot = self.plus_link || (self.bot.is_some() && !self.is_app());
+        self.form == Form::Own && self.app_stack && !is_bot
     }
 
     /// The product where a client names itself: the one behind `compatible;`, else the first.

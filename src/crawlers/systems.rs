@@ -29,6 +29,13 @@ pub(super) fn is_app_stack(word: &[u8]) -> bool {
     matches!(word, b"CFNetwork" | b"Darwin" | b"Dalvik")
 }
 
+/// Whether a word names an HTTP stack that apps send behind their own name. Servers run okhttp, too, so
+/// it names no device of a person.
+#[inline]
+pub(super) fn is_stack_of_apps(word: &[u8]) -> bool {
+    is_app_stack(word) || word == b"okhttp"
+}
+
 /// Whether a word names a system of browsers and apps.
 #[inline]
 pub(super) fn is_system(word: &[u8]) -> bool {

@@ -49,6 +49,7 @@ pub(super) fn sample() -> Catalogue {
         { "product_token": "okhttp", "kind": "app", "purpose": "http-library" },
         { "product_token": "Brewer", "kind": "app", "purpose": "tool" },
         { "product_token": "Overcaster", "purpose": "feed" },
+        { "product_token": "Linkbot", "purpose": "preview" },
         { "product_token": "libwww-perl", "kind": "automation", "phrases": ["LWP::Simple"] },
         { "product_token": "facebookexternalhit" },
         { "product_token": "line-poker", "borrows": ["facebookexternalhit"] },
@@ -317,6 +318,8 @@ fn an_apps_own_name_comes_before_that_of_its_http_stack() {
     for (user_agent, class, tokens) in [
         ("okhttp/4.9.3", "app", &["okhttp"][..]),
         ("SomeShop/5.2 okhttp/4.9.3", "app", &["okhttp"]),
+        // The app of a feed reader, not its crawler.
+        ("Overcaster/1.0 okhttp/4.9.3", "app", &["okhttp"]),
         ("Brewer/4.1 (Macintosh) curl/8.1.2", "app", &["Brewer"]),
         ("curl/7.86.0 okhttp/4.9.3", "automation", &["curl", "okhttp"]),
         // A bot stays one on any stack.
@@ -324,6 +327,8 @@ fn an_apps_own_name_comes_before_that_of_its_http_stack() {
         ("Something/1.0 (+https://example.org/bot) okhttp/4.9.1", "automation", &["Something"]),
         ("GPTBot/1.0 okhttp/4.9.1", "crawler", &["GPTBot"]),
         ("Overcaster/1.0 (+https://example.org/)", "crawler", &["Overcaster"]),
+        ("Overcaster/1.0 (+https://example.org/) okhttp/4.9.3", "crawler", &["Overcaster"]),
+        ("Linkbot/1.0 okhttp/4.9.3", "crawler", &["Linkbot"]),
     ] {
         check(user_agent.as_bytes(), class, tokens);
     }
@@ -419,6 +424,10 @@ fn phones_and_apps_are_not_bots() {
         "Nokia6820/2.0 (4.83) Profile/MIDP-1.0",
         "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/131.0.0.0 Safari/537.36 (+https://example.org)",
         "Mozilla/5.0 (Windows; U; Windows NT 5.1; en-US; +http://example.org) Gecko/20070725 Firefox/2.0",
+        // A comparison names another client.
+        "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36 (like Googlebot)",
+        "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/141.0.0.0 Safari/537.36 (like Googlebot/2.1; +http://www.google.com/bot.html)",
+        "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/141.0.0.0 Safari/537.36 compatible with SomeBot/1.0",
     ] {
         check(user_agent.as_bytes(), "browser", &[]);
     }

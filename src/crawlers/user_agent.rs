@@ -110,7 +110,8 @@ fn scan<'a>(
                 break;
             }
         }
-        scan.description.note(&word, text);
+        let is_compared = scan.is_compared();
+        scan.description.note(&word, text, is_compared);
         scan.pass(&word, end);
     }
     if had_names {
