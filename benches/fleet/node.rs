@@ -144,7 +144,7 @@ impl Node {
             site: self.site(),
             host: Some("a.example"),
             conduct: &self.at_site,
-            network: client.network,
+            address: client.network.address().expect("a client has one network"),
             is_for_content: true,
         };
         let decision = self.conduct.weigh(sighting, decision, &visit, metrics).decision;

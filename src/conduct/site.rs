@@ -1,7 +1,7 @@
 //! The conduct at one site: its ladder and its breaker. A reload keeps them by the name of the
 //! site.
 
-use std::sync::Arc;
+use std::{net::IpAddr, sync::Arc};
 
 use jiff::Timestamp;
 use parking_lot::Mutex;
@@ -150,8 +150,8 @@ pub struct Sighting<'a, 'r> {
     pub host: Option<&'a str>,
     /// The ladder and the breaker of the site.
     pub conduct: &'a SiteConduct,
-    /// The network of the client.
-    pub network: Network,
+    /// The address of the client.
+    pub address: IpAddr,
     /// Whether the method asks for the content of a page. Other requests cost next to nothing.
     pub is_for_content: bool,
 }
@@ -164,7 +164,7 @@ impl Sighting<'_, '_> {
         now: impl FnOnce() -> Timestamp,
         (fleet, metrics): (Fleet<'_>, &Metrics),
     ) {
-        let Self { site, conduct, network, is_for_content, .. } = *self;
+        let Self { site, conduct, address, is_for_content, .. } = *self;
         if fleet.excuses() {
             // Without the violations that are excused, every crawler would seem to comply.
             return;
@@ -185,6 +185,7 @@ impl Sighting<'_, '_> {
                 // A crawler could make its share of violations as small as it likes by HEAD.
                 return;
             }
+            let network = Network::of_client(address, Some(name));
             let claim = (decision.standing.outcome, network);
             let mut ladder = ladder.lock();
             let step = ladder.note(rules, name, claim, is_violation, now());
@@ -208,7 +209,7 @@ impl Sighting<'_, '_> {
         now: impl FnOnce() -> Timestamp,
         (fleet, metrics): (Fleet<'_>, &Metrics),
     ) -> Option<Reason> {
-        let Self { site, conduct, network, .. } = *self;
+        let Self { site, conduct, address, .. } = *self;
         let (Some(switch), Some(rules)) = (&conduct.breaker, &site.enforcement.breaker) else {
             return None;
         };
@@ -222,7 +223,7 @@ impl Sighting<'_, '_> {
         let alarm = match protected {
             Some(name) => switch.breaker.spare(rules, edition, name.as_str(), now),
             None if is_refusal => {
-                let refusal = Refusal { network, name };
+                let refusal = Refusal { network: Network::of_client(address, name), name };
                 let counts = switch.breaker.heeds(rules, edition, refusal, now);
                 let collector = fleet.collector.filter(|_| counts);
                 collector.iter().for_each(|one| one.refuse(&site.name, refusal, now));

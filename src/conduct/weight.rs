@@ -15,6 +15,7 @@ use super::{
     label::label,
     ledger::Ledger,
     limiter::{Key, Limiter, TooSoon},
+    network::Network,
     redirects::{self, Hop, Redirects},
     site::{Sighting, SiteConduct},
 };
@@ -129,7 +130,7 @@ impl Conduct {
     /// Measures a request against the pace of its crawler.
     fn measure<'r>(
         &self,
-        Sighting { site, host, network, .. }: Sighting<'_, 'r>,
+        Sighting { site, host, address, .. }: Sighting<'_, 'r>,
         decision: &Decision<'r>,
         knowledge: &impl Knowledge,
         metrics: &Metrics,
@@ -142,6 +143,7 @@ impl Conduct {
         // A robots.txt is for one host (RFC 9309 §2.3), so each host has its own pace. The pace of
         // the ladder is for the whole site.
         let scope = host.filter(|_| pace.record.is_some()).unwrap_or(&site.name);
+        let network = Network::of_client(address, Some(name));
         let key = Key::new(scope, name, decision.standing.outcome, network);
         let now = knowledge.moment().steady;
         let free = self.redirects.redeem(&key, now);

@@ -357,7 +357,7 @@ impl Gate {
         let names = visit.claim.tokens().chain(visit.claim.programs());
         let noted = names.flat_map(|name| {
             let standing = visit.standing_as_reader(name)?;
-            let reader = visit.reader(standing.outcome);
+            let reader = visit.reader(name, standing.outcome);
             Some(self.conduct.ledger.note(site, name, reader, visit.now()))
         });
         noted.flatten().collect()

@@ -93,7 +93,7 @@ impl Gate {
         }
         let decision = &weighed.decision;
         let (action, reason) = (decision.action, decision.reason);
-        let (outcome, network) = (decision.standing.outcome, visit.network());
+        let (outcome, network) = (decision.standing.outcome, Network::of(visit.client.address));
         let site = visit.number;
         if let (Some(judgement), Action::Log | Action::Throttle | Action::Block) =
             (&decision.judgement, action)

@@ -43,10 +43,12 @@ impl Privacy {
         }
     }
 
-    /// A network as it appears in a record: hashed if addresses are.
+    /// A network as it appears in a record: hashed if addresses are, and never one address if the
+    /// policy wants networks.
     pub(super) fn network(&self, network: Network, now: Timestamp) -> Text {
         match (self.client_ip, network.address()) {
             (ClientIp::Hash, Some(address)) => self.hash(address, now).into(),
+            (ClientIp::Network, _) => network.widened().to_string().into(),
             _ => network.to_string().into(),
         }
     }
@@ -98,6 +100,9 @@ mod tests {
         {
             assert_eq!(shown(ClientIp::Network, address), network);
             assert_eq!(shown(ClientIp::Full, address), address);
+            let of_program = Network::Address(address.parse().expect("an address"));
+            let stored = Privacy::new(ClientIp::Network).network(of_program, Timestamp::UNIX_EPOCH);
+            assert_eq!(&*stored, network);
         }
     }
 

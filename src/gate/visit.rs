@@ -109,20 +109,15 @@ impl<'a> Visit<'a> {
         if let Some(known) = known.as_mut().filter(is_known) {
             return known.readings.clone();
         }
-        let readings = self.conduct.ledger.readings(self.site, name, self.reader(outcome));
+        let readings = self.conduct.ledger.readings(self.site, name, self.reader(name, outcome));
         let name = name.as_str().into();
         *known = Some(KnownReadings { name, outcome, readings: readings.clone() });
         readings
     }
 
-    /// The client as a reader of robots.txt.
-    pub(super) fn reader(&self, outcome: Outcome) -> Reader {
-        Reader { network: self.network(), outcome }
-    }
-
-    /// The network of the client.
-    pub(super) fn network(&self) -> Network {
-        Network::of(self.client.address)
+    /// The client as a reader of robots.txt under a name.
+    pub(super) fn reader(&self, name: Name<'_>, outcome: Outcome) -> Reader {
+        Reader { network: Network::of_client(self.client.address, Some(name)), outcome }
     }
 
     /// The standing with which a fetch of robots.txt counts for a name. `None` if the client only
@@ -144,7 +139,7 @@ impl<'a> Visit<'a> {
             site: self.site,
             host: host.filter(is_named),
             conduct: &self.served.conduct,
-            network: self.network(),
+            address: self.client.address,
             is_for_content: matches!(*self.request.method, Method::GET | Method::POST),
         }
     }
@@ -212,7 +207,8 @@ impl Knowledge for Visit<'_> {
     }
 
     fn rung(&self, name: Name<'_>, outcome: Outcome) -> Rung {
-        self.served.conduct.rung(name, outcome, self.network())
+        let network = Network::of_client(self.client.address, Some(name));
+        self.served.conduct.rung(name, outcome, network)
     }
 
     fn standing(&self, crawler: &Crawler) -> Standing {

@@ -26,7 +26,7 @@ use jiff::Timestamp;
 use parking_lot::{Mutex, RwLock};
 
 use crate::{
-    crawlers::{Name, Outcome},
+    crawlers::{Crawler, Name, Outcome},
     enforce::{KnownEditions, Site},
 };
 
@@ -81,6 +81,9 @@ pub struct Readings {
     heard_until: i64,
     /// Whether nodes tell each other of fetches under this name.
     is_told: bool,
+    /// Whether other clients under this name are the same crawler, unless evidence tells them apart. The
+    /// clients of a program are not, and a crawler is not its impostor.
+    is_shared: bool,
 }
 
 impl Default for Ledger {
@@ -213,7 +216,10 @@ impl Ledger {
         }
         let heard_until = self.heard_until.load(Ordering::Relaxed);
         let is_told = !matches!(name, Name::Declared(_));
-        Readings { outcome: reader.outcome, own, latest, forgotten, heard_until, is_told }
+        let is_program = name.known().is_some_and(Crawler::is_program);
+        let is_shared = !is_program && reader.outcome != Outcome::Contradicted;
+        let outcome = reader.outcome;
+        Readings { outcome, own, latest, forgotten, heard_until, is_told, is_shared }
     }
 
     /// Moves fetches that lie ahead of `now` to `now`: the clock was set back.
@@ -263,9 +269,10 @@ impl Readings {
     }
 
     /// The last fetch that counts for the client: its own last one. Without one, the latest under
-    /// its name.
+    /// its name, if that may be of the same crawler.
     pub fn last(&self) -> Option<Reading> {
-        let others = self.latest.iter().filter_map(|latest| latest.reading(self.outcome));
+        let others = self.latest.iter().filter(|_| self.is_shared);
+        let others = others.filter_map(|latest| latest.reading(self.outcome));
         self.own().or_else(|| others.max())
     }
 

@@ -314,6 +314,54 @@ fn an_unconfirmed_fetch_does_not_count_for_a_confirmed_crawler() {
 }
 
 #[test]
+fn a_program_knows_only_what_its_own_address_fetched_also_after_a_restart() {
+    let first = rulebook("/a", at(0.0), None);
+    let book = rulebook("/a, /b", at(1.0), Some(&first));
+    let grace = "pass robots.disallow.grace never";
+    for (token, of_a_neighbour, of_a_stranger) in [
+        ("GPTBot", "log robots.disallow current", "pass robots.disallow.grace current"),
+        ("python-requests", grace, grace),
+        ("Scrapy", grace, grace),
+    ] {
+        let name = book.catalogue().find(token).map(Name::Known);
+        let request = |ledger: &Ledger, address: [u8; 4]| {
+            let network = Network::of_client(address.into(), name);
+            let client = Client { network, ..client(ledger, &book, 1, at(3.0)) };
+            client.request(&book, token, "/b")
+        };
+        let ledger = Ledger::default();
+        let network = Network::of_client([192, 0, 2, 7].into(), name);
+        let reader = Client { network, ..client(&ledger, &book, 1, at(2.0)) };
+        let rows = reader.fetch(&book, token).into_iter().map(|row| {
+            // The database keeps the text.
+            let network = Network::parse(&row.network.to_string());
+            Fetches { network, ..row }
+        });
+        for ledger in [&Ledger::of(rows), &ledger] {
+            assert_eq!(request(ledger, [192, 0, 2, 7]), "log robots.disallow current", "{token}");
+            assert_eq!(request(ledger, [192, 0, 2, 8]), of_a_neighbour, "{token}");
+            assert_eq!(request(ledger, [198, 51, 100, 7]), of_a_stranger, "{token}");
+        }
+    }
+}
+
+#[test]
+fn what_the_crawler_read_its_impostor_did_not_read() {
+    let book = rulebook("/a", at(0.0), None);
+    let ledger = Ledger::default();
+    client(&ledger, &book, 1, at(1.0)).fetch(&book, "Googlebot");
+    for (number, outcome, state) in [
+        (1, Outcome::Contradicted, "current"),
+        (2, Outcome::Contradicted, "never"),
+        (2, Outcome::Unknown, "current"),
+    ] {
+        let client = Client { outcome, ..client(&ledger, &book, number, at(2.0)) };
+        let expected = format!("log robots.disallow {state}");
+        assert_eq!(client.request(&book, "Googlebot", "/a"), expected, "{number} {outcome:?}");
+    }
+}
+
+#[test]
 fn fetches_survive_a_restart() {
     let first = rulebook("/a", at(0.0), None);
     let book = rulebook("/a, /b", at(9.0), Some(&first));

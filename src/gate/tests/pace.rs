@@ -101,6 +101,21 @@ fn a_stranger_under_its_name_does_not_make_an_honest_crawler_pay() {
 }
 
 #[test]
+fn neighbours_with_the_same_program_share_no_pace() {
+    for (user_agent, of_the_neighbour) in [("python-requests/2.32", 200), ("CCBot/2.0", 429)] {
+        let world = World::of(&site(
+            "mode: ladder, ladder: { min_violations: 2, throttle: 1/1h }, breaker: \"off\"",
+        ));
+        let from = |address: &str, target: &str| world.status_from(address, target, user_agent);
+        // Two violations lead to the rung with a pace.
+        assert_eq!([(); 2].map(|()| from("192.0.2.7", "/private/x")), [200; 2], "{user_agent}");
+        let statuses = [(); 4].map(|()| from("192.0.2.7", "/page"));
+        assert_eq!(statuses, [200, 200, 200, 429], "{user_agent}");
+        assert_eq!(from("192.0.2.8", "/page"), of_the_neighbour, "{user_agent}");
+    }
+}
+
+#[test]
 fn a_fast_violation_is_recorded_with_the_rule_it_broke() {
     let world = World::of(&site("mode: throttle"));
     let responses: Vec<_> = (0..12).map(|_| world.get("/private/x", BINGBOT)).collect();
