@@ -22,7 +22,7 @@ use crate::{
         bundle::{self, file_name, gather, pack},
         terms::{Names, Refusal},
     },
-    violations::{Error, Store, Violation},
+    violations::{Claimant, Error, Store, Violation},
 };
 
 /// What a request for a bundle leads to.
@@ -112,6 +112,7 @@ fn outcome(
     let wanted = bundle::Wanted {
         product_token: &product_token,
         site: site.as_deref(),
+        claimant: Claimant::Crawler,
         since: span.from,
         until: span.until,
         made: now,

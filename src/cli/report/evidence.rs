@@ -19,6 +19,7 @@ use crate::{
         output::{Format, json, remark},
     },
     report::bundle::{MAX_RECORDS, MOST_EDITIONS, Wanted, digest, file_name, gather, pack},
+    violations::Claimant,
 };
 
 /// Only the owner reads the file: it has the addresses of clients.
@@ -32,6 +33,8 @@ pub(super) struct Options<'a> {
     pub(super) since: &'a str,
     pub(super) until: Option<&'a str>,
     pub(super) site: Option<&'a str>,
+    /// Whether it is about the crawler or about its impostors.
+    pub(super) claimant: Claimant,
     /// The file to write; `-` is standard output.
     pub(super) output: Option<&'a Path>,
     pub(super) force: bool,
@@ -46,6 +49,9 @@ struct BundleRow<'a> {
     bytes: usize,
     sha256: &'a str,
     product_token: &'a str,
+    /// Of a bundle about impostors.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    standing: Option<&'static str>,
     violations: usize,
     files: usize,
 }
@@ -59,13 +65,21 @@ pub(super) fn write(options: &Options<'_>, out: &mut dyn Write) -> Result<Exit, 
     let product_token = lookup::crawler(&policy, &store, options.product_token)?;
     let site = options.site.map(|host| lookup::site(&policy, &store, host)).transpose()?;
     let output = output(options, &product_token)?;
-    let wanted =
-        Wanted { product_token: &product_token, site: site.as_deref(), since, until, made: now };
+    let wanted = Wanted {
+        product_token: &product_token,
+        site: site.as_deref(),
+        claimant: options.claimant,
+        since,
+        until,
+        made: now,
+    };
+
     let Some(bundle) = gather(&store, &policy, &wanted)? else {
         let place = site.map(|site| format!(" on {site}")).unwrap_or_default();
         return Err(Error::Refused(format!(
-            "no violations of {product_token}{place} from {since:.0} to {until:.0}, so there is \
-             nothing to prove (name an earlier --since)"
+            "no violations {} {product_token}{place} from {since:.0} to {until:.0}, so there is \
+             nothing to prove (name an earlier --since)",
+            of(options.claimant.standing())
         )));
     };
     if bundle.are_editions_cut {
@@ -84,6 +98,7 @@ pub(super) fn write(options: &Options<'_>, out: &mut dyn Write) -> Result<Exit, 
         bytes: bytes.len(),
         sha256: &digest(&bytes),
         product_token: &product_token,
+        standing: options.claimant.standing(),
         violations: bundle.violations,
         files: bundle.files.len(),
     };
@@ -96,13 +111,19 @@ pub(super) fn write(options: &Options<'_>, out: &mut dyn Write) -> Result<Exit, 
     Ok(Exit::Fine)
 }
 
+/// The words between violations and the crawler's name.
+const fn of(standing: Option<&str>) -> &'static str {
+    if standing.is_some() { "by impostors of" } else { "of" }
+}
+
 fn report(row: &BundleRow<'_>, format: Format, out: &mut dyn Write) -> Result<(), Error> {
     if format == Format::Json {
         return json(out, row);
     }
-    let BundleRow { file, violations, product_token, sha256, .. } = row;
+    let BundleRow { file, violations, product_token, standing, sha256, .. } = row;
+    let of = of(*standing);
     let noun = if *violations == 1 { "violation" } else { "violations" };
-    writeln!(out, "{file}: {violations} {noun} of {product_token}")?;
+    writeln!(out, "{file}: {violations} {noun} {of} {product_token}")?;
     writeln!(out, "SHA-256 {sha256}")?;
     writeln!(
         out,

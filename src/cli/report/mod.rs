@@ -6,10 +6,13 @@ use std::{io::Write, path::PathBuf};
 use clap_complete::ArgValueCompleter;
 
 pub(super) use self::{evidence::save, format::Format, review::screen};
-use crate::console::{
-    completions,
-    config::ConfigFile,
-    exit::{Error, Exit},
+use crate::{
+    console::{
+        completions,
+        config::ConfigFile,
+        exit::{Error, Exit},
+    },
+    violations::Claimant,
 };
 
 mod evidence; // the bundle of one crawler
@@ -31,6 +34,7 @@ mod verify; // a bundle that is verified
 ///   beadle report --since 30d
 ///   beadle report --format html --output week.html
 ///   beadle report --evidence GPTBot --since 7d --output gptbot.zip
+///   beadle report --evidence Googlebot --impostors only
 ///   beadle report --verify gptbot.zip
 ///
 /// Exits with 1 if --verify finds a change or a difference, and with 2 if there is no database, the
@@ -55,6 +59,9 @@ pub(super) struct Args {
     /// Only this site, named by one of its hosts.
     #[arg(long, value_name = "HOST", add = ArgValueCompleter::new(completions::sites))]
     site: Option<String>,
+    /// Make the evidence of the crawler's requests, or only of those by its impostors (default: without).
+    #[arg(long, value_parser = Claimant::WORDS, value_name = "WHICH", requires = "evidence")]
+    impostors: Option<String>,
     /// The file to write; '-' is standard output (default: evidence-TOKEN.zip, and standard output for a
     /// review).
     #[arg(long, short, value_name = "FILE")]
@@ -76,6 +83,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
                 since: &args.since,
                 until: args.until.as_deref(),
                 site: args.site.as_deref(),
+                claimant: args.impostors.as_deref().and_then(Claimant::of_word).unwrap_or_default(),
                 output: args.output.as_deref(),
                 force: args.force,
                 format: args.format.of_lines()?,

@@ -11,7 +11,7 @@ use crate::{
     crawlers::Name,
     enforce::{Chronicle, HostPeriod, is_bound_by_star},
     policy::{self, Policy},
-    violations::{Edition, Error, Filter, Question, Store, Violation},
+    violations::{Claimant, Edition, Error, Filter, Question, Store, Violation},
 };
 
 use super::{
@@ -30,6 +30,8 @@ pub struct Wanted<'a> {
     pub product_token: &'a str,
     /// The only site, as records have it.
     pub site: Option<&'a str>,
+    /// Whether it is about the crawler or about its impostors.
+    pub claimant: Claimant,
     /// The start of the span.
     pub since: Timestamp,
     /// The end of the span.
@@ -67,10 +69,11 @@ pub fn gather(
     policy: &Policy,
     wanted: &Wanted<'_>,
 ) -> Result<Option<Bundle>, Error> {
-    let Wanted { product_token, site, since, until, made } = *wanted;
+    let Wanted { product_token, site, claimant, since, until, made } = *wanted;
     let filter = Filter {
         product_token: Some(product_token.to_owned()),
         site: site.map(str::to_owned),
+        claimant: Some(claimant),
         since: Some(since),
         until: Some(until),
         limit: Some(MAX_RECORDS + 1),
@@ -173,6 +176,7 @@ fn counts(store: &Store, filter: &Filter) -> Result<Option<Counts>, Error> {
         until: filter.until.unwrap_or(Timestamp::MAX),
         site: filter.site.clone(),
         product_token: filter.product_token.clone(),
+        claimant: filter.claimant,
         ..Question::default()
     };
     let counted = store.counted(&question)?;

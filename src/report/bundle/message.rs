@@ -5,7 +5,11 @@
 
 use std::fmt::Write;
 
-use crate::{crawlers::Crawler, escape::shown, violations::ReadState};
+use crate::{
+    crawlers::Crawler,
+    escape::shown,
+    violations::{Claimant, ReadState},
+};
 
 use super::summary::{Facts, several};
 
@@ -83,7 +87,8 @@ fn ours(out: &mut String, facts: &Facts<'_>, impostors: u64) -> std::fmt::Result
     if impostors > 0 {
         writeln!(out, "- {impostors} of them are not yours, by the evidence that you publish.")?;
     }
-    let (current, older) = (facts.read(ReadState::Current), facts.read(ReadState::Older));
+    let [current, older] =
+        [ReadState::Current, ReadState::Older].map(|state| facts.read(Claimant::Crawler, state));
     if current > 0 {
         writeln!(
             out,

@@ -95,7 +95,7 @@ pub(super) fn networks<'a>(records: impl Iterator<Item = &'a Violation>) -> Vec<
 }
 
 /// The usual network of one customer: /24 or /48. A recorded network or hash stays as it is.
-fn network(client: &str) -> String {
+pub(super) fn network(client: &str) -> String {
     match client.parse::<IpAddr>().map(|address| address.to_canonical()) {
         Ok(IpAddr::V4(address)) => {
             let [a, b, c, _] = address.octets();

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crate::{
     crawlers::Crawler,
     escape::shown,
-    violations::{ReadState, Robots, Violation, rule_line},
+    violations::{Claimant, ReadState, Robots, Violation, rule_line},
 };
 
 use super::{
@@ -32,9 +32,12 @@ pub(super) struct Facts<'a> {
 }
 
 impl Facts<'_> {
-    /// The records whose crawler had last fetched an edition in this state.
-    pub(super) fn read(&self, state: ReadState) -> usize {
-        self.records.iter().filter(|one| one.robots_read.state == state).count()
+    /// The records of the crawler, or of its impostors, whose client had last fetched an edition in this
+    /// state.
+    pub(super) fn read(&self, claimant: Claimant, state: ReadState) -> usize {
+        let is_of = |one: &&Violation| Claimant::of(&one.standing) == claimant;
+        let records = self.records.iter().filter(is_of);
+        records.filter(|one| one.robots_read.state == state).count()
     }
 
     /// The records in this standing.
@@ -118,14 +121,17 @@ pub(super) fn text(facts: &Facts<'_>) -> String {
 fn write(out: &mut String, facts: &Facts<'_>) -> std::fmt::Result {
     let manifest = facts.manifest;
     let token = &manifest.product_token;
-    let title = format!("Requests by {token} that robots.txt disallows");
+    let are_all_impostors = facts.of_standing("contradicted") == facts.records.len() as u64;
+    let by = if are_all_impostors { "under the name" } else { "by" };
+    let title = format!("Requests {by} {token} that robots.txt disallows");
     writeln!(out, "{title}\n{}\n", "=".repeat(title.chars().count()))?;
     writeln!(out, "Made by {} on {}.\n", manifest.tool, time::plain(manifest.made.0))?;
     let operator = manifest.operator.as_ref().map(|name| format!(", operated by {}", shown(name)));
     let page = facts.crawler.and_then(Crawler::documentation);
     let page = page.map(|url| format!(" ({})", shown(url)));
     let (operator, page) = (operator.unwrap_or_default(), page.unwrap_or_default());
-    writeln!(out, "Who       {token}{operator}{page}")?;
+    let who = if are_all_impostors { "impostors of " } else { "" };
+    writeln!(out, "Who       {who}{token}{operator}{page}")?;
     writeln!(out, "Where     {}", facts.sites.join(", "))?;
     let (since, until) = (time::plain(manifest.since.0), time::plain(manifest.until.0));
     writeln!(out, "When      {since} to {until}")?;
@@ -172,16 +178,22 @@ fn how_many(out: &mut String, manifest: &Manifest) -> std::fmt::Result {
 
 fn known(out: &mut String, facts: &Facts<'_>) -> std::fmt::Result {
     writeln!(out, "\nDid it know the rules?\n----------------------")?;
-    for (state, words) in [
-        (
-            ReadState::Current,
-            "the robots.txt that disallows the request had been fetched under this name",
-        ),
-        (ReadState::Older, "an earlier robots.txt had been fetched under this name"),
-        (ReadState::Never, "no fetch of robots.txt under this name is known"),
-    ] {
-        let count = facts.read(state);
-        if count > 0 {
+    // Another client's fetch says nothing about an impostor, or about a program that many people run.
+    let is_program = facts.crawler.is_some_and(Crawler::is_program);
+    let of_crawler = if is_program { "by the client itself" } else { "under this name" };
+    let states = [ReadState::Current, ReadState::Older, ReadState::Never];
+    for (claimant, by) in
+        [(Claimant::Crawler, of_crawler), (Claimant::Impostor, "by the impostor itself")]
+    {
+        for (state, count) in states.map(|state| (state, facts.read(claimant, state))) {
+            let words = match state {
+                _ if count == 0 => continue,
+                ReadState::Current => {
+                    format!("the robots.txt that disallows the request had been fetched {by}")
+                }
+                ReadState::Older => format!("an earlier robots.txt had been fetched {by}"),
+                ReadState::Never => format!("no fetch of robots.txt {by} is known"),
+            };
             writeln!(out, "{count:>8}  {words}")?;
         }
     }

@@ -258,6 +258,18 @@ fn the_bundle_does_not_claim_what_it_cannot_show() {
         "differs robots_read.state current > older"
     );
 
+    // Another client's fetch says nothing about an impostor.
+    let impostor = || Violation {
+        standing: Text::word("contradicted"),
+        robots_read: read(NEW, fetched),
+        ..record()
+    };
+    assert_eq!(said(impostor(), |one| one.fetches = vec![fetch(NEW, 0, fetched)]), "");
+    let foreign = || Fetch { network: Text::word("198.51.100.0/24"), ..fetch(NEW, 0, fetched) };
+    let not_its_own = "not-recomputed that the impostor itself had fetched robots.txt rests on the record: \
+                       fetches.json has no such fetch of its network  >";
+    assert_eq!(said(impostor(), |one| one.fetches = vec![foreign()]), not_its_own);
+
     let long = format!("/both/{}", "a".repeat(5_000));
     let cut = "not-recomputed a part of the path or query was not recorded  >";
     for path in [Text::path(long.as_bytes()), Text::word("/both/?token=[redacted]")] {
@@ -374,11 +386,12 @@ fn violations_without_a_record_stand_in_the_summary_as_a_number() {
 
 #[test]
 fn the_message_blames_nobody_for_what_impostors_do() {
-    let text = |records: Vec<Violation>| {
+    let file = |wanted: &str, records: Vec<Violation>| {
         let files = made(record(), |one| one.records = records);
-        let found = files.into_iter().find(|(name, _)| name == "message.txt");
+        let found = files.into_iter().find(|(name, _)| name == wanted);
         String::from_utf8(found.expect("it is there").1).expect("it is text")
     };
+    let text = |records: Vec<Violation>| file("message.txt", records);
     let impostor = || Violation { standing: Text::word("contradicted"), ..record() };
     let own = text(vec![record(), record(), impostor()]);
     for part in [
@@ -393,6 +406,14 @@ fn the_message_blames_nobody_for_what_impostors_do() {
     let foreign = text(vec![impostor()]);
     assert!(foreign.contains("Subject: Somebody uses the name GPTBot on a.example"), "{foreign}");
     assert!(!foreign.contains("why"), "{foreign}");
+    let summary = file("summary.txt", vec![impostor()]);
+    for part in [
+        "Requests under the name GPTBot that robots.txt disallows",
+        "Who       impostors of GPTBot, operated by OpenAI",
+        "no fetch of robots.txt by the impostor itself is known",
+    ] {
+        assert!(summary.contains(part), "{part}:\n{summary}");
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::{
     process::{Command, Stdio},
 };
 
+use beadle::violations::{Text, Violation};
 use serde_json::{Value, json};
 
 use crate::support::{
@@ -269,4 +270,33 @@ fn l127_hostile_fields_stay_on_one_line_and_are_escaped() {
     let last = records.last().expect("a record");
     assert!(last["path"].as_str().is_some_and(|path| path.contains("…(+") && path.len() < 2_200));
     assert!(last["user_agent"].as_str().is_some_and(|ua| ua.contains("…(+") && ua.len() < 1_100));
+}
+
+#[test]
+fn the_evidence_of_a_crawler_is_without_its_impostors() {
+    let own = |number| Violation {
+        product_token: Text::word("Googlebot"),
+        product_tokens: Text::list(["Googlebot"]),
+        ..made::violation(number)
+    };
+    let records = [made::kinds(), vec![own(20), own(21)]].concat();
+    let made = made::Made::new(made::Kept::Database, made::SITES, records);
+    let report = |args: &[&str]| {
+        let output = Command::new(PROGRAM)
+            .current_dir(made.folder())
+            .args(["report", "--evidence", "Googlebot", "--since", "2026-11-20", "--force"])
+            .args(["--format", "json", "--output", "googlebot.zip"])
+            .args(args)
+            .output()
+            .expect("the program can be started");
+        let row = json_lines(&output).pop().expect("a row");
+        (row["violations"].clone(), row["standing"].clone())
+    };
+    for (args, violations, standing) in [
+        (&[][..], 2, Value::Null),
+        (&["--impostors", "without"], 2, Value::Null),
+        (&["--impostors", "only"], 1, json!("contradicted")),
+    ] {
+        assert_eq!(report(args), (json!(violations), standing), "{args:?}");
+    }
 }

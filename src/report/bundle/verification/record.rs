@@ -1,6 +1,6 @@
 //! One record, judged again.
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 
 use super::{
     bench::Bench,
@@ -12,10 +12,12 @@ use crate::{
         file::RECORDS,
         history::Row,
         manifest::Settings,
+        readings,
+        standing::network,
         time::{Time, start},
     },
     robots::{Access, Form, Matcher, Scope, Target, Verdict},
-    violations::{REDACTED, ReadState, Text, Violation},
+    violations::{Claimant, REDACTED, ReadState, RobotsRead, Text, Violation},
 };
 
 /// How long a replaced edition may still judge requests: a change takes a moment to come into force.
@@ -127,6 +129,18 @@ fn check_reading(
     };
     if read.state != state {
         found.push(differs("robots_read.state", read.state.as_str(), state.as_str()));
+    }
+    // Earlier versions took any client's fetch under the name for the impostor's.
+    let network = network(&record.client_ip);
+    let is_own = |row: &readings::Row| row.network == network && is_of(row, read);
+    if Claimant::of(&record.standing) == Claimant::Impostor
+        && read.edition.is_some()
+        && !bench.fetches(&record.site).any(is_own)
+    {
+        found.push(not_recomputed(
+            "that the impostor itself had fetched robots.txt rests on the record: fetches.json has no \
+             such fetch of its network",
+        ));
     }
 }
 
@@ -299,7 +313,7 @@ impl Case<'_> {
                 }
             }
         }
-        if !self.is_noted(read, at) {
+        if !bench.fetches(&record.site).any(|row| is_of(row, &record.robots_read)) {
             let what = format!(
                 "that the crawler had fetched edition {read} rests on the record: fetches.json has \
                  no such fetch"
@@ -326,11 +340,10 @@ impl Case<'_> {
         let group = self.bench.group(matcher, self.settings);
         group.is_none_or(|group| is_allowed(matcher, group))
     }
+}
 
-    /// Whether the fetches have this one.
-    fn is_noted(&self, edition: &Text, at: Timestamp) -> bool {
-        self.bench
-            .fetches(&self.record.site)
-            .any(|row| row.edition == edition.as_str() && row.first.0 <= at && at <= row.last.0)
-    }
+/// Whether a row of fetches has the one that a record names.
+fn is_of(row: &readings::Row, read: &RobotsRead) -> bool {
+    read.edition.as_deref() == Some(&*row.edition)
+        && read.at.is_some_and(|at| row.first.0 <= at && at <= row.last.0)
 }
