@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use crate::{
     diagnostic::Diagnostic,
     enforce::Moment,
-    gate::{self, Refusal, Request},
+    gate::{self, Past, Refusal, Request},
     violations::{Claimant, Error, Violation},
 };
 
@@ -180,10 +180,11 @@ impl Judge {
         let (tally, status) = (&mut self.tally, row.status);
         let mut outcome = Verdict::NotJudged;
         let mut written = Ok(());
-        let mut is_person = false;
+        let (mut is_person, mut claimant) = (false, Claimant::default());
         let judged = self.rules.gate.replay(&request, moment, status, |past| {
             outcome = Verdict::of(&past);
             is_person = past.is_person();
+            claimant = claimant_of(&past);
             tally.add(&past, outcome, request.target, now);
             if let Some(record) = record
                 && let Some(counted) = &past.counted
@@ -205,7 +206,8 @@ impl Judge {
                 if after != outcome {
                     let key = past.counted.as_ref().map(|counted| &counted.key);
                     let (site, name) = key.map_or(("", ""), |key| (key.site, key.product_token));
-                    let claimant = Claimant::of(key.map_or("", |key| key.standing));
+                    // Only one of the policies may have the evidence.
+                    let claimant = claimant.max(claimant_of(&past));
                     let client = Client { name, claimant };
                     changes.add(site, client, (outcome, after), request.target);
                 }
@@ -216,6 +218,12 @@ impl Judge {
         }
         Ok(())
     }
+}
+
+/// Who a request counts for.
+fn claimant_of(past: &Past<'_>) -> Claimant {
+    let counted = past.counted.as_ref();
+    Claimant::of(counted.map_or("", |counted| counted.key.standing))
 }
 
 const fn code(refusal: Refusal) -> &'static str {

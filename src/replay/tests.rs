@@ -340,6 +340,42 @@ fn of_list_bot(json: &str) -> (Vec<Value>, Vec<Value>) {
     })
 }
 
+#[test]
+fn an_impostor_is_one_if_either_policy_has_the_evidence() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join(LIST.0), LIST.1).expect("a copy");
+    let evidence = format!("evidence: {{ folder: {} }}\n", folder.path().display());
+    let basis = |has_evidence: bool, mode: &str| {
+        let crawler = "crawlers: [{ product_token: ListBot, ip_ranges: ['http://lists.example/list.json'] }]\n";
+        let evidence = if has_evidence { &*evidence } else { "" };
+        let text = format!("{crawler}{evidence}{}", POLICY.replace("mode: log", mode));
+        Basis::of(policy(&text), None)
+    };
+    let start: Timestamp = "2026-11-01T00:00:00Z".parse().expect("a time");
+    let sample = |(second, first): (i64, u8)| Sample {
+        time: start + SignedDuration::from_secs(second),
+        client: [first, 249, 64, 1],
+        host: "www.example.com",
+        path: "/private/x",
+        user_agent: "ListBot/1.0 (+https://lists.example/bot)",
+        status: 200,
+    };
+    let file = folder.path().join("access.log");
+    let samples: Vec<_> = [(0, 66), (1, 9), (2, 66), (3, 9), (4, 9)].map(sample).into();
+    fs::write(&file, log(&samples)).expect("a log");
+    for (before, after) in [(true, true), (true, false), (false, true)] {
+        let against = Some(basis(after, "mode: block"));
+        let first = basis(before, "mode: log");
+        let (_, tally, changes) = replayed(first, against, &[&file], Some(FORMAT), 1);
+        let (own, impostors) = of_list_bot(&json_lines(&tally, changes.as_ref()));
+        let requests = [own, impostors].map(|rows| {
+            let changes = rows.into_iter().filter(|row| row["kind"] == "change");
+            changes.map(|row| row["requests"].as_u64().expect("a number")).collect::<Vec<_>>()
+        });
+        assert_eq!(requests, [vec![2], vec![3]], "evidence before {before}, after {after}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 

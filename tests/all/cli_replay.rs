@@ -209,6 +209,28 @@ fn violations_are_printed_as_records() {
 }
 
 #[test]
+fn violations_as_text_mark_impostors() {
+    let crawlers =
+        "crawlers: [{ product_token: ListBot, ip_ranges: ['http://lists.example/list.json'] }]";
+    let bench = Bench::new(&format!("{crawlers}\nevidence: {{ folder: . }}\n{POLICY}"));
+    // The copy of the list, as 'evidence' keeps it.
+    bench.write("ranges-bb5256bd9648dc08", "# http://lists.example/list.json\n\n66.249.64.0/19\n");
+    let requests = [
+        line(1, "66.249.64.1", "/private/a", "ListBot/1.0"),
+        line(2, "9.9.9.9", "/private/b", "ListBot/1.0"),
+    ];
+    bench.write("access.log", requests.concat());
+    let text = bench.replay(&["--violations", "access.log"]);
+    let text = String::from_utf8_lossy(&text.stdout);
+    let [own, impostor] = text.lines().collect::<Vec<_>>()[..] else { panic!("{text}") };
+    assert!(own.contains("  ListBot ") && own.ends_with("/private/a"), "{text}");
+    assert!(
+        impostor.contains("  claims to be ListBot ") && impostor.ends_with("/private/b"),
+        "{text}"
+    );
+}
+
+#[test]
 fn another_policy_shows_what_it_would_change() {
     let bench = Bench::new(POLICY);
     bench.write("access.log", log());

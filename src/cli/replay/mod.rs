@@ -21,7 +21,7 @@ use crate::{
     policy::Policy,
     replay::{Basis, Changes, Judge, Logs, Source, Stop, Tally, document, json_lines},
     report::{html, markdown, text},
-    violations::{Edition, Violation, jsonl},
+    violations::{Claimant, Edition, Violation, jsonl},
 };
 
 mod progress; // the line that tells how far it is
@@ -181,16 +181,17 @@ fn records(
     Ok(judged)
 }
 
-/// One line: time, crawler, action, rule, path.
+/// One line: time, crawler or whom an impostor claims to be, action, rule, path.
 fn push_text(line: &mut Vec<u8>, one: &Violation) {
     let rule = match (&*one.robots.directive, &*one.robots.pattern) {
         ("", _) => one.reason.to_string(),
         (directive, pattern) => crate::violations::rule_line(directive, pattern)
             .unwrap_or_else(|| format!("{directive}: {pattern}")),
     };
+    let crawler = Claimant::of(&one.standing).name(&one.product_token);
     let text = format!(
         "{:.3}  {:<20}  {:<8}  {:<30}  {}{}\n",
-        one.time, one.product_token, one.action, rule, one.host, one.path
+        one.time, crawler, one.action, rule, one.host, one.path
     );
     line.extend(text.bytes());
 }
