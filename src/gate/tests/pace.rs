@@ -102,7 +102,7 @@ fn a_stranger_under_its_name_does_not_make_an_honest_crawler_pay() {
 
 #[test]
 fn neighbours_with_the_same_program_share_no_pace() {
-    for (user_agent, of_the_neighbour) in [("python-requests/2.32", 200), ("CCBot/2.0", 429)] {
+    for (user_agent, of_the_neighbour) in [("python-requests/2.32", 200), ("GPTBot/1.2", 429)] {
         let world = World::of(&site(
             "mode: ladder, ladder: { min_violations: 2, throttle: 1/1h }, breaker: \"off\"",
         ));
