@@ -4,7 +4,7 @@ use crate::robots::{Steps, Target};
 
 use super::answer::{Answer, Obstacle};
 
-/// The most questions of a plan.
+/// The most requests to an origin: those of a plan, and its first one again where the origin wants HTTPS.
 pub const MOST_REQUESTS: usize = 40;
 
 /// The questions about one page, in their order.
@@ -65,7 +65,7 @@ impl Plan {
             ask(About::Depth(2), format!("{folder}/%25{octet:02x}{rest}"));
             ask(About::Depth(3), format!("{folder}/%2525{octet:02x}{rest}"));
         }
-        questions.truncate(MOST_REQUESTS);
+        questions.truncate(MOST_REQUESTS - 1);
         Some(Self { folder: format!("{folder}/"), questions })
     }
 

@@ -1,5 +1,5 @@
-//! The memory of earlier runs in the database: editions, hosts, fetches, quarantined files, and
-//! jumps of the clock.
+//! The memory of earlier runs in the database: editions, hosts, fetches, quarantined files, jumps of
+//! the clock, and what origins answered about forms of paths.
 
 use std::{collections::HashMap, path::Path, sync::Arc, time::Duration};
 
@@ -8,9 +8,12 @@ use jiff::Timestamp;
 use crate::{
     conduct::{Fetches, Ledger, Network},
     crawlers::Outcome,
-    enforce::{self, Chronicle, EditionId, History, HostPeriod, Moment, Period, Rulebook},
+    enforce::{
+        self, Chronicle, EditionId, History, HostPeriod, Moment, Period, Probe, Probed, Rulebook,
+    },
     policy::{self, ClientIp, Policy, Source},
-    robots::{self, OriginFile, closes_everything},
+    probe::Found,
+    robots::{self, OriginFile, Steps, closes_everything},
     violations::{
         self, ClockLeap, Fetch, Obstacle, Quarantined, Sink, SiteHosts, Store, Text, Unread,
     },
@@ -41,6 +44,8 @@ pub struct Memory {
     pub fetches: Vec<Fetch>,
     /// The files of origins in quarantine.
     pub quarantine: Vec<Quarantined>,
+    /// What the origins answered about forms of paths. A server asks anew at its start.
+    pub probed: Vec<violations::Probed>,
 }
 
 impl Memory {
@@ -81,14 +86,37 @@ impl Memory {
             leaps,
             fetches: store.fetches()?,
             quarantine: store.quarantine()?,
+            probed: store.probed()?,
         })
     }
 
-    /// The policy as a server would publish it at `now`, without any fetch from an origin.
+    /// The policy as a server would publish it at `now`, without any fetch from an origin. What the
+    /// origins answered about forms of paths is known by the last server.
     pub fn rulebook(&self, policy: &Policy, now: Timestamp) -> Rulebook {
         let (moment, chronicle) = (self.clock(now).moment_at(now), self.chronicle(now));
-        let mut history = History { moment, chronicle, ..History::after(None, now) };
+        let probed = policy.sites.iter().filter_map(|site| self.probed(site)).collect();
+        let mut history = History { moment, chronicle, probed, ..History::after(None, now) };
         Rulebook::compile_with(policy, &mut history)
+    }
+
+    /// What the origins of a site answered last, if the policy still asks them so.
+    fn probed(&self, site: &policy::Site) -> Option<(String, Arc<Probed>)> {
+        let probe = Probe::wanted(&site.backend)?;
+        let asked = question(&probe);
+        let mut rows = self.probed.iter();
+        let row =
+            rows.find(|row| row.site.as_str() == site.name() && row.question == asked)?.clone();
+        let found = match row.why {
+            Some(why) => Err(why.to_string()),
+            None => Ok(Found {
+                folder: probe.path.rsplit_once('/').map(|(folder, _)| format!("{folder}/"))?,
+                taken: Steps::of_names(&row.taken),
+                not_taken: Steps::of_names(&row.not_taken),
+                case_insensitive: row.case_insensitive,
+                decode_depth: row.decode_depth,
+            }),
+        };
+        Some((site.name().to_owned(), Arc::new(Probed { probe, at: row.at, found })))
     }
 
     /// The clock at `now`, with its jumps before.
@@ -190,7 +218,8 @@ pub(super) fn recall(
     Ok(all)
 }
 
-/// Stores the editions in force and the hosts of their sites. What is stored is not written again.
+/// Stores the editions in force, the hosts of their sites, and what their origins answered about forms of
+/// paths. Editions and hosts that are stored are not written again.
 pub(super) fn store(sink: &Sink, rulebook: &Rulebook, now: Timestamp) {
     let known = rulebook.sites().iter().filter(|site| !site.edition().is_provisional());
     known.for_each(|site| sink.published(row(site)));
@@ -198,6 +227,31 @@ pub(super) fn store(sink: &Sink, rulebook: &Rulebook, now: Timestamp) {
         let hosts = rulebook.chronicle().hosts(&site.name);
         let hosts = hosts.map(|(host, since)| (host.into(), since)).collect();
         sink.served(SiteHosts { site: site.name.as_str().into(), hosts, at: now });
+        site.probed.iter().for_each(|probed| sink.probed(answer(&site.name, probed)));
+    }
+}
+
+/// What was asked, as a text that changes with the page and the origins.
+fn question(probe: &Probe) -> Text {
+    let origins: Vec<_> = probe.origins.iter().map(ToString::to_string).collect();
+    Text::path(format!("{}{} at {}", probe.host, probe.path, origins.join(" ")).as_bytes())
+}
+
+fn answer(site: &str, probed: &Probed) -> violations::Probed {
+    let found = probed.found.as_ref();
+    let names = |steps: fn(&Found) -> Steps| {
+        let found = found.ok();
+        found.map(|found| Text::path(steps(found).names().as_bytes())).unwrap_or_default()
+    };
+    violations::Probed {
+        site: site.into(),
+        question: question(&probed.probe),
+        at: probed.at,
+        why: found.err().map(|why| Text::path(why.as_bytes())),
+        taken: names(|found| found.taken),
+        not_taken: names(|found| found.not_taken),
+        case_insensitive: found.is_ok_and(|found| found.case_insensitive),
+        decode_depth: found.map_or(1, |found| found.decode_depth),
     }
 }
 

@@ -109,6 +109,27 @@ pub struct ClockLeap {
     pub by: Duration,
 }
 
+/// What the origins of a site answered last when they were asked for forms of a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Probed {
+    /// The site, by the name that the policy gives it.
+    pub site: Text,
+    /// The page and the origins, as a text that changes with any of them.
+    pub question: Text,
+    /// When they were asked, kept to the millisecond.
+    pub at: Timestamp,
+    /// Why nothing is known, if so.
+    pub why: Option<Text>,
+    /// The names of the steps that they take.
+    pub taken: Text,
+    /// The names of the steps that they don't take below the page's folder.
+    pub not_taken: Text,
+    /// Whether they ignore case.
+    pub case_insensitive: bool,
+    /// How often they decode a path.
+    pub decode_depth: u8,
+}
+
 /// One crawler's fetches of one site's robots.txt from one network. The database keeps the latest
 /// state of each, so that [`RobotsRead`](super::RobotsRead) survives a restart.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,7 +9,8 @@
 
 pub use self::{
     edition::{
-        ClockLeap, Edition, EditionPeriod, Fetch, HostPeriod, Quarantined, SiteHosts, Unread,
+        ClockLeap, Edition, EditionPeriod, Fetch, HostPeriod, Probed, Quarantined, SiteHosts,
+        Unread,
     },
     error::{Error, Obstacle},
     filter::{Filter, Listing, RecordColumn},

@@ -8,7 +8,8 @@
 //!
 //! The database also keeps the facts that the judgement needs after a restart: every [`Edition`] of
 //! a site's robots.txt, byte for byte, the site of each host ([`HostPeriod`]), [`Quarantined`] files,
-//! each crawler's fetches ([`Fetch`]), and jumps of the clock ([`ClockLeap`]). It counts all requests by
+//! each crawler's fetches ([`Fetch`]), jumps of the clock ([`ClockLeap`]), and what origins answered about forms
+//! of paths ([`Probed`]). It counts all requests by
 //! hour ([`Rollups`]); whatever summarises asks for these counts ([`Question`]).
 //!
 //! May use: tally, counts, record, lines, clickhouse, forward, robots, text, diagnostic, escape, product_token. Must not know: policy, enforce, proxy,
@@ -20,7 +21,7 @@ pub use crate::{
     lines::LogTarget,
     record::{
         ClockLeap, Edition, EditionPeriod, Error, Fetch, Filter, HostPeriod, Listing, NameFound,
-        NameKind, Obstacle, Overflow, Quarantined, REASONS, REDACTED, RecordColumn, Robots,
+        NameKind, Obstacle, Overflow, Probed, Quarantined, REASONS, REDACTED, RecordColumn, Robots,
         RobotsRead, SCHEMA, SiteHosts, Unread, Violation, csv, redact_query, rule_line,
     },
     tally::{

@@ -1,8 +1,8 @@
 //! Notes that wait for the database beside records: fetches, published editions, hosts, quarantined
-//! files, jumps of the clock.
+//! files, jumps of the clock, answers of origins about forms of paths.
 //!
-//! Each kind is bounded; hosts and quarantined files are as many as the sites. Of fetches, hosts and
-//! quarantined files only the latest state counts; of editions every one does.
+//! Each kind is bounded; hosts, quarantined files and answers are as many as the sites. Of fetches, hosts,
+//! quarantined files and answers only the latest state counts; of editions every one does.
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
@@ -11,7 +11,7 @@ use std::{
 
 use bytes::Bytes;
 
-use crate::violations::{ClockLeap, Edition, Fetch, Quarantined, SiteHosts, Text};
+use crate::violations::{ClockLeap, Edition, Fetch, Probed, Quarantined, SiteHosts, Text};
 
 /// The most waiting fetches, one for each site, product token and network.
 const FETCHES: usize = 16_384;
@@ -58,6 +58,8 @@ pub(super) struct Notes {
     hosts: HashMap<Text, SiteHosts>,
     leaps: Vec<ClockLeap>,
     quarantine: HashMap<Text, QuarantineNote>,
+    /// They are not counted: no judgement needs them, and each is noted again within an hour.
+    probed: HashMap<Text, Probed>,
 }
 
 /// A change of a site's quarantine.
@@ -77,6 +79,7 @@ impl Notes {
             && self.hosts.is_empty()
             && self.leaps.is_empty()
             && self.quarantine.is_empty()
+            && self.probed.is_empty()
     }
 
     /// The number of notes of each kind.
@@ -194,6 +197,11 @@ impl Notes {
         self.quarantine.insert(site, QuarantineNote { is_released: true, file: None });
     }
 
+    /// Takes the answers of a site's origins in place of earlier ones.
+    pub(super) fn probed(&mut self, probed: Probed) {
+        self.probed.insert(probed.site.clone(), probed);
+    }
+
     pub(super) fn fetches(&self) -> impl Iterator<Item = &Fetch> {
         self.fetches.values()
     }
@@ -213,6 +221,10 @@ impl Notes {
 
     pub(super) fn quarantine(&self) -> impl Iterator<Item = (&Text, &QuarantineNote)> {
         self.quarantine.iter()
+    }
+
+    pub(super) fn answers(&self) -> impl Iterator<Item = &Probed> {
+        self.probed.values()
     }
 }
 

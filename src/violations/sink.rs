@@ -16,8 +16,8 @@ use crate::{
     tally::Tally,
     violations::{
         ClockLeap, Counts, Detail, Drops, Edition, Error, Fetch, Health, History, LogTarget,
-        NoteCounts, OnDamage, Overflow, People, Places, Quarantined, Record, Removed, SeriesKey,
-        SiteHosts, Text,
+        NoteCounts, OnDamage, Overflow, People, Places, Probed, Quarantined, Record, Removed,
+        SeriesKey, SiteHosts, Text,
         fill::Fill,
         history::Recollection,
         lane::Lane,
@@ -250,6 +250,15 @@ impl Sink {
     pub fn released(&self, site: Text) {
         self.note(|notes| {
             notes.released(site);
+            NoteCounts::default()
+        });
+    }
+
+    /// Notes what the origins of a site answered about forms of paths, in place of what they answered
+    /// before. Kept where there is a database. Never waits.
+    pub fn probed(&self, probed: Probed) {
+        self.note(|notes| {
+            notes.probed(probed);
             NoteCounts::default()
         });
     }

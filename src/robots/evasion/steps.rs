@@ -106,6 +106,12 @@ impl Steps {
         named.map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
     }
 
+    /// The steps with these [`Self::names`]. Unknown ones are left out.
+    pub fn of_names(names: &str) -> Self {
+        let named = |name| Self::NAMED.iter().find(|(one, _)| *one == name);
+        names.split(", ").filter_map(named).fold(Self::NONE, |all, (_, one)| all.with(*one))
+    }
+
     /// Of what a path contains, that which these steps may change.
     pub(super) const fn among(self, due: Kinds) -> Kinds {
         self.0 & due

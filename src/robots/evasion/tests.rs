@@ -124,6 +124,11 @@ fn all_steps_are_those_that_have_a_name() {
     assert_eq!(all.without(Steps::TRIM_DOTS), Steps::ALL);
     assert_eq!(Steps::ALL.without(Steps::ALL), Steps::NONE);
     assert_eq!(Steps::NONE.names(), "");
+    for steps in [Steps::NONE, Steps::ALL, all] {
+        assert_eq!(Steps::of_names(&steps.names()), steps);
+    }
+    let merging = Steps::NONE.with(Steps::MERGE_SLASHES);
+    assert_eq!(Steps::of_names("merge_slashes, of_tomorrow"), merging);
 }
 
 /// The verdict for `target` by these lines of a group for `*`.

@@ -21,7 +21,7 @@ use super::{
     inspection::{Inspection, inspect},
     leaps,
     limits::Limits,
-    overflow, quarantine, records,
+    overflow, probes, quarantine, records,
     rollups::{self, BatchNumber},
 };
 use crate::violations::{
@@ -278,6 +278,7 @@ pub(super) fn add(
     hosts::follow(transaction, notes.hosts())?;
     leaps::add(transaction, notes.leaps())?;
     quarantine::add(transaction, notes.quarantine())?;
+    probes::add(transaction, notes.answers())?;
     fetches::add(transaction, notes.fetches())?;
     overflow::add(transaction, overflow)
 }

@@ -35,6 +35,7 @@ mod location; // a file, and a server that many nodes share
 mod names; // the names in the database
 mod overflow; // records that were not kept, counted
 mod periods; // the periods of editions as a list
+mod probes; // what origins answered about forms of paths
 mod quarantine; // files that wait for an acceptance
 mod query; // a filter as a question to the database
 mod question; // questions to the counts by hour, answered from memory

@@ -301,7 +301,8 @@ fn the_counts_of_an_older_database_are_found_after_the_update() {
     let hour = Hour::of(at("2026-11-20T10:00:00Z"));
     let rollup = Rollup { hour, series: a_series(), requests: 7, folded: 0, dropped: 0 };
     store.add_rollups(&Rollups { series: vec![rollup], ..Rollups::default() }).expect("added");
-    let back = "DROP INDEX rollups_unrecorded; DROP TABLE counted_hours; PRAGMA user_version = 6";
+    let back = "DROP INDEX rollups_unrecorded; DROP TABLE counted_hours; DROP TABLE probed;
+        PRAGMA user_version = 6";
     store.connection.execute_batch(back).expect("the tables of version 6");
     drop(store);
     let store = Store::open(&folder.path().join("beadle.db")).expect("it is updated");

@@ -345,7 +345,8 @@ fn a_database_of_the_version_before_is_summarised_while_it_is_used() {
     store.add(&records, &Notes::default(), &[]).expect("added");
     let back = "DROP TRIGGER record_blocks_removed; DROP TRIGGER violations_changed;
         DROP TRIGGER violations_removed; DROP TABLE record_block_paths; DROP TABLE record_blocks;
-        DROP INDEX rollups_unrecorded; DROP TABLE counted_hours; PRAGMA user_version = 5";
+        DROP INDEX rollups_unrecorded; DROP TABLE counted_hours; DROP TABLE probed;
+        PRAGMA user_version = 5";
     store.connection.execute_batch(back).expect("the tables of version 5");
     drop(store);
     let error = Store::open_read_only(&file).expect_err("nothing is changed by reading");
