@@ -233,23 +233,23 @@ fn records_of_other_crawlers_name_a_rule_and_are_right_by_the_letter() {
     ];
     for (program, name, arguments) in crawlers {
         let Some(program) = program else { continue };
-        let origin = site();
-        let beadle = started(&origin, "policy", "log");
-        crawl(&program, &arguments, &beadle);
-        assert!(origin.received().len() >= 20, "{name}: {} requests", origin.received().len());
-        let violations = violations(&beadle);
-        let cases: Vec<Value> = violations
-            .iter()
-            .map(|record| {
-                json!({ "robots_txt": robots_txt(), "name": name, "target": record["path"] })
-            })
-            .collect();
-        let Some(allowed) = protego(&cases) else { return };
-        assert_eq!(allowed.len(), violations.len());
-        for (record, is_allowed) in violations.iter().zip(allowed) {
-            let rule = record["robots"]["pattern"].as_str().unwrap_or_default();
-            assert!(RULES.contains(&rule), "{name}: {record}");
-            assert!(!is_allowed, "{name}: Protego allows it: {record}");
+        for mode in ["log", "block"] {
+            let origin = site();
+            let beadle = started(&origin, "policy", mode);
+            crawl(&program, &arguments, &beadle);
+            let seen = origin.received().len();
+            assert!(seen >= 15, "{name}, {mode}: {seen} requests");
+            let violations = violations(&beadle);
+            let case = |record: &Value| json!({ "robots_txt": robots_txt(), "name": name, "target": record["path"] });
+            let cases: Vec<Value> = violations.iter().map(case).collect();
+            let Some(allowed) = protego(&cases) else { return };
+            assert_eq!(allowed.len(), violations.len());
+            for (record, is_allowed) in violations.iter().zip(allowed) {
+                let rule = record["robots"]["pattern"].as_str().unwrap_or_default();
+                assert!(RULES.contains(&rule), "{name}, {mode}: {record}");
+                assert_eq!(record["action"], json!(mode), "{name}: {record}");
+                assert!(!is_allowed, "{name}, {mode}: Protego allows it: {record}");
+            }
         }
     }
 }

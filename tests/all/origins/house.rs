@@ -25,7 +25,7 @@ const RESOLVED: &[u8] = b"resolved ";
 /// A virtual machine that compiles its program first may take long on a busy machine.
 const START: Duration = Duration::from_secs(180);
 /// The routes of `express_app.js`.
-pub(super) const ROUTES: [&str; 11] = [
+pub(super) const ROUTES: [&str; 12] = [
     "/x",
     "/private/x",
     "/a/x",
@@ -37,13 +37,18 @@ pub(super) const ROUTES: [&str; 11] = [
     "/a+b/x",
     "/a;b/x",
     "/Special:/x",
+    PAGE,
 ];
+/// A page of every origin that has more than one.
+pub(super) const PAGE: &str = "/private/secret.html";
 /// Where Debian puts Jetty.
 const JARS: &str = "/usr/share/java";
 
 /// All origins. Dropping it ends their processes.
 pub(super) struct House {
     pub(super) origins: Vec<Origin>,
+    /// The ports of origins without a model, by name. Each has one page, at another path or by another way.
+    pub(super) others: Vec<(&'static str, u16)>,
     processes: Vec<Process>,
     folder: tempfile::TempDir,
 }
@@ -83,7 +88,8 @@ impl House {
 
     fn start() -> Self {
         let folder = tempfile::tempdir().expect("a folder for temporary files");
-        let mut house = Self { origins: Vec::new(), processes: Vec::new(), folder };
+        let mut house =
+            Self { origins: Vec::new(), others: Vec::new(), processes: Vec::new(), folder };
         plant(&house.root());
         house.start_nginx();
         house.start_apache();
@@ -92,15 +98,20 @@ impl House {
         house.start_python();
         house.start_node();
         house.start_go();
-        for origin in &house.origins {
+        for (name, port) in house.ports() {
             let deadline = Instant::now() + START;
-            while TcpStream::connect((Ipv4Addr::LOCALHOST, origin.port)).is_err() {
-                let name = origin.model.name;
+            while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
                 assert!(Instant::now() < deadline, "{name} does not start:\n{}", house.log());
                 std::thread::sleep(Duration::from_millis(20));
             }
         }
         house
+    }
+
+    /// The names and ports of all.
+    pub(super) fn ports(&self) -> impl Iterator<Item = (&'static str, u16)> {
+        let origins = self.origins.iter().map(|origin| (origin.model.name, origin.port));
+        origins.chain(self.others.iter().copied())
     }
 
     /// The folder of the files.
@@ -142,6 +153,12 @@ impl House {
         port.to_string()
     }
 
+    fn add_other(&mut self, name: &'static str) -> String {
+        let port = free_port();
+        self.others.push((name, port));
+        port.to_string()
+    }
+
     fn start_nginx(&mut self) {
         let Some(program) = need("nginx") else { return };
         let at = self.folder.path().display().to_string();
@@ -150,6 +167,7 @@ impl House {
         let unmerged = self.add("nginx merge_slashes off", Shows::Files);
         let twice = self.add("nginx proxy_pass $uri", Shows::Files);
         let location = self.add("nginx location ~*", Shows::Everything);
+        let route = self.add_other("nginx location ~* of a page");
         let configuration = format!(
             "daemon off; master_process off; pid {at}/nginx.pid; error_log {at}/nginx.log;\n\
              events {{ worker_connections 256; }}\n\
@@ -163,6 +181,9 @@ impl House {
                  location / {{ proxy_pass http://127.0.0.1:{files}$uri; }} }}\n\
                server {{ listen 127.0.0.1:{location};\n\
                  location ~* ^(.*)$ {{ return 200 \"resolved $1\"; }} }}\n\
+               server {{ listen 127.0.0.1:{route};\n\
+                 location / {{ return 404; }}\n\
+                 location ~* ^{PAGE}$ {{ return 200 \"resolved {PAGE}\"; }} }}\n\
              }}\n"
         );
         let file = self.write("nginx.conf", &configuration);
@@ -178,12 +199,18 @@ impl House {
         let at = self.folder.path().display().to_string();
         let root = self.root().display().to_string();
         let port = self.add("apache", Shows::Files);
+        let negotiates = self.add_other("apache MultiViews");
         let configuration = format!(
             "ServerRoot {at}\nPidFile {at}/apache.pid\nErrorLog {at}/apache.log\n\
-             Listen 127.0.0.1:{port}\nServerName site.example\n\
+             Listen 127.0.0.1:{port}\nListen 127.0.0.1:{negotiates}\nServerName site.example\n\
              LoadModule mpm_event_module /usr/lib/apache2/modules/mod_mpm_event.so\n\
              LoadModule authz_core_module /usr/lib/apache2/modules/mod_authz_core.so\n\
-             DocumentRoot {root}\n<Directory {root}>\nRequire all granted\n</Directory>\n"
+             LoadModule mime_module /usr/lib/apache2/modules/mod_mime.so\n\
+             LoadModule negotiation_module /usr/lib/apache2/modules/mod_negotiation.so\n\
+             TypesConfig /dev/null\n\
+             DocumentRoot {root}\n<Directory {root}>\nRequire all granted\n</Directory>\n\
+             <VirtualHost 127.0.0.1:{negotiates}>\nDocumentRoot {root}\nAddType text/html .html\n\
+             <Directory {root}>\nOptions +MultiViews\n</Directory>\n</VirtualHost>\n"
         );
         let file = self.write("apache.conf", &configuration);
         self.run(Command::new(program).args(["-X", "-d", &at, "-f"]).arg(file));
@@ -220,7 +247,12 @@ impl House {
         let router = self.add("php parse_url", Shows::Everything);
         let root = self.root();
         self.run(Command::new(&program).args(["-S", &local(&files), "-t"]).arg(root));
-        self.run(Command::new(program).args(["-S", &local(&router)]).arg(source("router.php")));
+        let route = self.add_other("php parse_url of a page");
+        for (port, page) in [(&router, ""), (&route, PAGE)] {
+            let mut server = Command::new(&program);
+            server.args(["-S", &local(port)]).arg(source("router.php"));
+            self.run(server.env("ONLY", page));
+        }
     }
 
     fn start_python(&mut self) {
@@ -251,6 +283,15 @@ impl House {
                     .arg(format!("--listen={}", local(&port)))
                     .arg("wsgi_app:app")
                     .env("PYTHONPATH", &sources),
+            );
+        }
+        if let Some(program) = want("flask") {
+            let port = self.add_other("flask");
+            self.run(
+                Command::new(program)
+                    .args(["--app", "flask_app", "run", "--port", &port])
+                    .env("PYTHONPATH", &sources)
+                    .env("PAGE", PAGE),
             );
         }
         if let Some(program) = want("uvicorn") {

@@ -5,7 +5,7 @@ use std::process::Command;
 use beadle::robots::{Reading, Steps, Target};
 use serde_json::Value;
 
-use super::house::{House, Shows};
+use super::house::{House, PAGE, Shows};
 use crate::support::{
     conditions::is_full_size,
     hostile,
@@ -15,47 +15,105 @@ use crate::support::{
 };
 
 const SEED: u64 = 20_261_124;
-const PAGE: &str = "/private/secret.html";
 
-/// The steps that the probe leaves out below `/private/`, of those that can be asked there.
-const LEFT_OUT: [(&str, &str); 9] = [
-    (
-        "nginx",
-        "drop_authority, decode_backslash, decode_unicode, drop_parameters, trim_slashes, trim_dots",
-    ),
-    (
-        "apache",
-        "drop_authority, decode_slash, decode_backslash, decode_unicode, drop_parameters, trim_slashes, \
-         trim_dots",
-    ),
-    ("php files", "drop_authority, decode_backslash, decode_unicode, drop_parameters, trim_dots"),
-    ("http.server", "drop_authority, decode_backslash, decode_unicode, drop_parameters, trim_dots"),
-    (
-        "starlette files",
-        "drop_authority, decode_backslash, decode_unicode, drop_parameters, trim_dots",
-    ),
-    (
-        "express files",
-        "drop_authority, decode_backslash, decode_unicode, drop_parameters, trim_dots",
-    ),
-    ("node new URL", "decode_backslash, decode_unicode, drop_parameters, trim_dots"),
-    ("go files", "drop_authority, decode_backslash, decode_unicode, drop_parameters, trim_dots"),
-    ("jetty files", "merge_slashes, drop_authority, decode_backslash, trim_dots"),
+/// The origins in the table of `docs/src/judging.md`, each with its page.
+const ROWS: [(&str, &str, &str); 15] = [
+    ("nginx, files", "nginx", PAGE),
+    ("nginx, `location ~*` with `$` at the end", "nginx location ~* of a page", PAGE),
+    ("Apache, files", "apache", PAGE),
+    ("Apache with MultiViews, files", "apache MultiViews", PAGE),
+    ("Apache with MultiViews, a name without `.html`", "apache MultiViews", "/private/secret"),
+    ("`php -S`, files", "php files", PAGE),
+    ("PHP, a route by `parse_url`", "php parse_url of a page", PAGE),
+    ("Flask, a route", "flask", PAGE),
+    ("Starlette, files", "starlette files", PAGE),
+    ("Express, files", "express files", PAGE),
+    ("Express, a route", "express routes", PAGE),
+    ("Node, `new URL`, files", "node new URL", PAGE),
+    ("Jetty, files", "jetty files", PAGE),
+    ("Go, files", "go files", PAGE),
+    ("Python, `http.server`", "http.server", PAGE),
+];
+/// What the columns of the table are about.
+const COLUMNS: [(&str, &str); 10] = [
+    ("merge", "merge_slashes"),
+    ("`//host`", "drop_authority"),
+    ("`%2F`", "decode_slash"),
+    ("`%5C`", "decode_backslash"),
+    ("`%u`", "decode_unicode"),
+    ("`;x`", "drop_parameters"),
+    ("`?` at the end", "drop_empty_query"),
+    ("`/` at the end", "trim_slashes"),
+    ("`.` at the end", "trim_dots"),
+    ("case", "case_insensitive"),
 ];
 
-/// Asks every origin by `beadle check`. The findings, in the order of the origins.
-fn ask(house: &House) -> Vec<Value> {
+/// The steps that an origin takes, and those that are left out, as the finding says.
+fn steps_of(finding: &Value) -> (Vec<&str>, Vec<&str>) {
+    let message = finding["message"].as_str().expect("text");
+    let (taken, left_out) = message.split_once("it does not take ").unwrap_or((message, ""));
+    let taken = taken.split_once(" takes ").unwrap_or_default().1.split(';').next();
+    (taken.unwrap_or_default().split(", ").collect(), left_out.split(", ").collect())
+}
+
+/// A row of the table, by a finding.
+fn row(title: &str, finding: &Value) -> String {
+    assert_eq!(finding["code"], "probe.found", "{title}: {finding}");
+    let (taken, left_out) = steps_of(finding);
+    let cell = |(_, step): (&str, &str)| match (taken.contains(&step), left_out.contains(&step)) {
+        (true, _) => " yes |",
+        (_, true) => " – |",
+        // Case is no step: it counts only where an origin ignores it.
+        _ if step == "case_insensitive" => " – |",
+        _ => " unclear |",
+    };
+    format!("| {title} |{}", COLUMNS.map(cell).concat())
+}
+
+/// The table of the docs is what the probe finds at the origins that are installed.
+#[test]
+fn the_table_of_the_docs_is_what_the_probe_finds() {
+    let house = House::shared();
+    let here: Vec<(&str, u16, &str)> = ROWS
+        .into_iter()
+        .filter_map(|(title, origin, page)| {
+            let (_, port) = house.ports().find(|(name, _)| *name == origin)?;
+            Some((title, port, page))
+        })
+        .collect();
+    let findings = ask(here.iter().map(|(_, port, page)| (*port, *page)));
+    let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/src/judging.md");
+    let docs = std::fs::read_to_string(docs).expect("the page is there");
+    let table: Vec<&str> =
+        docs.lines().skip_while(|line| !line.starts_with("| origin | merge |")).collect();
+    let table: Vec<&str> = table.into_iter().take_while(|line| line.starts_with('|')).collect();
+    let columns = COLUMNS.map(|(title, _)| format!(" {title} |")).concat();
+    let found: Vec<String> =
+        [format!("| origin |{columns}"), format!("|{}", "---|".repeat(COLUMNS.len() + 1))]
+            .into_iter()
+            .chain(here.iter().zip(&findings).map(|((title, ..), finding)| row(title, finding)))
+            .collect();
+    let is_here = |line: &&&str| {
+        let is_row = |title: &str| line.starts_with(&format!("| {title} |"));
+        !ROWS.iter().any(|(title, ..)| is_row(title)) || here.iter().any(|one| is_row(one.0))
+    };
+    let expected: Vec<&str> = table.iter().filter(is_here).copied().collect();
+    assert_eq!(expected, found, "the table would be:\n{}", found.join("\n"));
+}
+
+/// Asks origins for a page by `beadle check`. The findings, in their order.
+fn ask<'a>(pages: impl Iterator<Item = (u16, &'a str)>) -> Vec<Value> {
     let folder = tempfile::tempdir().expect("a folder for temporary files");
     let file = folder.path().join("beadle.yaml");
-    let site = |(number, port): (usize, u16)| {
+    let site = |(number, (port, page)): (usize, (u16, &str))| {
         format!(
             "  - hosts: [o{number}.example]\n    \
-             origin: {{ url: 'http://127.0.0.1:{port}', probe_path: {PAGE} }}\n    \
+             origin: {{ url: 'http://127.0.0.1:{port}', probe_path: {page} }}\n    \
              robots_txt: {{ groups: [{{ user_agents: ['*'], disallow: [/x/] }}] }}\n"
         )
     };
-    let ports = house.origins.iter().map(|origin| origin.port).enumerate();
-    let policy = format!("sites:\n{}", ports.map(site).collect::<String>());
+    let sites: Vec<String> = pages.enumerate().map(site).collect();
+    let policy = format!("sites:\n{}", sites.concat());
     std::fs::write(&file, policy).expect("ours to write");
     let mut check = Command::new(PROGRAM);
     let output =
@@ -64,25 +122,18 @@ fn ask(house: &House) -> Vec<Value> {
     let is_of_probe =
         |one: &Value| one["code"].as_str().is_some_and(|code| code.starts_with("probe."));
     let findings: Vec<Value> = findings.into_iter().filter(is_of_probe).collect();
-    assert_eq!(findings.len(), house.origins.len(), "{findings:?}");
+    assert_eq!(findings.len(), sites.len(), "{findings:?}");
     findings
 }
 
 #[test]
 fn a_step_that_the_probe_leaves_out_makes_no_page() {
     let house = House::shared();
-    let findings = ask(&house);
+    let findings = ask(house.origins.iter().map(|origin| (origin.port, PAGE)));
     let (mut narrowed, mut wrong) = (0, Vec::new());
     for (origin, finding) in house.origins.iter().zip(&findings) {
-        let (name, message) = (origin.model.name, finding["message"].as_str().expect("text"));
-        let left_out = message.split("it does not take ").nth(1).unwrap_or_default();
-        let expected = LEFT_OUT.iter().find(|(one, _)| *one == name);
-        if expected.is_some_and(|(_, expected)| left_out != *expected) {
-            wrong.push(format!("{name}: {message}"));
-        }
-        let named = Steps::NAMED
-            .into_iter()
-            .filter(|(name, _)| left_out.split(", ").any(|one| one == *name));
+        let (name, left_out) = (origin.model.name, steps_of(finding).1);
+        let named = Steps::NAMED.into_iter().filter(|(name, _)| left_out.contains(name));
         let steps = named.fold(Steps::ALL, |steps, (_, one)| steps.without(one));
         if steps == Steps::ALL || matches!(origin.shows, Shows::Routes) {
             continue;

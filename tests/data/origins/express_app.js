@@ -13,7 +13,7 @@ files.listen(Number(filesPort), '127.0.0.1');
 const routes = express();
 const paths = [
   '/x', '/private/x', '/a/x', '/public/x', '/doc.pdf', '/a/doc.pdf', '/secret.html', '/@admin/x',
-  '/a+b/x', '/a;b/x', '/Special:/x',
+  '/a+b/x', '/a;b/x', '/Special:/x', '/private/secret.html',
 ];
 for (const path of paths) {
   const pattern = path.replace(/[:+]/g, '\\$&');

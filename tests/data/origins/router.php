@@ -6,6 +6,12 @@ if (!is_string($path)) {
     http_response_code(400);
     return;
 }
+// A router of a single page.
+$only = getenv('ONLY');
+if ($only && rawurldecode($path) !== $only) {
+    http_response_code(404);
+    return;
+}
 // The page that the application finds by the names that PHP gives to parameters.
 foreach (['page_name', 'page'] as $name) {
     if (isset($_GET[$name]) && is_string($_GET[$name])) {
