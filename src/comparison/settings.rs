@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use crate::{
-    policy::{Breaker, Health, HealthCheck, Ladder, Mode, Site},
+    policy::{Breaker, Health, HealthCheck, Ladder, Mode, OtherForms, Site},
     robots::Reading,
 };
 
@@ -50,6 +50,10 @@ fn settings(site: &Site) -> Vec<(&'static str, String)> {
         ("robots_txt.vanish_after", time(robots_txt.vanish_after)),
         ("robots_tag_legacy", site.robots_tag_legacy.to_string()),
         ("enforcement.grace", enforcement.grace.as_str().to_owned()),
+        (
+            "enforcement.other_forms",
+            enforcement.other_forms.map_or("", OtherForms::as_str).to_owned(),
+        ),
         ("enforcement.star_binds", classes.join(", ")),
         ("enforcement.impostors", enforcement.impostors.map_or("", Mode::as_str).to_owned()),
         ("enforcement.ladder", enforcement.ladder.as_ref().map(ladder).unwrap_or_default()),

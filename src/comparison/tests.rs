@@ -122,7 +122,7 @@ fn paces_records_tags_and_settings_are_rows() {
     robots_tag:
       - { paths: ["/drafts*"], content_types: [text/html], rules: { "*": [noindex], GPTBot: [noarchive] } }
       - { paths: [/drafts/], rules: { "*": [noindex] } }
-    enforcement: { mode: throttle, grace: enforce }
+    enforcement: { mode: throttle, grace: enforce, other_forms: refuse }
 "#,
     );
     let shown = lines(&before, &after);
@@ -134,6 +134,7 @@ fn paces_records_tags_and_settings_are_rows() {
         "/drafts tags                 none -> noarchive, noindex (text/html)",
         "robots_txt.cache_window      1d -> 6h",
         "enforcement.grace            count -> enforce",
+        "enforcement.other_forms      none -> refuse",
     ] {
         assert!(shown.contains(line), "{line}\n{shown}");
     }
