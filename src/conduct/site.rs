@@ -12,7 +12,6 @@ use crate::{
     escape,
     metrics::{self, Gauge, Metrics},
     policy,
-    robots::Access,
 };
 
 use super::{
@@ -178,9 +177,7 @@ impl Sighting<'_, '_> {
             let is_exempt = enforce::is_protected(&site.enforcement, name, decision.standing)
                 && site.edition().matcher().star()
                     == decision.judgement.and_then(|judgement| judgement.group);
-            let is_violation = decision.access == Access::Disallow
-                && decision.reason != Reason::Grace
-                && !is_exempt;
+            let is_violation = decision.is_violation() && !is_exempt;
             if !is_violation && !is_for_content {
                 // A crawler could make its share of violations as small as it likes by HEAD.
                 return;

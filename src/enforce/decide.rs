@@ -17,7 +17,7 @@ use super::{
 
 /// Judges a request by every product token of its claim. The strictest decision counts, so a client
 /// can't choose a laxer group by sending two names. A claim that may hide names is judged by every
-/// group.
+/// group. Another form of a path, which is no violation, hides no violation by another name.
 pub fn decide<'r>(site: &'r Site, case: Case<'r, '_>, knowledge: &impl Knowledge) -> Decision<'r> {
     let claim = case.claim;
     let of_name = |name: Name<'r>| {
@@ -41,10 +41,18 @@ pub fn decide<'r>(site: &'r Site, case: Case<'r, '_>, knowledge: &impl Knowledge
         .then(|| court.judge_by_all(claim.primary().map(of_name)))
         .into_iter()
         .flatten();
-    let strictest = by_tokens.chain(by_programs).chain(by_all).reduce(|first, other| {
-        if Strictness::of(&other) > Strictness::of(&first) { other } else { first }
+    let (mut strictest, mut violation) = (None, None);
+    by_tokens.chain(by_programs).chain(by_all).for_each(|decision| {
+        if decision.is_violation() {
+            violation = Some(stricter(violation, decision));
+        }
+        strictest = Some(stricter(strictest, decision));
     });
     match strictest {
+        Some(form) if form.reason == Reason::Form => match violation {
+            Some(violation) => refused_for_form(violation, form.action),
+            None => form,
+        },
         Some(decision) => decision,
         None if claim.class() == Class::None && case.is_nameless => {
             court.judge_nameless(Class::None)
@@ -52,6 +60,21 @@ pub fn decide<'r>(site: &'r Site, case: Case<'r, '_>, knowledge: &impl Knowledge
         None if claim.class() == Class::App => court.judge_nameless(Class::App),
         None => pass(Reason::Unbound, Standing::UNVERIFIABLE),
     }
+}
+
+/// The stricter of two decisions; of equal ones the first.
+fn stricter<'r>(first: Option<Decision<'r>>, other: Decision<'r>) -> Decision<'r> {
+    let is_milder = |first: &Decision<'_>| Strictness::of(&other) <= Strictness::of(first);
+    first.filter(is_milder).unwrap_or(other)
+}
+
+/// A violation by one name, with the stricter action for another name's form of the path.
+fn refused_for_form(violation: Decision<'_>, action: Action) -> Decision<'_> {
+    let reason = match violation.reason {
+        Reason::Spared => Reason::Disallow,
+        reason => reason,
+    };
+    Decision { action, reason, ..violation }
 }
 
 /// Whether a User-Agent is empty, white space, or the `-` that some clients send.

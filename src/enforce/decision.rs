@@ -135,6 +135,13 @@ pub struct Decision<'r> {
     pub rung: Option<Rung>,
 }
 
+impl Decision<'_> {
+    /// Whether the rules disallow the request, and nothing excuses it.
+    pub fn is_violation(&self) -> bool {
+        self.access == Access::Disallow && self.reason != Reason::Grace
+    }
+}
+
 /// One product token judged by one group.
 #[derive(Clone, Copy)]
 pub struct Judgement<'r> {

@@ -188,6 +188,42 @@ fn rfc9309_2_2_2_another_form_of_a_closed_path_is_no_violation() {
 }
 
 #[test]
+fn another_form_by_one_name_hides_no_violation_by_another() {
+    let rules = "groups: [{ user_agents: [CCBot], disallow: [/cc/] }, \
+                 { user_agents: [GPTBot], disallow: [/private/] }]";
+    let with = |enforcement: &str| {
+        let text = format!(
+            "sites: [{{ hosts: [a.example], origin: \"http://127.0.0.1:1\", \
+             robots_txt: {{ {rules} }}, enforcement: {enforcement} }}]"
+        );
+        Rulebook::compile(&text.parse::<Policy>().unwrap(), Timestamp::UNIX_EPOCH, None)
+    };
+    let block = "{ overrides: [{ user_agents: [GPTBot], mode: block }] }";
+    let block_both = "{ mode: block }";
+    let refuse = "{ other_forms: refuse }";
+    let log = "{ mode: log }";
+    let off = "{ overrides: [{ user_agents: [CCBot], mode: \"off\" }] }";
+    // By the letter this path is closed for CCBot; GPTBot's rules close another form of it.
+    let both = "/cc/..%2Fprivate/x";
+    for (enforcement, target, expected) in [
+        (block, both, "block robots.disallow CCBot"),
+        (block_both, both, "block robots.disallow CCBot"),
+        (refuse, both, "block robots.disallow CCBot"),
+        (log, both, "log robots.disallow CCBot"),
+        (off, both, "log robots.form GPTBot"),
+        // Only another form, or only the letter.
+        (block, "//private/x", "block robots.form GPTBot"),
+        (block, "/cc/x", "log robots.disallow CCBot"),
+    ] {
+        let rulebook = with(enforcement);
+        for user_agent in ["CCBot/2.0; GPTBot/1.1", "GPTBot/1.1; CCBot/2.0"] {
+            let found = decided(&rulebook, user_agent, target);
+            assert_eq!(found, expected, "{enforcement} {user_agent} {target}");
+        }
+    }
+}
+
+#[test]
 fn of_several_tokens_the_strictest_verdict_counts() {
     let rulebook = rulebook(
         "{ mode: log, overrides: [{ user_agents: [DuckDuckBot], mode: block }, \
