@@ -219,6 +219,9 @@ impl Sighting<'_, '_> {
         let mut switch = switch.lock();
         let alarm = match protected {
             Some(name) => switch.breaker.spare(rules, edition, name.as_str(), now),
+            // Polite crawlers follow links to other forms, and anyone can publish such links. So these
+            // refusals count neither for nor against an alarm.
+            None if decision.action == Action::Block && decision.reason == Reason::Form => None,
             None if is_refusal => {
                 let refusal = Refusal { network: Network::of_client(address, name), name };
                 let counts = switch.breaker.heeds(rules, edition, refusal, now);

@@ -188,9 +188,9 @@ impl Answer {
     }
 
     /// The refusal of a request that the rules disallow.
-    pub(super) fn block(block: &policy::Block, body: String) -> Self {
+    pub(super) fn block(block: &policy::Block, (body, content_type): (String, &str)) -> Self {
         let status = StatusCode::from_u16(block.status).unwrap_or(StatusCode::FORBIDDEN);
-        let mut answer = Self::new(status, &block.content_type, body);
+        let mut answer = Self::new(status, content_type, body);
         answer.refuse_caches();
         if status == StatusCode::TOO_MANY_REQUESTS {
             answer.fields.push((header::RETRY_AFTER, RETRY_AFTER_SECONDS.into()));

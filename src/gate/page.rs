@@ -40,22 +40,22 @@ fn robots_txt(visit: &Visit<'_>) -> String {
     format!("{}://{}/robots.txt", visit.scheme(), authority(visit))
 }
 
-/// The body of a block page, from the operator's template. Values are escaped for HTML; for other
-/// types only control characters are escaped.
-pub(super) fn block(
-    block: &policy::Block,
+/// The body of a block page, from the operator's template, and its `Content-Type`. Values are escaped
+/// for HTML; for other types only control characters are escaped.
+pub(super) fn block<'b>(
+    block: &'b policy::Block,
     visit: &Visit<'_>,
     judgement: &Judgement<'_>,
     reason: Reason,
     id: &str,
-) -> String {
-    let is_html = block.content_type.trim_start().to_ascii_lowercase().starts_with("text/html");
-    let (template, rule) = match reason {
+) -> (String, &'b str) {
+    let (template, content_type, rule) = match reason {
         // The rule may allow the request of an impostor.
-        Reason::Impostor => (&block.impostor_body, None),
-        Reason::Form => (&block.form_body, judgement.rule),
-        _ => (&block.body, judgement.rule),
+        Reason::Impostor => (&block.impostor_body, &block.content_type, None),
+        Reason::Form => (&block.form_body, &block.form_content_type, judgement.rule),
+        _ => (&block.body, &block.content_type, judgement.rule),
     };
+    let is_html = content_type.trim_start().to_ascii_lowercase().starts_with("text/html");
     let mut body = String::new();
     for piece in &template.0 {
         let value = match piece {
@@ -77,14 +77,17 @@ pub(super) fn block(
         let safe = escape::bounded(value.as_bytes(), MOST_SHOWN);
         body.push_str(&if is_html { escape::html(&safe) } else { safe });
     }
-    body
+    (body, content_type)
 }
 
 /// The form of the path that the rule closes.
 fn form(visit: &Visit<'_>, judgement: &Judgement<'_>) -> String {
     let explanation =
         judgement.group.map(|group| visit.site.edition().matcher().explain(group, &visit.target));
-    explanation.map_or_else(String::new, |one| String::from_utf8_lossy(&one.path).into_owned())
+    explanation.map_or_else(String::new, |one| match one.is_cut {
+        true => "any of too many paths to judge".to_owned(),
+        false => String::from_utf8_lossy(&one.path).into_owned(),
+    })
 }
 
 /// The notice for a crawler that comes too soon.

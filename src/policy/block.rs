@@ -15,8 +15,11 @@ pub struct Block {
     pub body: Template,
     /// The body for a proven impostor, which is refused without a rule.
     pub impostor_body: Template,
-    /// The body for another form of a closed path.
+    /// The body for another form of a closed path: the operator's if it shows the form, else the
+    /// default, because the rule says nothing about the path as written.
     pub form_body: Template,
+    /// The `Content-Type` of that body.
+    pub form_content_type: String,
 }
 
 /// A text with slots.
@@ -52,6 +55,9 @@ pub enum Slot {
     /// `{form}`: the form of the path that the rule closes.
     Form,
 }
+
+/// The default `Content-Type`.
+const DEFAULT_TYPE: &str = "text/plain; charset=utf-8";
 
 /// The default body.
 const DEFAULT_BODY: &str = "\
@@ -102,10 +108,11 @@ impl Default for Block {
             |text| parse_template(text).expect("the default bodies have known slots only");
         Self {
             status: 403,
-            content_type: "text/plain; charset=utf-8".to_owned(),
+            content_type: DEFAULT_TYPE.to_owned(),
             body: template(DEFAULT_BODY),
             impostor_body: template(DEFAULT_IMPOSTOR_BODY),
             form_body: template(DEFAULT_FORM_BODY),
+            form_content_type: DEFAULT_TYPE.to_owned(),
         }
     }
 }
@@ -145,7 +152,10 @@ pub(super) fn read(at: &At<'_>, block: &mut Block, findings: &mut Findings) {
         match parse_template(text) {
             Ok(body) => {
                 block.impostor_body = body.clone();
-                block.form_body = body.clone();
+                if body.0.contains(&Piece::Slot(Slot::Form)) {
+                    block.form_body = body.clone();
+                    block.form_content_type.clone_from(&block.content_type);
+                }
                 block.body = body;
             }
             Err(slot) => {

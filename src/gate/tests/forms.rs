@@ -76,6 +76,35 @@ fn a_refusal_shows_the_form_and_its_rule() {
 }
 
 #[test]
+fn a_refusal_of_a_form_has_the_operators_text_only_if_that_shows_the_form() {
+    let html = "content_type: text/html, body: \"<p>{rule}";
+    for (block, target, content_type, known) in [
+        (format!("{html}</p>\""), "/private/x", "text/html", "<p>Disallow: /private/</p>"),
+        (format!("{html}</p>\""), "//private/dbl", "text/plain; charset=utf-8", "as it is written"),
+        (
+            format!("{html} {{form}}</p>\""),
+            "//private/dbl",
+            "text/html",
+            "/private/ /private/dbl</p>",
+        ),
+        (format!("{html} {{form}}</p>\""), "/private/x", "text/html", "/private/ /private/x</p>"),
+        // A path with more forms than are judged.
+        (
+            "status: 410".to_owned(),
+            "//a;b/%2F..%5c..;/%40/..//%3bc%2f./%2f%5C/d;e/..%2f%5c//f/../g",
+            "text/plain; charset=utf-8",
+            "may read it as\n  any of too many paths to judge\n",
+        ),
+    ] {
+        let world = World::of(&site(&format!("mode: block, block: {{ {block} }}")));
+        let response = world.get(target, GPTBOT);
+        let body = String::from_utf8(response.body.to_vec()).expect("UTF-8");
+        assert_eq!(response.field("content-type"), content_type, "{block} {target}");
+        assert!(body.contains(known), "{block} {target}: {body}");
+    }
+}
+
+#[test]
 fn forms_that_pass_leave_no_trace() {
     let world = World::of(&site("mode: block, other_forms: pass"));
     for target in LINKS {
@@ -87,6 +116,39 @@ fn forms_that_pass_leave_no_trace() {
         403,
         "dot segments belong to the letter"
     );
+}
+
+#[test]
+fn refused_forms_open_no_breaker_and_pass_while_it_is_open() {
+    let world = World::of(&site("mode: block, breaker: {}"));
+    let open = || world.metric("beadle_breaker_open{site=\"site.example\"}");
+    let from = |number: u32, target: &str| {
+        let name = format!("Wild{}Bot/1.0", number % 20);
+        world.status_from(&format!("203.0.{}.7", number % 20), target, &name)
+    };
+    for number in 0..400 {
+        assert_eq!(from(number, "//private/x"), 403, "request {number}");
+    }
+    assert!(open() < 0.1, "polite crawlers follow links");
+    // They don't hide violations from the breaker either.
+    let statuses: Vec<u16> = (0..201).map(|number| from(number, "/private/x")).collect();
+    assert_eq!((statuses[198], statuses[200]), (403, 200));
+    assert!(open() > 0.9);
+    let response = world.get("//private/x", GPTBOT);
+    let record = response.violation.expect("a record");
+    assert_eq!((response.status, &*record.reason, &*record.action), (200, FORM, "log"));
+}
+
+#[test]
+fn other_forms_move_no_crawler_up_the_ladder() {
+    let world = World::of(&site(
+        "mode: ladder, ladder: { min_violations: 2, throttle: 1/1s }, breaker: \"off\"",
+    ));
+    let steps = "beadle_ladder_steps_total{direction=\"up\",site=\"site.example\"}";
+    for target in LINKS.iter().cycle().take(60) {
+        assert_eq!(world.status(target, GPTBOT), 200, "{target}");
+    }
+    assert!(world.metric(steps) < 0.1);
 }
 
 #[test]
