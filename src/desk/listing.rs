@@ -1,5 +1,10 @@
 //! The list of violations, with its filter in the address of the page.
 
+use std::{
+    collections::{BTreeSet, HashMap},
+    convert::Infallible,
+};
+
 use askama::Template;
 use axum::{
     extract::{Query, State},
@@ -12,14 +17,15 @@ use super::{
     frame::{Frame, ask, condition, html},
     link,
     time::second,
-    violation::rule,
+    violation::{reading, rule},
     words::known,
 };
 use crate::{
     admin::View,
     escape,
+    explanation::PastForms,
     report::{number::count, terms::Names},
-    violations::{Claimant, FORM, Filter, Listing as Listed, REASONS, Violation},
+    violations::{Claimant, Error, FORM, Filter, Listing as Listed, REASONS, Store, Violation},
 };
 
 /// The violations on a page.
@@ -75,6 +81,9 @@ pub(super) struct Row {
     pub(super) client: String,
     pub(super) read: &'static str,
     pub(super) path: String,
+    /// The other form of the path, in a list of these.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) form: Option<String>,
     pub(super) rule: String,
 }
 
@@ -88,6 +97,15 @@ pub(super) async fn page(State(view): State<View>, Query(wanted): Query<Wanted>)
     // The latest come last, and one more than the page shows tells that there are older ones.
     let shown = &listed.records[usize::from(has_more)..];
     let first = shown.first().map(|(sequence, _)| *sequence);
+    let rows = match wanted.is_of_forms() {
+        true => rows_of_forms(&view, shown).await,
+        false => Ok(shown.iter().map(|(_, violation)| row(violation)).collect()),
+    };
+    let mut rows = match rows {
+        Ok(rows) => rows,
+        Err(notice) => return notice,
+    };
+    rows.reverse();
     let page = Listing {
         frame: Frame::new(&view, "/violations"),
         other: match wanted.is_of_forms() {
@@ -96,8 +114,8 @@ pub(super) async fn page(State(view): State<View>, Query(wanted): Query<Wanted>)
         },
         actions: wanted.actions(),
         faults,
-        caption: caption(shown.len(), has_more),
-        rows: shown.iter().rev().map(|(_, violation)| row(violation)).collect(),
+        caption: wanted.caption(shown.len(), has_more),
+        rows,
         older: first.filter(|_| has_more).map(|first| wanted.link(Some(first))),
         newest: wanted.before.map(|_| wanted.link(None)),
         wanted,
@@ -120,6 +138,24 @@ impl Wanted {
     /// Whether the page lists other forms of closed paths.
     pub(super) fn is_of_forms(&self) -> bool {
         self.reason == FORM
+    }
+
+    /// The name of the list.
+    pub(super) fn title(&self) -> &'static str {
+        if self.is_of_forms() { "Other forms of closed paths" } else { "Violations" }
+    }
+
+    /// The address of `page` without conditions, in the same list.
+    pub(super) fn all(&self, page: &str) -> String {
+        let reason = if self.is_of_forms() { FORM } else { "" };
+        link::with_query(page, &[("reason", reason)])
+    }
+
+    fn caption(&self, shown: usize, has_more: bool) -> String {
+        let noun = if self.is_of_forms() { "request" } else { "violation" };
+        let shown = count(shown as u64, noun);
+        let older = if has_more { "; there are older ones" } else { "" };
+        format!("{shown}, the latest first{older}")
     }
 
     /// Whether impostors are listed.
@@ -256,13 +292,26 @@ fn time(text: &str) -> Option<Timestamp> {
     text.parse().ok().or_else(day)
 }
 
-fn caption(shown: usize, has_more: bool) -> String {
-    let shown = count(shown as u64, "violation");
-    if has_more {
-        format!("{shown}, the latest first; there are older ones")
-    } else {
-        format!("{shown}, the latest first")
-    }
+/// The rows of records of other forms, with these forms as the stored editions tell them.
+async fn rows_of_forms(view: &View, shown: &[(u64, Violation)]) -> Result<Vec<Row>, Response> {
+    let ids: BTreeSet<String> =
+        shown.iter().map(|(_, one)| one.robots.edition.to_string()).collect();
+    let read = move |store: &Store| -> Result<HashMap<String, Vec<u8>>, Error> {
+        let mut files = HashMap::new();
+        for id in ids {
+            let edition = store.editions_by_id(&id, None)?.into_iter().next();
+            files.extend(edition.map(|edition| (id, edition.bytes.to_vec())));
+        }
+        Ok(files)
+    };
+    let files = ask(view, read).await?;
+    let mut forms = PastForms::default();
+    let rows = shown.iter().map(|(_, violation)| {
+        let file = || Ok::<_, Infallible>(files.get(violation.robots.edition.as_str()).cloned());
+        let Ok(form) = forms.of(violation, reading(view, &violation.site, &violation.path), file);
+        Row { form: Some(form.unwrap_or_else(|| "-".to_owned())), ..row(violation) }
+    });
+    Ok(rows.collect())
 }
 
 /// The row of a violation.
@@ -276,6 +325,7 @@ pub(super) fn row(violation: &Violation) -> Row {
         client: violation.client_ip.to_string(),
         read: violation.robots_read.state.as_str(),
         path: violation.path.to_string(),
+        form: None,
         rule: rule(violation),
     }
 }

@@ -25,7 +25,7 @@ use crate::{
         number::{change, grouped, ratio, share},
         review::{Answers, CrawlerRow, Review},
     },
-    violations::{Claimant, Counted, Dimension, Error, Question, Store},
+    violations::{Claimant, Counted, Dimension, Error, FORM, Question, Store},
 };
 
 /// The most rows of a table.
@@ -181,6 +181,10 @@ fn tiles(review: &Review<'_>, since: &str) -> Vec<Tile> {
             ..tile("Violations", now.all.violations, before.all.violations)
         },
         share,
+        Tile {
+            link: link::violations(&[("since", since), ("reason", FORM)]),
+            ..tile("Other forms of closed paths", now.forms, before.forms)
+        },
         tile("Refused", now.refused, before.refused),
         tile("Requests of people", review.people.0, review.people.1),
     ]

@@ -18,13 +18,15 @@ use crate::{
     escape,
     explanation::{Excerpt, Past},
     robots::Reading,
-    violations::{Claimant, Error, Filter, Robots, Store, Text, Violation, rule_line},
+    violations::{Claimant, Error, FORM, Filter, Robots, Store, Text, Violation, rule_line},
 };
 
 #[derive(Template)]
 #[template(path = "violation.html", config = "src/desk/askama.toml")]
 struct Page {
     frame: Frame,
+    noun: &'static str,
+    nouns: &'static str,
     id: String,
     crawler: String,
     path: String,
@@ -86,8 +88,11 @@ pub(super) async fn page(State(view): State<View>, Path(id): Path<String>) -> Re
         "" | Violation::NAMELESS => "A client without a name".to_owned(),
         token => token.to_owned(),
     };
+    let [noun, nouns] = nouns_of(violation);
     let page = Page {
         frame: Frame::new(&view, "/violations"),
+        noun,
+        nouns,
         id: violation.id.to_string(),
         sentence: words::sentences([
             words::reason(&violation.reason),
@@ -113,6 +118,7 @@ fn find(store: &Store, id: String) -> Result<Option<Found>, Error> {
     let of_crawler = || Filter {
         product_token: Some(violation.product_token.to_string()),
         claimant: Some(Claimant::of(&violation.standing)),
+        reason: is_of_form(&violation).then(|| FORM.to_owned()),
         limit: Some(1),
         ..Filter::default()
     };
@@ -126,8 +132,21 @@ fn find(store: &Store, id: String) -> Result<Option<Found>, Error> {
     Ok(Some(Found { violation, file, older, newer }))
 }
 
+/// Whether the record is of another form of a closed path, which is no violation.
+fn is_of_form(violation: &Violation) -> bool {
+    violation.reason.as_str() == FORM
+}
+
+/// What the record is of, one and many.
+fn nouns_of(violation: &Violation) -> [&'static str; 2] {
+    match is_of_form(violation) {
+        true => ["Other form", "Other forms"],
+        false => ["Violation", "Violations"],
+    }
+}
+
 /// How the origin of a site reads a path; the usual way if the site is gone.
-fn reading(view: &View, site: &str, path: &str) -> Reading {
+pub(super) fn reading(view: &View, site: &str, path: &str) -> Reading {
     let Some(live) = view.live.get() else { return Reading::default() };
     let published = live.gate.published();
     let sites = published.rulebook.sites();
@@ -239,16 +258,18 @@ fn list(texts: &[Text]) -> String {
 }
 
 fn links(violation: &Violation, crawler: &str) -> Vec<Link> {
+    let [_, nouns] = nouns_of(violation);
+    let reason = if is_of_form(violation) { FORM } else { "" };
     let list =
-        |parameter: &str, value: &str| link::with_query("/violations", &[(parameter, value)]);
+        |parameter: &str, value: &str| link::violations(&[(parameter, value), ("reason", reason)]);
     let mut links = vec![Link { path: try_it(violation), name: "Try this request now".to_owned() }];
     let token = &*violation.product_token;
     if !matches!(token, "" | Violation::NAMELESS) {
         links.push(Link { path: link::crawler(token, &[]), name: format!("About {crawler}") });
-        links.push(Link { path: list("crawler", token), name: format!("Violations of {crawler}") });
+        links.push(Link { path: list("crawler", token), name: format!("{nouns} by {crawler}") });
     }
     let path = format!("{}$", &*violation.path);
-    links.push(Link { path: list("path", &path), name: "Violations at this path".to_owned() });
+    links.push(Link { path: list("path", &path), name: format!("{nouns} at this path") });
     links
 }
 

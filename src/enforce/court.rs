@@ -10,7 +10,7 @@ use crate::{
 use super::{
     decision::{Action, Decision, Judgement, Reason},
     excuse::Excuse,
-    group::{group_for, group_of},
+    group::{group_for, group_of, listed_group},
     knowledge::Knowledge,
     known_editions::KnownEditions,
     overrides::{first_for, is_protected, strictest_mode},
@@ -51,8 +51,7 @@ impl<'r> Binding<'r> {
 
     /// The group that binds a crawler that reads a list in one user-agent line as the names in it.
     fn listed(self, matcher: &Matcher) -> Option<Scope> {
-        let of_name = |name| matcher.listed(name).or_else(|| matcher.group(name));
-        matcher.has_lists().then(|| self.names().find_map(of_name)).flatten()
+        listed_group(matcher, self.names())
     }
 }
 

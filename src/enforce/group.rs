@@ -31,6 +31,16 @@ pub fn first_group<'n>(
     named.or_else(|| matcher.star().filter(|_| is_bound_by_star()))
 }
 
+/// The group that a crawler with these names of groups obeys if it reads a list in one user-agent line
+/// as the names in it.
+pub fn listed_group<'n>(
+    matcher: &Matcher,
+    mut names: impl Iterator<Item = &'n str>,
+) -> Option<Scope> {
+    let of_name = |name| matcher.listed(name).or_else(|| matcher.group(name));
+    matcher.has_lists().then(|| names.find_map(of_name)).flatten()
+}
+
 /// The names of groups that a name looks for, in order. The first that has a group binds it.
 pub fn group_names<'a>(name: Name<'a>) -> impl Iterator<Item = &'a str> {
     let family = name.known().into_iter().flat_map(|crawler| crawler.groups());

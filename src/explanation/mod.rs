@@ -32,7 +32,7 @@ pub use self::{
     decision::{ClaimRow, EditionRow, Explanation},
     excerpt::{Excerpt, ExcerptLine},
     line::Line,
-    past::Past,
+    past::{Past, PastForms},
     question::{Fault, Question, Rungs},
     verdict::{RuleRow, VerdictRow, group_lines, rule_text},
 };

@@ -4,15 +4,20 @@
 //! rule, the rule that it outranks, and the form of the path. Only what agrees with the record is
 //! told: a record may lack a part of the path, and the origin may read paths otherwise today.
 
+use std::collections::HashMap;
+
 use crate::{
     robots::{self, Matcher, Reading, Target},
-    violations::{REDACTED, Text, Violation},
+    violations::{FORM, REDACTED, Text, Violation},
 };
 
 use super::{
     excerpt::Excerpt,
     verdict::{other_form, rule_text},
 };
+
+/// The most editions that are kept compiled.
+const MOST_EDITIONS: usize = 16;
 
 /// What a stored edition tells about a record.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,14 +36,13 @@ impl Past {
     /// What the file of the recorded edition tells. `reading` is how the origin reads a path.
     pub fn of(record: &Violation, file: &[u8], reading: Reading) -> Self {
         let excerpt = record.robots.line.and_then(|line| Excerpt::around(file, line));
-        Self { excerpt, ..Self::judged(record, file, reading).unwrap_or_default() }
+        Self { excerpt, ..Self::judged(record, &compiled(file), reading).unwrap_or_default() }
     }
 
     /// The rules that match, if the one that decides is the recorded one.
-    fn judged(record: &Violation, file: &[u8], reading: Reading) -> Option<Self> {
+    fn judged(record: &Violation, matcher: &Matcher, reading: Reading) -> Option<Self> {
         let octets = record.path.path_octets().filter(|_| !record.path.contains(REDACTED))?;
         let target = Target::read_by(&octets, reading);
-        let matcher = Matcher::new(&robots::parse(file).0);
         let mut scopes = matcher.scopes();
         // A record has the first names of a long group.
         let group = scopes.find(|it| Text::list(matcher.tokens(*it)) == record.robots.group)?;
@@ -56,6 +60,45 @@ impl Past {
             form: other_form(&explanation),
         })
     }
+}
+
+/// The other forms of closed paths in a list of records, by the editions of the records.
+#[derive(Debug, Default)]
+pub struct PastForms {
+    /// `None` is an edition that is not stored.
+    editions: HashMap<Text, Option<Matcher>>,
+}
+
+impl PastForms {
+    /// The form that the recorded rule closes. `None` for a violation, and where the record and the
+    /// stored edition don't tell. `file` reads the recorded edition.
+    ///
+    /// # Errors
+    /// The edition can't be read.
+    pub fn of<E>(
+        &mut self,
+        record: &Violation,
+        reading: Reading,
+        file: impl FnOnce() -> Result<Option<Vec<u8>>, E>,
+    ) -> Result<Option<String>, E> {
+        if record.reason.as_str() != FORM {
+            return Ok(None);
+        }
+        let edition = &record.robots.edition;
+        if !self.editions.contains_key(edition) {
+            if self.editions.len() == MOST_EDITIONS {
+                self.editions.clear();
+            }
+            let matcher = file()?.map(|file| compiled(&file));
+            self.editions.insert(edition.clone(), matcher);
+        }
+        let matcher = self.editions.get(edition).and_then(Option::as_ref);
+        Ok(matcher.and_then(|matcher| Past::judged(record, matcher, reading)?.form))
+    }
+}
+
+fn compiled(file: &[u8]) -> Matcher {
+    Matcher::new(&robots::parse(file).0)
 }
 
 #[cfg(test)]
@@ -109,5 +152,30 @@ mod tests {
             assert_eq!((past.rule, past.over, past.form), (None, None, None), "{path} {line}");
         }
         assert_eq!(past("/a/x", 99, &names).excerpt, None);
+    }
+
+    #[test]
+    fn the_forms_of_a_list_of_records_come_from_their_editions() {
+        let file = b"User-agent: *\nDisallow: /a/\nAllow: /a/open";
+        let mut forms = PastForms::default();
+        let mut reads = 0;
+        for (path, reason, edition, expected) in [
+            ("//a/x", FORM, "0", Some("/a/x")),
+            // The rule that is recorded closes the letter, too, where no other rule allows it.
+            ("/a/open/..%2Fx", FORM, "0", Some("/a/x")),
+            ("//a/x", "robots.disallow", "0", None),
+            ("//a/x?token=[redacted]", FORM, "0", None),
+            ("//a/x", FORM, "lost", None),
+        ] {
+            let mut one = record(&["*"], path, 2);
+            (one.verdict, one.reason, one.robots.edition) =
+                ("allow".into(), reason.into(), edition.into());
+            let form = forms.of(&one, Reading::default(), || {
+                reads += 1;
+                Ok::<_, ()>((edition == "0").then(|| file.to_vec()))
+            });
+            assert_eq!(form, Ok(expected.map(str::to_owned)), "{path} {reason} {edition}");
+        }
+        assert_eq!(reads, 2, "each edition once");
     }
 }

@@ -46,6 +46,11 @@ pub const FIELDS: [&str; 27] = [
 
 /// Appends the line of a record. Lists are joined by spaces; a field without a value is empty.
 pub fn push(lines: &mut Vec<u8>, violation: &Violation) {
+    push_row(lines, cells(violation));
+}
+
+/// The cells of a record, in the order of [`FIELDS`].
+pub fn cells(violation: &Violation) -> [String; FIELDS.len()] {
     let Violation { robots, robots_read, .. } = violation;
     let list = |texts: &[Text]| texts.iter().map(Text::as_str).collect::<Vec<_>>().join(" ");
     let fields: [&dyn Display; FIELDS.len()] = [
@@ -77,7 +82,7 @@ pub fn push(lines: &mut Vec<u8>, violation: &Violation) {
         &optional(&robots_read.edition),
         &robots_read.at.map(time::text).unwrap_or_default(),
     ];
-    push_row(lines, fields.map(ToString::to_string));
+    fields.map(ToString::to_string)
 }
 
 fn optional(text: &Option<Text>) -> &str {

@@ -105,6 +105,11 @@ impl Filter {
         self.reason.is_none() && self.id.is_none()
     }
 
+    /// Whether only requests for other forms of closed paths are wanted, which are no violations.
+    pub fn is_of_forms(&self) -> bool {
+        self.reason.as_ref().is_some_and(|reason| reason.eq_ignore_ascii_case(FORM))
+    }
+
     /// Whether violations that are counted without a record may meet the conditions. Only their site,
     /// product token and time are known.
     pub fn covers(&self, overflow: &Overflow) -> bool {

@@ -39,6 +39,14 @@ struct OverflowLine<'a> {
     last: Timestamp,
 }
 
+/// A record of another form of a closed path.
+#[derive(Serialize)]
+struct FormLine<'a> {
+    #[serde(flatten)]
+    record: &'a Violation,
+    form: Option<&'a str>,
+}
+
 /// The field that distinguishes another kind of line from a broken record.
 #[derive(Deserialize)]
 struct Kind {
@@ -67,6 +75,13 @@ pub struct Reading {
 /// Appends the record's line.
 pub fn push(lines: &mut Vec<u8>, violation: &Violation) {
     serde_json::to_writer(&mut *lines, violation)
+        .expect("a record has no map, and memory takes all");
+    lines.push(b'\n');
+}
+
+/// Appends the line of a record of another form, with the form.
+pub fn push_with_form(lines: &mut Vec<u8>, record: &Violation, form: Option<&str>) {
+    serde_json::to_writer(&mut *lines, &FormLine { record, form })
         .expect("a record has no map, and memory takes all");
     lines.push(b'\n');
 }

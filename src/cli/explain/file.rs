@@ -32,13 +32,15 @@ struct Groups {
     by_rfc: Option<Scope>,
     /// At the proxy, with the default `star_binds`.
     at_proxy: Option<Scope>,
+    /// If a list in one user-agent line names each crawler in it.
+    by_list: Option<Scope>,
 }
 
 impl Groups {
     /// The groups for a crawler with this token. `*` stands for a crawler without a group of its own.
     fn of(matcher: &Matcher, catalogue: &Catalogue, token: &str) -> Self {
         if token.trim() == "*" {
-            return Self { by_rfc: matcher.star(), at_proxy: matcher.star() };
+            return Self { by_rfc: matcher.star(), at_proxy: matcher.star(), by_list: None };
         }
         let declared = Name::Declared(token);
         let known = catalogue.find(token).map_or(declared, Name::Known);
@@ -49,7 +51,15 @@ impl Groups {
             // RFC 9309 §2.2.1 binds each crawler without a group of its own by `*`.
             by_rfc: enforce::group_for(matcher, &Class::ALL, named),
             at_proxy: enforce::group_for(matcher, &star_binds, known),
+            by_list: enforce::listed_group(matcher, enforce::group_names(known)),
         }
+    }
+
+    /// Whether the proxy allows what the group disallows, because a list allows it.
+    fn is_excused_by_list(&self, matcher: &Matcher, target: &Target<'_>) -> bool {
+        let access = |group: Option<Scope>| Some(matcher.verdict(group?, target).access);
+        access(self.at_proxy) == Some(Access::Disallow)
+            && access(self.by_list) == Some(Access::Allow)
     }
 
     /// Whether the RFC binds the crawler by `*`, and the proxy does not.
@@ -101,7 +111,11 @@ pub(super) fn explain(
                 format!("the proxy does not bind {name} by '*': it fetches pages for people");
             line(out, "note", &note)?;
         }
-        if let Some(group) = groups.at_proxy {
+        if groups.is_excused_by_list(&matcher, &target) {
+            let name = escape::shown(token);
+            let note = format!("the proxy allows it, as the rules under a list with {name} do");
+            line(out, "note", &note)?;
+        } else if let Some(group) = groups.at_proxy {
             other_form(out, &matcher.explain(group, &target), verdict)?;
         }
         match gate::received_target(robots::origin_form(text.as_bytes())) {
@@ -209,5 +223,24 @@ mod tests {
         );
         assert!(!explained("GPTBot", Format::Text).contains("note"));
         assert!(!explained("ChatGPT-User", Format::Json).contains("note"));
+
+        // RFC 9309 has no lists, so '*' binds GPTBot.
+        let list = "User-agent: *\nDisallow: /\nUser-agent: GPTBot, CCBot\nDisallow: /ai/\n";
+        std::fs::write(&file, list).expect("it is writable");
+        assert_eq!(
+            explained("GPTBot", Format::Text).lines().take(5).collect::<Vec<_>>(),
+            [
+                "/x",
+                "  verdict   disallow for GPTBot",
+                "  group     *",
+                "  rule      Disallow: /   (robots.txt line 2, 1 octet)",
+                "  note      the proxy allows it, as the rules under a list with GPTBot do",
+            ]
+        );
+        let is_noted = |token, format| explained(token, format).contains("the proxy allows it");
+        assert!(is_noted("CCBot", Format::Text) && !is_noted("bingbot", Format::Text));
+        assert!(!is_noted("GPTBot", Format::Json));
+        std::fs::write(&file, list.replace("/ai/", "/")).expect("it is writable");
+        assert!(!is_noted("GPTBot", Format::Text), "the list disallows it, too");
     }
 }

@@ -3,14 +3,18 @@
 use crate::{
     console::table::{Cell, Colour, Column, Table},
     policy::{ClientIp, Policy},
-    violations::{Robots, Violation, rule_line},
+    violations::{Robots, rule_line},
 };
+
+use super::forms::Entry;
 
 /// The columns of a listing, and how times are shown in them.
 #[derive(Debug)]
 pub(super) struct Columns {
     columns: Vec<Column>,
     has_site: bool,
+    /// Whether the records are of other forms of closed paths.
+    pub(super) has_form: bool,
     has_short_times: bool,
 }
 
@@ -21,14 +25,16 @@ const SHORT_TIME: Column = text("TIME (UTC)", 0, 14);
 const CLIENT: Column = text("CLIENT", 6, 15);
 const NETWORK: Column = text("NETWORK", 6, 16);
 const SITE: Column = text("SITE", 9, 16);
+const FORM: Column = text("OTHER FORM", 3, 15);
 
 const fn text(heading: &'static str, rank: u8, least: usize) -> Column {
     Column { heading, rank, least, is_number: false }
 }
 
 impl Columns {
-    /// The columns for the records of a policy; `has_site` if these may be of several sites.
-    pub(super) fn new(policy: &Policy, has_site: bool) -> Self {
+    /// The columns for the records of a policy; `has_site` if these may be of several sites,
+    /// `has_form` if they are of other forms of closed paths.
+    pub(super) fn new(policy: &Policy, has_site: bool, has_form: bool) -> Self {
         let client = match policy.violations.client_ip {
             ClientIp::Network => NETWORK,
             ClientIp::Full | ClientIp::Hash => CLIENT,
@@ -43,21 +49,22 @@ impl Columns {
             Column { is_number: true, ..text("STATUS", 8, 6) },
         ];
         columns.extend(has_site.then_some(SITE));
-        columns.extend([text("PATH", 3, 15), text("RULE (LINE)", 7, 24)]);
-        Self { columns, has_site, has_short_times: false }
+        columns.push(text("PATH", 3, 15));
+        columns.extend(has_form.then_some(FORM));
+        columns.push(text("RULE (LINE)", 7, 24));
+        Self { columns, has_site, has_form, has_short_times: false }
     }
 
     /// The table for these records. Times are short where that saves a cell from a cut.
     pub(super) fn table(
         &mut self,
-        records: &[(u64, Violation)],
+        entries: &[Entry<'_>],
         width: Option<usize>,
         has_colours: bool,
         more_rows: bool,
     ) -> Table {
-        let rows = |columns: &Self| -> Vec<_> {
-            records.iter().map(|(_, violation)| columns.row(violation)).collect()
-        };
+        let rows =
+            |columns: &Self| -> Vec<_> { entries.iter().map(|entry| columns.row(entry)).collect() };
         let mut cells = rows(self);
         if let Some(width) = width
             && (more_rows || !Table::fits(&self.columns, &cells, width))
@@ -72,7 +79,7 @@ impl Columns {
     }
 
     /// The row of a record.
-    pub(super) fn row(&self, violation: &Violation) -> Vec<Cell> {
+    pub(super) fn row(&self, Entry { violation, form }: &Entry<'_>) -> Vec<Cell> {
         let format = if self.has_short_times { "%m-%d %H:%M:%S" } else { "%Y-%m-%dT%H:%M:%SZ" };
         let plain = |text: &str| Cell::from(text.to_owned());
         let mut row = vec![
@@ -85,7 +92,9 @@ impl Columns {
             Cell::from(violation.status.to_string()),
         ];
         row.extend(self.has_site.then(|| plain(&violation.site)));
-        row.extend([plain(&violation.path), broken(&violation.robots, &violation.reason)]);
+        row.push(plain(&violation.path));
+        row.extend(self.has_form.then(|| plain(form.as_deref().unwrap_or("-"))));
+        row.push(broken(&violation.robots, &violation.reason));
         row
     }
 }

@@ -13,13 +13,14 @@ use crate::{
         screen::Screen,
         table::{Cell, Column, Table},
     },
-    violations::{Claimant, Violation, csv, rule_line},
+    violations::{Claimant, Filter, Violation, csv, rule_line},
 };
 
 /// The counts of one key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Row {
     key: String,
+    /// Or requests for other forms of closed paths, where only these are counted.
     violations: u64,
     requests: u64,
     /// Of impostors alone.
@@ -88,6 +89,11 @@ impl Row {
     fn name(&self) -> String {
         Claimant::of(self.standing.unwrap_or_default()).name(&self.key)
     }
+
+    /// The number of violations: none among requests for other forms.
+    fn violations_by(&self, filter: &Filter) -> u64 {
+        if filter.is_of_forms() { 0 } else { self.violations }
+    }
 }
 
 /// The network of a client as recorded; a network or a hash stays as it is.
@@ -134,31 +140,41 @@ impl Counts {
         Self { rows, more, violations, requests, unreadable }
     }
 
-    pub(super) fn print(&self, by: By, format: Format, out: &mut dyn Write) -> Result<(), Error> {
+    /// Prints the counts of the records that `filter` selects.
+    pub(super) fn print(
+        &self,
+        by: By,
+        (format, filter): (Format, &Filter),
+        out: &mut dyn Write,
+    ) -> Result<(), Error> {
         match format {
-            Format::Json => self.rows.iter().try_for_each(|row| json(out, row)),
+            Format::Json => self.rows.iter().try_for_each(|row| {
+                json(out, &Row { violations: row.violations_by(filter), ..row.clone() })
+            }),
             Format::Csv => {
                 let mut lines = Vec::new();
                 // Only crawlers have impostors.
                 let cells = if by == By::Crawler { 4 } else { 3 };
                 let heading = ["key", "violations", "requests", "standing"];
                 csv::push_row(&mut lines, heading.into_iter().take(cells));
-                for Row { key, violations, requests, standing } in &self.rows {
-                    let (violations, requests) = (violations.to_string(), requests.to_string());
+                for one in &self.rows {
+                    let Row { key, requests, standing, .. } = one;
+                    let violations = one.violations_by(filter).to_string();
+                    let requests = requests.to_string();
                     let row = [key.as_str(), &violations, &requests, standing.unwrap_or_default()];
                     csv::push_row(&mut lines, row.into_iter().take(cells));
                 }
                 Ok(out.write_all(&lines)?)
             }
-            Format::Text => self.print_table(by, out),
+            Format::Text => self.print_table(by, filter, out),
         }
     }
 
-    fn print_table(&self, by: By, out: &mut dyn Write) -> Result<(), Error> {
+    fn print_table(&self, by: By, filter: &Filter, out: &mut dyn Write) -> Result<(), Error> {
         let number = |heading, rank| Column { heading, rank, least: 10, is_number: true };
         let mut columns = vec![
             Column { heading: by.heading(), rank: 0, least: 20, is_number: false },
-            number("VIOLATIONS", 1),
+            number(if filter.is_of_forms() { "REQUESTS" } else { "VIOLATIONS" }, 1),
             number("SHARE", 2),
         ];
         // Where only violations are counted, the column would say everything twice.

@@ -11,6 +11,7 @@ pub(super) use self::args::Args;
 use self::{
     args::{By, Format},
     columns::Columns,
+    forms::{Entry, Forms},
     printer::Printer,
     source::Source,
 };
@@ -27,6 +28,7 @@ use crate::{
 mod args; // the options
 mod columns; // a record as a row of a table
 mod counts; // violations counted by crawler, rule, path, network or day
+mod forms; // the form of a path, beside its record
 mod hours; // counts by hour
 mod printer; // records as text, JSON lines or CSV
 mod remarks; // sentences on standard error
@@ -58,7 +60,6 @@ fn list(
     mut filter: Filter,
     out: &mut dyn Write,
 ) -> Result<Exit, Error> {
-    let columns = Columns::new(policy, printer::has_sites(policy, filter.site.as_ref()));
     let is_whole = filter.limit.is_none();
     // A follower gets the last seconds later: another node may still send records of them.
     let before_sequence = (!args.follow).then_some(u64::MAX);
@@ -67,14 +68,19 @@ fn list(
     let mut page = if is_whole { first } else { filter.clone() };
     let mut listing = source.list(&page)?;
     let has_some = !listing.records.is_empty() || listing.more > 0;
-    let printer = Printer::start(args.format, columns, &listing.records, args.follow, out)?;
-    printer.print(&listing.records, out)?;
+    let mut forms = Forms::new(policy, source);
+    let entries = forms.entries(&listing.records)?;
+    // Without a reason, only a record that its id names is of another form.
+    let has_forms = filter.is_of_forms() || entries.iter().any(Entry::is_of_form);
+    let columns = Columns::new(policy, printer::has_sites(policy, filter.site.as_ref()), has_forms);
+    let printer = Printer::start((args.format, args.follow), columns, &entries, out)?;
+    printer.print(&entries, out)?;
     let mut unreadable = listing.unreadable;
     while is_whole && listing.records.len() == PAGE {
         page.after_sequence = Some(listing.end);
         listing = source.list(&page)?;
         unreadable += listing.unreadable;
-        printer.print(&listing.records, out)?;
+        printer.print(&forms.entries(&listing.records)?, out)?;
     }
     out.flush()?;
     let unrecorded = source.unrecorded(&filter)?;
@@ -94,7 +100,7 @@ fn list(
             let listing = source.list(&filter)?;
             filter.after_sequence = Some(listing.end);
             is_found |= !listing.records.is_empty();
-            printer.print(&listing.records, out)?;
+            printer.print(&forms.entries(&listing.records)?, out)?;
             out.flush()?;
         }
     }
@@ -114,7 +120,7 @@ fn count(
         false => tally::of_records(by, source, filter)?,
     };
     if counts.violations > 0 || format == Format::Csv {
-        counts.print(by, format, out)?;
+        counts.print(by, (format, filter), out)?;
         out.flush()?;
     }
     remarks::unreadable(counts.unreadable);
@@ -127,7 +133,7 @@ fn count(
     }
     if counts.violations == 0 {
         let is_unknown = !is_by_hour && unrecorded.sum() > 0;
-        let what = if is_unknown { "records" } else { "violations" };
+        let what = if is_unknown { "records" } else { selection::noun(filter) };
         remark(&format!("no {what}{}", selection::described(filter)));
         let is_found = is_unknown && filter.path.is_none();
         return Ok(if is_found { Exit::Findings } else { Exit::Fine });

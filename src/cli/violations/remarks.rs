@@ -2,7 +2,11 @@
 
 use jiff::{Timestamp, ToSpan, Unit};
 
-use super::{hours::Unrecorded, selection::described, source::Source};
+use super::{
+    hours::Unrecorded,
+    selection::{described, noun},
+    source::Source,
+};
 use crate::{
     console::{exit::Error, output::remark},
     policy::Policy,
@@ -39,7 +43,7 @@ pub(super) fn nothing(
         remark(&format!("no records{}", described(filter)));
         self::unrecorded(filter, unrecorded);
     } else {
-        remark(&format!("no violations{}", described(filter)));
+        remark(&format!("no {}{}", noun(filter), described(filter)));
     }
     Ok(())
 }

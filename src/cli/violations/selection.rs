@@ -51,6 +51,11 @@ pub(super) fn counted(by: By, filter: Filter) -> Filter {
     Filter { claimant: filter.claimant.or(own), ..filter }
 }
 
+/// What the filter selects.
+pub(super) fn noun(filter: &Filter) -> &'static str {
+    if filter.is_of_forms() { "requests" } else { "violations" }
+}
+
 /// The records as a sentence names them: ` of GPTBot on a.example since 2026-11-20T10:00:00Z`.
 pub(super) fn described(filter: &Filter) -> String {
     let mut words = String::new();

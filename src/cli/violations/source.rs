@@ -61,6 +61,13 @@ impl Source {
         }
     }
 
+    /// The bytes of an edition; a log has none.
+    pub(super) fn edition(&self, id: &str) -> Result<Option<Vec<u8>>, Error> {
+        let Some(store) = self.hours() else { return Ok(None) };
+        let edition = store.editions_by_id(id, None)?.into_iter().next();
+        Ok(edition.map(|edition| edition.bytes.to_vec()))
+    }
+
     /// The violations that meet the conditions and have no record, on any path: a database counts
     /// them by hour, a log in lines of their own.
     pub(super) fn unrecorded(&self, filter: &Filter) -> Result<Unrecorded, Error> {
