@@ -12,7 +12,7 @@ pub use prometheus::{IntCounter as Counter, IntGauge as Gauge};
 
 use self::{families::Families, fleet::FleetFamilies};
 pub use self::{
-    reading::CrawlerRequests,
+    reading::{CrawlerRequests, CrawlerViolations},
     records::{ForwardCounts, RecordCounts},
 };
 

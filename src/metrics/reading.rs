@@ -15,10 +15,21 @@ pub struct CrawlerRequests {
     pub product_token: String,
     /// The standing of its claim.
     pub standing: String,
-    /// The action.
-    pub action: String,
     /// The requests.
     pub requests: u64,
+}
+
+/// The violations of one crawler at one site since the start, without other forms of closed paths.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CrawlerViolations {
+    /// The site.
+    pub site: String,
+    /// The product token, as in the label.
+    pub product_token: String,
+    /// Whether they are those of its impostors.
+    pub is_impostor: bool,
+    /// The violations.
+    pub violations: u64,
 }
 
 impl Metrics {
@@ -62,11 +73,28 @@ impl Metrics {
                 site: label("site"),
                 product_token: label("product_token"),
                 standing: label("standing"),
-                action: label("action"),
                 requests: metric.get_counter().get_value() as u64,
             }
         };
         series(&self.families.crawler_requests, read)
+    }
+
+    /// The violations of all crawlers and their impostors.
+    pub fn violations_of_crawlers(&self) -> Vec<CrawlerViolations> {
+        let read = |is_impostor| {
+            move |labels: &HashMap<&str, &str>, metric: &Metric| {
+                let label = |name: &str| labels.get(name).copied().unwrap_or_default().to_owned();
+                CrawlerViolations {
+                    site: label("site"),
+                    product_token: label("product_token"),
+                    is_impostor,
+                    violations: metric.get_counter().get_value() as u64,
+                }
+            }
+        };
+        let own = series(&self.families.violations, read(false));
+        let impostors = series(&self.families.impostor_violations, read(true));
+        own.into_iter().chain(impostors).collect()
     }
 }
 

@@ -107,8 +107,13 @@ fn counts_and_states_are_read_back() {
             site: "a.example".to_owned(),
             product_token: "GPTBot".to_owned(),
             standing: "unknown".to_owned(),
-            action: "log".to_owned(),
             requests: 3,
         }]
     );
+    metrics.violation("a.example", "GPTBot", "robots.disallow", "log");
+    metrics.impostor_violation("a.example", "Googlebot", "robots.disallow", "log");
+    metrics.other_form("a.example", "CCBot", "log");
+    let violations = metrics.violations_of_crawlers();
+    let violations = violations.iter().map(|one| (&*one.product_token, one.is_impostor));
+    assert_eq!(violations.collect::<Vec<_>>(), [("GPTBot", false), ("Googlebot", true)]);
 }

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use crate::{
     alerts::{self, Refusal, State, Tally, Trouble},
     conduct::Conduct,
-    enforce::{Action, Rulebook},
+    enforce::Rulebook,
     evidence::Verifier,
     metrics::Metrics,
     policy::{ClientIp, Policy},
@@ -112,11 +112,19 @@ impl Handles {
                 }
             });
         let tallies = metrics.requests_of_crawlers().into_iter().map(|one| Tally {
-            violations: if one.action == Action::Pass.as_str() { 0 } else { one.requests },
             is_impostor: Claimant::of(&one.standing) == Claimant::Impostor,
             site: one.site,
             product_token: one.product_token,
             requests: one.requests,
+            violations: 0,
+        });
+        // Not by the action of a request: other forms of closed paths have one, and are no violations.
+        let violations = metrics.violations_of_crawlers().into_iter().map(|one| Tally {
+            is_impostor: one.is_impostor,
+            site: one.site,
+            product_token: one.product_token,
+            requests: 0,
+            violations: one.violations,
         });
         let certificates = self.certificates.presented().into_iter().map(|one| {
             let tls::Presented { file, begins, ends } = one;
@@ -134,7 +142,7 @@ impl Handles {
             certificates: certificates.collect(),
             not_renewed: not_renewed.collect(),
             lost: sink.counts().dropped,
-            tallies: tallies.collect(),
+            tallies: tallies.chain(violations).collect(),
         }
     }
 

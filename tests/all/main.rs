@@ -50,6 +50,7 @@ mod fleet_model; // three real nodes, against an independent judge
 mod fleet_simulation; // many nodes judge as one, whatever is late or lost
 mod forwarded_fields; // request fields that an origin may take for something else
 mod origins; // the same, with real origins behind the program
+mod other_forms; // other forms of closed paths are no violations
 mod pace; // a crawler's speed and its place on the ladder
 mod probe; // an origin is asked how it reads paths
 mod real_clients; // programs that people use, over HTTP/2

@@ -2,6 +2,7 @@
 
 use super::{GPTBOT, world::World};
 use crate::{
+    alerts::Tally,
     enforce::Reason,
     violations::{Dimension, FORM, Filter, PlaceKind, Question, REASONS},
 };
@@ -149,6 +150,20 @@ fn other_forms_move_no_crawler_up_the_ladder() {
         assert_eq!(world.status(target, GPTBOT), 200, "{target}");
     }
     assert!(world.metric(steps) < 0.1);
+}
+
+#[test]
+fn alerts_count_violations_without_other_forms() {
+    let world = World::of(&site("mode: log"));
+    LINKS.iter().for_each(|target| assert_eq!(world.status(target, GPTBOT), 200));
+    let counted = || {
+        let tallies = world.handles.state().tallies;
+        let sum = |count: fn(&Tally) -> u64| tallies.iter().map(count).sum::<u64>();
+        (sum(|one| one.requests), sum(|one| one.violations))
+    };
+    assert_eq!(counted(), (LINKS.len() as u64, 0));
+    assert_eq!(world.status("/private/x", GPTBOT), 200);
+    assert_eq!(counted(), (LINKS.len() as u64 + 1, 1));
 }
 
 #[test]
