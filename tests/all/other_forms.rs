@@ -106,8 +106,8 @@ fn other_forms_count_for_no_report_no_score_and_no_evidence() {
     let crawler = row("crawler", "GPTBot");
     let counts = ["requests", "violations", "broken"].map(|field| crawler[field].clone());
     assert_eq!(json!(counts), json!([3, 0, 0]));
-    let rules: u64 =
-        rows.iter().filter_map(|row| row["rule"].as_object().and(row["violations"].as_u64())).sum();
+    let rules = rows.iter().filter(|row| row["rule"].is_object());
+    let rules: u64 = rules.filter_map(|row| row["violations"].as_u64()).sum();
     assert_eq!(rules, 1, "{rows:?}");
     let score = Command::new(PROGRAM)
         .args(["crawlers", "score", "GPTBot", "--format", "json", "--config"])
