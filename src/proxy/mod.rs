@@ -291,6 +291,10 @@ impl ProxyHttp for Proxy {
         exchange: &mut Exchange,
     ) -> pingora::Result<()> {
         fields::set_framing(response)?;
+        // A proxy answers with its own version (RFC 9110 §2.5).
+        if response.version == Version::HTTP_10 {
+            response.set_version(Version::HTTP_11);
+        }
         let phase = edge::phase(session);
         if response.status == StatusCode::SWITCHING_PROTOCOLS {
             if !fields::is_asked_switch(session.req_header(), response) {

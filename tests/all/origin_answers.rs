@@ -229,3 +229,13 @@ fn o139_an_interim_response_alone_is_no_answer() {
     assert_eq!(beadle.records(1)[0]["status"], 502);
     beadle.wait_for_metric(FAILURES, 1.0);
 }
+
+#[test]
+fn rfc9110_2_5_an_answer_has_the_proxys_version() {
+    let origin = Origin::answering("HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok");
+    let beadle = before(&origin);
+    let mut client = Client::connect(beadle.port);
+    client.write(&Request::get("/x").bytes());
+    let line = client.until(b"\r\n").expect("a status line");
+    assert_eq!(String::from_utf8_lossy(&line), "HTTP/1.1 200 OK\r\n");
+}
