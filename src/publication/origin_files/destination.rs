@@ -26,7 +26,8 @@ impl KnownHosts {
         Self(sites.into_iter().flat_map(of_site).collect())
     }
 
-    /// The first origin of a host: of the site with this host, else of the longest wildcard above it.
+    /// The first origin of a host, or of one with its port: of the site with this host, else of the
+    /// longest wildcard above it.
     fn origin(&self, host: &str) -> Option<&Origin> {
         let specificity = |one: &policy::Host| match one {
             policy::Host::Exact(name) => (name == host).then_some(usize::MAX),
@@ -109,10 +110,12 @@ impl Destination {
         };
         let name = name.trim_start_matches('[').trim_end_matches([']', '.']);
         let is_here = authority(&url) == authority(&base) || is_at(&self.origin, name, port);
+        let with_port = format!("{}:{port}", policy::host_in_url(name));
+        let named = || hosts.origin(&with_port).or_else(|| hosts.origin(name));
         let known = match self.owner {
             Owner::Policy if is_here => Some(&self.origin),
-            Owner::Policy => hosts.origin(name).or_else(|| hosts.origin_at(name, port)),
-            Owner::Foreign => hosts.origin(name),
+            Owner::Policy => named().or_else(|| hosts.origin_at(name, port)),
+            Owner::Foreign => named(),
         };
         let (owner, origin) = match known {
             Some(origin) => (Owner::Policy, origin.clone()),
@@ -160,6 +163,8 @@ mod tests {
             (below(".c.example"), vec![origin("127.0.0.1:3002")]),
             (below(".deep.c.example"), vec![origin("127.0.0.1:3003")]),
             (exact("here.c.example"), vec![origin("127.0.0.1:3004")]),
+            (exact("q.example:8443"), vec![origin("127.0.0.1:3005")]),
+            (exact("b.example:8443"), vec![origin("127.0.0.1:3006")]),
         ])
     }
 
@@ -200,6 +205,10 @@ mod tests {
             ("http://x.c.example/r", "own 127.0.0.1:3002 x.c.example http /r"),
             ("http://x.deep.c.example/r", "own 127.0.0.1:3003 x.deep.c.example http /r"),
             ("http://here.c.example/r", "own 127.0.0.1:3004 here.c.example http /r"),
+            ("https://q.example:8443/r", "own 127.0.0.1:3005 q.example:8443 https /r"),
+            ("https://b.example:8443/r", "own 127.0.0.1:3006 b.example:8443 https /r"),
+            ("https://b.example:9443/r", "own b.internal:80 b.example:9443 https /r"),
+            ("http://q.example/r", "foreign q.example:80 q.example http /r"),
             (
                 "http://elsewhere.example/r",
                 "foreign elsewhere.example:80 elsewhere.example http /r",
@@ -227,6 +236,7 @@ mod tests {
                 "foreign-tls elsewhere.example:443 elsewhere.example https /",
             ),
             ("http://a.example/r", "own 127.0.0.1:3000 a.example http /r"),
+            ("//q.example:8443/r", "own 127.0.0.1:3005 q.example:8443 http /r"),
             ("http://127.0.0.1:3000/r", "foreign 127.0.0.1:3000 127.0.0.1:3000 http /r"),
             ("http://b.internal/r", "foreign b.internal:80 b.internal http /r"),
         ] {
