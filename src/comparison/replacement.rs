@@ -8,15 +8,18 @@ use std::{
 
 use crate::{
     escape,
-    robots::{self, Access, RobotsTxt, Rule},
+    robots::{self, Access, Group, GroupIndex, Record, RobotsTxt, Rule},
 };
 
-use super::difference::differences_within;
+use super::{difference::differences_within, records::is_pace};
 
 /// The most samples that are compared: well under a second.
 const MOST_SAMPLES: usize = 100_000;
 /// The most lines that are named, and the most crawlers of a line.
 const SHOWN: (usize, usize) = (10, 3);
+
+/// Crawlers, and the rule that decides for them.
+type Row = (Arc<[String]>, Option<Rule>);
 
 /// The lines of an origin's file that a policy replaces and `source: merge` would keep.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,19 +34,20 @@ pub const KEEP_RULES: &str =
 
 impl Replaced {
     /// The rules of `origin` that decide about a path if both files are merged, and otherwise than
-    /// the file `own` alone.
+    /// the file `own` alone; and its records of a pace that only the merged file has.
     pub fn of(origin: &RobotsTxt, own: &RobotsTxt) -> Self {
-        let rows: Vec<(Arc<[String]>, Option<Rule>)> = match robots::merge(origin, own, &[]) {
+        let (rows, paced): (Vec<Row>, Vec<Group>) = match robots::merge(origin, own, &[]) {
             // Where the answers differ, the rule of the merged file is the origin's.
             Ok(merged) => {
                 let rows = differences_within(own, &merged.file, MOST_SAMPLES).rows.into_iter();
-                rows.map(|row| (row.tokens, row.after.rule)).collect()
+                (rows.map(|row| (row.tokens, row.after.rule)).collect(), merged.file.groups)
             }
             // Without a merged file, a line counts that closes what is open without it.
             Err(_) => {
                 let rows = differences_within(origin, own, MOST_SAMPLES).rows.into_iter();
                 let closed = rows.filter(|row| row.before.access == Access::Disallow);
-                closed.map(|row| (row.tokens, row.before.rule)).collect()
+                let closed = closed.map(|row| (row.tokens, row.before.rule));
+                (closed.collect(), origin.groups.clone())
             }
         };
         let mut rules: BTreeMap<u32, (String, BTreeSet<String>)> = BTreeMap::new();
@@ -52,6 +56,11 @@ impl Replaced {
             let text = format!("{}: {}", rule.directive.field_name(), rule.pattern);
             let (_, crawlers) = rules.entry(rule.line).or_insert((text, BTreeSet::new()));
             crawlers.extend(tokens.iter().cloned());
+        }
+        for (crawler, record) in lost_paces(&paced, own) {
+            let text = format!("{}: {}", record.name, record.value);
+            let (_, crawlers) = rules.entry(record.line).or_insert((text, BTreeSet::new()));
+            crawlers.insert(crawler.to_owned());
         }
         let line = |(line, (text, crawlers)): (u32, (String, BTreeSet<String>))| {
             let text = escape::bounded(text.as_bytes(), 120);
@@ -86,6 +95,24 @@ impl fmt::Display for Replaced {
     }
 }
 
+/// The crawlers of these groups, each with a record of a pace that `own` does not have for it.
+fn lost_paces<'g>(groups: &'g [Group], own: &RobotsTxt) -> Vec<(&'g str, &'g Record)> {
+    let index = GroupIndex::new(&own.groups);
+    let is_own = |crawler: &str, record: &Record| {
+        let obeyed = index.obeyed(crawler).map(|list| index.groups(list)).unwrap_or_default();
+        let obeyed = obeyed.iter().filter_map(|number| own.groups.get(*number));
+        obeyed
+            .flat_map(|group| &group.records)
+            .any(|one| one.name.eq_ignore_ascii_case(&record.name) && one.value == record.value)
+    };
+    let all = groups.iter().flat_map(|group| {
+        let records = || group.records.iter().filter(|record| is_pace(record));
+        let crawlers = group.user_agents.iter().map(|one| one.name.as_str());
+        crawlers.flat_map(move |crawler| records().map(move |record| (crawler, record)))
+    });
+    all.filter(|(crawler, record)| !is_own(crawler, record)).collect()
+}
+
 fn names(crawlers: &BTreeSet<String>) -> String {
     let shown = crawlers.iter().take(SHOWN.1).map(|one| escape::bounded(one.as_bytes(), 80));
     let text = shown.collect::<Vec<_>>().join(", ");
@@ -114,7 +141,16 @@ mod tests {
             ("Disallow: /%7Ea\nDisallow: /b*", "Disallow: /~a\nDisallow: /b", &[]),
             ("Disallow: /a/b", "Disallow: /a/", &[]),
             ("Disallow:\nAllow: /", "Disallow: /a/", &[]),
-            ("# a comment\nSitemap: https://a.example/s.xml\nCrawl-delay: 5", "", &[]),
+            ("# a comment\nSitemap: https://a.example/s.xml", "", &[]),
+            ("Crawl-delay: 5", "", &["line 2 'Crawl-delay: 5' for *"]),
+            ("Crawl-delay: 5", "crawl-delay: 5", &[]),
+            // `source: merge` keeps the policy's own.
+            ("Crawl-delay: 5", "Crawl-delay: 9", &[]),
+            (
+                "Request-rate: 1/9\nContent-Signal: search=yes",
+                "Crawl-delay: 9",
+                &["line 2 'Request-rate: 1/9' for *"],
+            ),
             // What the origin closes or opens, and the policy does not.
             (
                 "Disallow: /a/\nDisallow: /b/",

@@ -82,6 +82,8 @@ struct Rounds {
 /// A site with the policy's own file.
 struct Compared {
     site: WatchedSite,
+    /// Whether a failure is in the log.
+    has_failed: bool,
     own: Arc<robots::RobotsTxt>,
 }
 
@@ -90,6 +92,7 @@ impl Rounds {
         let sites = policy.sites.iter().filter(|site| site.robots_txt.source == Source::Policy);
         let compared = |site: &policy::Site| Compared {
             site: WatchedSite::of(site, policy),
+            has_failed: false,
             own: Arc::new(site.robots_txt.file.clone()),
         };
         let (sites, hosts) = (sites.map(compared).collect(), KnownHosts::of(&policy.sites));
@@ -106,7 +109,7 @@ impl Sources for Rounds {
     }
 
     fn fetch(&self, number: usize) -> Option<Fetching<ReplacedAnswer>> {
-        let Compared { site, own } = self.sites.get(number)?;
+        let Compared { site, own, .. } = self.sites.get(number)?;
         let (clients, hosts) = (self.clients.clone(), self.hosts.clone());
         let (site, own) = (site.clone(), Arc::clone(own));
         Some(Box::pin(async move {
@@ -120,7 +123,8 @@ impl Sources for Rounds {
     }
 
     fn settle(&mut self, number: usize, answer: ReplacedAnswer) -> Option<Duration> {
-        let site = &self.sites.get(number)?.site.name;
+        let Compared { site, has_failed, .. } = self.sites.get_mut(number)?;
+        let site = &site.name;
         let mut all = ReplacedBySite::clone(&self.known.load());
         match answer {
             Ok(replaced) if replaced.is_empty() => drop(all.remove(site)),
@@ -137,7 +141,14 @@ impl Sources for Rounds {
                 all.insert(site.clone(), replaced);
             }
             Err(why) => {
-                tracing::debug!(site, why, "policy not compared with the origin's file");
+                if !std::mem::replace(has_failed, true) {
+                    tracing::warn!(
+                        site,
+                        why,
+                        "policy not compared with the origin's robots.txt: it may replace rules; \
+                         the fetch is repeated"
+                    );
+                }
                 return Some(RETRY);
             }
         }
