@@ -8,7 +8,7 @@ use crate::{
     alerts::{self, Refusal, State},
     crawlers::Evidence,
     diagnostic::{Diagnostic, Severity},
-    enforce::{self, Moment},
+    enforce,
     escape::shown,
     evidence::{FailingSource, Verifier},
     policy::Source,
@@ -215,14 +215,15 @@ fn of_origin(
         );
         add(sentence, Some((link::quarantine(name), "Compare and decide")));
     }
-    if site.is_withheld(Moment::at(now)) {
+    if site.is_withheld {
         let sentence = format!(
             "{name}: the origin has not answered for its robots.txt, so crawlers get 503 for it and \
              no request is judged. See whether the server runs there."
         );
         add(sentence, Some((link::robots(name), "robots.txt")));
     }
-    let errors = report.findings.iter().filter(|one| one.severity == Severity::Error);
+    let findings = report.findings.iter().chain(&site.finding);
+    let errors = findings.filter(|one| one.severity == Severity::Error);
     for Diagnostic { message, .. } in errors {
         let sentence = format!("{name}: robots.txt of the origin: {}.", shown(message));
         add(sentence, Some((link::robots(name), "robots.txt")));

@@ -29,9 +29,9 @@ impl Rulebook {
 }
 
 fn site(site: &policy::Site, policy: &Policy, history: &mut History<'_>) -> Site {
-    let timeline = history.timeline(site, policy);
+    let (timeline, finding) = history.timeline(site, policy);
     let edition = timeline.current();
-    let unknown_since = history.unknown_since(site).filter(|_| edition.is_provisional());
+    let is_withheld = edition.is_provisional() && history.withholds(site);
     let groups = edition.file().groups.iter();
     let names = groups.flat_map(|group| group.user_agents.iter().map(|ua| ua.name.as_str()));
     let overrides = site.enforcement.overrides.iter();
@@ -50,7 +50,8 @@ fn site(site: &policy::Site, policy: &Policy, history: &mut History<'_>) -> Site
         source: site.robots_txt.source,
         origin_file: history.origin_file(site),
         sitemaps: HostSitemaps::new(edition, &site.robots_txt, &site.backend.host),
-        unknown_since,
+        is_withheld,
+        finding,
         max_age: site.robots_txt.max_age,
         cache_window: site.robots_txt.cache_window,
         timeline,

@@ -25,12 +25,11 @@ pub fn decide<'r>(site: &'r Site, case: Case<'r, '_>, knowledge: &impl Knowledge
         let standing = known.map_or(Standing::UNVERIFIABLE, |known| knowledge.standing(known));
         Claimant { name, standing }
     };
-    let is_unknown = site.is_withheld(knowledge.moment());
-    if is_unknown || case.target.is_robots_txt() {
+    if site.is_withheld || case.target.is_robots_txt() {
         // Evidence about a crawler is collected from its first request, which is often this one.
         let standing =
             claim.primary().map_or(Standing::UNVERIFIABLE, |name| of_name(name).standing);
-        return pass(if is_unknown { Reason::Unknown } else { Reason::RobotsTxt }, standing);
+        return pass(if site.is_withheld { Reason::Unknown } else { Reason::RobotsTxt }, standing);
     }
     let court = Court { site, target: case.target, knowledge };
     let by_tokens = claim.tokens().map(|name| court.judge_name(of_name(name)));

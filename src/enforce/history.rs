@@ -33,12 +33,11 @@ pub struct History<'a> {
     pub previous: Option<&'a Rulebook>,
     /// The editions and hosts until then.
     pub chronicle: Chronicle,
-    /// The robots.txt of the origins that matter, by the name of the site.
+    /// The robots.txt of the origins that matter, by the name of the site. While it is unknown, the
+    /// site withholds its own. Without a file here, the policy's groups apply.
     pub origins: HashMap<String, OriginFile>,
     /// What the origins answered about the forms of paths, by the name of the site.
     pub probed: HashMap<String, Arc<Probed>>,
-    /// The findings that prevented a new edition.
-    pub findings: Vec<Diagnostic>,
 }
 
 impl<'a> History<'a> {
@@ -52,7 +51,6 @@ impl<'a> History<'a> {
             chronicle: previous.map(|book| book.chronicle().clone()).unwrap_or_default(),
             origins: HashMap::new(),
             probed: sites.filter_map(probed).collect(),
-            findings: Vec::new(),
         }
     }
 
@@ -62,20 +60,39 @@ impl<'a> History<'a> {
         self.chronicle.follow(policy, start, self.moment.now);
     }
 
-    /// The editions of a site of `policy`, with the one that its policy and its origin make now.
-    pub(super) fn timeline(&mut self, site: &policy::Site, policy: &Policy) -> Timeline {
+    /// The editions of a site of `policy`, with the one that its policy and its origin make now. And
+    /// the reason why that one has not all rules of both.
+    pub(super) fn timeline(
+        &mut self,
+        site: &policy::Site,
+        policy: &Policy,
+    ) -> (Timeline, Option<Diagnostic>) {
         let (name, now) = (site.name(), self.moment.now);
         let origin = self.origins.get(name).cloned().unwrap_or_default();
-        let edition = self.edition(site, &origin);
+        let before = self.chronicle.edition_before(site, now).cloned();
+        let (substitute, before) = before.map_or((None, None), |before| match before {
+            substitute if substitute.is_provisional() => (Some(substitute), None),
+            good => (None, Some(good)),
+        });
         // Without a new edition, the last good one stays.
-        let before = || self.chronicle.edition_before(site, now).cloned();
-        let edition =
-            edition.or_else(before).unwrap_or_else(|| Arc::new(alone(site, UNKNOWN).provisional()));
+        let (edition, finding) = match (edition(site, &origin), before) {
+            (Ok(Some(edition)), _) => (Some(edition), None),
+            (Ok(None), before) => (before, None),
+            (Err(finding), Some(before)) => {
+                let help = "shorten one of the two files: until then, the last good file stays";
+                (Some(before), Some(finding.help(help)))
+            }
+            (Err(finding), None) => fitting(site, &origin, finding),
+        };
+        let edition = edition.unwrap_or_else(|| {
+            let new = alone(site, UNKNOWN).provisional();
+            substitute.filter(|known| known.id() == new.id()).unwrap_or_else(|| Arc::new(new))
+        });
         self.chronicle.publish(name, edition, now);
         let window = (self.moment.start_of(site.robots_txt.cache_window), now);
         let previous = self.previous(name).map(|site| &site.timeline);
         let timeline = self.chronicle.timeline((site, policy), window, previous);
-        timeline.expect("the site publishes an edition")
+        (timeline.expect("the site publishes an edition"), finding)
     }
 
     /// The value of [`Site::origin_file`].
@@ -95,37 +112,58 @@ impl<'a> History<'a> {
         self.probed.get(site.name()).filter(|one| one.probe == wanted).cloned()
     }
 
-    /// The value of [`Site::unknown_since`] if there is no edition: since when the site has its
-    /// hosts. Without fetches, as in a forecast, the rules of the policy are judged by.
-    pub(super) fn unknown_since(&self, site: &policy::Site) -> Option<Timestamp> {
-        let is_unknown = self.origins.get(site.name()) == Some(&OriginFile::Unknown);
-        let is_fetched = is_unknown && site.robots_txt.source != Source::Policy;
-        is_fetched.then(|| self.chronicle.served_since(site.name()).unwrap_or(self.moment.now))
+    /// The value of [`Site::is_withheld`] if there is no edition. Without fetches, as in a forecast,
+    /// the rules of the policy are judged by.
+    pub(super) fn withholds(&self, site: &policy::Site) -> bool {
+        site.robots_txt.source != Source::Policy && self.origins.contains_key(site.name())
     }
 
     /// The site of this name in the previous rulebook.
     fn previous(&self, name: &str) -> Option<&'a Site> {
         self.previous?.sites().iter().find(|other| other.name == name)
     }
+}
 
-    /// The new edition of a site. `None` if the origin's part is unknown or can't be merged with
-    /// the policy's.
-    fn edition(&mut self, site: &policy::Site, origin: &OriginFile) -> Option<Arc<Edition>> {
-        let edition = match (site.robots_txt.source, origin) {
-            (Source::Policy, _) => of_policy(site),
-            (Source::Origin | Source::Merge, OriginFile::Absent) => alone(site, NO_FILE),
-            (_, OriginFile::Unknown) => return None,
-            (Source::Origin, OriginFile::Present(bytes)) => Edition::of_origin(bytes.clone()),
-            (Source::Merge, OriginFile::Present(bytes)) => {
-                let (base, _) = robots::parse(bytes);
-                let own = &site.robots_txt;
-                let merged = robots::merge(&base, &own.file, &own.overriding);
-                let merged = merged.map_err(|finding| self.findings.push(finding)).ok()?;
-                written(&merged.arranged(), &base, own)
-            }
-        };
-        Some(Arc::new(edition))
-    }
+/// The new edition of a site; `None` if the origin's part is unknown.
+///
+/// # Errors
+/// The origin's part can't be merged with the policy's.
+fn edition(site: &policy::Site, origin: &OriginFile) -> Result<Option<Arc<Edition>>, Diagnostic> {
+    let edition = match (site.robots_txt.source, origin) {
+        (Source::Policy, _) => of_policy(site),
+        (Source::Origin | Source::Merge, OriginFile::Absent) => alone(site, NO_FILE),
+        (_, OriginFile::Unknown) => return Ok(None),
+        (Source::Origin, OriginFile::Present(bytes)) => Edition::of_origin(bytes.clone()),
+        (Source::Merge, OriginFile::Present(bytes)) => {
+            let (base, _) = robots::parse(bytes);
+            let own = &site.robots_txt;
+            let merged = robots::merge(&base, &own.file, &own.overriding)?;
+            written(&merged.arranged(), &base, own)
+        }
+    };
+    Ok(Some(Arc::new(edition)))
+}
+
+/// The first edition of a site whose two files are too long to be merged: the end of the origin's
+/// file is left out, as every crawler does with a long file (RFC 9309 §2.5). `None` if nothing of it
+/// has room.
+fn fitting(
+    site: &policy::Site,
+    origin: &OriginFile,
+    finding: Diagnostic,
+) -> (Option<Arc<Edition>>, Option<Diagnostic>) {
+    let own = &site.robots_txt;
+    let bytes = origin.bytes().map(AsRef::as_ref).unwrap_or_default();
+    let Ok((merged, base, omitted)) = robots::merge_beginning(bytes, &own.file, &own.overriding)
+    else {
+        return (None, Some(finding));
+    };
+    let message = format!(
+        "{}, so the last {omitted} lines of the origin's file are left out",
+        finding.message
+    );
+    let finding = Diagnostic { message, ..finding };
+    (Some(Arc::new(written(&merged.arranged(), &base, own))), Some(finding))
 }
 
 /// The edition without the origin's file: the policy's part, if there is one.

@@ -39,7 +39,7 @@ pub use self::{
     probe::{Probe, Probed},
     rulebook::Rulebook,
     rung::Rung,
-    site::{MOST_UNKNOWN, Site},
+    site::Site,
     tags::{TagFields, Tags},
     timeline::Timeline,
     treatment::Treatment,

@@ -3,18 +3,13 @@
 use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use jiff::Timestamp;
 
-use crate::{crawlers::SiteNames, policy, robots};
+use crate::{crawlers::SiteNames, diagnostic::Diagnostic, policy, robots};
 
 use super::{
-    edition::Edition, edition_id::EditionId, host_sitemaps::HostSitemaps, moment::Moment,
-    probe::Probed, tags::Tags, timeline::Timeline,
+    edition::Edition, edition_id::EditionId, host_sitemaps::HostSitemaps, probe::Probed,
+    tags::Tags, timeline::Timeline,
 };
-
-/// How long a site withholds its robots.txt while the origin's file is unknown. A site without rules
-/// would be open, and one that withholds them for longer is left by search engines.
-pub const MOST_UNKNOWN: Duration = Duration::from_secs(86_400);
 
 /// A site compiled for serving.
 #[derive(Debug)]
@@ -32,9 +27,11 @@ pub struct Site {
     /// The origin's robots.txt that is merged into the rules. Unknown where none is merged, or none
     /// has been fetched yet.
     pub origin_file: robots::OriginFile,
-    /// Since when the site has fetches from its origin, but neither a file nor an edition. `None` if
-    /// it has one.
-    pub unknown_since: Option<Timestamp>,
+    /// Whether crawlers get no robots.txt now, because the rules are not known yet (RFC 9309
+    /// §2.3.1.4). Then no request is judged.
+    pub is_withheld: bool,
+    /// Why the edition in force has not all rules of the origin and the policy.
+    pub finding: Option<Diagnostic>,
     /// The editions of its robots.txt in time.
     pub timeline: Timeline,
     /// The sitemaps of the edition in force that name the requested host.
@@ -100,11 +97,5 @@ impl Site {
         let other = host.filter(|host| *host != self.backend.host);
         let file = other.and_then(|host| self.sitemaps.file(host));
         file.unwrap_or_else(|| (edition.bytes().clone(), edition.id()))
-    }
-
-    /// Whether crawlers get no robots.txt now, because the rules are not known yet (RFC 9309
-    /// §2.3.1.4). Then no request is judged.
-    pub fn is_withheld(&self, moment: Moment) -> bool {
-        self.unknown_since.is_some_and(|since| since > moment.start_of(MOST_UNKNOWN))
     }
 }

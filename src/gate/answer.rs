@@ -157,7 +157,7 @@ impl Answer {
             answer.field(header::ALLOW, "GET, HEAD, OPTIONS");
             return answer;
         }
-        if site.is_withheld(moment) {
+        if site.is_withheld {
             let body = "The rules of this site are not known yet: its server has not answered.\n";
             let mut answer = Self::plain(StatusCode::SERVICE_UNAVAILABLE, body);
             answer.fields.push((header::RETRY_AFTER, UNKNOWN_RETRY_SECONDS.into()));

@@ -350,7 +350,7 @@ impl Gate {
     /// Notes a fetch of robots.txt for the crawlers of the request. Returns the rows to store.
     fn note_fetch(&self, visit: &Visit<'_>) -> Vec<Fetches> {
         let site = visit.site;
-        if visit.request.method != Method::GET || site.is_withheld(visit.moment()) {
+        if visit.request.method != Method::GET || site.is_withheld {
             return Vec::new();
         }
         site.edition().was_given();

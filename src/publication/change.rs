@@ -3,13 +3,12 @@
 use std::{collections::HashMap, sync::Arc};
 
 use crate::{
-    diagnostic::Diagnostic,
     enforce::{Chronicle, Elsewhere, History, Moment, Probed, Rulebook},
     policy::Policy,
     robots::OriginFile,
 };
 
-/// The robots.txt of the origins, by the name of the site.
+/// The robots.txt of the origins, by the name of the site; see [`History::origins`].
 pub type FilesBySite = HashMap<String, OriginFile>;
 
 /// The state in force: the policy, the files of the origins, and the rulebook of both.
@@ -21,8 +20,6 @@ pub struct InForce {
     pub rulebook: Arc<Rulebook>,
     /// The files of the origins, for sites that publish them.
     origin_files: FilesBySite,
-    /// The reasons why an edition was not published.
-    pub findings: Vec<Diagnostic>,
 }
 
 /// A change of the state in force.
@@ -65,8 +62,7 @@ impl InForce {
     fn compile(policy: Arc<Policy>, origin_files: FilesBySite, history: History<'_>) -> Self {
         let mut history = History { origins: origin_files.clone(), ..history };
         let rulebook = Arc::new(Rulebook::compile_with(&policy, &mut history));
-        let findings = history.findings;
-        Self { policy, rulebook, origin_files, findings }
+        Self { policy, rulebook, origin_files }
     }
 }
 

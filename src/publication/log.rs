@@ -5,15 +5,17 @@ use crate::{
     enforce::{Probed, Rulebook},
 };
 
-use super::change::InForce;
-
 /// Logs the problems of a rulebook.
-pub(super) fn log_problems(in_force: &InForce) {
-    for finding in &in_force.findings {
-        let finding = format!("{finding:#}");
-        tracing::error!(finding, "robots.txt not published: the last good one stays in force");
-    }
-    for site in in_force.rulebook.sites() {
+pub(super) fn log_problems(rulebook: &Rulebook) {
+    for site in rulebook.sites() {
+        if let Some(finding) = &site.finding {
+            let finding = format!("{finding:#}");
+            tracing::error!(
+                site = site.name,
+                finding,
+                "origin robots.txt not merged as a whole with the policy"
+            );
+        }
         let editions = site.timeline.summed_up();
         if editions > 0 {
             tracing::info!(
@@ -48,7 +50,8 @@ pub(super) fn log_probed(site: &str, probed: &Probed) {
     }
 }
 
-/// Logs the edition of each site that had another one `before`.
+/// Logs the edition of each site that had another one `before`. A substitute that clients get is an
+/// error.
 pub(super) fn log_editions(before: Option<&Rulebook>, after: &Rulebook) {
     for site in after.sites() {
         let of_name = |book: &Rulebook| {
@@ -58,6 +61,15 @@ pub(super) fn log_editions(before: Option<&Rulebook>, after: &Rulebook) {
         let edition = site.edition().id();
         if before.and_then(of_name) != Some(edition) {
             let (source, is_provisional) = (site.source.as_str(), site.edition().is_provisional());
+            if is_provisional && !site.is_withheld {
+                tracing::error!(
+                    site = site.name,
+                    %edition,
+                    source,
+                    "robots.txt in force without the origin's rules: they are unknown for a day"
+                );
+                continue;
+            }
             tracing::info!(
                 site = site.name,
                 %edition,
@@ -72,7 +84,6 @@ pub(super) fn log_editions(before: Option<&Rulebook>, after: &Rulebook) {
 #[cfg(test)]
 mod tests {
     use std::{
-        collections::HashMap,
         io,
         sync::{Arc, Mutex},
     };
@@ -80,10 +91,7 @@ mod tests {
     use jiff::Timestamp;
 
     use super::*;
-    use crate::{
-        enforce::{Chronicle, Moment},
-        policy::Policy,
-    };
+    use crate::{enforce::History, policy::Policy, robots::OriginFile};
 
     #[derive(Clone, Default)]
     struct Lines(Arc<Mutex<Vec<u8>>>);
@@ -98,22 +106,38 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_finding_against_an_edition_is_an_error() {
-        let text = "sites: [{ hosts: [a.example], origin: \"http://127.0.0.1:1\" }]";
-        let policy = Arc::new(text.parse::<Policy>().unwrap());
-        let moment = Moment::at(Timestamp::UNIX_EPOCH);
-        let mut in_force = InForce::first(policy, HashMap::new(), Chronicle::default(), moment);
-        in_force.findings.push(Diagnostic::error("robots.too_large", "it has 600 KiB"));
+    /// The lines that `logged` writes about a site that merges this file of its origin.
+    fn lines_about(file: Option<OriginFile>, logged: impl FnOnce(&Rulebook)) -> String {
+        let text = "sites: [{ hosts: [a.example], origin: \"http://127.0.0.1:1\", \
+                    robots_txt: { source: merge } }]";
+        let policy = text.parse::<Policy>().unwrap();
+        let origins = file.map(|file| ("a.example".to_owned(), file)).into_iter().collect();
+        let mut history = History { origins, ..History::after(None, Timestamp::UNIX_EPOCH) };
+        let rulebook = Rulebook::compile_with(&policy, &mut history);
         let lines = Lines::default();
         let writer = lines.clone();
         let subscriber =
             tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
-        tracing::subscriber::with_default(subscriber, || log_problems(&in_force));
+        tracing::subscriber::with_default(subscriber, || logged(&rulebook));
         let text = String::from_utf8(lines.0.lock().expect("no writer panics").clone());
-        let text = text.expect("UTF-8");
-        for part in ["ERROR", "robots.txt not published", "it has 600 KiB"] {
+        text.expect("UTF-8")
+    }
+
+    #[test]
+    fn a_merge_that_leaves_something_out_is_an_error_of_its_site() {
+        let rules: Vec<_> = (0..20_000).map(|n| format!("Disallow: /some/path/{n}/\n")).collect();
+        let file = OriginFile::Present(format!("User-agent: *\n{}", rules.concat()).into());
+        let text = lines_about(Some(file), log_problems);
+        for part in ["ERROR", "not merged as a whole", "a.example", "left out", "500 KiB"] {
             assert!(text.contains(part), "{part} is not in {text}");
         }
+    }
+
+    #[test]
+    fn a_substitute_is_an_error_unless_it_is_withheld() {
+        let logged = |book: &Rulebook| log_editions(None, book);
+        let text = lines_about(None, logged);
+        assert!(text.contains("ERROR") && text.contains("without the origin's rules"), "{text}");
+        assert!(lines_about(Some(OriginFile::Unknown), logged).contains("INFO"));
     }
 }

@@ -154,7 +154,7 @@ impl Memory {
     }
 
     /// The known file of the origin of a site: its last file, never the policy's.
-    pub(super) fn origin_file(&self, site: &str, now: Timestamp) -> KnownFile {
+    pub(super) fn origin_file(&self, site: &str) -> KnownFile {
         let last = self.editions.iter().rev().find(|edition| edition.site.as_str() == site);
         let was_open = last.is_some_and(|last| !closes_everything(&robots::parse(&last.bytes).0));
         let file = last.map_or(OriginFile::Unknown, |last| match &last.origin_file {
@@ -171,11 +171,7 @@ impl Memory {
             };
             (file, one.since)
         });
-        let hosts =
-            self.hosts.iter().filter(|row| row.site.as_str() == site && row.until.is_none());
-        let served_since = hosts.map(|row| row.from).min();
-        let unknown_since = last.is_none().then(|| served_since.unwrap_or(now));
-        KnownFile { file, held, was_open, unknown_since, ..KnownFile::default() }
+        KnownFile { file, held, was_open, ..KnownFile::default() }
     }
 }
 

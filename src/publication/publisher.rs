@@ -109,15 +109,18 @@ impl Publisher {
         metrics.policy_accepted(clock.moment().now.as_second());
         let policy = Arc::new(policy);
         let origin_reports = OriginReports::default();
-        let known = |site: &str| memory.origin_file(site, clock.moment().now);
+        let chronicle = memory.chronicle(clock.moment().now);
+        let known = |site: &str| {
+            let now = clock.moment().now;
+            sources::of_memory(memory.origin_file(site), &policy, (&chronicle, now), site)
+        };
         let shown = (&metrics, &origin_reports);
         let origins = sources::start(&clients, &policy, known, &sender, shown);
         sources::wait_at_start(origins.as_ref()).await;
         let files = sources::files(&policy, origins.as_ref());
         let moment = clock.moment();
-        let chronicle = memory.chronicle(moment.now);
         let in_force = InForce::first(Arc::clone(&policy), files, chronicle, moment);
-        log::log_problems(&in_force);
+        log::log_problems(&in_force.rulebook);
         log::log_editions(None, &in_force.rulebook);
         memory::store(&sink, &in_force.rulebook, moment.now);
         let idle = |one: &&Quarantined| !sources::is_watched(&policy, &one.site);
@@ -281,7 +284,7 @@ impl Publisher {
         if Arc::ptr_eq(&before.rulebook, &after.rulebook) {
             return;
         }
-        log::log_problems(after);
+        log::log_problems(&after.rulebook);
         log::log_editions(Some(&before.rulebook), &after.rulebook);
         self.handles.publish(&before, after, self.verifier.clone(), &self.addresses);
     }

@@ -6,9 +6,10 @@ use jiff::Timestamp;
 use tokio::sync::mpsc;
 
 use crate::{
+    enforce::Chronicle,
     metrics::Metrics,
     policy::{self, Policy, Source},
-    robots::closes_everything,
+    robots::{OriginFile, closes_everything},
 };
 
 use super::{
@@ -56,10 +57,34 @@ pub(super) async fn wait_at_reload(origins: Option<&OriginFiles>, was_failing: b
     }
 }
 
-/// The known files of the origins.
+/// The known files of the origins. Without a file that was unknown for too long, its site is published.
 pub(super) fn files(policy: &Policy, origins: Option<&OriginFiles>) -> FilesBySite {
-    let file = |site: &policy::Site| Some(origins?.known(site.name())?.file);
+    let file = |site: &policy::Site| {
+        let KnownFile { file, unknown_since, .. } = origins?.known(site.name())?;
+        (file != OriginFile::Unknown || unknown_since.is_some()).then_some(file)
+    };
     watched(policy).filter_map(|site| Some((site.name().to_owned(), file(site)?))).collect()
+}
+
+/// The known file of a site at a start: the one that the database has.
+pub(super) fn of_memory(
+    known: KnownFile,
+    policy: &Policy,
+    (chronicle, now): (&Chronicle, Timestamp),
+    site: &str,
+) -> KnownFile {
+    let site = policy.sites.iter().find(|one| one.name() == site);
+    let unknown_since = site.and_then(|site| unknown_since(chronicle, site, now));
+    KnownFile {
+        unknown_since: unknown_since.filter(|_| known.file == OriginFile::Unknown),
+        ..known
+    }
+}
+
+/// Since when a site has its hosts, if it has published nothing but a substitute.
+fn unknown_since(chronicle: &Chronicle, site: &policy::Site, now: Timestamp) -> Option<Timestamp> {
+    let known = chronicle.edition_before(site, now).filter(|edition| !edition.is_provisional());
+    known.is_none().then(|| chronicle.served_since(site.name()).unwrap_or(now))
 }
 
 /// The known file of a site under a new policy: the one fetched `before`. Without one, whether the
@@ -79,8 +104,7 @@ pub(super) fn known(
     let edition = site.and_then(|site| chronicle.edition_before(site, now));
     let known = edition.filter(|edition| !edition.is_provisional());
     let was_open = known.is_some_and(|edition| !closes_everything(edition.file()));
-    let served_since = site.and_then(|site| chronicle.served_since(site.name()));
-    let unknown_since = known.is_none().then(|| served_since.unwrap_or(now));
+    let unknown_since = site.and_then(|site| unknown_since(chronicle, site, now));
     KnownFile { was_open, unknown_since, ..KnownFile::default() }
 }
 

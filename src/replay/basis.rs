@@ -101,10 +101,11 @@ impl Basis {
     /// # Errors
     /// The gate can't be set up.
     pub(super) fn rules(mut self) -> Result<(Rules, Vec<Diagnostic>), Error> {
-        let origin = self.origin_file.take().map(OriginFile::Present).unwrap_or_default();
+        // Without the origin's file, the policy's groups judge.
+        let origin = self.origin_file.take().map(OriginFile::Present);
         let names = self.policy.sites.iter().map(|site| site.name().to_owned());
         let mut origins: HashMap<String, OriginFile> =
-            names.map(|name| (name, origin.clone())).collect();
+            names.filter_map(|name| Some((name, origin.clone()?))).collect();
         self.editions.sort_by_key(|edition| edition.from);
         // Before its first edition, a site had none; the first one stands for the time before it.
         let first: Vec<Edition> = self.editions.iter().rev().cloned().collect();
@@ -114,7 +115,7 @@ impl Basis {
         let start = Timestamp::UNIX_EPOCH;
         let mut history = History { origins: origins.clone(), ..History::after(None, start) };
         let rulebook = Rulebook::compile_with(&self.policy, &mut history);
-        let findings = std::mem::take(&mut history.findings);
+        let findings = rulebook.sites().iter().filter_map(|site| site.finding.clone()).collect();
         let handles = Handles::imagined(&self.policy, rulebook, &Memory::default(), true, start)?;
         let gate = Gate::new(&handles, &self.policy);
         let mut next = self.editions;

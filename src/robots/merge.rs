@@ -21,7 +21,7 @@
 //!
 //! A group for many names is repeated for each name with further groups of its own, so the result
 //! can be longer than both files together. A result longer than crawlers have to read
-//! ([`LEAST_BYTES`]) is refused, and never built.
+//! ([`LEAST_BYTES`]) is refused, and never built. [`merge_beginning`] leaves out the end of the base.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -29,7 +29,9 @@ use super::{
     emit::closes,
     group_index::{GroupIndex, GroupList},
     limits::LEAST_BYTES,
+    lines::{lines, whole_lines},
     name, normal,
+    parse::parse,
     record::Record,
     robots_txt::{Group, RobotsTxt, UserAgent},
     rule::Directive,
@@ -38,6 +40,8 @@ use crate::diagnostic::Diagnostic;
 
 /// The line about the merge in the header.
 const HEADER: &str = "Merged with the origin's own robots.txt.";
+/// How exactly [`merge_beginning`] searches, in octets.
+const PRECISION: usize = 1024;
 
 /// A merged file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -79,6 +83,33 @@ pub enum Side {
 pub fn merge(base: &RobotsTxt, own: &RobotsTxt, overriding: &[bool]) -> Result<Merged, Diagnostic> {
     let sides = Sides::new(base, own, overriding);
     sides.merged(sides.frame())
+}
+
+/// The merge of as many lines of `base` as have room beside `own`, for a file that [`merge`] refuses.
+/// Returns it with these lines, parsed, and with the number of the lines that are left out.
+///
+/// # Errors
+/// `robots.merged_too_long`: no line has room.
+pub fn merge_beginning(
+    base: &[u8],
+    own: &RobotsTxt,
+    overriding: &[bool],
+) -> Result<(Merged, RobotsTxt, usize), Diagnostic> {
+    let up_to = |end: usize| {
+        let (file, _) = parse(whole_lines(base, end));
+        Ok((merge(&file, own, overriding)?, file))
+    };
+    let (mut best, mut fits, mut exceeds) = (up_to(0)?, 0, base.len());
+    while exceeds - fits > PRECISION {
+        let middle = fits.midpoint(exceeds);
+        match up_to(middle) {
+            Ok(longer) => (best, fits) = (longer, middle),
+            Err(_) => exceeds = middle,
+        }
+    }
+    let rest = base.get(whole_lines(base, fits).len()..).unwrap_or_default();
+    let (merged, file) = best;
+    Ok((merged, file, lines(rest).count()))
 }
 
 /// `file` with one group for each crawler.

@@ -76,7 +76,7 @@
 //! | file read | [`MAX_BYTES`], 512 KiB | cut after the last whole line; `robots.too_long` |
 //! | file that every crawler reads | [`LEAST_BYTES`], 500 KiB (§2.5) | read; `robots.too_long` |
 //! | findings | [`MAX_FINDINGS`], 1,000 | counted |
-//! | file merged | [`LEAST_BYTES`] | refused: `robots.merged_too_long` |
+//! | file merged | [`LEAST_BYTES`] | refused: `robots.merged_too_long`; [`merge_beginning`] fits |
 //! | path judged | [`path::MAX_LENGTH`], 64 KiB | ignored |
 //!
 //! A line, a pattern and the number of groups, rules and stars have no limit of their own. Parsing
@@ -160,7 +160,7 @@ pub use intent::{BEGIN, Intent, NO_REGEX, corrected, intent};
 pub use limits::{LEAST_BYTES, MAX_BYTES, MAX_FINDINGS};
 pub use lines::{lines, whole_lines};
 pub use matcher::{Matcher, Scope, closes_everything};
-pub use merge::{Merged, Side, Source, merge};
+pub use merge::{Merged, Side, Source, merge, merge_beginning};
 #[cfg(test)]
 pub(crate) use name::forms as name_forms;
 pub use normal::{ascii, is_decoded};
@@ -171,7 +171,7 @@ pub use pace_record::PaceRecord;
 pub use parse::{ReadOptions, parse, parse_with};
 pub use path::{Target, origin_form};
 pub use pattern::{Pattern, Symbol};
-pub use record::Record;
+pub use record::{Record, has_known_line};
 pub use robots_txt::{Group, RobotsTxt, UserAgent};
 pub use rule::{Directive, Rule};
 pub use verdict::{Access, Explanation, Form, Match, Verdict};

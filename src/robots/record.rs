@@ -19,6 +19,7 @@ use sfv::{BareItem, Dictionary, ListEntry, Parser};
 
 use super::{
     line_kind,
+    lines::lines,
     pace::{self, Span},
 };
 use crate::{diagnostic::Diagnostic, escape};
@@ -143,6 +144,17 @@ impl Record {
     fn known(&self) -> Option<&'static Known> {
         KNOWN.iter().find(|known| self.name.eq_ignore_ascii_case(known.name))
     }
+}
+
+/// Whether any line of a text has a name that some crawler knows: of the protocol or of a record.
+pub fn has_known_line(text: &[u8]) -> bool {
+    let has_known_name = |line: &[u8]| {
+        let colon = memchr::memchr(b':', line);
+        let name = line_kind::trim(colon.and_then(|at| line.get(..at)).unwrap_or_default());
+        line_kind::is_protocol_name(name)
+            || KNOWN.iter().any(|known| name.eq_ignore_ascii_case(known.name.as_bytes()))
+    };
+    lines(text).any(has_known_name)
 }
 
 /// Whether the colon after a known name is missing, so that a later one ends the name:

@@ -37,11 +37,14 @@ pub(crate) struct Reply {
     bytes: Vec<u8>,
     /// Answers once this is true.
     gate: Arc<AtomicBool>,
+    /// Whether clients without HTTPS are redirected to it.
+    forces_https: bool,
 }
 
 impl Reply {
     fn raw(bytes: impl AsRef<[u8]>) -> Self {
-        Self { bytes: bytes.as_ref().to_vec(), gate: Arc::new(AtomicBool::new(true)) }
+        let (bytes, gate) = (bytes.as_ref().to_vec(), Arc::new(AtomicBool::new(true)));
+        Self { bytes, gate, forces_https: false }
     }
 
     fn answer(status: &str, fields: &[&str], body: impl AsRef<[u8]>) -> Self {
@@ -83,6 +86,13 @@ fn origin_on(port: u16, paths: &Paths) -> Origin {
         };
         match reply {
             Some(reply) => {
+                let scheme = exchange.request.header("x-forwarded-proto");
+                if reply.forces_https && scheme != Some("https") {
+                    let host = exchange.request.header("host").unwrap_or_default();
+                    let location = format!("Location: https://{host}{target}");
+                    exchange.answer("301 Moved Permanently", &[&location], b"");
+                    return After::Close;
+                }
                 wait_for("the gate", || reply.gate.load(Ordering::Acquire).then_some(()));
                 exchange.write(&reply.bytes);
                 After::Close
@@ -362,6 +372,29 @@ fn a_slow_answer_delays_the_start_briefly_and_counts_when_it_comes() {
 }
 
 #[test]
+fn a_day_that_went_by_while_the_program_was_off_ends_only_with_a_failed_fetch() {
+    let gate = Arc::new(AtomicBool::new(false));
+    let reply = Reply::status("500 Internal Server Error").behind(&gate);
+    let mut world = World::new(AS_IT_IS, reply);
+    assert_eq!(world.beadle.get("/robots.txt", GPTBOT).status, 503);
+    world.wait_for_rows("SELECT host FROM host_periods", &["site.example"]);
+    world.beadle.signal("TERM");
+    world.beadle.wait();
+    let database = rusqlite::Connection::open(world.beadle.folder().join("beadle.db"));
+    let days_ago = "UPDATE host_periods SET from_ = from_ - 2 * 86400000";
+    database.expect("it is there").execute(days_ago, []).expect("it can be written");
+    let world = world.restarted("TERM");
+    let given_up = "origin robots.txt unknown for a day";
+    assert_eq!(world.beadle.get("/robots.txt", GPTBOT).status, 503, "the first result is pending");
+    assert!(!world.beadle.stderr().contains(given_up));
+    gate.store(true, Ordering::Release);
+    world.beadle.wait_for_stderr(given_up);
+    wait_for("a file", || (world.beadle.get("/robots.txt", BROWSER).status == 200).then_some(()));
+    world.wait_until_open();
+    assert!(world.lines(given_up).iter().all(|line| line.contains("ERROR")));
+}
+
+#[test]
 fn a_reload_does_not_wait_for_an_origin_that_does_not_answer() {
     let gate = Arc::new(AtomicBool::new(false));
     let world = World::new(AS_IT_IS, Reply::file(GOOD));
@@ -559,7 +592,7 @@ fn a_policy_that_replaces_rules_of_the_origin_says_so() {
 }
 
 #[test]
-fn a_comparison_that_fails_is_silent_and_delays_nothing() {
+fn a_comparison_that_fails_warns_once_and_delays_nothing() {
     let paths = Paths::default();
     let origin = origin_on(free_port(), &paths);
     for (code, reply) in failures().into_iter().step_by(5) {
@@ -567,10 +600,21 @@ fn a_comparison_that_fails_is_silent_and_delays_nothing() {
         let own = "groups: [{ user_agents: [\"*\"], disallow: [/x/] }]";
         origin.forget();
         let beadle = setup(origin.port, own, 0).start();
-        wait_for("the fetch", || (!origin.received().is_empty()).then_some(()));
         assert_eq!(beadle.get("/x/", GPTBOT).status, 403);
+        let warning = "policy not compared with the origin's robots.txt";
+        beadle.wait_for_stderr(warning);
+        // A start and each reload compare.
+        beadle.reload(&setup(origin.port, own, 1));
+        wait_for("the second warning", || {
+            (beadle.stderr().matches(warning).count() == 2).then_some(())
+        });
         let log = beadle.stderr();
-        assert!(!log.contains("origin_robots.") && !log.contains("replaces"), "{code}: {log}");
+        let lines: Vec<_> = log.lines().filter(|line| line.contains(warning)).collect();
+        assert!(lines.iter().all(|line| line.contains("WARN") && line.contains("site.example")));
+        assert!(
+            !log.contains("origin_robots.") && !log.contains("replaces_origin"),
+            "{code}: {log}"
+        );
     }
 }
 
@@ -580,10 +624,14 @@ const MYBOT: &str = "MyBot/1.0";
 struct Case {
     name: &'static str,
     reply: Reply,
+    /// More settings of `robots_txt`.
+    settings: &'static str,
     /// What crawlers get before any good file.
     alone: Served,
     /// What they get after one.
     after: Served,
+    /// What they get then after a restart.
+    restarted: Served,
 }
 
 /// What crawlers get as robots.txt.
@@ -595,12 +643,32 @@ enum Served {
     NoRules,
     /// This file.
     File(String),
+    /// This file. With `merge` it leaves no room for the policy's groups: the good file from before.
+    Longer(String),
     /// The good file from before.
     Before,
 }
 
-fn cases(port: u16) -> Vec<Case> {
-    let case = |name, reply, alone, after| Case { name, reply, alone, after };
+impl Served {
+    /// Whether it closes all pages but the first.
+    fn is_closing(&self) -> bool {
+        matches!(self, Self::File(file) if file.starts_with(CLOSED))
+    }
+}
+
+/// The host of a site whose origin has the file [`OTHER`] at every path.
+const RULES_HOST: &str = "rules.example";
+
+/// `port` is a server beside the origins. The origin of the slow case answers once `gate` is open.
+fn cases(port: u16, gate: &Arc<AtomicBool>) -> Vec<Case> {
+    let case = |name, reply, alone, after: Served| Case {
+        name,
+        reply,
+        settings: "",
+        alone,
+        restarted: after.clone(),
+        after,
+    };
     let status = |line: &str| Reply::answer(line, &[], OTHER);
     let typed = |content_type: &str, body: &[u8]| {
         Reply::answer("200 OK", &[&format!("Content-Type: {content_type}")], body)
@@ -611,6 +679,12 @@ fn cases(port: u16) -> Vec<Case> {
     let (start, tail) = (OTHER, "#".repeat(99) + "\n");
     let long = start.to_owned() + &tail.repeat(5_200);
     let kept = start.to_owned() + &tail.repeat((500 * 1024 - start.len()) / 100);
+    let rules: String = (0..8_000).map(|n| format!("Disallow: /{n:076}/\n")).collect();
+    let rules = format!("{OTHER}{rules}");
+    let kept_rules = rules[..rules[..500 * 1024].rfind('\n').map_or(0, |at| at + 1)].to_owned();
+    let first_page = format!("{CLOSED}Allow: /$\n");
+    let own_host = format!("http://{RULES_HOST}/r.txt");
+    let forcing_https = Reply { forces_https: true, ..Reply::file(OTHER) };
     let mut cases = Vec::new();
     for (name, reply) in [
         ("status-500", status("500 Internal Server Error")),
@@ -623,6 +697,7 @@ fn cases(port: u16) -> Vec<Case> {
         ("loop", Reply::redirect("/robots.txt")),
         ("private", Reply::redirect(&format!("http://127.0.0.1:{port}/elsewhere.txt"))),
         ("metadata", Reply::redirect("http://169.254.169.254/latest/meta-data/")),
+        ("slow", Reply::file(OTHER).behind(gate)),
     ] {
         cases.push(case(name, reply, Served::Withheld, Served::Before));
     }
@@ -632,6 +707,7 @@ fn cases(port: u16) -> Vec<Case> {
         ("status-403", status("403 Forbidden")),
         ("page", typed("text/html", page)),
         ("plain-page", typed("text/plain", page)),
+        ("plain-error", typed("text/plain", b"404: Not found\nsorry")),
     ] {
         cases.push(case(name, reply, Served::NoRules, Served::Before));
     }
@@ -639,8 +715,22 @@ fn cases(port: u16) -> Vec<Case> {
         case("empty", Reply::file(""), file(""), Served::Before),
         case("comment", Reply::file("# soon\n"), file("# soon\n"), Served::Before),
         case("closing", Reply::file(CLOSED), file(CLOSED), Served::Before),
+        case("first-page", Reply::file(&first_page), file(&first_page), Served::Before),
+        case("own-host", Reply::redirect(&own_host), file(OTHER), file(OTHER)),
+        case("https", forcing_https, file(OTHER), file(OTHER)),
+        Case {
+            settings: ", vanish_after: 1s",
+            restarted: Served::NoRules,
+            ..case("vanish", status("404 Not Found"), Served::NoRules, Served::Before)
+        },
         case("typed-html", typed("text/html", OTHER.as_bytes()), file(OTHER), file(OTHER)),
         case("long", Reply::file(long), file(&kept), file(&kept)),
+        case(
+            "long-rules",
+            Reply::file(rules),
+            Served::File(kept_rules.clone()),
+            Served::Longer(kept_rules),
+        ),
         case("mark", Reply::file(format!("\u{feff}{OTHER}")), file(OTHER), file(OTHER)),
     ]);
     let text = "User-agent: *\nDisallow: /caf\u{e9}/\n";
@@ -662,8 +752,8 @@ fn table(cases: &[Case], origins: &[Origin], source: &str) -> String {
         };
         format!(
             "  - hosts: [{}.{source}.example]\n    origin: http://127.0.0.1:{}\n    \
-             robots_txt: {{ source: {source}{groups} }}\n    enforcement: {{ mode: block }}\n",
-            case.name, origin.port
+             robots_txt: {{ source: {source}{groups}{} }}\n    enforcement: {{ mode: block }}\n",
+            case.name, origin.port, case.settings
         )
     };
     cases.iter().zip(origins).map(of_site).collect()
@@ -672,7 +762,10 @@ fn table(cases: &[Case], origins: &[Origin], source: &str) -> String {
 #[test]
 fn rfc9309_2_3_1_each_answer_of_an_origin_has_its_effect_at_a_start_and_after_a_good_file() {
     let elsewhere = Origin::answering("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
-    let cases = cases(elsewhere.port);
+    let gate = Arc::new(AtomicBool::new(false));
+    let cases = cases(elsewhere.port, &gate);
+    let file = Reply::file(OTHER).bytes;
+    let rules = Origin::answering(file);
     let paths: Vec<Paths> = cases.iter().map(|_| Paths::default()).collect();
     let origins: Vec<Origin> = paths.iter().map(|paths| origin_on(free_port(), paths)).collect();
     let answer = |good: bool| {
@@ -680,11 +773,20 @@ fn rfc9309_2_3_1_each_answer_of_an_origin_has_its_effect_at_a_start_and_after_a_
             put(paths, "/robots.txt", if good { Reply::file(GOOD) } else { case.reply.clone() });
         }
     };
-    let sites = table(&cases, &origins, "origin") + &table(&cases, &origins, "merge");
+    let own_host =
+        format!("  - hosts: [{RULES_HOST}]\n    origin: http://127.0.0.1:{}\n", rules.port);
+    let sites = own_host + &table(&cases, &origins, "origin") + &table(&cases, &origins, "merge");
     let setup = |turn: u32| Setup::sites(&format!("{sites}    # turn {turn}\n"));
     // By itself, at a start and after a restart.
     answer(false);
     let mut beadle = setup(0).start();
+    let page = Request::get("/robots/long-rules.merge.example").host("localhost");
+    let page = page.field("Accept", "text/html").send(beadle.admin).text();
+    assert!(page.contains("of the origin&#39;s file are left out"), "{page}");
+    let line = "origin robots.txt not merged as a whole";
+    let log = beadle.stderr();
+    let line = log.lines().find(|one| one.contains(line)).unwrap_or_default();
+    assert!(line.contains("ERROR") && line.contains("long-rules.merge.example"), "{line}");
     for what in ["at a start", "after a restart"] {
         assert_served(&beadle, &cases, |case| &case.alone, what);
         beadle = beadle.restarted_as("KILL", setup(0));
@@ -699,10 +801,12 @@ fn rfc9309_2_3_1_each_answer_of_an_origin_has_its_effect_at_a_start_and_after_a_
     for origin in &origins {
         origin.wait_for_requests(2);
     }
-    for what in ["after a good file", "after a good file and a restart"] {
-        assert_served(&beadle, &cases, |case| &case.after, what);
-        beadle = beadle.restarted_as("KILL", setup(2));
-    }
+    assert_served(&beadle, &cases, |case| &case.after, "after a good file");
+    // The rules of the origins that answer with a page are held.
+    assert!(!beadle.stderr().contains("may fetch all"));
+    let beadle = beadle.restarted_as("KILL", setup(2));
+    assert_served(&beadle, &cases, |case| &case.restarted, "after a good file and a restart");
+    gate.store(true, Ordering::Release);
     assert!(elsewhere.received().is_empty(), "a redirect leads to no private address");
 }
 
@@ -728,6 +832,7 @@ fn assert_served<'c>(
                     }
                     (Served::NoRules, "origin") => !text.contains("Disallow"),
                     (Served::File(file), "origin") => text == *file,
+                    (Served::Longer(file), "origin") => text == *file,
                     (Served::Before, "origin") => text == GOOD,
                     (Served::NoRules, _) => {
                         text.contains("Disallow: /ours/") && text.matches("Disallow").count() == 1
@@ -739,7 +844,7 @@ fn assert_served<'c>(
                         line.is_none_or(|line| text.contains(&line))
                             && text.contains("Disallow: /ours/")
                     }
-                    (Served::Before, _) => {
+                    (Served::Before | Served::Longer(_), _) => {
                         text.contains("Disallow: /private/") && text.contains("Disallow: /ours/")
                     }
                 };
@@ -752,12 +857,13 @@ fn assert_served<'c>(
             let judged = get("/private/x", GPTBOT).status;
             let is_disallowed = match expected {
                 Served::Before => true,
-                Served::File(file) => file == CLOSED,
+                Served::Longer(_) => source == "merge",
+                Served::File(_) => expected.is_closing(),
                 Served::Withheld | Served::NoRules => false,
             };
             assert_eq!(judged, if is_disallowed { 403 } else { 200 }, "{what}: {host}");
             let is_ours = source == "merge" && *expected != Served::Withheld;
-            let is_closed = is_ours || *expected == Served::File(CLOSED.to_owned());
+            let is_closed = is_ours || expected.is_closing();
             let ours = get("/ours/x", MYBOT).status;
             assert_eq!(ours, if is_closed { 403 } else { 200 }, "{what}: {host} {MYBOT}");
         }

@@ -27,7 +27,7 @@ use crate::{
         time::exact,
     },
     diagnostic::Diagnostic,
-    enforce::{Moment, Site},
+    enforce::Site,
     policy::Source,
     report::Span,
     robots::{self, Directive, RobotsTxt},
@@ -126,7 +126,7 @@ pub(super) async fn of(view: &View, here: SiteInForce, days: Days) -> Response {
     let Some(site) = here.site() else { return StatusCode::NOT_FOUND.into_response() };
     let waiting = answers.as_mut().and_then(|answers| answers.quarantined.take());
     let edition = site.edition();
-    let (moment, report) = (Moment::at((view.now)()), here.report(view));
+    let report = here.report(view);
     let hits = answers.as_ref().map(|answers| &answers.hits);
     let is_written = site.source != Source::Origin;
     let source = |line| edition.source(line).filter(|_| is_written).map(|one| one.to_string());
@@ -145,11 +145,11 @@ pub(super) async fn of(view: &View, here: SiteInForce, days: Days) -> Response {
         lead: lead(site),
         hosts: hosts(&here.published.policy.policy, here.number),
         forms: site.forms(),
-        provisional: edition.is_provisional().then(|| match site.is_withheld(moment) {
+        provisional: edition.is_provisional().then_some(match site.is_withheld {
             true => "Crawlers get 503 for it, and no request is judged.",
             false => "Beadle publishes this substitute and enforces none of the origin's rules.",
         }),
-        findings: findings(report.findings),
+        findings: findings(report.findings.into_iter().chain(site.finding.clone()).collect()),
         spans: days.links(|days| link::with_query(&here.path(), &[("days", days)])),
         trouble,
         replaced: replaced.unwrap_or_default(),

@@ -157,6 +157,11 @@ impl World {
         self.change(Change::Origin(FilesBySite::from([("site.example".to_owned(), file)])));
     }
 
+    /// The file of the origin of `site.example` was unknown for too long.
+    pub(super) fn give_up(&mut self) {
+        self.change(Change::Origin(FilesBySite::new()));
+    }
+
     /// Another node of the fleet serves this file of `site.example`, or served it until now.
     pub(super) fn learn(&mut self, file: &'static str, is_in_force: bool) {
         let edition = Edition::of_bytes(file.into());

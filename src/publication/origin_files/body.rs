@@ -43,12 +43,14 @@ impl Body<'_> {
             true => cut(&text, &mut remarks),
             false => text,
         };
-        if !is_html(content_type) && !is_document(&text) {
+        let is_html = is_html(content_type);
+        if !is_html && !is_document(&text) {
             return (AccessResult::File(text), remarks);
         }
-        if robots::parse(&text).0.rule_count() == 0 {
+        let (file, _) = robots::parse(&text);
+        if file.rule_count() == 0 && (is_document(&text) || !robots::has_known_line(&text)) {
             let message =
-                "the origin answers with a document without rules, so every crawler may fetch all";
+                "the origin answers with a document without rules in place of a robots.txt";
             remarks.push(
                 Diagnostic::error("origin_robots.html", message)
                     .help("send the file as text/plain, or answer 404 if there is none"),
@@ -94,12 +96,13 @@ fn cut(text: &Bytes, remarks: &mut Vec<Diagnostic>) -> Bytes {
     text.slice_ref(robots::whole_lines(text, robots::LEAST_BYTES))
 }
 
-/// Whether a text is no robots.txt: it begins as HTML or JSON does, or has no line of a record.
+/// Whether a text is no robots.txt: it begins as HTML or JSON does, or says something, but in no
+/// line of a known name.
 fn is_document(text: &[u8]) -> bool {
     let is_said =
         |line: &[u8]| !line.trim_ascii().is_empty() && !line.trim_ascii().starts_with(b"#");
     matches!(text.trim_ascii_start().first(), Some(b'<' | b'{' | b'['))
-        || (!text.contains(&b':') && robots::lines(text).any(is_said))
+        || (robots::lines(text).any(is_said) && !robots::has_known_line(text))
 }
 
 fn is_html(content_type: Option<&[u8]>) -> bool {
@@ -160,6 +163,11 @@ mod tests {
         for text in ["", "\n", "# nothing\n", "Disallow: /<x>\n", "Sitemap: https://a.example/s"] {
             assert_eq!(read("text/plain", text, false), format!("{text:?}"));
         }
+        for text in ["useragent : *", "404: gone\nCrawl-delay: 5", "Request-rate: 1/5"] {
+            assert_eq!(read("text/plain", text, false), format!("{text:?}"));
+        }
+        let sitemap = "Sitemap: https://a.example/s\n";
+        assert_eq!(read("text/html", sitemap, false), format!("{sitemap:?} warning html"));
     }
 
     #[test]
@@ -173,6 +181,9 @@ mod tests {
             ("application/json", r#"{"error": "not found"}"#),
             ("text/plain", "# hello\n\nNot found\n"),
             ("text/html", "Not found"),
+            ("text/plain", "404: Not found\nsorry"),
+            ("text/plain", "Error: it is gone\n"),
+            ("text/html", "<p>\nSitemap: https://a.example/s\n"),
         ] {
             let expected = "origin_robots.html error html";
             assert_eq!(read(content_type, text, false), expected, "{content_type} {text}");

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 /// A message to the publisher. Messages arrive in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::publication) enum News {
-    /// The file of a site changed, or the first access to it ended.
+    /// The file of a site changed, the first access to it ended, or it was unknown for too long.
     Changed {
         /// The site's name.
         site: String,

@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::{
     diagnostic::{Diagnostic, Severity},
-    enforce::{self, Moment},
+    enforce::Moment,
     robots::OriginFile,
 };
 
@@ -36,6 +36,10 @@ const LAST_RETRY: Duration = Duration::from_secs(300);
 const MOST_DOUBLINGS: u32 = 6;
 /// The time until a lasting problem is logged again.
 const REMINDER: SignedDuration = SignedDuration::from_hours(1);
+/// How long a site withholds its robots.txt while the origin's file is unknown. A site without rules
+/// would be open, and one that withholds them for longer is left by search engines.
+const MOST_UNKNOWN: Duration = Duration::from_secs(86_400);
+
 /// The file of a site as known from an earlier process or policy.
 #[derive(Clone, Debug, Default)]
 pub(in crate::publication) struct KnownFile {
@@ -343,7 +347,10 @@ impl Watch {
         if is_news {
             events.push(Event::Failed { code, why, since: failures.since });
         }
-        let start = Moment::at(now).start_of(enforce::MOST_UNKNOWN);
+        // Only a failure ends the time, so that no first fetch comes too late. The clock may have been
+        // set back since the start of it.
+        self.unknown_since = self.unknown_since.map(|since| since.min(now));
+        let start = Moment::at(now).start_of(MOST_UNKNOWN);
         if let Some(since) = self.unknown_since.take_if(|since| *since <= start) {
             events.push(Event::GivenUp { since });
         }

@@ -160,7 +160,7 @@ impl SiteWatch {
     fn send(&self, event: &Event, news: &mpsc::UnboundedSender<News>) {
         let site = self.site.name.clone();
         let one = match event {
-            Event::Changed => News::Changed { site },
+            Event::Changed | Event::GivenUp { .. } => News::Changed { site },
             Event::Held { id, since, .. } => {
                 let Some(held) = self.watch.held() else { return };
                 let file = held.bytes().cloned().unwrap_or_default();
@@ -170,7 +170,6 @@ impl SiteWatch {
             Event::StillHeld { .. }
             | Event::Remarked(_)
             | Event::Failed { .. }
-            | Event::GivenUp { .. }
             | Event::Recovered { .. } => return,
         };
         // Without a receiver the program is about to end.

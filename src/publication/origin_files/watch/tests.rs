@@ -209,6 +209,10 @@ fn rfc9309_2_3_1_4_an_unknown_file_is_given_up_after_a_day() {
         (0, &[(0, "!", "unreachable"), (day - 1, "!", "unreachable"), (day, "!", "given-up")][..]),
         // A restart goes on with the time of the first run.
         (-day, &[(0, "!", "unreachable given-up"), (15, "!", "")]),
+        // Only a failure of this process ends it.
+        (-2 * day, &[(0, OPEN, "changed")]),
+        // The clock was set back.
+        (9 * day, &[(0, "!", "unreachable"), (day, "!", "unreachable given-up")]),
         (0, &[(0, "?", "binary"), (day, OPEN, "changed recovered"), (2 * day, "!", "unreachable")]),
         (0, &[(0, "!", "unreachable"), (60, "-", "changed recovered")]),
     ] {
