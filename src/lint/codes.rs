@@ -71,6 +71,10 @@ pub const RULES: &[Rule] = &[
     rule("lint.repeated_group", "a crawler stands in several groups, which not all crawlers merge"),
     rule("lint.repeated_rule", "a rule stands in its group twice"),
     rule("lint.secret", "a path in the public robots.txt contains a secret"),
+    rule(
+        "lint.shared_origin_file",
+        "hosts share the robots.txt that the origin has for one of them",
+    ),
     rule("lint.unenforceable_override", "an override for names that never stand in a User-Agent"),
     rule("lint.unknown_code", "a comment allows a code that no finding has"),
     rule("lint.unreachable_rule", "another rule decides before this one on all of its paths"),

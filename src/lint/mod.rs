@@ -30,6 +30,7 @@ mod rules; // rules that never decide
 mod secrets; // secrets in public paths
 
 // The lints of a policy alone.
+mod hosts; // hosts that share a file of their origin
 mod modes; // modes and overrides without effect
 mod tags; // tags that no crawler sees
 
@@ -51,6 +52,7 @@ pub fn policy(policy: &Policy) -> Vec<Diagnostic> {
     for site in &policy.sites {
         modes::lint_names(&policy.catalogue, &site.enforcement, &mut findings);
         tags::lint_lines(site, &policy.server, &mut findings);
+        hosts::lint(site, &mut findings);
         if site.robots_txt.source == Source::Origin {
             continue;
         }

@@ -483,6 +483,24 @@ fn modes_and_overrides_without_effect() {
 }
 
 #[test]
+fn hosts_that_share_a_file_of_their_origin() {
+    let found = |hosts: &str, source: &str| {
+        let keys = format!("robots_txt: {{ source: {source} }}");
+        let text = site(&keys).replace("[a.example]", hosts);
+        let policy = policy::read("a.yaml", text.as_bytes()).0.expect("it is fine");
+        let findings = lint::policy(&policy);
+        find(&findings, "lint.shared_origin_file").map(|one| one.message.contains("'a.example'"))
+    };
+    for source in ["origin", "merge"] {
+        assert_eq!(found("[a.example]", source), None);
+        assert_eq!(found("[a.example, b.example]", source), Some(true));
+        assert_eq!(found("['*.a.example', a.example]", source), Some(true));
+        assert_eq!(found("['*.a.example']", source), Some(true));
+    }
+    assert_eq!(found("[a.example, b.example]", "policy"), None);
+}
+
+#[test]
 fn a_tag_that_no_crawler_sees() {
     let site = |groups: &str, path: &str| {
         format!(

@@ -16,6 +16,7 @@ use super::{
     places::Spot,
     robots_txt::{self, RobotsTxt},
     shape::{At, Fields, duplicate},
+    source::Source,
     tag_rules::{self, TagRule},
     timeouts::Timeouts,
 };
@@ -47,6 +48,12 @@ impl Site {
     /// The site's name in records and metrics: its first host.
     pub fn name(&self) -> &str {
         self.hosts.first().map_or("default", Host::as_str)
+    }
+
+    /// Whether hosts of the site share the robots.txt that its origin has for one of them.
+    pub fn shares_origin_file(&self) -> bool {
+        let has_one_host = matches!(self.hosts.as_slice(), [Host::Exact(_)]);
+        self.robots_txt.source != Source::Policy && !has_one_host
     }
 
     /// The value of `origin.forms`.

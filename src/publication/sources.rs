@@ -35,6 +35,15 @@ pub(super) fn start(
 ) -> Option<OriginFiles> {
     let sites: Vec<WatchedSite> =
         watched(policy).map(|site| WatchedSite::of(site, policy)).collect();
+    for site in watched(policy).filter(|site| site.shares_origin_file()) {
+        tracing::warn!(
+            site = site.name(),
+            code = "lint.shared_origin_file",
+            host = site.backend.host,
+            "all hosts of the site share the robots.txt that the origin has for one of them: if the \
+             origin has others, make each host a site of its own"
+        );
+    }
     let hosts = KnownHosts::of(&policy.sites);
     let start =
         || OriginFiles::start(clients.clone(), sites.clone(), hosts, known, news.clone(), shown);
