@@ -42,8 +42,8 @@ pub(super) fn admin_access(admin: &policy::Admin) -> Result<admin::Access, Error
 pub(crate) fn admin_token(admin: &policy::Admin) -> Result<Option<String>, Error> {
     let Some(file) = &admin.token_file else { return Ok(None) };
     let unreadable = |error: std::io::Error| refused(admin, &error.to_string());
-    let mode = std::fs::metadata(file).map_err(unreadable)?.permissions().mode();
-    if mode & 0o002 != 0 {
+    let found = std::fs::metadata(file).map_err(unreadable)?;
+    if found.is_file() && found.permissions().mode() & 0o002 != 0 {
         return Err(refused(admin, "every user may write it (run 'chmod o-w' on it)"));
     }
     let text = std::fs::read_to_string(file).map_err(unreadable)?;

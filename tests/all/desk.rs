@@ -1,5 +1,7 @@
 //! The desk: who may see it, and what its pages show.
 
+use std::os::unix::fs::PermissionsExt as _;
+
 use crate::support::{
     client::{Request, Response},
     origin::Origin,
@@ -124,7 +126,13 @@ fn a_form_of_another_site_changes_nothing() {
 #[test]
 fn without_a_good_token_no_address_is_open_to_others() {
     let origin = Origin::plain();
+    let folder = tempfile::tempdir().expect("a folder");
+    let open = folder.path().join("open");
+    std::fs::write(&open, "correct-horse-battery").expect("the folder is ours");
+    std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o666)).expect("ours, too");
+    let open = format!("{{ address: $ADMIN, token_file: {} }}", open.display());
     for (admin, why) in [
+        (&*open, "every user may write it"),
         ("0.0.0.0:1", "0.0.0.0:1 is open to other machines, without a token"),
         ("{ address: \"[::]:1\" }", "[::]:1 is open to other machines, without a token"),
         ("{ address: $ADMIN, token_file: /nowhere/token }", "/nowhere/token: No such file"),
