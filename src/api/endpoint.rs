@@ -35,8 +35,8 @@ pub(super) static ENDPOINTS: [Endpoint; 16] = [
     endpoint(
         "/api/v1/violations",
         &[
-            "site", "crawler", "purpose", "path", "action", "reason", "since", "until", "limit",
-            "cursor",
+            "site", "crawler", "purpose", "path", "rule", "action", "reason", "since", "until",
+            "limit", "cursor",
         ],
         records::page,
     ),

@@ -12,8 +12,8 @@ use crate::{
 const QUOTED: usize = 100;
 
 /// The parameters by which records are selected.
-pub(super) const FILTER: [&str; 8] =
-    ["site", "crawler", "purpose", "path", "action", "reason", "since", "until"];
+pub(super) const FILTER: [&str; 9] =
+    ["site", "crawler", "purpose", "path", "rule", "action", "reason", "since", "until"];
 
 /// The parameters of a request.
 #[derive(Clone, Debug, Default)]

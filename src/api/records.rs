@@ -61,7 +61,9 @@ pub(super) fn one(inquiry: &Inquiry) -> Result<Response, Problem> {
 pub(super) fn filter(inquiry: &Inquiry, store: &Store) -> Result<Filter, Problem> {
     let (since, until) = inquiry.times()?;
     let path = inquiry.query.text("path").map(terms::pattern).transpose();
+    let rule = inquiry.query.text("rule").map(terms::rule).transpose();
     Ok(Filter {
+        rule: rule.map_err(|refusal| Problem::of_parameter("rule", refusal))?,
         site: inquiry.site(store)?,
         product_token: inquiry.crawler(store)?,
         purpose: inquiry.purpose(store)?,

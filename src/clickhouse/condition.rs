@@ -17,6 +17,9 @@ impl Default for Conditions {
     }
 }
 
+/// The path of a record without its query.
+pub(super) const PAGE: &str = "substring(path, 1, position(concat(path, '?'), '?') - 1)";
+
 impl Conditions {
     /// Conditions that are checked first: of rows that don't meet them, the server reads no other column.
     fn first() -> Self {
@@ -97,6 +100,16 @@ pub(super) fn of_filter(filter: &Filter) -> Conditions {
         conditions.require(format_args!("reason != {}", text(FORM)));
     }
     filter.claimant.into_iter().for_each(|one| conditions.require(one.condition()));
+    if let Some(rule) = &filter.rule {
+        conditions.require(format_args!("robots_directive = {}", text(rule.directive)));
+        conditions.require(format_args!("robots_pattern = {}", text(&rule.pattern)));
+        rule.reason
+            .iter()
+            .for_each(|reason| conditions.require(format_args!("reason = {}", text(reason))));
+    }
+    if let Some(path) = &filter.exact_path {
+        conditions.require(format_args!("{PAGE} = {}", text(path)));
+    }
     if let Some(path) = &filter.path {
         conditions.require(format_args!("path LIKE {}", text(&like(path))));
     }
@@ -118,6 +131,7 @@ fn like(pattern: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::BrokenRule;
 
     #[test]
     fn a_foreign_text_stays_within_its_quotes() {
@@ -130,6 +144,19 @@ mod tests {
         ] {
             assert_eq!(text(foreign), literal);
         }
+    }
+
+    #[test]
+    fn a_rule_is_one_with_or_without_a_reason() {
+        let of = |rule: &str| {
+            let rule = BrokenRule::of_line(rule);
+            of_filter(&Filter { rule, reason: Some("x".to_owned()), ..Filter::default() })
+                .to_string()
+        };
+        let before = " PREWHERE lower(reason) = 'x' AND robots_directive = ";
+        assert_eq!(of("disallow: /a'"), format!("{before}'disallow' AND robots_pattern = '/a\\''"));
+        let reason = "AND reason = 'breaker.open'";
+        assert_eq!(of("breaker.open"), format!("{before}'' AND robots_pattern = '' {reason}"));
     }
 
     #[test]

@@ -371,7 +371,7 @@ const fn key(column: RecordColumn) -> &'static str {
         RecordColumn::Reason => "reason",
         RecordColumn::Directive => "robots_directive",
         RecordColumn::Pattern => "robots_pattern",
-        RecordColumn::Path => "substring(path, 1, position(concat(path, '?'), '?') - 1)",
+        RecordColumn::Path => condition::PAGE,
         RecordColumn::ClientIp => "client_ip",
         RecordColumn::Day => {
             "concat(substring(toString(day), 1, 4), '-', substring(toString(day), 5, 2), '-', \

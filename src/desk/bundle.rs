@@ -3,13 +3,14 @@
 use std::path::Path as File;
 
 use axum::{
-    extract::{Path, Query, State, rejection::PathRejection},
+    extract::{Path, State, rejection::PathRejection},
     http::{StatusCode, header},
     response::{IntoResponse, Response},
 };
 use jiff::Timestamp;
 
 use super::{
+    asked::Asked,
     crawler::{Wanted, unknown},
     frame::{ask, condition, live, notice},
     span::Days,
@@ -42,7 +43,7 @@ enum Outcome {
 pub(super) async fn download(
     State(view): State<View>,
     token: Result<Path<String>, PathRejection>,
-    Query(wanted): Query<Wanted>,
+    Asked(wanted, mut faults): Asked<Wanted>,
 ) -> Response {
     let live = match live(&view) {
         Ok(live) => live,
@@ -50,7 +51,11 @@ pub(super) async fn download(
     };
     let token = token.map(|Path(token)| token).unwrap_or_default();
     let (file, now) = (live.policy_file.clone(), (view.now)());
-    let days = Days::wanted(&wanted.days);
+    let days = Days::wanted(&wanted.days, &mut faults);
+    // No bundle of another span than the one that was meant goes to an operator.
+    if !faults.is_empty() {
+        return notice(&view, StatusCode::BAD_REQUEST, "No bundle", &faults.join(" "));
+    }
     let site = condition(&wanted.site);
     let made = ask(&view, move |store| outcome(store, &file, &token, site.as_deref(), days, now));
     match made.await {

@@ -2,13 +2,14 @@
 
 use askama::Template;
 use axum::{
-    extract::{Path, Query, State, rejection::PathRejection},
+    extract::{Path, State, rejection::PathRejection},
     http::StatusCode,
     response::{IntoResponse, Response},
 };
 use serde::Deserialize;
 
 use super::{
+    asked::Asked,
     crawlers::{Choice, choices},
     frame::{Frame, ask, condition, html, live, notice},
     link,
@@ -115,7 +116,7 @@ struct Answers {
 pub(super) async fn page(
     State(view): State<View>,
     token: Result<Path<String>, PathRejection>,
-    Query(wanted): Query<Wanted>,
+    Asked(wanted, mut faults): Asked<Wanted>,
 ) -> Response {
     let live = match live(&view) {
         Ok(live) => live,
@@ -123,14 +124,17 @@ pub(super) async fn page(
     };
     // A name that is no text is the name of nobody.
     let token = token.map(|Path(token)| token).unwrap_or_default();
-    let days = Days::wanted(&wanted.days);
+    let days = Days::wanted(&wanted.days, &mut faults);
     let span = days.until((view.now)());
     let site = condition(&wanted.site);
     let published = live.handles.published.load_full();
     let rulebook = std::sync::Arc::clone(&published.rulebook);
     let answers = ask(&view, move |store| answers(store, &rulebook, span, site, &token));
     let answers = match answers.await {
-        Ok(Ok(answers)) => answers,
+        Ok(Ok(answers)) => {
+            faults.extend_from_slice(&answers.faults);
+            Answers { faults, ..answers }
+        }
         Ok(Err(why)) => return unknown(&view, &why),
         Err(notice) => return notice,
     };
@@ -259,18 +263,21 @@ fn places(answers: &Answers, token: &str, site: &str, since: &str) -> Vec<Places
         },
         value: grouped(one.violations),
     };
-    let with_path = |path: &str| {
-        let conditions = [("crawler", token), ("site", site), ("path", path), ("since", since)];
+    let with = |site: &str, condition: (&'static str, &str)| {
+        let conditions = [("crawler", token), ("site", site), condition, ("since", since)];
         link::violations(&own(&conditions))
     };
     let rules: Vec<_> = rules(&answers.rules, &[]);
     let rules = rules.iter().take(ROWS).map(|row| Row {
-        link: row.path().map_or_else(String::new, with_path),
+        link: with(&row.site, ("rule", &row.text())),
         name: if site.is_empty() { format!("{} ({})", row.text(), row.site) } else { row.text() },
         value: grouped(row.now.violations),
     });
     let paths = answers.paths.iter().map(|one| {
-        let link = if one.key == "…" { String::new() } else { with_path(&one.key) };
+        let link = match one.key.as_str() {
+            "…" => String::new(),
+            path => with(site, ("exact_path", path)),
+        };
         place(one, link)
     });
     let networks = answers.networks.iter().map(|one| place(one, String::new()));

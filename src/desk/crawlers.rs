@@ -4,12 +4,13 @@ use std::cmp::Reverse;
 
 use askama::Template;
 use axum::{
-    extract::{Query, State},
+    extract::State,
     response::{IntoResponse, Response},
 };
 use serde::Deserialize;
 
 use super::{
+    asked::Asked,
     chart::trend,
     frame::{Frame, ask, condition, html, live},
     link,
@@ -130,12 +131,15 @@ const ORDERS: [Order; 12] = [
     },
 ];
 
-pub(super) async fn page(State(view): State<View>, Query(wanted): Query<Wanted>) -> Response {
+pub(super) async fn page(
+    State(view): State<View>,
+    Asked(wanted, mut faults): Asked<Wanted>,
+) -> Response {
     let live = match live(&view) {
         Ok(live) => live,
         Err(notice) => return *notice,
     };
-    let days = Days::wanted(&wanted.days);
+    let days = Days::wanted(&wanted.days, &mut faults);
     let span = days.until((view.now)());
     let site = condition(&wanted.site);
     let published = live.handles.published.load_full();
@@ -146,7 +150,7 @@ pub(super) async fn page(State(view): State<View>, Query(wanted): Query<Wanted>)
         let site = known(named, &mut faults)?.or(site);
         Ok((Answers::of(store, span, site)?, faults))
     });
-    let (answers, mut faults) = match asked.await {
+    let (answers, unknown) = match asked.await {
         Ok(answers) => answers,
         Err(notice) => return notice,
     };
@@ -154,6 +158,8 @@ pub(super) async fn page(State(view): State<View>, Query(wanted): Query<Wanted>)
     let review = Review::of(&answers, published.rulebook.catalogue());
     let here: Vec<_> = review.crawlers.iter().filter(|row| row.now.all.requests > 0).collect();
     let order = ORDERS.iter().find(|order| order.key == wanted.sort).unwrap_or(&ORDERS[2]);
+    faults.extend(unknown);
+    faults.extend(wanted.unknown_order());
     let wanted = Wanted { days: days.condition(), sort: order.key.to_owned(), ..wanted };
     let mut rows: Vec<_> = here.iter().filter(|row| wanted.takes(row)).collect();
     match order.number {
@@ -194,6 +200,16 @@ impl Wanted {
         let purpose = condition(&self.purpose)?.to_ascii_lowercase();
         let is_known = purpose == UNKNOWN || Purpose::from_name(&purpose).is_some();
         (!is_known).then(|| format!("No crawlers have the purpose '{}'.", shown(&purpose)))
+    }
+
+    /// What is wrong with the order.
+    fn unknown_order(&self) -> Option<String> {
+        let is_known = ORDERS.iter().any(|order| order.key == self.sort);
+        let keys = ORDERS.iter().map(|order| order.key).filter(|key| !key.is_empty());
+        (!is_known).then(|| {
+            let keys = keys.collect::<Vec<_>>().join(", ");
+            format!("'{}' is no column to sort by: choose one of {keys}.", shown(&self.sort))
+        })
     }
 
     fn takes(&self, row: &CrawlerRow<'_>) -> bool {

@@ -90,7 +90,8 @@ pub(super) async fn stream(
     let later = |why: &'static str| {
         (StatusCode::SERVICE_UNAVAILABLE, [(header::RETRY_AFTER, "10")], why).into_response()
     };
-    let (filter, faults) = wanted.filter();
+    let mut faults = Vec::new();
+    let filter = wanted.filter(&mut faults);
     if let Some(fault) = faults.into_iter().next() {
         return (StatusCode::BAD_REQUEST, fault).into_response();
     }

@@ -7,24 +7,28 @@ use std::{
 
 use askama::Template;
 use axum::{
-    extract::{Query, State},
+    extract::State,
     response::{IntoResponse, Response},
 };
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use serde::{Deserialize, Serialize};
 
 use super::{
+    asked::Asked,
     frame::{Frame, ask, condition, html},
     link,
     time::second,
     violation::{reading, rule},
-    words::known,
+    words::{known, sentence},
 };
 use crate::{
     admin::View,
     escape,
     explanation::PastForms,
-    report::{number::count, terms::Names},
+    report::{
+        number::count,
+        terms::{self, Names, Refusal},
+    },
     violations::{Claimant, Error, FORM, Filter, Listing as Listed, REASONS, Store, Violation},
 };
 
@@ -38,6 +42,10 @@ pub(super) struct Wanted {
     pub(super) crawler: String,
     pub(super) site: String,
     pub(super) path: String,
+    /// The path without its query, as counts have it.
+    pub(super) exact_path: String,
+    /// A rule as robots.txt has it, or the code of a reason.
+    pub(super) rule: String,
     pub(super) purpose: String,
     pub(super) action: String,
     pub(super) reason: String,
@@ -45,7 +53,7 @@ pub(super) struct Wanted {
     pub(super) impostors: String,
     pub(super) since: String,
     /// Only violations before the one with this number in the store.
-    pub(super) before: Option<u64>,
+    pub(super) before: String,
 }
 
 #[derive(Template)]
@@ -87,8 +95,12 @@ pub(super) struct Row {
     pub(super) rule: String,
 }
 
-pub(super) async fn page(State(view): State<View>, Query(wanted): Query<Wanted>) -> Response {
-    let (filter, mut faults) = wanted.filter();
+pub(super) async fn page(
+    State(view): State<View>,
+    Asked(wanted, mut faults): Asked<Wanted>,
+) -> Response {
+    let filter = wanted.filter(&mut faults);
+    let filter_before = filter.before_sequence;
     let listed = match wanted.listed(&view, filter, &mut faults).await {
         Ok(listed) => listed,
         Err(notice) => return notice,
@@ -117,7 +129,7 @@ pub(super) async fn page(State(view): State<View>, Query(wanted): Query<Wanted>)
         caption: wanted.caption(shown.len(), has_more),
         rows,
         older: first.filter(|_| has_more).map(|first| wanted.link(Some(first))),
-        newest: wanted.before.map(|_| wanted.link(None)),
+        newest: filter_before.map(|_| wanted.link(None)),
         wanted,
     };
     html(&page).into_response()
@@ -170,9 +182,23 @@ impl Wanted {
         self.place("", ("", "")).is_empty()
     }
 
-    /// The filter, and what is wrong with it.
-    pub(super) fn filter(&self) -> (Filter, Vec<String>) {
-        let mut faults = Vec::new();
+    /// The filter. What is wrong with it is a fault.
+    pub(super) fn filter(&self, faults: &mut Vec<String>) -> Filter {
+        let before = condition(&self.before).and_then(|text| {
+            let before = text.parse().ok();
+            if before.is_none() {
+                let text = escape::shown(&text);
+                faults.push(format!("'{text}' is no number of a record: leave 'before' out."));
+            }
+            before
+        });
+        let rule = condition(&self.rule).and_then(|text| {
+            let rule = terms::rule(&text);
+            if let Err(Refusal::Term(why)) = &rule {
+                faults.push(sentence(why));
+            }
+            rule.ok()
+        });
         let since = condition(&self.since).and_then(|text| {
             let since = time(&text);
             if since.is_none() {
@@ -201,20 +227,21 @@ impl Wanted {
                 faults.push(format!("'{text}' is no {kind}: choose one of {values}."));
             }
         }
-        let filter = Filter {
+        Filter {
             site: condition(&self.site),
             product_token: condition(&self.crawler),
             purpose: condition(&self.purpose),
             claimant: Claimant::of_word(self.impostors.trim()),
             path,
+            exact_path: condition(&self.exact_path),
+            rule,
             since,
             action: condition(&self.action),
             reason: condition(&self.reason),
             limit: Some(PAGE + 1),
-            before_sequence: self.before,
+            before_sequence: before,
             ..Filter::default()
-        };
-        (filter, faults)
+        }
     }
 
     /// The records that the filter lists. A name that nobody knows is a fault.
@@ -251,6 +278,8 @@ impl Wanted {
             crawler,
             site,
             path: wanted,
+            exact_path,
+            rule,
             purpose,
             action,
             reason,
@@ -262,6 +291,8 @@ impl Wanted {
             ("crawler", &**crawler),
             ("site", site),
             ("path", wanted),
+            ("exact_path", exact_path),
+            ("rule", rule),
             ("purpose", purpose),
             ("action", action),
             ("reason", reason),

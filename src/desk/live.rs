@@ -3,11 +3,12 @@
 
 use askama::Template;
 use axum::{
-    extract::{Query, State},
+    extract::State,
     response::{IntoResponse, Response},
 };
 
 use super::{
+    asked::Asked,
     frame::{Frame, html},
     listing::{Choice, Row, Wanted, row},
 };
@@ -29,8 +30,11 @@ struct Page {
     refresh: String,
 }
 
-pub(super) async fn page(State(view): State<View>, Query(wanted): Query<Wanted>) -> Response {
-    let (filter, mut faults) = wanted.filter();
+pub(super) async fn page(
+    State(view): State<View>,
+    Asked(wanted, mut faults): Asked<Wanted>,
+) -> Response {
+    let filter = wanted.filter(&mut faults);
     let filter = Filter { limit: Some(SHOWN), before_sequence: None, ..filter };
     let listed = match wanted.listed(&view, filter, &mut faults).await {
         Ok(listed) => listed,

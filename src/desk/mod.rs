@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! frame      what the pages share
+//! asked      the conditions in the address of a page
 //! overview   who kept to the rules: counts, a chart, crawlers, rules, paths
 //! health     the state of the program, on the overview
 //! listing    violations, with a filter in the address
@@ -29,6 +30,7 @@ use axum::{
 
 use crate::admin::View;
 
+mod asked; // the conditions in the address of a page
 mod bundle; // the evidence bundle of one crawler
 mod chart; // charts as SVG
 mod crawler; // the scorecard of one crawler

@@ -2,12 +2,13 @@
 
 use askama::Template;
 use axum::{
-    extract::{Query, State},
+    extract::State,
     response::{IntoResponse, Response},
 };
 use serde::Deserialize;
 
 use super::{
+    asked::Asked,
     chart::trend,
     frame::{Frame, html, live, try_ask},
     health::{Health, health},
@@ -43,6 +44,8 @@ pub(super) struct Wanted {
 #[template(path = "overview.html", config = "src/desk/askama.toml")]
 struct Overview {
     frame: Frame,
+    /// What is wrong with the address.
+    faults: Vec<String>,
     health: Health,
     /// The counts, or the reason why there are none.
     counts: Result<Counts, String>,
@@ -110,12 +113,15 @@ struct Operator {
     ratio: String,
 }
 
-pub(super) async fn page(State(view): State<View>, Query(wanted): Query<Wanted>) -> Response {
+pub(super) async fn page(
+    State(view): State<View>,
+    Asked(wanted, mut faults): Asked<Wanted>,
+) -> Response {
     let live = match live(&view) {
         Ok(live) => live,
         Err(notice) => return *notice,
     };
-    let days = Days::wanted(&wanted.days);
+    let days = Days::wanted(&wanted.days, &mut faults);
     let span = days.until((view.now)());
     let asked = try_ask(&view, move |store| {
         Ok((Answers::of(store, span, None)?, actions_over_time(store, span)?))
@@ -127,6 +133,7 @@ pub(super) async fn page(State(view): State<View>, Query(wanted): Query<Wanted>)
     });
     let page = Overview {
         frame: Frame::new(&view, "/"),
+        faults,
         health: health(live, (view.now)()),
         counts: counts.map_err(|none| none.sentence()),
     };
@@ -265,9 +272,7 @@ fn rules(review: &Review<'_>, since: &str) -> Group {
     let broken: Vec<_> = review.rules.iter().filter(|row| row.now.violations > 0).collect();
     let has_sites = broken.iter().any(|row| row.site != broken[0].site);
     let rows = broken.iter().take(ROWS).map(|row| Row {
-        link: row.path().map_or_else(String::new, |path| {
-            link::violations(&[("site", &row.site), ("path", path), ("since", since)])
-        }),
+        link: link::violations(&[("site", &row.site), ("rule", &row.text()), ("since", since)]),
         name: if has_sites { format!("{} ({})", row.text(), row.site) } else { row.text() },
         value: grouped(row.now.violations),
         change: review.change(row.now.violations, Some(row.before.violations)),
@@ -283,9 +288,9 @@ fn rules(review: &Review<'_>, since: &str) -> Group {
 
 fn paths(review: &Review<'_>, since: &str) -> Group {
     let rows = review.paths.iter().take(ROWS).map(|row| Row {
-        link: row
-            .path()
-            .map_or_else(String::new, |path| link::violations(&[("path", path), ("since", since)])),
+        link: row.path().map_or_else(String::new, |path| {
+            link::violations(&[("exact_path", path), ("since", since)])
+        }),
         name: row.path().unwrap_or("other paths").to_owned(),
         value: grouped(row.now),
         change: review.change(row.now, row.before),

@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::report::Span;
+use crate::{escape::shown, report::Span};
 
 /// The spans, in days, and their names.
 const SPANS: [(i64, &str); 4] = [(1, "24 hours"), (7, "7 days"), (30, "30 days"), (90, "90 days")];
@@ -20,10 +20,15 @@ pub(super) struct SpanLink {
 }
 
 impl Days {
-    /// The span that the page was asked for, else the usual one.
-    pub(super) fn wanted(text: &str) -> Self {
+    /// The span that the page was asked for, else the usual one. A text that is no span is a fault.
+    pub(super) fn wanted(text: &str, faults: &mut Vec<String>) -> Self {
         let wanted = text.parse().ok();
-        Self(wanted.filter(|days| SPANS.iter().any(|(one, _)| one == days)).unwrap_or(USUAL))
+        let known = wanted.filter(|days| SPANS.iter().any(|(one, _)| one == days));
+        if known.is_none() && !text.is_empty() {
+            let (text, choices) = (shown(text), SPANS.map(|(days, _)| days.to_string()).join(", "));
+            faults.push(format!("'{text}' is no number of days: choose one of {choices}."));
+        }
+        Self(known.unwrap_or(USUAL))
     }
 
     /// For an address; empty for the usual span.
@@ -59,10 +64,19 @@ mod tests {
 
     #[test]
     fn only_the_offered_spans_are_shown() {
-        for (text, days) in
-            [("", 7), ("7", 7), ("1", 1), ("90", 90), ("5", 7), ("-1", 7), ("a", 7), ("1e9", 7)]
-        {
-            assert_eq!(Days::wanted(text), Days(days), "{text}");
+        for (text, days, is_fault) in [
+            ("", 7, false),
+            ("7", 7, false),
+            ("1", 1, false),
+            ("90", 90, false),
+            ("5", 7, true),
+            ("-1", 7, true),
+            ("a", 7, true),
+            ("1e9", 7, true),
+        ] {
+            let mut faults = Vec::new();
+            assert_eq!(Days::wanted(text, &mut faults), Days(days), "{text}");
+            assert_eq!(!faults.is_empty(), is_fault, "{text}: {faults:?}");
         }
         let now: Timestamp = "2026-11-22T10:31:00Z".parse().expect("a time");
         assert_eq!(Days(90).until(now).length(), "90 days");

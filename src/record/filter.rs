@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use crate::{
     escape,
-    record::{Overflow, PathPattern, Violation},
+    record::{BrokenRule, Overflow, PathPattern, Violation},
     tally::{Claimant, FORM},
 };
 
@@ -25,6 +25,10 @@ pub struct Filter {
     /// characters and `$` for the end (RFC 9309 §2.2.3). Compared with the recorded text, without
     /// decoding.
     pub path: Option<String>,
+    /// The path without its query, as recorded.
+    pub exact_path: Option<String>,
+    /// The rule that was broken.
+    pub rule: Option<BrokenRule>,
     /// The earliest time.
     pub since: Option<Timestamp>,
     /// The end of the span: only earlier times.
@@ -97,6 +101,11 @@ impl Filter {
             })
             && self.since.is_none_or(|since| since <= violation.time)
             && self.until.is_none_or(|until| violation.time < until)
+            && self.rule.as_ref().is_none_or(|rule| rule.is_of(violation))
+            && self.exact_path.as_ref().is_none_or(|path| {
+                let found = violation.path.split('?').next();
+                found.is_some_and(|found| found == path)
+            })
             && self.path_pattern().is_none_or(|pattern| pattern.matches(&violation.path))
     }
 
@@ -122,9 +131,11 @@ impl Filter {
             && self.until.is_none_or(|until| overflow.first < until)
     }
 
-    /// The path pattern, for many recorded paths.
+    /// The path pattern, for many recorded paths. An exact path has one that matches more: its
+    /// beginning.
     pub(crate) fn path_pattern(&self) -> Option<PathPattern> {
-        self.path.as_deref().map(PathPattern::new)
+        let exact = || self.exact_path.as_deref().map(PathPattern::beginning);
+        self.path.as_deref().map(PathPattern::new).or_else(exact)
     }
 
     /// The path pattern as a pattern of SQLite's GLOB, which matches exactly the same paths.

@@ -17,7 +17,7 @@ pub use self::{
     names::{NameFound, NameKind},
     overflow::Overflow,
     redaction::{REDACTED, redact_query},
-    violation::{REASONS, Robots, RobotsRead, SCHEMA, Violation, rule_line},
+    violation::{BrokenRule, REASONS, Robots, RobotsRead, SCHEMA, Violation, rule_line},
 };
 pub(crate) use self::{
     names::{MOST_NAMES, NameSearch},

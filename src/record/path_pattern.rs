@@ -64,6 +64,11 @@ impl PathPattern {
         Self { first, pieces, end }
     }
 
+    /// The pattern of all paths with this beginning, which is a recorded text.
+    pub(crate) fn beginning(text: &str) -> Self {
+        Self { first: text.as_bytes().to_vec(), pieces: Vec::new(), end: End::Anything }
+    }
+
     /// Whether the recorded path matches.
     pub(crate) fn matches(&self, path: &str) -> bool {
         let path = path.as_bytes();

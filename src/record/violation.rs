@@ -104,17 +104,51 @@ pub struct RobotsRead {
     pub at: Option<Timestamp>,
 }
 
+/// The directives of rules and paces in records, and their fields in robots.txt.
+const RULE_FIELDS: [(&str, &str); 4] = [
+    ("allow", "Allow"),
+    ("disallow", "Disallow"),
+    ("crawl-delay", "Crawl-delay"),
+    ("request-rate", "Request-rate"),
+];
+
+/// The rule or pace behind records, whatever its line and edition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BrokenRule {
+    /// The directive; empty where no rule was broken.
+    pub directive: &'static str,
+    /// The path pattern or pace, as recorded.
+    pub pattern: String,
+    /// The code of the reason, where no rule was broken.
+    pub reason: Option<String>,
+}
+
 /// A rule or a pace as a line of robots.txt, by the directive in a record or in counts: `Disallow:
 /// /private/`. `None` if neither was broken.
 pub fn rule_line(directive: &str, pattern: &str) -> Option<String> {
-    let field = match directive {
-        "allow" => "Allow",
-        "disallow" => "Disallow",
-        "crawl-delay" => "Crawl-delay",
-        "request-rate" => "Request-rate",
-        _ => return None,
-    };
+    let (_, field) = RULE_FIELDS.iter().find(|(known, _)| *known == directive)?;
     Some(format!("{field}: {pattern}"))
+}
+
+impl BrokenRule {
+    /// The rule of a line as [`rule_line`] writes it, or the code of a reason.
+    pub fn of_line(text: &str) -> Option<Self> {
+        if REASONS.contains(&text) {
+            let reason = Some(text.to_owned());
+            return Some(Self { directive: "", pattern: String::new(), reason });
+        }
+        let (field, pattern) = text.split_once(':')?;
+        let (directive, _) =
+            RULE_FIELDS.iter().find(|(_, known)| known.eq_ignore_ascii_case(field.trim()))?;
+        Some(Self { directive, pattern: pattern.trim().to_owned(), reason: None })
+    }
+
+    /// Whether it is the rule of the record.
+    pub(super) fn is_of(&self, violation: &Violation) -> bool {
+        self.directive == violation.robots.directive.as_str()
+            && self.pattern == violation.robots.pattern.as_str()
+            && self.reason.as_ref().is_none_or(|reason| *reason == violation.reason.as_str())
+    }
 }
 
 impl Violation {

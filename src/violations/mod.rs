@@ -20,9 +20,10 @@ pub use crate::{
     forward::{Settings as SharedSettings, Status as Forwarded},
     lines::LogTarget,
     record::{
-        ClockLeap, Edition, EditionPeriod, Error, Fetch, Filter, HostPeriod, Listing, NameFound,
-        NameKind, Obstacle, Overflow, Probed, Quarantined, REASONS, REDACTED, RecordColumn, Robots,
-        RobotsRead, SCHEMA, SiteHosts, Unread, Violation, csv, redact_query, rule_line,
+        BrokenRule, ClockLeap, Edition, EditionPeriod, Error, Fetch, Filter, HostPeriod, Listing,
+        NameFound, NameKind, Obstacle, Overflow, Probed, Quarantined, REASONS, REDACTED,
+        RecordColumn, Robots, RobotsRead, SCHEMA, SiteHosts, Unread, Violation, csv, redact_query,
+        rule_line,
     },
     tally::{
         Claimant, Detail, FORM, Hour, People, PeopleCount, PlaceCount, PlaceKind, Places,

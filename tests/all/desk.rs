@@ -175,14 +175,12 @@ fn violations_are_listed_filtered_and_shown_whole() {
         ("?since=2020-01-01", 3),
         ("?since=2999-01-01", 0),
         ("?before=2", 1),
-        ("?before=x", 0),
+        ("?rule=Disallow:+/private/", 2),
+        ("?rule=Disallow:+/", 0),
+        ("?exact_path=/private/a", 1),
+        ("?exact_path=/private/", 0),
     ] {
-        if query == "?before=x" {
-            let answer = page(&beadle, "/violations?before=x").send(beadle.admin);
-            assert_eq!(answer.status, 400, "no number");
-        } else {
-            assert_eq!(rows(&list(query)), count, "{query}");
-        }
+        assert_eq!(rows(&list(query)), count, "{query}");
     }
     for (query, said) in [
         ("", "3 violations, the latest first"),
@@ -200,10 +198,30 @@ fn violations_are_listed_filtered_and_shown_whole() {
         ("?action=deny", "'deny' is no action: choose one of log, throttle, block."),
         ("?impostors=all", "'all' is no choice of impostors: choose one of without, only."),
         ("?reason=robots.froms", "'robots.froms' is no reason: choose one of "),
+        ("?rule=/private/", "'/private/' is no rule (write it as robots.txt has it"),
+        ("?before=abc", "'abc' is no number of a record"),
+        ("?until=", "This page has no condition 'until': choose one of crawler, site, "),
+        ("?standing=confirmed", "This page has no condition 'standing'"),
+        ("?site=site.example&site=x", "'site' stands there twice"),
     ] {
         let text = list(query);
         assert!(text.contains(&fault.replace('\'', "&#39;")), "{query}: {text}");
     }
+    for (path, fault) in [
+        ("/?days=x", "'x' is no number of days: choose one of 1, 7, 30, 90."),
+        ("/?site=x", "This page has no condition 'site': choose one of days."),
+        ("/crawlers?sort=bad", "'bad' is no column to sort by: choose one of name, requests, "),
+        ("/crawlers?days=5", "'5' is no number of days"),
+        ("/crawlers/GPTBot?until=1", "This page has no condition 'until'"),
+        ("/robots?days=x", "'x' is no number of days"),
+        ("/robots/site.example?day=7", "This page has no condition 'day'"),
+        ("/live?standing=", "This page has no condition 'standing'"),
+    ] {
+        let text = page(&beadle, path).send(beadle.admin).text();
+        assert!(text.contains(&fault.replace('\'', "&#39;")), "{path}: {text}");
+    }
+    let bundle = page(&beadle, "/crawlers/GPTBot/evidence.zip?days=x").send(beadle.admin);
+    assert_eq!(bundle.status, 400, "of another span than was meant");
     for record in &records {
         let id = record["id"].as_str().expect("an id");
         let text = page(&beadle, &format!("/violations/{id}")).send(beadle.admin).text();
@@ -216,6 +234,60 @@ fn violations_are_listed_filtered_and_shown_whole() {
     let missing = page(&beadle, "/violations/%3Cscript%3E").send(beadle.admin);
     assert_eq!(missing.status, 404);
     assert!(!missing.text().contains("<script"), "{}", missing.text());
+}
+
+/// The links to lists of violations, each with its number: its own text, or the next cell.
+fn numbered_links(text: &str) -> Vec<(String, usize)> {
+    let numbered = |rest: &str| {
+        let (link, rest) = rest.split_once("\">")?;
+        let (name, rest) = rest.split_once("</a>")?;
+        let cell = || rest.strip_prefix("</td><td class=\"number\">")?.split('<').next();
+        let number = name.parse().ok().or_else(|| cell()?.parse().ok())?;
+        Some((format!("/violations?{}", link.replace("&#38;", "&")), number))
+    };
+    text.split("<a href=\"/violations?").skip(1).filter_map(numbered).collect()
+}
+
+#[test]
+fn every_number_leads_to_as_many_violations() {
+    const SHARED: &str = "
+    robots_txt:
+      groups:
+        - { user_agents: [\"*\"], disallow: [/private/, /private/a/] }
+        - { user_agents: [CCBot], disallow: [/private/, /own/] }
+    enforcement: { mode: log }
+";
+    let origin = Origin::plain();
+    let beadle = Setup::site(origin.port, SHARED).start();
+    for (path, user_agent) in [
+        ("/private/a", "GPTBot/1.2"),
+        ("/private/a?x=1", "GPTBot/1.2"),
+        ("/private/ab", "GPTBot/1.2"),
+        ("/private/a/b", "GPTBot/1.2"),
+        ("/private/a/c", "bingbot/2.0"),
+        ("/private/a*", "bingbot/2.0"),
+        ("/private/é", "bingbot/2.0"),
+        ("/private/a", "CCBot/2.0"),
+        ("/own/a", "CCBot/2.0"),
+        ("/open", "GPTBot/1.2"),
+    ] {
+        beadle.get(path, user_agent);
+    }
+    beadle.wait_for_metric("beadle_records_stored_total", 9.0);
+    let text = |path: &str| page(&beadle, path).send(beadle.admin).text();
+    let mut seen = 0;
+    for path in ["/", "/crawlers/GPTBot", "/crawlers/bingbot", "/crawlers/CCBot", "/robots"] {
+        let links = numbered_links(&text(path));
+        assert!(links.len() >= 2, "{path}: {}", text(path));
+        for (link, number) in links {
+            let listed = text(&link).matches("<a href=\"/violations/").count();
+            assert_eq!(listed, number, "{path}: {link}");
+            seen += 1;
+        }
+    }
+    assert!(seen > 20, "{seen}");
+    // Records do not tell the two lines with this rule apart.
+    assert!(!text("/robots").contains("rule=Disallow%3A+%2Fprivate%2F&#38;"));
 }
 
 #[test]

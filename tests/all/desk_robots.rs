@@ -98,7 +98,8 @@ fn each_line_of_robots_txt_has_its_hits() {
         assert!(row.split("</tr>").next().is_some_and(|row| row.contains(&cell)), "{cell}");
     }
     // The violations behind a number.
-    let link = "<a href=\"/violations?site=site.example&#38;path=%2Fprivate%2F&#38;since=20";
+    let link =
+        "<a href=\"/violations?site=site.example&#38;rule=Disallow%3A+%2Fprivate%2F&#38;since=20";
     assert!(shown.contains(link), "{shown}");
     assert!(shown.contains("policy line "), "the rule's place in the policy: {shown}");
     for fetches in

@@ -36,6 +36,10 @@ pub(in crate::cli) struct Args {
     /// Filter by path, with a pattern as in robots.txt.
     #[arg(long, value_name = "PATTERN")]
     pub(super) path: Option<String>,
+    /// Filter by rule as robots.txt has it ('Disallow: /private/'); of records without a rule, by the
+    /// code of the reason.
+    #[arg(long, value_name = "RULE")]
+    pub(super) rule: Option<String>,
     /// Earliest time: a time (2026-11-20T10:00:00Z), a day in UTC (2026-11-20) or an age (24h).
     #[arg(long, value_name = "TIME")]
     pub(super) since: Option<String>,

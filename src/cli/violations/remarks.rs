@@ -51,9 +51,10 @@ pub(super) fn nothing(
 /// Says how many violations have no record, so that no listing shows them.
 pub(super) fn unrecorded(filter: &Filter, count: Unrecorded) {
     if count.sum() > 0 {
-        let (count_all, which) = match filter.path {
-            None => (" (count all with --by crawler)", ""),
-            Some(_) => ("", ", on any path"),
+        let (count_all, which) = match (&filter.path, &filter.rule) {
+            (None, None) => (" (count all with --by crawler)", ""),
+            (Some(_), _) => ("", ", on any path"),
+            (None, Some(_)) => ("", ", under any rule"),
         };
         remark(&format!(
             "{} without a record{which}: {}{count_all}",
@@ -105,10 +106,11 @@ pub(super) fn counted_alone(count: Unrecorded) {
 /// Says how many violations are missing in a count of records.
 pub(super) fn not_counted(filter: &Filter, count: Unrecorded) {
     if count.sum() > 0 {
-        let which = match (&filter.path, &filter.action) {
-            (Some(_), _) => ", on any path",
-            (None, Some(_)) => ", of this action",
-            (None, None) => "",
+        let which = match (&filter.path, &filter.rule, &filter.action) {
+            (Some(_), ..) => ", on any path",
+            (None, Some(_), _) => ", under any rule",
+            (None, None, Some(_)) => ", of this action",
+            (None, None, None) => "",
         };
         remark(&format!(
             "not counted here: {} without a record{which}: {}",

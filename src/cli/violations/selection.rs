@@ -10,8 +10,8 @@ use crate::{
     console::{exit::Error, span::Span},
     escape::shown,
     policy::Policy,
-    report::terms::{Names, id, pattern},
-    violations::{Claimant, Filter, Violation},
+    report::terms::{Names, id, pattern, rule},
+    violations::{Claimant, Filter, Violation, rule_line},
 };
 
 /// The filter of these options.
@@ -29,6 +29,8 @@ pub(super) fn filter(
     Ok(Filter {
         id: args.id.as_deref().map(id::read).transpose()?,
         path: args.path.as_deref().map(pattern).transpose()?,
+        exact_path: None,
+        rule: args.rule.as_deref().map(rule).transpose()?,
         site: site.transpose()?,
         product_token: token.transpose()?,
         purpose: purpose.transpose()?,
@@ -79,6 +81,11 @@ pub(super) fn described(filter: &Filter) -> String {
     add("", impostors.map(str::to_owned), "");
     add("on ", text(&filter.site), "");
     add("at '", text(&filter.path), "'");
+    let rule = filter.rule.as_ref().map(|rule| {
+        let line = rule_line(rule.directive, &rule.pattern);
+        shown(&line.or_else(|| rule.reason.clone()).unwrap_or_default())
+    });
+    add("under '", rule, "'");
     add("with the action '", text(&filter.action), "'");
     add("with the reason '", text(&filter.reason), "'");
     add("since ", time(filter.since), "");

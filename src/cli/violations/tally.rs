@@ -23,6 +23,7 @@ pub(super) fn can_answer(by: By, filter: &Filter) -> bool {
     filter.path.is_none()
         && filter.id.is_none()
         && filter.reason.is_none()
+        && filter.rule.is_none()
         && !(is_place && filter.action.is_some())
 }
 

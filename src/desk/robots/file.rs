@@ -36,7 +36,7 @@ pub(super) struct LineRow {
     /// Violations and other requests; `None` if the line decides nothing.
     pub(super) counts: Option<[String; 2]>,
     pub(super) has_violations: bool,
-    /// The violations at the paths of the rule.
+    /// The violations of the rule.
     pub(super) link: Option<String>,
     /// The line of the policy or of the origin's file.
     pub(super) source: String,

@@ -24,8 +24,8 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
-    pub(super) fn days(&self) -> Days {
-        Days::wanted(&self.days)
+    pub(super) fn days(&self, faults: &mut Vec<String>) -> Days {
+        Days::wanted(&self.days, faults)
     }
 }
 

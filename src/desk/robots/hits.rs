@@ -95,6 +95,20 @@ impl Hits {
     }
 }
 
+/// The rules of the lines whose violations can be listed: records name the rule and not the line, so
+/// that a rule in several groups has no line.
+pub(super) fn told_apart(file: &RobotsTxt) -> HashMap<u32, String> {
+    let mut lines: HashMap<String, Vec<u32>> = HashMap::new();
+    for one in deciding(file) {
+        let rule = rule_line(&one.directive, &Text::path(one.pattern.as_bytes()));
+        lines.entry(rule.unwrap_or_default()).or_default().push(one.line);
+    }
+    let alone = lines.into_iter().filter(|(_, lines)| lines.len() == 1);
+    alone
+        .flat_map(|(rule, lines)| lines.into_iter().map(move |line| (line, rule.clone())))
+        .collect()
+}
+
 /// The line among those with the same directive and path that a line of an older edition became.
 fn same_line(
     same: &[Deciding<'_>],

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use askama::Template;
 use axum::{
-    extract::{Query, State},
+    extract::State,
     response::{IntoResponse, Response},
 };
 use jiff::Timestamp;
@@ -18,6 +18,7 @@ use super::{
 use crate::{
     admin::View,
     desk::{
+        asked::Asked,
         frame::{Frame, NoAnswer, html, live, try_ask},
         link,
         span::SpanLink,
@@ -31,6 +32,7 @@ use crate::{
 #[template(path = "robots_sites.html", config = "src/desk/askama.toml")]
 struct Page {
     frame: Frame,
+    faults: Vec<String>,
     spans: Vec<SpanLink>,
     trouble: Option<String>,
     rows: Vec<Row>,
@@ -58,15 +60,18 @@ struct Answers {
     quarantined: Vec<String>,
 }
 
-pub(super) async fn page(State(view): State<View>, Query(wanted): Query<Wanted>) -> Response {
+pub(super) async fn page(
+    State(view): State<View>,
+    Asked(wanted, mut faults): Asked<Wanted>,
+) -> Response {
     let published = match live(&view) {
         Ok(live) => live.handles.published.load_full(),
         Err(notice) => return *notice,
     };
     let sites = published.rulebook.sites();
-    let days = wanted.days();
+    let days = wanted.days(&mut faults);
     if sites.len() == 1 {
-        return site::of(&view, SiteInForce::new(&published, 0), days).await;
+        return site::of(&view, SiteInForce::new(&published, 0), days, faults).await;
     }
     let span = days.until((view.now)());
     let (answers, trouble) = match try_ask(&view, move |store| answers(store, span)).await {
@@ -99,6 +104,7 @@ pub(super) async fn page(State(view): State<View>, Query(wanted): Query<Wanted>)
     let rows = rows.collect();
     html(&Page {
         frame: Frame::new(&view, "/robots"),
+        faults,
         spans: days.links(|days| link::with_query("/robots", &[("days", days)])),
         trouble,
         rows,

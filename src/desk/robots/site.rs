@@ -7,7 +7,7 @@ use std::{
 
 use askama::Template;
 use axum::{
-    extract::{Path, Query, State},
+    extract::{Path, State},
     http::StatusCode,
     response::{IntoResponse, Response},
 };
@@ -21,6 +21,7 @@ use super::{
 use crate::{
     admin::View,
     desk::{
+        asked::Asked,
         frame::{Frame, NoAnswer, html, live, try_ask},
         link,
         span::{Days, SpanLink},
@@ -30,7 +31,7 @@ use crate::{
     enforce::Site,
     policy::Source,
     report::Span,
-    robots::{self, Directive, RobotsTxt},
+    robots::{self, RobotsTxt},
     violations::{
         Claimant, Counted, Dimension, EditionPeriod, Error, Quarantined, Question, Store, Text,
     },
@@ -47,6 +48,7 @@ const MOST_CRAWLERS: usize = 12;
 #[template(path = "robots.html", config = "src/desk/askama.toml")]
 struct Page {
     frame: Frame,
+    faults: Vec<String>,
     name: String,
     path: String,
     lead: String,
@@ -106,16 +108,24 @@ struct PeriodRow {
 pub(super) async fn page(
     State(view): State<View>,
     Path(name): Path<String>,
-    Query(wanted): Query<Wanted>,
+    Asked(wanted, mut faults): Asked<Wanted>,
 ) -> Response {
     match SiteInForce::find(&view, &name) {
-        Ok(site) => of(&view, site, wanted.days()).await,
+        Ok(site) => {
+            let days = wanted.days(&mut faults);
+            of(&view, site, days, faults).await
+        }
         Err(notice) => *notice,
     }
 }
 
 /// The page of a site.
-pub(super) async fn of(view: &View, here: SiteInForce, days: Days) -> Response {
+pub(super) async fn of(
+    view: &View,
+    here: SiteInForce,
+    days: Days,
+    faults: Vec<String>,
+) -> Response {
     let (asked, span) = (here.clone(), days.until((view.now)()));
     let answers = try_ask(view, move |store| answers(store, &asked, days, span)).await;
     let (mut answers, trouble) = match answers {
@@ -130,16 +140,17 @@ pub(super) async fn of(view: &View, here: SiteInForce, days: Days) -> Response {
     let hits = answers.as_ref().map(|answers| &answers.hits);
     let is_written = site.source != Source::Origin;
     let source = |line| edition.source(line).filter(|_| is_written).map(|one| one.to_string());
-    let patterns = disallowed(edition.file());
+    let rules = hits::told_apart(edition.file());
     let since = exact(span.from);
     let link_of = |line| {
-        let path = *patterns.get(&line)?;
-        Some(link::violations(&[("site", &site.name), ("path", path), ("since", &since)]))
+        let rule = rules.get(&line)?;
+        Some(link::violations(&[("site", &site.name), ("rule", rule), ("since", &since)]))
     };
     let known = live(view).ok().map(|live| live.handles.replaced.load_full());
     let replaced = known.and_then(|known| Some(known.get(&site.name)?.lines()));
     let page = Page {
         frame: Frame::new(view, "/robots"),
+        faults,
         name: site.name.clone(),
         path: here.path(),
         lead: lead(site),
@@ -188,13 +199,6 @@ fn lead(site: &Site) -> String {
         time(site.max_age),
         time(site.cache_window),
     )
-}
-
-/// The paths that a file disallows, by line.
-fn disallowed(file: &RobotsTxt) -> HashMap<u32, &str> {
-    let rules = file.groups.iter().flat_map(|group| &group.rules);
-    let disallow = rules.filter(|rule| rule.directive == Directive::Disallow);
-    disallow.map(|rule| (rule.line, rule.pattern.as_str())).collect()
 }
 
 fn answers(

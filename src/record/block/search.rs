@@ -35,10 +35,12 @@ impl<'a> Search<'a> {
         Self { filter, path: filter.path_pattern() }
     }
 
-    /// Whether summaries know all conditions: of reasons they know one, and no standing.
+    /// Whether summaries know all conditions: of reasons they know one, no standing and no rule, and of
+    /// exact paths the beginning.
     pub(crate) fn is_exact(&self) -> bool {
-        let Filter { reason, claimant, .. } = self.filter;
-        claimant.is_none() && reason.as_ref().is_none_or(|reason| reason.eq_ignore_ascii_case(FORM))
+        let Filter { reason, claimant, rule, exact_path, .. } = self.filter;
+        let has_more = claimant.is_some() || rule.is_some() || exact_path.is_some();
+        !has_more && reason.as_ref().is_none_or(|reason| reason.eq_ignore_ascii_case(FORM))
     }
 
     pub(crate) const fn has_path(&self) -> bool {

@@ -78,12 +78,6 @@ impl RuleRow {
         let (directive, pattern) = (self.directive.as_str(), self.pattern.as_str());
         rule_line(directive, pattern).unwrap_or_else(|| format!("{directive}: {pattern}"))
     }
-
-    /// The path pattern, if the rule is one about paths.
-    pub fn path(&self) -> Option<&str> {
-        let is_about_paths = matches!(self.directive.as_str(), "allow" | "disallow");
-        is_about_paths.then_some(self.pattern.as_str())
-    }
 }
 
 impl PathRow {

@@ -5,14 +5,14 @@
 
 pub use self::{
     names::{Names, Recorded, counted_spellings},
-    pattern::pattern,
+    pattern::{pattern, rule},
     time::{disorder, time},
 };
 use crate::violations;
 
 pub mod id; // decision ids
 mod names; // sites, crawlers and purposes
-mod pattern; // path patterns
+mod pattern; // path patterns and rules
 mod time; // times, days and ages
 
 /// Why a question can't be asked.

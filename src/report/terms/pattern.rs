@@ -1,9 +1,10 @@
-//! Path patterns, by the rules for those of a policy.
+//! Path patterns and rules, by the rules for those of a policy.
 
 use super::Refusal;
 use crate::{
     escape::shown,
     robots::{Directive, Rule, corrected},
+    violations::BrokenRule,
 };
 
 /// A path pattern as in robots.txt.
@@ -28,9 +29,38 @@ pub fn pattern(text: &str) -> Result<String, Refusal> {
     }
 }
 
+/// A rule as robots.txt has it, or the reason of records without one.
+///
+/// # Errors
+/// It is neither.
+pub fn rule(text: &str) -> Result<BrokenRule, Refusal> {
+    BrokenRule::of_line(text.trim()).ok_or_else(|| {
+        let why =
+            "write it as robots.txt has it, as in 'Disallow: /private/', or the code of a reason";
+        Refusal::Term(format!("'{}' is no rule ({why})", shown(text)))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_rule_is_a_line_of_robots_txt_or_the_code_of_a_reason() {
+        for (text, directive, pattern) in [
+            ("Disallow: /a:b", "disallow", "/a:b"),
+            (" allow :/", "allow", "/"),
+            ("Crawl-delay: 5", "crawl-delay", "5"),
+            ("Disallow:", "disallow", ""),
+            ("claim.contradicted", "", ""),
+        ] {
+            let rule = rule(text).expect("a rule");
+            assert_eq!((rule.directive, rule.pattern.as_str()), (directive, pattern), "{text}");
+        }
+        for text in ["", "/private/", "Sitemap: /", "robots.froms"] {
+            assert!(rule(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn a_pattern_is_refused_with_the_one_that_is_meant() {

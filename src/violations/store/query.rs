@@ -246,6 +246,15 @@ fn require_values(conditions: &mut Conditions, filter: &Filter) {
     let form = filter.has_violations_alone().then(|| Value::Text(FORM.to_owned()));
     conditions.require("reason <> ?", form);
     filter.claimant.iter().for_each(|one| conditions.add(one.condition()));
+    if let Some(rule) = &filter.rule {
+        conditions.require("robots_directive = ?", Some(Value::Text(rule.directive.to_owned())));
+        conditions.require("robots_pattern = ?", Some(Value::Text(rule.pattern.clone())));
+        conditions.require("reason = ?", text(&rule.reason));
+    }
+    if let Some(path) = &filter.exact_path {
+        conditions.add(&format!("{} = ?", sql(RecordColumn::Path)));
+        conditions.values.push(Value::Text(path.clone()));
+    }
     conditions.require("path GLOB ?", filter.path_glob().map(Value::Text));
 }
 

@@ -37,6 +37,7 @@ fn a_refusal_names_the_repair() {
         ("v1/violations?site=site.exmple", "site", "did you mean site.example?"),
         ("v1/violations?purpose=ai-trainin", "purpose", "did you mean ai-training?"),
         ("v1/violations?action=blok", "action", "did you mean block?"),
+        ("v1/violations?rule=/private/", "rule", "write it as robots.txt has it"),
         ("v1/violations?path=private", "path", "write '/private'"),
         ("v1/violations?since=soon", "since", "write 2026-11-20T10:00:00Z"),
         ("v1/violations?since=1h&until=2h", "until", "swap the two"),

@@ -133,7 +133,7 @@ fn the_scorecard_says_what_the_command_says() {
         "<h1>GPTBot</h1>",
         "OpenAI",
         "24 hours, against the 24 hours before",
-        "<a href=\"/violations?crawler=GPTBot&#38;site=www.example.com&#38;path=%2Fprivate%2F&#38;since=20",
+        "<a href=\"/violations?crawler=GPTBot&#38;site=www.example.com&#38;rule=Disallow%3A+%2Fprivate%2F&#38;since=20",
         "\">Disallow: /private/</a>",
         "/private/prices",
         "/violations?crawler=GPTBot&#38;site=www.example.com&#38;since=20",

@@ -43,11 +43,13 @@ fn the_overview_counts_what_the_rollups_hold() {
         ("Crawlers", "<a href=\"/crawlers/GPTBot\">GPTBot</a>"),
         ("Crawlers", "<a href=\"/crawlers\">And 5 more</a>"),
         ("Crawlers", ">claims to be Googlebot</a>"),
-        ("Rules", "<a href=\"/violations?site=www.example.com&#38;path=%2Fprivate%2F&#38;since=20"),
-        // A pace has no path by which its violations are listed.
-        ("Rules", "<td class=\"mono path\">Crawl-delay: 5</td>"),
-        ("Rules", "claim.contradicted"),
-        ("Paths", "<a href=\"/violations?path=%2Fprivate%2Fprices&#38;since=20"),
+        (
+            "Rules",
+            "<a href=\"/violations?site=www.example.com&#38;rule=Disallow%3A+%2Fprivate%2F&#38;since=20",
+        ),
+        ("Rules", "&#38;rule=Crawl-delay%3A+5&#38;since=20"),
+        ("Rules", "&#38;rule=claim.contradicted&#38;since=20"),
+        ("Paths", "<a href=\"/violations?exact_path=%2Fprivate%2Fprices&#38;since=20"),
         ("Traffic", "people"),
         ("Crawl to refer", "OpenAI"),
         ("Violations over time", "throttled"),
