@@ -9,13 +9,15 @@
 //!   rule that matches. Then the order is that of the file.
 //! - Patterns are in normal form (§2.2.2), each once. An empty pattern is left out.
 //!
-//! A file that would be longer than crawlers have to read keeps its groups. So does the order of
-//! more than [`MOST_NAMES`] names.
+//! A file that would be longer than crawlers have to read, or have more than [`MOST_SPLITS`] split
+//! groups, keeps its groups, and the group for `*` comes last.
 
 use std::{
     cmp::Reverse,
     collections::{BTreeSet, HashSet},
 };
+
+use aho_corasick::AhoCorasick;
 
 use super::{
     limits::LEAST_BYTES,
@@ -25,8 +27,8 @@ use super::{
     robots_txt::{Group, RobotsTxt, UserAgent},
 };
 
-/// The most names whose groups are ordered.
-const MOST_NAMES: usize = 1_024;
+/// The most groups that are split. A file of people needs a few; each costs a way through all groups.
+const MOST_SPLITS: usize = 100;
 
 /// The file in this arrangement, with the source of each rule: its group and its place in `file`.
 pub fn arrange(file: &RobotsTxt) -> Merged {
@@ -50,9 +52,16 @@ impl Merged {
             let (groups, sources) = groups.into_iter().unzip();
             Self { file: RobotsTxt { groups, ..file.clone() }, sources }
         };
-        let ordered = of(Names::new(&groups).ordered(&groups));
+        let ordered = Names::new(&groups).ordered(&groups).map(of);
         // Groups that are split may make the file too long.
-        if ordered.file.to_string().len() > LEAST_BYTES { of(groups) } else { ordered }
+        ordered.filter(|one| one.file.to_string().len() <= LEAST_BYTES).unwrap_or_else(|| {
+            let is_for_star =
+                |group: &Group| group.user_agents.iter().any(|one| key(one).is_empty());
+            let (last, mut first): (Vec<_>, Vec<_>) =
+                groups.into_iter().partition(|(group, _)| is_for_star(group));
+            first.extend(last);
+            of(first)
+        })
     }
 }
 
@@ -108,6 +117,11 @@ struct Names {
     within: Vec<Vec<usize>>,
     /// For each group its names that are not placed yet.
     waiting: Vec<Vec<usize>>,
+    /// For each group the number of names of other groups that one of its names waits for, each as
+    /// often as one does.
+    waits: Vec<usize>,
+    /// The groups that wait for no other.
+    free: BTreeSet<usize>,
     is_placed: Vec<bool>,
 }
 
@@ -121,35 +135,49 @@ impl Names {
             group.resize(names.len(), number);
             waiting.push((first..names.len()).collect());
         }
-        let mut around = vec![Vec::new(); names.len()];
-        let mut within = vec![Vec::new(); names.len()];
-        let compared = if names.len() > MOST_NAMES { &[][..] } else { &*names };
-        for (long, name) in compared.iter().enumerate() {
-            for (short, other) in compared.iter().enumerate() {
-                if other.len() < name.len() && name.contains(other) {
-                    around[short].push(long);
-                    within[long].push(short);
+        let within = within(&names);
+        let (mut around, mut waits) = (vec![Vec::new(); names.len()], vec![0; groups.len()]);
+        for (long, short) in
+            (0..).zip(&within).flat_map(|(long, all)| all.iter().map(move |one| (long, *one)))
+        {
+            around[short].push(long);
+            waits[group[short]] += usize::from(group[short] != group[long]);
+        }
+        let is_placed = vec![false; names.len()];
+        let free = (0..groups.len()).filter(|at| waits[*at] == 0).collect();
+        Self { group, around, within, waiting, waits, free, is_placed }
+    }
+
+    /// The groups in their order; `None` if too many would be split.
+    fn ordered(mut self, groups: &[(Group, Vec<Source>)]) -> Option<Vec<(Group, Vec<Source>)>> {
+        let (mut ordered, mut splits) = (Vec::with_capacity(groups.len()), 0);
+        loop {
+            let (at, names) = match self.free.pop_first() {
+                Some(at) => (at, std::mem::take(&mut self.waiting[at])),
+                None if !self.is_placed.contains(&false) => return Some(ordered),
+                None if splits == MOST_SPLITS => return None,
+                None => self.split()?,
+            };
+            let (group, sources) = groups.get(at)?;
+            splits += usize::from(!self.waiting[at].is_empty());
+            names.iter().for_each(|name| self.place(*name));
+            if !names.is_empty() {
+                ordered.push((self.part(group, at, names), sources.clone()));
+            }
+        }
+    }
+
+    /// Notes that a name is placed.
+    fn place(&mut self, name: usize) {
+        self.is_placed[name] = true;
+        for at in self.within[name].iter().map(|short| self.group[*short]) {
+            if at != self.group[name] {
+                self.waits[at] -= 1;
+                if self.waits[at] == 0 {
+                    self.free.insert(at);
                 }
             }
         }
-        let is_placed = vec![false; names.len()];
-        Self { group, around, within, waiting, is_placed }
-    }
-
-    /// The groups in their order.
-    fn ordered(mut self, groups: &[(Group, Vec<Source>)]) -> Vec<(Group, Vec<Source>)> {
-        let mut ordered = Vec::with_capacity(groups.len());
-        while self.is_placed.contains(&false) {
-            let may_come = |names: &Vec<usize>| names.iter().all(|name| self.may_come(*name));
-            let is_free = |names: &Vec<usize>| !names.is_empty() && may_come(names);
-            let whole = self.waiting.iter().position(is_free);
-            let whole = whole.map(|at| (at, std::mem::take(&mut self.waiting[at])));
-            let Some((at, names)) = whole.or_else(|| self.split()) else { break };
-            let Some((group, sources)) = groups.get(at) else { break };
-            names.iter().for_each(|name| self.is_placed[*name] = true);
-            ordered.push((self.part(group, at, names), sources.clone()));
-        }
-        ordered
     }
 
     /// Whether no name of another group has to come before this one.
@@ -194,11 +222,8 @@ impl Names {
     /// The group with these of its names, a longer one before those within it.
     fn part(&self, group: &Group, at: usize, names: Vec<usize>) -> Group {
         let number = names.len();
-        let mut order: Vec<usize> = Vec::with_capacity(number);
-        for name in names {
-            let inner = order.iter().position(|one| self.within[name].contains(one));
-            order.insert(inner.unwrap_or(order.len()), name);
-        }
+        let (mut open, mut order) = (BTreeSet::from_iter(names.iter().copied()), Vec::new());
+        names.iter().for_each(|name| self.add(*name, &mut open, &mut order));
         let mut part = group.clone();
         if number < group.user_agents.len() {
             part.comment.iter_mut().for_each(|line| *line = format!("{number} of: {line}"));
@@ -208,6 +233,31 @@ impl Names {
         part.user_agents = user_agents.cloned().collect();
         part
     }
+
+    /// Moves an open name to the order, behind those around it.
+    fn add(&self, name: usize, open: &mut BTreeSet<usize>, order: &mut Vec<usize>) {
+        if open.remove(&name) {
+            self.around[name].iter().for_each(|long| self.add(*long, open, order));
+            order.push(name);
+        }
+    }
+}
+
+/// For each name the shorter ones within it, each once.
+fn within(names: &[String]) -> Vec<Vec<usize>> {
+    let mut within = vec![Vec::new(); names.len()];
+    // Only a policy far beyond every limit has more names than a search can hold.
+    let Ok(search) = AhoCorasick::new(names) else { return within };
+    let mut seen_in = vec![usize::MAX; names.len()];
+    for (long, name) in names.iter().enumerate() {
+        for short in search.find_overlapping_iter(name).map(|found| found.pattern().as_usize()) {
+            if names[short].len() < name.len() && seen_in[short] != long {
+                seen_in[short] = long;
+                within[long].push(short);
+            }
+        }
+    }
+    within
 }
 
 /// A name for comparisons. That for `*` is a part of every other.

@@ -339,6 +339,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 57] = [
     ("rustls", &["fetch/", "tls/", "proxy/"]),
     ("rcgen", &["tls/stand_in.rs"]),
     ("regex_automata", &["crawlers/patterns.rs"]),
+    ("aho_corasick", &["robots/arrange.rs"]),
     ("x509_parser", &["tls/pair.rs"]),
     ("mimalloc", &["main.rs"]),
     ("memchr", &["access_log/", "robots/", "record/path_pattern.rs", "replay/"]),

@@ -43,6 +43,81 @@ fn a_longer_name_comes_before_its_parts_and_the_star_last() {
     );
 }
 
+/// Whether no name stands before a longer one that contains it.
+fn is_in_order(file: &RobotsTxt) -> bool {
+    let names: Vec<String> = file
+        .groups
+        .iter()
+        .flat_map(|group| &group.user_agents)
+        .map(|one| if is_star(&one.name) { String::new() } else { one.name.to_ascii_lowercase() })
+        .collect();
+    let mut rest = names.as_slice();
+    while let [name, later @ ..] = rest {
+        if later.iter().any(|later| later.len() > name.len() && later.contains(name.as_str())) {
+            return false;
+        }
+        rest = later;
+    }
+    true
+}
+
+#[test]
+fn the_order_holds_for_the_whole_catalogue_and_more_names() {
+    let catalogue = include_str!("../../../config/crawlers.yaml");
+    let tokens = catalogue.split("product_token: ").skip(1);
+    let names: Vec<&str> = tokens
+        .filter_map(|rest| Some(rest.split([',', '}', '\n']).next()?.trim().trim_matches('"')))
+        .collect();
+    assert!(names.len() > 1_000, "{}", names.len());
+    let set: String = names.iter().map(|name| format!("User-agent: {name}\n")).collect();
+    let alone: String =
+        names.iter().map(|name| format!("User-agent: {name}\nDisallow: /\n")).collect();
+    for text in [
+        format!(
+            "User-agent: *\nDisallow: /1\nUser-agent: Googlebot\nDisallow: /2\n\
+             User-agent: Googlebot-Image\nDisallow: /3\n{set}Disallow: /\n"
+        ),
+        format!("User-agent: *\n{set}Disallow: /\n"),
+        format!("User-agent: *\nDisallow: /1\n{alone}"),
+    ] {
+        let arranged = arrange(&file(&text)).file;
+        assert!(is_in_order(&arranged), "{arranged}");
+        let last = arranged.groups.last().and_then(|group| group.user_agents.last());
+        assert!(last.is_some_and(|last| is_star(&last.name)), "{arranged}");
+    }
+}
+
+#[test]
+fn a_file_with_too_many_circles_keeps_its_groups_and_has_the_star_last() {
+    let circle = |number: usize| {
+        format!(
+            "User-agent: a{number:03}\nUser-agent: xb{number:03}\nDisallow: /1\n\
+             User-agent: b{number:03}\nUser-agent: xa{number:03}\nDisallow: /2\n"
+        )
+    };
+    for (number, is_ordered) in [(100, true), (101, false)] {
+        let circles: String = (0..number).map(circle).collect();
+        let arranged = arrange(&file(&format!("User-agent: *\nDisallow: /\n{circles}"))).file;
+        assert_eq!(is_in_order(&arranged), is_ordered);
+        assert_eq!(arranged.groups.len(), 1 + if is_ordered { 3 } else { 2 } * number);
+        assert!(is_star(&arranged.groups[arranged.groups.len() - 1].user_agents[0].name));
+    }
+}
+
+#[test]
+fn a_file_as_long_as_crawlers_read_is_arranged_at_once() {
+    let many: String =
+        (0..9_000).map(|at| format!("User-agent: n{at}\nDisallow: /{at}\n")).collect();
+    let nested: String = (1..900)
+        .map(|length| format!("User-agent: {}\nDisallow: /{length}\n", "a".repeat(length)))
+        .collect();
+    for text in [many, nested] {
+        let begun = std::time::Instant::now();
+        assert!(is_in_order(&arrange(&file(&text)).file));
+        assert!(begun.elapsed().as_secs() < 60, "{:?}", begun.elapsed());
+    }
+}
+
 #[test]
 fn a_group_is_split_only_to_break_a_circle() {
     // C waits for the circle and is no part of it; the records move along.
