@@ -147,6 +147,8 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     writeln!(out, "{file}: written. Next:")?;
     writeln!(out, "  beadle test {file}")?;
     writeln!(out, "  beadle serve --config {file}")?;
+    writeln!(out, "As a service, Beadle may write only to /var/lib/beadle: name the database")?;
+    writeln!(out, "/var/lib/beadle/violations.db in the policy.")?;
     Ok(Exit::Fine)
 }
 

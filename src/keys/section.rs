@@ -24,6 +24,18 @@ pub struct Key {
     pub meaning: &'static str,
 }
 
+impl Shape {
+    /// The sections of a value, those of its items included.
+    fn sections(&self) -> Vec<&'static Section> {
+        match *self {
+            Self::Section(section) | Self::Sections(section) => vec![section],
+            Self::List(item) | Self::Some(item) | Self::Mapping(item) => item.sections(),
+            Self::Either(shapes) => shapes.iter().flat_map(Self::sections).collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
 /// What the absence of a key means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Absent {
@@ -90,6 +102,22 @@ impl Section {
     /// Whether the section has this key.
     pub fn has(&self, name: &str) -> bool {
         self.keys.iter().any(|key| key.name == name)
+    }
+
+    /// The nearest section below that has the key, also within lists.
+    pub fn home_of(&self, key: &str) -> Option<&'static Self> {
+        let mut level: Vec<&Self> = self.keys.iter().flat_map(|key| key.shape.sections()).collect();
+        while !level.is_empty() {
+            if let Some(home) = level.iter().find(|section| section.has(key)) {
+                return Some(home);
+            }
+            level = level
+                .iter()
+                .flat_map(|one| &one.keys[..])
+                .flat_map(|key| key.shape.sections())
+                .collect();
+        }
+        None
     }
 
     /// The sections of its keys, each with its key.

@@ -49,9 +49,10 @@ pub(super) fn lint(subject: &Subject<'_>, findings: &mut Findings) {
         if !dropped.is_empty() {
             let named = Named { at, names: &names, disallows, is_bare };
             report(subject, &named, &dropped, findings);
-        } else if subject.written == Written::Policy(Source::Merge) && !disallows && star.is_none()
+        } else if subject.written == Written::Policy(Source::Merge)
+            && (is_bare || (!disallows && star.is_none()))
         {
-            report_origin(subject, at, &names, group, findings);
+            report_origin(subject, at, &names, (group, is_bare), findings);
         }
     }
 }
@@ -187,20 +188,27 @@ fn report_origin(
     subject: &Subject<'_>,
     at: Spot,
     (names, are_several): &(String, bool),
-    group: usize,
+    (group, is_bare): (usize, bool),
     findings: &mut Findings,
 ) {
     let overrides = subject.overriding.get(group).copied().unwrap_or(false);
     let (verb, own) = if *are_several { ("read", "their") } else { ("reads", "its") };
     let (what, severity) = match overrides {
         true => ("none of the rules of the origin's file", Severity::Warning),
+        // A group that says nothing is hardly meant to open the site.
+        false if is_bare => ("the '*' of the origin's file no longer", Severity::Warning),
         false => ("the '*' of the origin's file no longer", Severity::Note),
     };
     let message = format!(
         "{names} {verb} {what}, and {own} own group disallows nothing: whatever the origin's file \
          closes is open here"
     );
-    let help = "add the paths to 'disallow' in this group, or 'allow: [\"/\"]' if that is meant";
+    let mut help =
+        "add the paths to 'disallow' in this group, or 'allow: [\"/\"]' if that is meant"
+            .to_owned();
+    if is_bare && !overrides {
+        help.push_str("; without the group, '*' applies");
+    }
     let finding = Diagnostic::note("lint.dropped_rules", message).help(help);
     findings.add(at, Diagnostic { severity, ..finding });
 }

@@ -12,7 +12,7 @@
 //! May use: diagnostic, escape, product_token, robots, robots_tag, crawlers, policy, enforce. Must not
 //! know: files, the network, any clock.
 
-pub use self::{codes::RULES, silence::silence};
+pub use self::{codes::RULES, misreadings::MISREADERS, silence::silence};
 
 // What is looked at.
 mod codes; // the codes of all findings, with their meanings
@@ -49,6 +49,7 @@ use self::{findings::Findings, subject::Subject};
 /// The findings about the sites of a policy, beside those of its reader.
 pub fn policy(policy: &Policy) -> Vec<Diagnostic> {
     let mut findings = Findings::default();
+    let mut published = Vec::new();
     for site in &policy.sites {
         modes::lint_names(&policy.catalogue, &site.enforcement, &mut findings);
         tags::lint_lines(site, &policy.server, &mut findings);
@@ -60,6 +61,7 @@ pub fn policy(policy: &Policy) -> Vec<Diagnostic> {
         about_rules(&subject, &mut findings);
         if subject.is_whole() {
             openings::lint(&subject, Some(&site.enforcement), &mut findings);
+            published.push(Subject::of_published(site, &policy.catalogue));
         }
         if subject.is_whole() && site.robots_txt.source == Source::Policy {
             modes::lint(&subject, &site.enforcement, &mut findings);
@@ -67,6 +69,7 @@ pub fn policy(policy: &Policy) -> Vec<Diagnostic> {
         }
         subject.report_partial(site.at, &mut findings);
     }
+    misreadings::lint(&published, &mut findings);
     findings.into_vec()
 }
 
@@ -78,7 +81,7 @@ pub fn robots_txt(bytes: &[u8], catalogue: &Catalogue) -> Vec<Diagnostic> {
     about_rules(&subject, &mut findings);
     openings::lint(&subject, None, &mut findings);
     groups::lint_names(&subject, &mut findings);
-    misreadings::lint(&subject, &mut findings);
+    misreadings::lint(std::slice::from_ref(&subject), &mut findings);
     subject.report_partial(Spot::default(), &mut findings);
     all.extend(findings.into_vec());
     all.sort_by_key(|one| (one.place.line, one.place.column));

@@ -1,6 +1,6 @@
 //! The rules of a site with the places of their parts, from a policy or from a robots.txt.
 
-use std::{cell::Cell, cmp::Reverse};
+use std::{cell::Cell, cmp::Reverse, collections::HashMap};
 
 use crate::{
     crawlers::{Catalogue, Class, Name},
@@ -9,7 +9,7 @@ use crate::{
     escape::shown,
     policy::{Enforcement, GroupPlaces, Site, Source, Spot},
     product_token::ProductToken,
-    robots::{Directive, Matcher, Pattern, RobotsTxt, Sample, Scope, lines},
+    robots::{self, Directive, Matcher, Pattern, RobotsTxt, Sample, Scope, lines},
 };
 
 use super::findings::Findings;
@@ -75,6 +75,34 @@ impl<'a> Subject<'a> {
             catalogue,
             site.enforcement.star_binds.clone(),
         )
+    }
+
+    /// The rules of a policy's site as the published file has them, with their places in the policy.
+    pub(super) fn of_published(site: &Site, catalogue: &'a Catalogue) -> Self {
+        let own = &site.robots_txt;
+        let key = |name: &str| name.trim().to_ascii_lowercase();
+        let groups = own.file.groups.iter().zip(&own.places);
+        let names = groups.flat_map(|(group, places)| group.user_agents.iter().zip(&places.names));
+        let names: HashMap<_, _> = names.map(|(one, at)| (key(&one.name), *at)).collect();
+        let arranged = robots::arrange(&own.file);
+        let place =
+            |source: &robots::Source| own.places.get(source.group)?.rules.get(source.rule).copied();
+        let groups = arranged.file.groups.iter().zip(&arranged.sources);
+        let places = groups.map(|(group, sources)| GroupPlaces {
+            names: group
+                .user_agents
+                .iter()
+                .map(|one| names.get(&key(&one.name)).copied().unwrap_or_default())
+                .collect(),
+            rules: sources.iter().map(|source| place(source).unwrap_or_default()).collect(),
+            records: Vec::new(),
+            has_errors: false,
+        });
+        let places = places.collect();
+        // What is written has an empty rule in each group without rules.
+        let (file, _) = robots::parse(arranged.file.to_string().as_bytes());
+        let star_binds = site.enforcement.star_binds.clone();
+        Self::new(Written::Policy(own.source), file, places, Vec::new(), catalogue, star_binds)
     }
 
     /// The rules of a robots.txt.

@@ -327,7 +327,7 @@ fn what_some_parsers_misread() {
         (
             "User-agent: *\nDisallow: /\n\nUser-agent: bingbot\n",
             "bingbot",
-            "robots-parser forget it",
+            "robots-parser and urllib (Python 3.11) forget it",
             "User-agent: *\nDisallow: /\n\nUser-agent: bingbot\nDisallow:\n",
         ),
         (
@@ -354,9 +354,51 @@ fn what_some_parsers_misread() {
             "has no wildcards",
             "User-agent: *\nDisallow: /a$b\n",
         ),
+        (
+            "User-agent: Google\nDisallow: /a\n",
+            "Google",
+            "begins with 'Google': Protego, robotexclusionrulesparser, robots-txt-guard and urllib",
+            "User-agent: Googlebot\nDisallow: /a\n",
+        ),
+        (
+            "User-agent: MJ12bot\nDisallow: /a\n",
+            "MJ12bot",
+            "gpyrobotstxt and robotspy read it as 'MJ'",
+            "User-agent: bingbot\nDisallow: /a\n",
+        ),
     ] {
         check(("lint.misread", Note), FILE, fixture, (place, words), near_miss);
     }
+}
+
+#[test]
+fn what_some_parsers_misread_of_a_policy() {
+    let text = "{ user_agents: [\"*\"], allow: [/], disallow: [/%7Eu, \"/*.pdf$\"] }, \
+                { user_agents: [Googlebot], disallow: [/a] }, \
+                { user_agents: [MJ12bot, AI2Bot, Googlebot-Image, Google], disallow: [/b, \"/*?a=\"] }, \
+                { user_agents: [bingbot], allow: [/] }";
+    let notes = |found: Vec<Diagnostic>| {
+        let found = found.into_iter().filter(|one| one.code == "lint.misread");
+        found.map(|one| one.message).collect::<Vec<_>>()
+    };
+    // The published file is arranged: only what no arrangement helps is left, and each kind once.
+    let found = notes(of_groups(text));
+    assert_eq!(found.len(), 3, "{found:?}");
+    for (note, words) in
+        found.iter().zip(["has no wildcards", "begins with 'Google'", "has digits"])
+    {
+        assert!(note.contains(words), "{note}");
+    }
+    let two = format!(
+        "{}  - hosts: [b.example]\n    origin: http://127.0.0.1:3000\n    {}\n",
+        site(&groups(text)),
+        groups(text)
+    );
+    let (policy, _) = policy::read("a.yaml", two.as_bytes());
+    assert_eq!(notes(lint::policy(&policy.expect("a policy"))), found, "once for all sites");
+    assert!(
+        notes(of_groups("{ user_agents: [\"*\", Googlebot-Image], disallow: [/a] }")).is_empty()
+    );
 }
 
 #[test]

@@ -12,7 +12,12 @@ use super::{findings::Findings, shape::At};
 /// text that looks like a regular expression or a list.
 pub(super) fn read<'t>(text: &'t str, at: &At<'_>, findings: &mut Findings) -> Option<&'t str> {
     if text.is_empty() {
-        findings.refuse(at, "an empty path matches nothing", "leave the entry out");
+        // RFC 9309's empty 'Disallow:' allows everything; without it, the group has no rules.
+        let help = match at.path.contains(".disallow") {
+            true => "leave the entry out; to allow everything, write 'allow: [\"/\"]'",
+            false => "leave the entry out",
+        };
+        findings.refuse(at, "an empty path matches nothing", help);
         return None;
     }
     let begins = text.starts_with(['/', '*']);

@@ -361,9 +361,10 @@ fn unknown_key(path: &str, key: &Key, section: &Section) -> Diagnostic {
     let help = match (closest(&key.text, known.iter().copied()), below) {
         (Some(name), _) => format!("did you mean '{name}'?"),
         (None, Some((name, _))) => format!("it belongs into '{name}'"),
-        (None, None) => match contained(&key.text, &known) {
-            Some(name) => format!("did you mean '{name}'?"),
-            None => format!("the keys here are {}", known.join(", ")),
+        (None, None) => match (section.home_of(&key.text), contained(&key.text, &known)) {
+            (Some(home), _) => format!("it belongs into '{}'", home.path),
+            (None, Some(name)) => format!("did you mean '{name}'?"),
+            (None, None) => format!("the keys here are {}", known.join(", ")),
         },
     };
     Diagnostic::error("policy.unknown_key", message).at(key.line, key.column).help(help)

@@ -25,6 +25,9 @@ use crate::{
 /// The largest PEM file, in octets.
 const MAX_PEM: u64 = 4 << 20;
 
+/// The most names in a folder among which a misspelt one is looked for.
+const MOST_NAMES: usize = 1_000;
+
 /// A certificate chain with its key.
 #[derive(Debug)]
 pub struct Pair {
@@ -55,8 +58,8 @@ pub(super) struct Fault {
 const MISMATCH: &str = "the key is not of this certificate";
 
 /// The findings about the certificate files of a policy with this text, as `beadle check` shows them.
-/// A missing file is a warning, or a note where not even its folder is there: the policy may be checked
-/// on another machine.
+/// A missing file is a warning, and so is a folder that has another name by a few letters. Where not
+/// even its folder is there, it is a note: the policy may be checked on another machine.
 pub fn findings(policy: &Policy, text: &[u8]) -> Vec<Diagnostic> {
     let files = policy.server.listen.iter().filter_map(|one| one.tls.as_ref());
     let files = files.flat_map(|tls| &tls.certificates);
@@ -156,6 +159,10 @@ impl Fault {
     fn finding_of_check(&self) -> Diagnostic {
         let code = "policy.certificate";
         let has_folder = self.file.parent().is_some_and(Path::is_dir);
+        if let Some(meant) = self.is_absent.then(|| meant(&self.file)).flatten() {
+            let help = format!("did you mean '{}'?", escape::path(&meant));
+            return Diagnostic::warning(code, self.to_string()).help(help);
+        }
         let finding = match self.unread {
             Some(ErrorKind::NotFound) if has_folder => Diagnostic::warning(code, self.to_string()),
             // The program may run on another machine, or for a user that may read the file.
@@ -166,6 +173,20 @@ impl Fault {
         };
         finding.help(Self::REPAIR)
     }
+}
+
+/// The file or folder that a name most likely misspells: of the first part of the path that is not
+/// there, the nearest name beside it.
+fn meant(file: &Path) -> Option<PathBuf> {
+    let absent = file.ancestors().take_while(|part| !part.exists()).last()?;
+    let (name, folder) = (absent.file_name()?.to_str()?, absent.parent()?);
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let names = std::fs::read_dir(folder).ok()?.take(MOST_NAMES);
+    let names = names.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let mut names: Vec<String> = names.collect();
+    names.sort_unstable();
+    let near = policy::closest(name, names.iter().map(String::as_str))?;
+    Some(absent.with_file_name(near))
 }
 
 /// The text of a PEM file. A device may have no end, and a pipe no writer.

@@ -326,12 +326,14 @@ fn a_certificate_that_cannot_be_used_is_found_at_its_line() {
     for name in ["a", "b"] {
         issue(&["site.example"]).write(folder.path(), name);
     }
+    std::fs::create_dir(folder.path().join("cert")).expect("a folder");
     let at = folder.path().display();
     for (certificate, key, line, severity, says) in [
         ("a.pem", "a.key", 0, "", ""),
         ("absent.pem", "a.key", 6, "warning", "absent.pem: No such file"),
         ("a.pem", "absent.key", 7, "warning", "absent.key: No such file"),
         ("none/a.pem", "none/a.key", 6, "note", "a.pem: No such file"),
+        ("certs/a.pem", "certs/a.key", 6, "warning", "certs/a.pem: No such file"),
         ("a.key", "a.pem", 7, "error", "so the two names are swapped"),
         ("a.pem", "b.key", 7, "error", "the key is not of this certificate"),
     ] {

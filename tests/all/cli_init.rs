@@ -65,7 +65,9 @@ fn answers_by_options_make_a_policy_that_is_never_overwritten() {
     assert_eq!(made.status.code(), Some(0), "{made:?}");
     assert_eq!(
         String::from_utf8_lossy(&made.stdout),
-        "beadle.yaml: written. Next:\n  beadle test beadle.yaml\n  beadle serve --config beadle.yaml\n"
+        "beadle.yaml: written. Next:\n  beadle test beadle.yaml\n  beadle serve --config beadle.yaml\n\
+         As a service, Beadle may write only to /var/lib/beadle: name the database\n\
+         /var/lib/beadle/violations.db in the policy.\n"
     );
     passes(folder.path(), "beadle.yaml");
     let robots = run(folder.path(), &["robots"]);

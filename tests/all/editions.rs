@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::support::{
     BROWSER,
     client::{Request, Response},
-    origin::Origin,
+    origin::{After, Origin},
     program::{Beadle, PROGRAM, Setup, json_lines},
     wait_for,
 };
@@ -145,6 +145,53 @@ fn a_policy_changed_between_two_runs_makes_an_edition() {
     wait_for("three periods", || {
         (beadle.rows(periods) == [first.as_str(), &second, &first]).then_some(())
     });
+}
+
+#[test]
+fn an_upgrade_that_only_reorders_costs_no_crawler_its_reading() {
+    // As versions before the arrangement wrote it: '*' first, short rules first, GPTBot twice.
+    const UNSORTED: &str = "User-agent: *\nDisallow: /a/\nAllow: /a/b/\n\n\
+                            User-agent: Googlebot\nDisallow: /both/\n\n\
+                            User-agent: Googlebot-Image\nDisallow: /%7Ei/\n\n\
+                            User-agent: GPTBot\nDisallow: /both/\n\n\
+                            User-agent: GPTBot\nDisallow: /both/x/\n";
+    let groups = |more: &str| {
+        format!(
+            "groups: [{{ user_agents: [\"*\"], disallow: [/a/], allow: [/a/b/] }}, {{ user_agents: \
+             [Googlebot], disallow: [/both/] }}, {{ user_agents: [Googlebot-Image], disallow: \
+             [/%7Ei/] }}, {{ user_agents: [GPTBot], disallow: [/both/{more}] }}, {{ user_agents: \
+             [GPTBot], disallow: [/both/x/] }}]"
+        )
+    };
+    let origin = Origin::playing(|exchange| {
+        exchange.read_body();
+        exchange.answer("200 OK", &["Content-Type: text/plain"], UNSORTED.as_bytes());
+        After::Keep
+    });
+    let setup = |robots_txt: &str| {
+        let keys =
+            format!("    robots_txt: {{ {robots_txt} }}\n    enforcement: {{ mode: block }}\n");
+        Setup::site(origin.port, &keys).server("  trusted_proxies: [127.0.0.1]\n")
+    };
+    // The edition in the database has the bytes of the earlier version.
+    let beadle = setup("source: origin").start();
+    wait_for("the origin's file", || (visit(&beadle, "/both/", GPTBOT, ONE) == 403).then_some(()));
+    let first = fetch(&beadle, GPTBOT, ONE);
+    wait_for_fetches(&beadle, 1);
+    wait_for("the edition in the database", || {
+        (beadle.rows("SELECT cast(bytes AS TEXT) FROM editions").contains(&UNSORTED.to_owned()))
+            .then_some(())
+    });
+    let beadle = beadle.restarted_as("TERM", setup(&groups("")));
+    let published = ask(&beadle, "/robots.txt", BROWSER, TWO).text();
+    assert!(published != UNSORTED && published.contains("User-agent: *"), "{published}");
+    assert_eq!(visit(&beadle, "/both/y", GPTBOT, ONE), 403);
+    let read = record_of(&beadle, "/both/y")["robots_read"].clone();
+    assert_eq!((&read["state"], &read["edition"]), (&"current".into(), &first.as_str().into()));
+    // A rule more is another file.
+    let beadle = beadle.restarted_as("TERM", setup(&groups(", /new/")));
+    assert_eq!(visit(&beadle, "/both/z", GPTBOT, ONE), 403);
+    assert_eq!(record_of(&beadle, "/both/z")["robots_read"]["state"], "older");
 }
 
 #[test]

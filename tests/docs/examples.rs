@@ -53,6 +53,40 @@ fn every_example_passes_check() {
     }
 }
 
+/// The unit of systemd and the image may write to this folder alone.
+#[test]
+fn what_is_installed_as_a_service_keeps_its_records_where_it_may_write() {
+    let read = |file: &str| std::fs::read_to_string(root().join(file)).expect("it is there");
+    let unit = read("config/beadle.service");
+    assert!(unit.contains("ProtectSystem=strict") && unit.contains("StateDirectory=beadle\n"));
+    let mut texts: Vec<(String, String)> = Vec::new();
+    for example in ["behind-nginx", "behind-caddy", "behind-cloudflare", "shop"] {
+        let file = format!("examples/{example}.yaml");
+        texts.push((file.clone(), read(&file)));
+    }
+    texts.push(("config/beadle.yaml".to_owned(), read("config/beadle.yaml")));
+    for guide in ["nginx", "caddy", "cloudflare", "wordpress", "shop"] {
+        let page = page(&format!("tutorials/{guide}.md"));
+        let blocks = page.blocks().into_iter().filter(|block| block.language == "yaml");
+        texts.extend(blocks.map(|block| (guide.to_owned(), block.text.to_owned())));
+    }
+    let databases: Vec<(&str, &str)> = texts
+        .iter()
+        .flat_map(|(name, text)| text.lines().map(move |line| (name.as_str(), line)))
+        .filter_map(|(name, line)| Some((name, line.split_once("database: ")?.1)))
+        .collect();
+    assert!(databases.len() >= 10, "{databases:?}");
+    for (name, database) in databases {
+        assert!(database.starts_with("/var/lib/beadle/"), "{name}: {database}");
+    }
+    // A preset is tried out first; 'beadle init' says what a service needs.
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("beadle.yaml").display().to_string();
+    let output = beadle(&["init", "--preset", "wordpress", "--yes", "--output", &file]);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.contains("/var/lib/beadle/violations.db"), "{said}");
+}
+
 #[test]
 fn the_policies_beside_other_servers_pass_check_and_their_tests() {
     for server in ["nginx", "caddy", "traefik", "envoy", "haproxy"] {

@@ -173,6 +173,28 @@ fn the_arrangement_gives_the_answers_of_the_rfc() {
     }
 }
 
+/// The findings of `beadle check` name the parsers that misread a file as it is written.
+#[test]
+fn the_findings_name_the_parsers_of_the_table() {
+    let page = page("robots-txt.md");
+    let rows = page.text.lines().filter(|line| line.starts_with('|'));
+    let cells = |row: &str| {
+        row.trim_matches('|').split('|').map(|one| one.trim().to_owned()).collect::<Vec<_>>()
+    };
+    let rows: Vec<Vec<String>> = rows.map(cells).skip_while(|row| row[0] != "parser").collect();
+    for (kind, parsers) in beadle::lint::MISREADERS {
+        let column = rows[0].iter().position(|heading| heading.starts_with(kind));
+        let column = column.unwrap_or_else(|| panic!("no column for {kind}"));
+        let wrong = rows.iter().skip(2).take_while(|row| row.len() == rows[0].len());
+        let wrong: Vec<&str> =
+            wrong.filter(|row| row[column] != "0").map(|row| row[0].as_str()).collect();
+        assert_eq!(wrong.len(), parsers.len(), "{kind}: {wrong:?}");
+        for (row, parser) in wrong.iter().zip(parsers) {
+            assert!(row.starts_with(parser), "{kind}: {row} {parser}");
+        }
+    }
+}
+
 #[test]
 fn no_parser_misreads_more_of_an_arranged_file() {
     let Some(folder) = std::env::var_os("BEADLE_PARSERS").map(PathBuf::from) else {
