@@ -235,7 +235,7 @@ pub(crate) const USES: [(&str, &[&str]); 49] = [
 ];
 
 /// The places of each direct dependency; it is unknown everywhere else.
-pub(crate) const CRATES: [(&str, &[&str]); 57] = [
+pub(crate) const CRATES: [(&str, &[&str]); 58] = [
     ("pingora", &["edge/", "proxy/"]),
     ("async_trait", &["edge/", "proxy/"]),
     ("h2", &["edge/"]),
