@@ -10,7 +10,7 @@ use axum::{
 use jiff::Timestamp;
 
 use super::{
-    asked::Asked,
+    conditions::Asked,
     crawler::{Wanted, unknown},
     frame::{ask, condition, live, notice},
     span::Days,

@@ -9,7 +9,7 @@ use axum::{
 use serde::Deserialize;
 
 use super::{
-    asked::Asked,
+    conditions::Asked,
     crawlers::{Choice, choices},
     frame::{Frame, ask, condition, html, live, notice},
     link,

@@ -10,8 +10,8 @@ use axum::{
 use serde::Deserialize;
 
 use super::{
-    asked::Asked,
     chart::trend,
+    conditions::Asked,
     frame::{Frame, ask, condition, html, live},
     link,
     span::{Days, SpanLink},

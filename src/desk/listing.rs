@@ -14,7 +14,7 @@ use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    asked::Asked,
+    conditions::Asked,
     frame::{Frame, ask, condition, html},
     link,
     time::second,

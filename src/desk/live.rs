@@ -8,7 +8,7 @@ use axum::{
 };
 
 use super::{
-    asked::Asked,
+    conditions::Asked,
     frame::{Frame, html},
     listing::{Choice, Row, Wanted, row},
 };

@@ -30,9 +30,9 @@ use axum::{
 
 use crate::admin::View;
 
-mod asked; // the conditions in the address of a page
 mod bundle; // the evidence bundle of one crawler
 mod chart; // charts as SVG
+mod conditions; // the conditions in the address of a page
 mod crawler; // the scorecard of one crawler
 mod crawlers; // all crawlers of a span
 mod duration; // durations as people read them

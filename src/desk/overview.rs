@@ -8,8 +8,8 @@ use axum::{
 use serde::Deserialize;
 
 use super::{
-    asked::Asked,
     chart::trend,
+    conditions::Asked,
     frame::{Frame, html, live, try_ask},
     health::{Health, health},
     link,

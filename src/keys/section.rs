@@ -113,7 +113,7 @@ impl Section {
             }
             level = level
                 .iter()
-                .flat_map(|one| &one.keys[..])
+                .flat_map(|one| one.keys)
                 .flat_map(|key| key.shape.sections())
                 .collect();
         }

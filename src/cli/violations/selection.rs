@@ -83,7 +83,7 @@ pub(super) fn described(filter: &Filter) -> String {
     add("at '", text(&filter.path), "'");
     let rule = filter.rule.as_ref().map(|rule| {
         let line = rule_line(rule.directive, &rule.pattern);
-        shown(&line.or_else(|| rule.reason.clone()).unwrap_or_default())
+        shown(line.or_else(|| rule.reason.clone()).unwrap_or_default())
     });
     add("under '", rule, "'");
     add("with the action '", text(&filter.action), "'");

@@ -18,7 +18,7 @@ use super::{
 use crate::{
     admin::View,
     desk::{
-        asked::Asked,
+        conditions::Asked,
         frame::{Frame, NoAnswer, html, live, try_ask},
         link,
         span::SpanLink,
