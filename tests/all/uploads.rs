@@ -47,11 +47,11 @@ fn post(stream: u32, target: &str) -> Vec<u8> {
     headers(stream, 0, &request("POST", target))
 }
 
-/// Reads until the client may send `octets` more on the connection.
-fn await_window(connection: &mut Connection, mut octets: u32) {
+/// Reads until the client may send `octets` more on the connection (0), or on a stream.
+fn await_window(connection: &mut Connection, stream: u32, mut octets: u32) {
     while octets > 0 {
         let frame = connection.next().expect("the connection is open");
-        if frame.kind == WINDOW_UPDATE && frame.stream == 0 {
+        if frame.kind == WINDOW_UPDATE && frame.stream == stream {
             let more = frame.payload.first_chunk().copied().map(u32::from_be_bytes);
             octets = octets.saturating_sub(more.expect("four octets"));
         }
@@ -70,7 +70,7 @@ fn a_body_that_the_origin_does_not_read_delays_no_other() {
     assert_eq!(window.map(|setting| &setting[2..]), Some(&(1_u32 << 20).to_be_bytes()[..]));
     connection.write(&post(1, "/stalled"));
     // The first body opens the window of the connection.
-    await_window(&mut connection, 4 << 20);
+    await_window(&mut connection, 0, 4 << 20);
     for _ in 0..64 {
         connection.write(&frame(DATA, 0, 1, &[b'x'; 16_000]));
     }
@@ -90,9 +90,16 @@ fn a_body_of_small_parts_arrives() {
         let first = (65_535 / size).min(count - 1);
         let part = frame(DATA, 0, 1, &vec![b'x'; size]);
         connection.write(&part.repeat(first));
-        await_window(&mut connection, 1 << 20);
-        for _ in 0..count - 1 - first {
-            connection.write(&part);
+        await_window(&mut connection, 0, 1 << 20);
+        let mut sent = first;
+        while sent < count - 1 {
+            let batch = (count - 1 - sent).min(4_000);
+            connection.write(&part.repeat(batch));
+            sent += batch;
+            // Beyond half of the stream's window, further octets wait for what the origin has read.
+            if sent * size > 600_000 && sent < count - 1 {
+                await_window(&mut connection, 1, 400_000);
+            }
         }
         connection.write(&frame(DATA, END_STREAM, 1, &vec![b'x'; size]));
         let answer = connection.answer(1);
