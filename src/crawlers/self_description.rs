@@ -14,7 +14,7 @@
 use super::{
     class::Class,
     product_name,
-    systems::{Device, device, is_renderer, is_stack_of_apps, is_system},
+    systems::{Device, meaning},
     words::Word,
 };
 
@@ -143,12 +143,11 @@ impl SelfDescription {
             }
             _ => {}
         }
-        if !self.renderer {
-            self.renderer = is_renderer(bytes);
-            self.engine |= self.renderer || is_system(bytes);
-        }
-        self.app_stack |= self.words > 1 && is_stack_of_apps(bytes);
-        self.device = self.device.max(device(bytes));
+        let meaning = meaning(bytes);
+        self.renderer |= meaning.renderer;
+        self.engine |= meaning.engine;
+        self.app_stack |= self.words > 1 && meaning.app_stack;
+        self.device = self.device.max(meaning.device);
     }
 
     /// Notes a link. A client with a known name needs no other.

@@ -11,62 +11,40 @@ pub(super) enum Device {
     OfApps,
 }
 
-/// The device of a person that a word names.
+/// What a word says about the client.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Meaning {
+    pub(super) device: Device,
+    /// It names a system of browsers and apps, or an engine.
+    pub(super) engine: bool,
+    /// It names the engine of browsers, or a browser of text.
+    pub(super) renderer: bool,
+    /// It names an HTTP stack that apps send behind their own name.
+    pub(super) app_stack: bool,
+}
+
+/// What a word says: one look at it, as every word of every request is asked.
 #[inline]
-pub(super) fn device(word: &[u8]) -> Device {
+pub(super) fn meaning(word: &[u8]) -> Meaning {
+    const NOTHING: Meaning =
+        Meaning { device: Device::Unnamed, engine: false, renderer: false, app_stack: false };
+    const SYSTEM: Meaning = Meaning { engine: true, ..NOTHING };
     match word {
-        b"Android" => Device::Android,
+        b"Android" => Meaning { device: Device::Android, ..SYSTEM },
+        b"iPhone" | b"iPad" | b"iOS" => Meaning { device: Device::OfApps, ..SYSTEM },
         // `wv` is Android's browser inside an app.
-        b"iPhone" | b"iPad" | b"iPod" | b"iOS" | b"wv" => Device::OfApps,
-        _ if is_app_stack(word) => Device::OfApps,
-        _ => Device::Unnamed,
+        b"iPod" | b"wv" => Meaning { device: Device::OfApps, ..NOTHING },
+        b"CFNetwork" | b"Darwin" | b"Dalvik" => {
+            Meaning { device: Device::OfApps, app_stack: true, ..SYSTEM }
+        }
+        // Servers run it, too, so it names no device of a person.
+        b"okhttp" => Meaning { app_stack: true, ..NOTHING },
+        b"X11" | b"Linux" | b"Windows" | b"Macintosh" => SYSTEM,
+        b"MSIE" | b"KHTML" | b"Gecko" | b"Opera" | b"UCWEB" | b"Presto" | b"WebKit"
+        | b"Profile" | b"Symbian" | b"Trident" | b"MIDP-1.0" | b"MIDP-2.0" | b"NetFront"
+        | b"BlackBerry" | b"AppleWebKit" | b"ELinks" | b"Lynx" | b"w3m" => {
+            Meaning { renderer: true, ..SYSTEM }
+        }
+        _ => NOTHING,
     }
-}
-
-/// Whether a word names the HTTP stack of apps on people's devices.
-#[inline]
-pub(super) fn is_app_stack(word: &[u8]) -> bool {
-    matches!(word, b"CFNetwork" | b"Darwin" | b"Dalvik")
-}
-
-/// Whether a word names an HTTP stack that apps send behind their own name. Servers run okhttp, too, so
-/// it names no device of a person.
-#[inline]
-pub(super) fn is_stack_of_apps(word: &[u8]) -> bool {
-    is_app_stack(word) || word == b"okhttp"
-}
-
-/// Whether a word names a system of browsers and apps.
-#[inline]
-pub(super) fn is_system(word: &[u8]) -> bool {
-    matches!(
-        word,
-        b"X11" | b"iOS" | b"iPad" | b"Linux" | b"iPhone" | b"Android" | b"Windows" | b"Macintosh"
-    ) || is_app_stack(word)
-}
-
-/// Whether a word names the engine of browsers, or a browser of text.
-#[inline]
-pub(super) fn is_renderer(word: &[u8]) -> bool {
-    matches!(
-        word,
-        b"MSIE"
-            | b"KHTML"
-            | b"Gecko"
-            | b"Opera"
-            | b"UCWEB"
-            | b"Presto"
-            | b"WebKit"
-            | b"Profile"
-            | b"Symbian"
-            | b"Trident"
-            | b"MIDP-1.0"
-            | b"MIDP-2.0"
-            | b"NetFront"
-            | b"BlackBerry"
-            | b"AppleWebKit"
-            | b"ELinks"
-            | b"Lynx"
-            | b"w3m"
-    )
 }
