@@ -65,7 +65,7 @@ impl Access {
 
     /// The cookie of a new session, for a person who enters the right token.
     pub(super) async fn enter(&self, token: &str, now: Timestamp) -> Option<HeaderValue> {
-        // The right token waits for nobody.
+        // The right token is compared before any wait.
         if self.token? != hash(token.trim()) {
             // Many attempts at once are no faster than one after the other.
             let _one = self.attempt.lock().await;

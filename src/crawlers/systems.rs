@@ -23,7 +23,7 @@ pub(super) struct Meaning {
     pub(super) app_stack: bool,
 }
 
-/// What a word says: one look at it, as every word of every request is asked.
+/// What a word says about the client. One match, because every word of a User-Agent passes here.
 #[inline]
 pub(super) fn meaning(word: &[u8]) -> Meaning {
     const NOTHING: Meaning =

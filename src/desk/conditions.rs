@@ -1,4 +1,4 @@
-//! The conditions in the address of a page. A mistake in them is told on the page.
+//! The conditions in the address of a page. The page names mistakes in them.
 
 use std::convert::Infallible;
 
@@ -35,7 +35,7 @@ impl<T: Default + DeserializeOwned> Asked<T> {
     }
 }
 
-/// The pairs of a query, read as a struct whose fields are the known names.
+/// Reads the pairs of a query into a struct. The names of its fields are the known conditions.
 struct Conditions {
     pairs: Vec<(String, String)>,
     faults: Vec<String>,

@@ -28,27 +28,22 @@ pub(super) fn lint_lines(site: &Site, server: &Server, findings: &mut Findings) 
     let legacy = all.to_legacy();
     let lines = legacy.len();
     let octets: usize = legacy.iter().map(|line| line.len() + 2).sum();
-    if server.decide.is_some() && octets > LONGEST_LINE {
-        let message = format!(
+    let message = if server.decide.is_some() && octets > LONGEST_LINE {
+        format!(
             "X-Robots-Tag may have {octets} octets; servers that ask Beadle get replies of at most 3,500, so \
              it is left out"
-        );
-        findings.add(
-            first.places.entry,
-            Diagnostic::warning("lint.many_tag_lines", message)
-                .help("use '*' instead of many crawlers, or set 'robots_tag_legacy: false'"),
-        );
+        )
     } else if lines > MOST_LINES {
-        let message = format!(
+        format!(
             "a response may have {lines} lines of X-Robots-Tag; common clients refuse more than 100 \
              fields"
-        );
-        findings.add(
-            first.places.entry,
-            Diagnostic::warning("lint.many_tag_lines", message)
-                .help("use '*' instead of many crawlers, or set 'robots_tag_legacy: false'"),
-        );
-    }
+        )
+    } else {
+        return;
+    };
+    let help = "use '*' instead of many crawlers, or set 'robots_tag_legacy: false'";
+    let finding = Diagnostic::warning("lint.many_tag_lines", message).help(help);
+    findings.add(first.places.entry, finding);
 }
 
 pub(super) fn lint(subject: &Subject<'_>, rules: &[TagRule], findings: &mut Findings) {

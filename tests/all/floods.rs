@@ -273,14 +273,7 @@ fn h125_slow_sections_and_bodies_end_the_connection() {
 
 #[test]
 fn streams_at_a_slow_origin_are_bounded_for_each_network() {
-    let (go, gate) = std::sync::mpsc::channel::<()>();
-    let gate = parking_lot::Mutex::new(gate);
-    let origin = Origin::playing(move |exchange| {
-        // An error means that the test has ended.
-        let _ = gate.lock().recv();
-        exchange.answer("200 OK", &[], b"late");
-        After::Keep
-    });
+    let (origin, go) = Origin::held();
     let (beadle, port) = start(&origin, "  limits: { requests_per_network: 3 }\n");
     let mut connection = Connection::connect(port);
     for number in 0..5 {

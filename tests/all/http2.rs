@@ -561,14 +561,7 @@ fn answers_keep_their_shape() {
 
 #[test]
 fn a_drain_says_goaway_and_lets_the_request_in_progress_end() {
-    let (go, gate) = std::sync::mpsc::channel::<()>();
-    let gate = parking_lot::Mutex::new(gate);
-    let origin = Origin::playing(move |exchange| {
-        // An error means that the test has failed and is gone.
-        let _ = gate.lock().recv();
-        exchange.answer("200 OK", &[], b"late");
-        After::Keep
-    });
+    let (origin, go) = Origin::held();
     let (mut beadle, port) = start(&origin);
     let mut connection = Connection::connect(port);
     connection.write(&get(1, "/x"));

@@ -2,14 +2,10 @@
 //! and the next client is served as usual. Test names begin with the row numbers of the hardening
 //! table. Some rows pin what pingora does, so that an upgrade cannot change it silently.
 
-use std::sync::mpsc;
-
-use parking_lot::Mutex;
-
 use crate::support::{
     client::{Client, Request},
     frames::{self, Connection, DATA, END_STREAM, Fate},
-    origin::{After, Origin},
+    origin::Origin,
     program::{Beadle, Setup},
     shown,
 };
@@ -415,14 +411,7 @@ fn h117_a_blocked_request_with_a_body_leaves_nothing_behind() {
 
 #[test]
 fn h118_a_client_that_goes_away_is_recorded_once() {
-    let (go, gate) = mpsc::channel();
-    let gate = Mutex::new(gate);
-    let origin = Origin::playing(move |exchange| {
-        // An error means that the test has failed and is gone.
-        let _ = gate.lock().recv();
-        exchange.answer("200 OK", &[], b"late");
-        After::Keep
-    });
+    let (origin, go) = Origin::held();
     let rules = "
     robots_txt: { groups: [{ user_agents: [BadBot], disallow: [/private/] }] }
 ";

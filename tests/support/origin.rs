@@ -6,6 +6,7 @@ use std::{
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering},
+        mpsc,
     },
 };
 
@@ -111,6 +112,19 @@ impl Origin {
     pub(crate) fn with_fields(fields: &[&str]) -> Self {
         let fields: String = fields.iter().map(|line| format!("{line}\r\n")).collect();
         Self::answering(format!("HTTP/1.1 200 OK\r\n{fields}Content-Length: 5\r\n\r\nhello"))
+    }
+
+    /// An origin that answers `late`, once for each message of the sender.
+    pub(crate) fn held() -> (Self, mpsc::Sender<()>) {
+        let (go, gate) = mpsc::channel();
+        let gate = Mutex::new(gate);
+        let origin = Self::playing(move |exchange| {
+            // An error means that the test has failed and is gone.
+            let _ = gate.lock().recv();
+            exchange.answer("200 OK", &[], b"late");
+            After::Keep
+        });
+        (origin, go)
     }
 
     /// An origin whose pages contain their target.

@@ -181,7 +181,7 @@ fn records(
     Ok(judged)
 }
 
-/// One line: time, crawler or whom an impostor claims to be, action, rule, path.
+/// One line: time, crawler, action, rule, path. An impostor is named by its claim.
 fn push_text(line: &mut Vec<u8>, one: &Violation) {
     let rule = match (&*one.robots.directive, &*one.robots.pattern) {
         ("", _) => one.reason.to_string(),

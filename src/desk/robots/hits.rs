@@ -95,8 +95,8 @@ impl Hits {
     }
 }
 
-/// The rules of the lines whose violations can be listed: records name the rule and not the line, so
-/// that a rule in several groups has no line.
+/// The rule of each line, without rules that stand in several groups. A record names its rule and not
+/// the line, so violations of such a rule belong to no line.
 pub(super) fn told_apart(file: &RobotsTxt) -> HashMap<u32, String> {
     let mut lines: HashMap<String, Vec<u32>> = HashMap::new();
     for one in deciding(file) {
