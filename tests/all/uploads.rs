@@ -47,14 +47,22 @@ fn post(stream: u32, target: &str) -> Vec<u8> {
     headers(stream, 0, &request("POST", target))
 }
 
-/// Reads until the client may send `octets` more on the connection (0), or on a stream.
-fn await_window(connection: &mut Connection, stream: u32, mut octets: u32) {
-    while octets > 0 {
+/// The octets by which the next update opens the window of the connection (0), or of a stream.
+fn next_window(connection: &mut Connection, stream: u32) -> usize {
+    loop {
         let frame = connection.next().expect("the connection is open");
         if frame.kind == WINDOW_UPDATE && frame.stream == stream {
             let more = frame.payload.first_chunk().copied().map(u32::from_be_bytes);
-            octets = octets.saturating_sub(more.expect("four octets"));
+            return more.expect("four octets") as usize;
         }
+    }
+}
+
+/// Reads until the window of the connection is open for a body.
+fn await_window(connection: &mut Connection) {
+    let mut window = 65_535;
+    while window < 1 << 20 {
+        window += next_window(connection, 0);
     }
 }
 
@@ -70,7 +78,7 @@ fn a_body_that_the_origin_does_not_read_delays_no_other() {
     assert_eq!(window.map(|setting| &setting[2..]), Some(&(1_u32 << 20).to_be_bytes()[..]));
     connection.write(&post(1, "/stalled"));
     // The first body opens the window of the connection.
-    await_window(&mut connection, 0, 4 << 20);
+    await_window(&mut connection);
     for _ in 0..64 {
         connection.write(&frame(DATA, 0, 1, &[b'x'; 16_000]));
     }
@@ -90,16 +98,19 @@ fn a_body_of_small_parts_arrives() {
         let first = (65_535 / size).min(count - 1);
         let part = frame(DATA, 0, 1, &vec![b'x'; size]);
         connection.write(&part.repeat(first));
-        await_window(&mut connection, 0, 1 << 20);
-        let mut sent = first;
-        while sent < count - 1 {
-            let batch = (count - 1 - sent).min(4_000);
-            connection.write(&part.repeat(batch));
-            sent += batch;
-            // Beyond half of the stream's window, further octets wait for what the origin has read.
-            if sent * size > 600_000 && sent < count - 1 {
-                await_window(&mut connection, 1, 400_000);
+        await_window(&mut connection);
+        // From the second part on, the window of the stream is the smaller one. The last part has its
+        // place in it, too.
+        let mut window = (1 << 20) - first * size;
+        let mut left = count - 1 - first;
+        while left > 0 {
+            let batch = left.min(4_000);
+            while window < (batch + 1) * size {
+                window += next_window(&mut connection, 1);
             }
+            connection.write(&part.repeat(batch));
+            window -= batch * size;
+            left -= batch;
         }
         connection.write(&frame(DATA, END_STREAM, 1, &vec![b'x'; size]));
         let answer = connection.answer(1);
