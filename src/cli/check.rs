@@ -143,7 +143,7 @@ fn check_policy(config: &ConfigFile, args: &Args) -> Result<Checked, Error> {
     findings.sort_by_key(|one| {
         (one.place.file != first, one.place.line.unwrap_or(u32::MAX), one.place.column)
     });
-    let content = read.policy.map(|policy| counted(policy.sites.len(), "site"));
+    let content = read.policy.map(|policy| counted(policy.written_sites().count(), "site"));
     Ok(Checked { name, bytes: read.bytes, findings, content })
 }
 

@@ -87,10 +87,9 @@ fn a_rule_for_the_star_names_its_exceptions() {
 
 #[test]
 fn hosts_that_join_leave_and_move_are_rows() {
-    let before = site("a.example, b.example", "    robots_txt: { source: origin }\n")
-        + &site("c.example", "    robots_txt: { source: origin }\n");
-    let after = site("a.example", "    robots_txt: { source: origin }\n")
-        + &site("d.example, b.example", "    robots_txt: { source: origin }\n");
+    let of_origin = site("a.example", "    robots_txt: { source: origin }\n");
+    let before = of_origin.clone() + &site("e.example, b.example", "") + &site("c.example", "");
+    let after = of_origin + &site("d.example, b.example", "") + &site("e.example", "");
     let found = compared(&before, &after);
     let hosts: Vec<String> = found
         .rows
@@ -101,7 +100,7 @@ fn hosts_that_join_leave_and_move_are_rows() {
     assert_eq!(
         hosts,
         [
-            r#"Some("b.example") Value("a.example") Value("d.example")"#,
+            r#"Some("b.example") Value("e.example") Value("d.example")"#,
             r#"Some("c.example") Value("c.example") None"#,
             r#"Some("d.example") None Value("d.example")"#,
         ]

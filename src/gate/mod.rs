@@ -25,7 +25,7 @@ use crate::{
     enforce::{Action, Decision, Judgement, Moment, Reason, TagFields},
     metrics::Metrics,
     policy::{AccessFormat, Policy},
-    publication::{Handles, Snapshot},
+    publication::{Asked, Handles, Snapshot},
     violations::{Claimant, Detail, Record, Sink},
 };
 
@@ -83,6 +83,8 @@ pub struct Gate {
     conduct: Arc<Conduct>,
     sink: Arc<Sink>,
     metrics: Arc<Metrics>,
+    /// Hosts below wildcards whose robots.txt a client asked for.
+    asked: Asked,
     trusted: Vec<IpNet>,
     recorder: Recorder,
     /// `None` where no server fetches refusals.
@@ -108,6 +110,7 @@ impl Gate {
             conduct: Arc::clone(&handles.conduct),
             sink: Arc::clone(&handles.sink),
             metrics: Arc::clone(&handles.metrics),
+            asked: handles.asked.clone(),
             trusted: policy.server.trusted_proxies.clone(),
             recorder: Recorder::new(&policy.violations),
             handovers: policy
@@ -343,6 +346,9 @@ impl Gate {
         self.note_fetch(visit).into_iter().for_each(|fetches| {
             self.sink.fetched(self.recorder.fetch(fetches, visit.now()));
         });
+        if let Some(host) = visit.host_of_origin() {
+            self.asked.push(host);
+        }
         Answer::robots_txt(visit.request, (site, visit.own_host()), visit.moment())
             .tagged(site, b"/robots.txt")
     }

@@ -10,6 +10,7 @@ use crate::{
     crawlers::{Claim, Class, Crawler, Name, Outcome, Standing},
     enforce::{self, Case, Decision, Knowledge, KnownEditions, Moment, Rung, Site},
     evidence::Sender,
+    policy::Source,
     publication::{ServedSite, Snapshot},
     robots::Target,
     signature::{Message, Scheme},
@@ -159,6 +160,12 @@ impl<'a> Visit<'a> {
         let host = self.client.host.as_deref()?;
         let named = self.published.rulebook.site_of_host(host);
         named.filter(|(number, _)| *number == self.number).map(|_| host)
+    }
+
+    /// The requested host, where the origin may have a file for it that is not the site's.
+    pub(super) fn host_of_origin(&self) -> Option<&str> {
+        let is_followed = self.site.source != Source::Policy;
+        self.own_host().filter(|host| is_followed && *host != self.site.backend.host)
     }
 
     /// The requested host; else the site's name.

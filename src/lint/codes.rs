@@ -73,7 +73,7 @@ pub const RULES: &[Rule] = &[
     rule("lint.secret", "a path in the public robots.txt contains a secret"),
     rule(
         "lint.shared_origin_file",
-        "hosts share the robots.txt that the origin has for one of them",
+        "hosts below a wildcard share the robots.txt that the origin has for one of them",
     ),
     rule("lint.unenforceable_override", "an override for names that never stand in a User-Agent"),
     rule("lint.unknown_code", "a comment allows a code that no finding has"),

@@ -50,10 +50,10 @@ use self::{findings::Findings, subject::Subject};
 pub fn policy(policy: &Policy) -> Vec<Diagnostic> {
     let mut findings = Findings::default();
     let mut published = Vec::new();
-    for site in &policy.sites {
+    for site in policy.written_sites() {
         modes::lint_names(&policy.catalogue, &site.enforcement, &mut findings);
         tags::lint_lines(site, &policy.server, &mut findings);
-        hosts::lint(site, &mut findings);
+        hosts::lint(site, policy.fleet.is_some(), &mut findings);
         if site.robots_txt.source == Source::Origin {
             continue;
         }

@@ -526,20 +526,24 @@ fn modes_and_overrides_without_effect() {
 
 #[test]
 fn hosts_that_share_a_file_of_their_origin() {
-    let found = |hosts: &str, source: &str| {
+    let found = |hosts: &str, source: &str, sections: &str| {
         let keys = format!("robots_txt: {{ source: {source} }}");
         let text = site(&keys).replace("[a.example]", hosts);
-        let policy = policy::read("a.yaml", text.as_bytes()).0.expect("it is fine");
+        let (policy, findings) = policy::read("a.yaml", format!("{sections}{text}").as_bytes());
+        let policy = policy.unwrap_or_else(|| panic!("it is fine: {findings:?}"));
         let findings = lint::policy(&policy);
         find(&findings, "lint.shared_origin_file").map(|one| one.message.contains("'a.example'"))
     };
+    let fleet = "fleet: { node: a, shared: \"redis://127.0.0.1\" }\n";
     for source in ["origin", "merge"] {
-        assert_eq!(found("[a.example]", source), None);
-        assert_eq!(found("[a.example, b.example]", source), Some(true));
-        assert_eq!(found("['*.a.example', a.example]", source), Some(true));
-        assert_eq!(found("['*.a.example']", source), Some(true));
+        assert_eq!(found("[a.example]", source, fleet), None);
+        // Each has a site of its own.
+        assert_eq!(found("[a.example, b.example]", source, fleet), None);
+        assert_eq!(found("['*.a.example', a.example]", source, fleet), Some(true));
+        assert_eq!(found("['*.a.example']", source, fleet), Some(true));
+        assert_eq!(found("['*.a.example']", source, ""), None);
     }
-    assert_eq!(found("[a.example, b.example]", "policy"), None);
+    assert_eq!(found("[a.example, '*.b.example']", "policy", fleet), None);
 }
 
 #[test]

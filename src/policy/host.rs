@@ -64,7 +64,7 @@ pub(super) fn read_with_port(at: &At<'_>, findings: &mut Findings) -> Option<Hos
     split_port(text).and_then(host).or_else(|| read(at, findings))
 }
 
-fn parsed(text: &str) -> Option<Host> {
+pub(super) fn parsed(text: &str) -> Option<Host> {
     let lower = text.to_ascii_lowercase();
     let bare = lower.strip_suffix('.').unwrap_or(&lower);
     let (name, wild) = bare.strip_prefix("*.").map_or((bare, false), |rest| (rest, true));

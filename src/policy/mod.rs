@@ -111,3 +111,4 @@ mod restart; // the keys that take effect only at a start
 mod sections; // a validated policy: its sections
 mod sites; // the section `sites`
 mod size; // 500MiB, 2GiB
+mod wildcards; // hosts below wildcards with a file of their own

@@ -126,7 +126,7 @@ fn sections(
             checks::warn_of_unproven_names(site, at, findings);
         }
     }
-    let sites: Vec<_> = sites.into_iter().map(|(_, site)| site).collect();
+    let sites = sites::by_file(sites);
     let subject = test::Subject { names: &names, catalogue: &catalogue, sites: &sites };
     let tests = test::read(fields.take("tests").as_ref(), &subject, findings);
     let test_failures =

@@ -75,6 +75,23 @@ impl Default for RobotsTxt {
     }
 }
 
+impl RobotsTxt {
+    /// Puts this host in place of the other one into the sitemaps that name the requested host.
+    pub(super) fn rename(&mut self, from: &str, to: &str) {
+        for template in &self.host_sitemaps {
+            let of = |host| robots::Record::new("Sitemap", &of_host(template, host)).ok();
+            let (Some(from), Some(to)) = (of(from), of(to)) else { continue };
+            let records = self.file.records.iter_mut().filter(|record| **record == from);
+            records.for_each(|record| *record = to.clone());
+        }
+    }
+}
+
+/// The URL of a sitemap at this host.
+fn of_host(template: &str, host: &str) -> String {
+    template.replace(REQUESTED_HOST, &host_in_url(host))
+}
+
 /// The requested host, in the URL of a sitemap.
 pub const REQUESTED_HOST: &str = "{host}";
 
@@ -184,7 +201,7 @@ fn sitemap(
 ) -> Option<(Option<String>, robots::Record)> {
     let text = at.text(findings)?;
     let template = text.contains(REQUESTED_HOST).then(|| text.to_owned());
-    let url = text.replace(REQUESTED_HOST, &host_in_url(host));
+    let url = of_host(text, host);
     let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
     let authority = rest.and_then(|rest| rest.split(['/', '?', '#']).next());
     let is_absolute = authority.is_some_and(|authority| !authority.contains(['{', '}']));

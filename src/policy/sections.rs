@@ -35,7 +35,8 @@ pub struct Policy {
     pub catalogue_version: String,
     /// The known crawlers: the catalogue and the policy's own.
     pub catalogue: Arc<Catalogue>,
-    /// The sites, in the policy's order; their hosts are distinct.
+    /// The sites, in the policy's order; their hosts are distinct. A site whose hosts have files of
+    /// their own is several.
     pub sites: Vec<Site>,
     /// The operator's tests of the policy (default none).
     pub tests: Vec<Test>,
@@ -50,6 +51,11 @@ impl Policy {
     /// The fingerprint that operators compare: of a fleet, without what may differ from node to node.
     pub fn shown_fingerprint(&self) -> &str {
         self.fleet.as_ref().map_or(&self.fingerprint, |fleet| &fleet.fingerprint)
+    }
+
+    /// The sites as the policy has them: of those that it has as one, the first.
+    pub fn written_sites(&self) -> impl Iterator<Item = &Site> {
+        self.sites.chunk_by(|one, next| one.at == next.at).filter_map(<[Site]>::first)
     }
 }
 

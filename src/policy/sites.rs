@@ -24,10 +24,12 @@ use super::{
 /// Hosts that share origins, robots rules, tag rules and enforcement.
 #[derive(Clone, Debug)]
 pub struct Site {
-    /// Its place in the policy.
+    /// Its place in the policy. Sites that the policy has as one have the same.
     pub at: Spot,
     /// The hosts, lower case; the first names the site.
     pub hosts: Vec<Host>,
+    /// Whether clients ask for its host, and the policy has it only below a wildcard.
+    pub is_asked: bool,
     /// Whether the site takes requests for hosts that no site has (default false).
     pub default: bool,
     /// The servers that get its requests, and how they get them.
@@ -50,10 +52,19 @@ impl Site {
         self.hosts.first().map_or("default", Host::as_str)
     }
 
-    /// Whether hosts of the site share the robots.txt that its origin has for one of them.
+    /// The same site for this host alone.
+    pub(super) fn part(&self, host: Host) -> Self {
+        let name = host.as_str().to_owned();
+        let mut robots_txt = self.robots_txt.clone();
+        robots_txt.rename(&self.backend.host, &name);
+        let backend = Arc::new(Backend { host: name, ..Backend::clone(&self.backend) });
+        Self { hosts: vec![host], default: false, backend, robots_txt, ..self.clone() }
+    }
+
+    /// Whether the hosts below a wildcard share the robots.txt that the origin has for one host.
     pub fn shares_origin_file(&self) -> bool {
-        let has_one_host = matches!(self.hosts.as_slice(), [Host::Exact(_)]);
-        self.robots_txt.source != Source::Policy && !has_one_host
+        let has_wildcard = self.hosts.iter().any(|host| matches!(host, Host::Below(_)));
+        self.robots_txt.source != Source::Policy && has_wildcard
     }
 
     /// The value of `origin.forms`.
@@ -113,6 +124,7 @@ fn site(
     Some(Site {
         at: Spot::from(at),
         hosts,
+        is_asked: false,
         default,
         backend: Arc::new(backend),
         reading,
@@ -121,6 +133,23 @@ fn site(
         robots_tag_legacy,
         enforcement,
     })
+}
+
+/// The sites with a robots.txt for each host (RFC 9309 §2.3). Where the file comes from the origin,
+/// each host becomes a site of its own, as if the policy had it alone. Wildcards and the default stay
+/// with the first host.
+pub(super) fn by_file<'n>(sites: impl IntoIterator<Item = (At<'n>, Site)>) -> Vec<Site> {
+    let parts = |(_, mut site): (At<'n>, Site)| {
+        let is_own = |host: &Host| {
+            site.robots_txt.source == Source::Policy
+                || matches!(host, Host::Below(_))
+                || host.as_str() == site.backend.host
+        };
+        let (own, others): (Vec<Host>, Vec<Host>) = site.hosts.drain(..).partition(is_own);
+        let others: Vec<Site> = others.into_iter().map(|host| site.part(host)).collect();
+        std::iter::once(Site { hosts: own, ..site }).chain(others)
+    };
+    sites.into_iter().flat_map(parts).collect()
 }
 
 /// The first host without a wildcard, else the first one.

@@ -25,6 +25,7 @@ use super::{
     origin_files::{Hold, OriginReports},
     replacement::ReplacedBySite,
     snapshot::{PolicyInForce, Snapshot},
+    wildcards::{Asked, with_hosts},
 };
 
 /// The handles that the publisher shares with the request path.
@@ -50,6 +51,8 @@ pub struct Handles {
     pub fellowship: Arc<Fellowship>,
     /// The rules of origins that the policy replaces.
     pub replaced: Arc<ArcSwap<ReplacedBySite>>,
+    /// Hosts below wildcards whose robots.txt a client asked for.
+    pub asked: Asked,
 }
 
 impl Handles {
@@ -65,6 +68,7 @@ impl Handles {
         with_evidence: bool,
         now: Timestamp,
     ) -> Result<Self, Error> {
+        let policy = &with_hosts(policy.clone(), &memory.chronicle(now));
         let rulebook = memory.rulebook(policy, now);
         Self::imagined(policy, rulebook, memory, with_evidence, now)
     }
@@ -98,6 +102,7 @@ impl Handles {
             origin_reports: OriginReports::default(),
             fellowship: Arc::default(),
             replaced: Arc::default(),
+            asked: Asked::default(),
         })
     }
 

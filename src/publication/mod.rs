@@ -63,6 +63,7 @@ mod servers; // the origins of a site: choice and health
 mod snapshot; // the published state for requests
 mod sources; // the sites with fetches from their origins
 mod task; // the loop that publishes each change
+mod wildcards; // hosts below wildcards with a file of their own
 
 pub use self::{
     addresses::{AddressBook, Addresses},
@@ -82,4 +83,5 @@ pub use self::{
     replacement::{ReplacedAnswer, ReplacedBySite, replaced},
     servers::{Attempts, Fault, Server, Servers},
     snapshot::{PolicyInForce, ServedSite, Snapshot},
+    wildcards::Asked,
 };

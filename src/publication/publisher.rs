@@ -11,6 +11,7 @@
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use arc_swap::ArcSwap;
+use bytes::Bytes;
 use jiff::Timestamp;
 use tokio::{
     sync::{mpsc, watch},
@@ -25,6 +26,7 @@ use crate::{
     metrics::Metrics,
     policy::Policy,
     remote::{Document, Follower, Remote},
+    robots::OriginFile,
     tls::Certificates,
     violations::{Quarantined, Sink, Unread},
 };
@@ -42,6 +44,7 @@ use super::{
     replacement,
     snapshot::{PolicyInForce, Snapshot},
     sources,
+    wildcards::{Wildcards, with_hosts},
 };
 
 /// The findings of a policy's own tests; `&str` is the name of its file. An error refuses the policy.
@@ -64,6 +67,7 @@ pub struct Publisher {
     sender: mpsc::UnboundedSender<News>,
     pub(super) clients: Clients,
     pub(super) probes: Probes,
+    pub(super) wildcards: Wildcards,
     /// `None` without a fleet.
     pub(super) fleet: Option<FleetEnds>,
     verifier: Option<Arc<Verifier>>,
@@ -107,9 +111,9 @@ impl Publisher {
         let (sender, news) = mpsc::unbounded_channel();
         let clock = Arc::new(memory.clock(Timestamp::now()));
         metrics.policy_accepted(clock.moment().now.as_second());
-        let policy = Arc::new(policy);
         let origin_reports = OriginReports::default();
         let chronicle = memory.chronicle(clock.moment().now);
+        let policy = Arc::new(with_hosts(policy, &chronicle));
         let known = |site: &str| {
             let now = clock.moment().now;
             sources::of_memory(memory.origin_file(site), &policy, (&chronicle, now), site)
@@ -138,6 +142,7 @@ impl Publisher {
         let file = PolicyFile::new(file, &policy);
         let refused = Arc::default();
         let fellowship = Arc::default();
+        let wildcards = Wildcards::start(&clients, &policy);
         let handles = Handles {
             published,
             conduct,
@@ -149,6 +154,7 @@ impl Publisher {
             origin_reports,
             fellowship,
             replaced: Arc::default(),
+            asked: wildcards.asked.clone(),
         };
         handles.remember(policy.violations.client_ip);
         let unread = memory.unread;
@@ -165,6 +171,7 @@ impl Publisher {
             sender,
             clients,
             probes: Probes::start(),
+            wildcards,
             fleet: None,
             verifier,
             webhooks,
@@ -211,9 +218,28 @@ impl Publisher {
         if failures.iter().any(|one| one.severity == Severity::Error) {
             return Err(failures);
         }
+        let policy = with_hosts(policy, self.in_force.rulebook.chronicle());
         self.apply(Arc::new(policy)).await.map_err(|finding| vec![finding])?;
         log::log_failures(&failures);
         Ok(())
+    }
+
+    /// Gives a host below a wildcard a site of its own, as its origin has this file for it, and not the
+    /// wildcard's. Other nodes of a fleet would not know the site.
+    pub(super) async fn add_host(&mut self, host: &str, file: Bytes) {
+        let policy = &self.in_force.policy;
+        let Some((_, wildcard)) = policy.below_wildcard(host) else { return };
+        let shared = self.origins.as_ref().and_then(|origins| origins.known(wildcard.name()));
+        let is_shared = shared.is_some_and(|known| known.file == OriginFile::Present(file));
+        if is_shared || policy.fleet.is_some() {
+            return;
+        }
+        let mut policy = Policy::clone(policy);
+        if policy.add_hosts([host]) {
+            tracing::info!(host, "a host below a wildcard has its own robots.txt at the origin");
+            let applied = self.apply(Arc::new(policy)).await;
+            applied.unwrap_or_else(|finding| tracing::error!(host, %finding, "host not added"));
+        }
     }
 
     async fn apply(&mut self, policy: Arc<Policy>) -> Result<(), Diagnostic> {
@@ -238,6 +264,7 @@ impl Publisher {
         self.handles.certificates.follow(&policy, &self.handles.metrics);
         self.publish(change);
         self.probes.follow(&policy);
+        self.wildcards.follow(&policy);
         self.webhooks.send_replace(webhooks);
         // Open connections keep the old verifier until they close.
         retired.iter().filter(|_| !is_kept).for_each(|old| old.retire());

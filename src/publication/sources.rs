@@ -35,13 +35,14 @@ pub(super) fn start(
 ) -> Option<OriginFiles> {
     let sites: Vec<WatchedSite> =
         watched(policy).map(|site| WatchedSite::of(site, policy)).collect();
-    for site in watched(policy).filter(|site| site.shares_origin_file()) {
+    let is_shared = |site: &&policy::Site| policy.fleet.is_some() && site.shares_origin_file();
+    for site in watched(policy).filter(is_shared) {
         tracing::warn!(
             site = site.name(),
             code = "lint.shared_origin_file",
             host = site.backend.host,
-            "all hosts of the site share the robots.txt that the origin has for one of them: if the \
-             origin has others, make each host a site of its own"
+            "in a fleet, all hosts below a wildcard share the robots.txt that the origin has for \
+             one host: add each host with another file to 'hosts'"
         );
     }
     let hosts = KnownHosts::of(&policy.sites);

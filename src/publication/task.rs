@@ -78,6 +78,7 @@ impl Publisher {
                     log::log_probed(&site, &probed);
                     self.publish(Change::Probed(site, Arc::new(probed)));
                 }
+                Some((host, file)) = self.wildcards.next() => self.add_host(&host, file).await,
                 Some(learned) = learned(&mut self.fleet) => self.take_learned(learned),
                 older = &mut recalled, if !is_recalled => {
                     is_recalled = true;

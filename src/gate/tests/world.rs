@@ -16,7 +16,7 @@ use crate::{
     metrics::{Metrics, RecordCounts},
     policy::Policy,
     publication::{
-        AddressBook, Change, Clock, FilesBySite, Handles, InForce, Memory, OriginReports,
+        AddressBook, Asked, Change, Clock, FilesBySite, Handles, InForce, Memory, OriginReports,
         PolicyInForce, Snapshot, next,
     },
     robots::OriginFile,
@@ -128,6 +128,7 @@ impl World {
             origin_reports: OriginReports::default(),
             fellowship: Arc::default(),
             replaced: Arc::default(),
+            asked: Asked::default(),
         };
         handles.publish(&in_force, &in_force, verifier.clone(), &addresses);
         handles.remember(policy.violations.client_ip);

@@ -58,7 +58,9 @@ impl Acme {
         if !self.hosts.is_empty() {
             return self.hosts.clone();
         }
-        let hosts = sites.into_iter().flat_map(|site| &site.hosts);
+        // Anyone can ask for a host, so it alone orders nothing.
+        let sites = sites.into_iter().filter(|site| !site.is_asked);
+        let hosts = sites.flat_map(|site| &site.hosts);
         let exact = hosts.filter_map(|host| match host {
             Host::Exact(host) => Some(split_port(host).map_or(host.as_str(), |(host, _)| host)),
             Host::Below(_) => None,
