@@ -131,9 +131,10 @@ impl SelfDescription {
             }
             Some(b'i' | b'x') if matches!(bytes, b"Safari" | b"Firefox") => self.browser = true,
             Some(last)
-                if self.bot.is_none()
+                if bytes.len() >= MIN_BOT_NAME
+                    && self.bot.is_none()
                     && !is_compared
-                    && (matches!(last, b't' | b'r') || bytes.contains(&b'-'))
+                    && (matches!(last, b't' | b'r') || word.hyphenated)
                     && is_bot_name(bytes)
                     && self.stands_as_product(word, text)
                     && !word.is_part(text) =>
@@ -285,6 +286,9 @@ impl SelfDescription {
     }
 }
 
+/// The shortest name of a bot.
+const MIN_BOT_NAME: usize = 5;
+
 /// Whether a word, or a part of it before a hyphen, ends like the name of a bot and has letters before
 /// the ending.
 fn is_bot_name(word: &[u8]) -> bool {
@@ -301,7 +305,7 @@ fn is_bot_name(word: &[u8]) -> bool {
         let before_hyphen = |at: &[u8]| at.strip_suffix(b"-").is_some_and(|at| at == *part);
         word.get(1..).is_some_and(|rest| rest.windows(part.len() + 1).any(before_hyphen))
     };
-    word.len() >= 5
+    word.len() >= MIN_BOT_NAME
         && (ENDINGS.iter().any(ends_in) || PARTS.iter().any(has_part))
         && !EXCEPTIONS.iter().any(|name| word.eq_ignore_ascii_case(name))
 }

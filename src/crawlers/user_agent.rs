@@ -19,7 +19,7 @@ use super::{
     name_table::hash,
     self_description::SelfDescription,
     site_names::SiteNames,
-    words::{Word, extent, next_start},
+    words::{Extent, Word, extent, next_start},
 };
 
 impl Catalogue {
@@ -155,7 +155,8 @@ impl<'a> Scan<'a> {
             let start = next_start(self.text, self.at)?;
             let extent = extent(self.text.get(start..)?);
             let end = start + extent.length;
-            let word = Word { start, end, dotted: extent.dotted, ordinal: self.description.words };
+            let Extent { dotted, hyphenated, .. } = extent;
+            let word = Word { start, end, dotted, hyphenated, ordinal: self.description.words };
             if word.before(self.text) == Some(b'/')
                 && self.text.get(start).is_some_and(u8::is_ascii_digit)
             {

@@ -11,6 +11,8 @@ pub(super) struct Word {
     pub(super) end: usize,
     /// Whether it contains a `.` or `!`.
     pub(super) dotted: bool,
+    /// Whether a `-` is in it or behind it.
+    pub(super) hyphenated: bool,
     /// The number of words before it. Links and versions behind `/` count.
     pub(super) ordinal: u32,
 }
@@ -22,6 +24,8 @@ pub(super) struct Extent {
     pub(super) length: usize,
     /// Whether it contains a `.` or `!`.
     pub(super) dotted: bool,
+    /// Whether a `-` is in it or behind it.
+    pub(super) hyphenated: bool,
 }
 
 /// The flag of a byte that is part of a word.
@@ -32,6 +36,8 @@ const START: u8 = 2;
 const INNER: u8 = 4;
 /// The flag of the byte that begins an escape, `%2F`.
 const PERCENT: u8 = 8;
+/// The flag of a hyphen.
+const HYPHEN: u8 = 16;
 
 /// The flags of every byte.
 const KINDS: [u8; 256] = {
@@ -40,7 +46,7 @@ const KINDS: [u8; 256] = {
     while byte < 256 {
         kinds[byte] = match byte as u8 {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' => WORD | START,
-            b'-' => WORD,
+            b'-' => WORD | HYPHEN,
             b'.' | b'!' => INNER,
             b'%' => PERCENT,
             _ => 0,
@@ -55,13 +61,21 @@ const KINDS: [u8; 256] = {
 pub(super) fn extent(text: &[u8]) -> Extent {
     let mut length = 0;
     let mut dotted = false;
+    let mut seen = 0;
     loop {
-        let rest = text.get(length..).unwrap_or_default();
-        length += rest.iter().position(|&b| !is_word(b)).unwrap_or(rest.len());
+        for &byte in text.get(length..).unwrap_or_default() {
+            let kind = KINDS[usize::from(byte)];
+            if kind & WORD == 0 {
+                break;
+            }
+            seen |= kind;
+            length += 1;
+        }
         // `Mail.RU_Bot` continues behind its dot, `Name.` ends before it.
         let inner = text.get(length).is_some_and(|&b| is_inner(b));
         if !inner || length == 0 || !text.get(length + 1).is_some_and(|&b| is_word(b)) {
-            return Extent { length: without_punctuation(text, length), dotted };
+            let hyphenated = seen & HYPHEN != 0;
+            return Extent { length: without_punctuation(text, length), dotted, hyphenated };
         }
         dotted = true;
         length += 1;
