@@ -8,6 +8,7 @@
 //! May use: everything. Must not know: cli.
 
 use std::{
+    os::fd::OwnedFd,
     path::Path,
     sync::{
         Arc, OnceLock,
@@ -17,6 +18,7 @@ use std::{
 };
 
 use jiff::Timestamp;
+use tokio::task::AbortHandle;
 
 use crate::{
     acme, admin, api,
@@ -39,7 +41,7 @@ use crate::{
     violations::{CountsInMemory, Sink},
 };
 
-use self::signals::Signals;
+use self::signals::{Asked, Signals};
 pub(crate) use self::{admin_access::admin_token, signals::Control, sockets::Inheritance};
 use self::{
     admin_access::{admin_access, admin_hosts, read_counts},
@@ -55,9 +57,10 @@ mod announce; // the first log lines
 mod descriptors; // how many the process may open
 mod fleet; // this node in a fleet
 mod offenders; // what alerts know
-mod signals; // SIGHUP and the end
+mod signals; // SIGHUP, SIGUSR2 and the end
 mod sockets; // bound once, or inherited from systemd
 mod store; // records and the memory of earlier runs
+mod successor; // the process that takes over
 mod systemd; // what systemd hears
 
 /// Signals within this time count as one.
@@ -80,6 +83,10 @@ pub(crate) struct Service {
     exchange: Option<Exchange>,
     ready: Arc<AtomicBool>,
     drain: Duration,
+    /// Copies of the listening sockets.
+    sockets: Vec<OwnedFd>,
+    /// The tasks of which one process can have one alone.
+    tasks: Vec<AbortHandle>,
 }
 
 impl Service {
@@ -104,6 +111,8 @@ impl Service {
                 return Err(Error::Findings(findings.collect()));
             }
         };
+        let copies = sockets.copies()?;
+        let mut tasks = Vec::new();
         let refused = |finding| Error::Findings(vec![finding]);
         let in_file = |finding: Diagnostic| refused(finding.in_file(&file.display().to_string()));
         let fleet = Settings::of(&policy).map_err(in_file)?;
@@ -136,11 +145,12 @@ impl Service {
                 live: Arc::clone(&live),
             };
             let pages = desk::router().merge(api::router());
-            tokio::spawn(async move {
+            let served = tokio::spawn(async move {
                 if let Err(error) = admin::serve(listener, hosts, view, pages).await {
                     tracing::error!(%error, "admin listener failed");
                 }
             });
+            tasks.push(served.abort_handle());
         }
         let at_start = policy.clone();
         let (policy_file, sink_of) = (file.to_owned(), Arc::clone(&sink));
@@ -156,7 +166,8 @@ impl Service {
         let _ = live.set(admin::Live { policy_file, handles, gate, reloads: reloads.clone() });
         let joined = fleet::join(fleet, &mut publisher, signals.end_of_start()).await;
         let Joined::Ready(exchange) = joined else { return Ok(None) };
-        tokio::spawn(watch_for_alerts(&publisher, at_start.clone(), counts));
+        let alerts = watch_for_alerts(&publisher, at_start.clone(), counts);
+        tasks.push(tokio::spawn(alerts).abort_handle());
         let handles = publisher.handles();
         // One gate for all requests: they share its marks and the key of hashed addresses.
         let gate = Arc::new(Gate::new(&handles, &at_start));
@@ -172,7 +183,7 @@ impl Service {
         let running = proxy::start(&server, listening, proxy, &certificates, counted);
         let running = running.map_err(refused)?;
         // An authority asks the listeners for its proof.
-        tokio::spawn(acme::run(certificates, metrics));
+        tasks.push(tokio::spawn(acme::run(certificates, metrics)).abort_handle());
         ready.store(true, Ordering::Release);
         let drain = server.timeouts.drain;
         Ok(Some(Self {
@@ -186,6 +197,8 @@ impl Service {
             exchange,
             ready,
             drain,
+            sockets: copies,
+            tasks,
         }))
     }
 
@@ -195,14 +208,30 @@ impl Service {
     }
 
     /// Serves until a signal ends it, then completes the requests in progress.
-    pub(crate) async fn run(self, mut signals: Signals) -> Result<Exit, Error> {
+    pub(crate) async fn run(mut self, mut signals: Signals) -> Result<Exit, Error> {
         let reloads = self.reloads;
-        tokio::spawn(self.publisher.run(self.requests, systemd::on_reload));
-        systemd::ready();
-        let ended_by = signals.end(&reloads).await;
+        let publisher = tokio::spawn(self.publisher.run(self.requests, systemd::on_reload));
+        self.tasks.push(publisher.abort_handle());
+        match successor::is_one() {
+            true => successor::serve(),
+            false => systemd::ready(),
+        }
+        let in_fleet = self.exchange.is_some();
+        let ended_by = end(&mut signals, &reloads, &self.sockets, in_fleet).await;
+        match ended_by {
+            Ended::By(_) => systemd::stopping(),
+            Ended::Succeeded(process) => {
+                systemd::succeeded_by(process);
+                self.tasks.iter().for_each(AbortHandle::abort);
+            }
+        }
         self.ready.store(false, Ordering::Release);
-        systemd::stopping();
-        tracing::info!(signal = ended_by, "no new connections; completing requests in progress");
+        // Another process may bind their addresses.
+        self.sockets.clear();
+        tracing::info!(
+            signal = ended_by.signal(),
+            "no new connections; completing requests in progress"
+        );
         let first_signal_at = Instant::now();
         let second_signal = async {
             // A shell may send one signal to the process and to its group.
@@ -229,6 +258,56 @@ impl Service {
         });
         tracing::info!(records = counts.stored, dropped = counts.dropped, "stopped");
         Ok(Exit::Fine)
+    }
+}
+
+/// What ended the time of serving.
+#[derive(Clone, Copy, Debug)]
+enum Ended {
+    /// This signal.
+    By(&'static str),
+    /// A successor serves: the process with this ID.
+    Succeeded(u32),
+}
+
+impl Ended {
+    const fn signal(self) -> &'static str {
+        match self {
+            Self::By(signal) => signal,
+            Self::Succeeded(_) => "SIGUSR2",
+        }
+    }
+}
+
+/// Waits for the end: a signal, or a successor that serves.
+async fn end(
+    signals: &mut Signals,
+    reloads: &Reloads,
+    sockets: &[OwnedFd],
+    is_in_fleet: bool,
+) -> Ended {
+    loop {
+        match signals.next(reloads).await {
+            Asked::End(signal) => return Ended::By(signal),
+            Asked::Successor if is_in_fleet => tracing::error!(
+                "no successor: two processes can't be one node of a fleet; restart one node after \
+                 the other"
+            ),
+            Asked::Successor => {
+                tracing::info!("a new process starts, which takes over the listening sockets");
+                let started = tokio::select! {
+                    started = successor::start(sockets) => started,
+                    signal = signals.end(reloads) => return Ended::By(signal),
+                };
+                match started {
+                    Ok(process) => {
+                        tracing::info!(process, "the new process serves");
+                        return Ended::Succeeded(process);
+                    }
+                    Err(error) => tracing::error!(%error, "no successor: this process goes on"),
+                }
+            }
+        }
     }
 }
 

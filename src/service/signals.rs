@@ -37,6 +37,16 @@ pub(crate) struct Signals {
     terminate: Signal,
     interrupt: Signal,
     quit: Signal,
+    succeed: Signal,
+}
+
+/// What a signal asks of a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// To start a successor (SIGUSR2).
+    Successor,
+    /// To end, by this signal.
+    End(&'static str),
 }
 
 impl Signals {
@@ -47,6 +57,7 @@ impl Signals {
             terminate: signal(SignalKind::terminate())?,
             interrupt: signal(SignalKind::interrupt())?,
             quit: signal(SignalKind::quit())?,
+            succeed: signal(SignalKind::user_defined2())?,
         })
     }
 
@@ -59,14 +70,24 @@ impl Signals {
         }
     }
 
-    /// Waits for a signal that ends the server. Every SIGHUP is a request in `reloads`.
-    pub(super) async fn end(&mut self, reloads: &Reloads) -> &'static str {
+    /// Waits for the next signal but SIGHUP. Every SIGHUP is a request in `reloads`.
+    pub(super) async fn next(&mut self, reloads: &Reloads) -> Asked {
         loop {
             tokio::select! {
-                _ = self.terminate.recv() => return "SIGTERM",
-                _ = self.interrupt.recv() => return "SIGINT",
-                _ = self.quit.recv() => return "SIGQUIT",
+                _ = self.terminate.recv() => return Asked::End("SIGTERM"),
+                _ = self.interrupt.recv() => return Asked::End("SIGINT"),
+                _ = self.quit.recv() => return Asked::End("SIGQUIT"),
+                _ = self.succeed.recv() => return Asked::Successor,
                 _ = self.hangup.recv() => reloads.request(),
+            }
+        }
+    }
+
+    /// Waits for a signal that ends the server.
+    pub(super) async fn end(&mut self, reloads: &Reloads) -> &'static str {
+        loop {
+            if let Asked::End(signal) = self.next(reloads).await {
+                return signal;
             }
         }
     }

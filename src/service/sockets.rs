@@ -1,7 +1,8 @@
 //! The listening sockets: bound once, held from the check of the policy to the serving.
 //!
 //! Some come from systemd, which keeps them open between two runs of the program. So connections
-//! that arrive in between wait in the kernel, and none is refused. All others are bound here.
+//! that arrive in between wait in the kernel, and none is refused. A successor gets those of the process
+//! before it. All others are bound here.
 
 use std::{
     io,
@@ -13,6 +14,8 @@ use listenfd::ListenFd;
 use tokio::net::TcpSocket;
 
 use crate::{console::exit::Error, diagnostic::Diagnostic};
+
+use super::successor;
 
 /// The most connections that wait until they are accepted. The kernel's own limit is
 /// `net.core.somaxconn`.
@@ -73,9 +76,19 @@ impl Sockets {
                 Err(error) => findings.push(unusable(key, address, &error)),
             }
         }
-        // Nothing would ever accept their connections.
-        findings.extend(inherited.iter().map(|(address, _)| unclaimed(*address)));
+        // Nothing would ever accept their connections. An address of the policy before is closed.
+        if !successor::is_one() {
+            findings.extend(inherited.iter().map(|(address, _)| unclaimed(*address)));
+        }
         if findings.is_empty() { Ok(Self(sockets)) } else { Err(findings) }
+    }
+
+    /// All of them, for a successor.
+    ///
+    /// # Errors
+    /// No descriptor is free.
+    pub(super) fn copies(&self) -> io::Result<Vec<OwnedFd>> {
+        self.0.iter().map(|(_, socket)| socket.try_clone().map(OwnedFd::from)).collect()
     }
 
     /// Takes the socket of an address of the policy.

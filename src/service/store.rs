@@ -15,8 +15,10 @@ use crate::{
     metrics::Metrics,
     policy::{self, Database, Policy},
     publication::{self, Memory},
-    violations::{OnDamage, Settings, SharedSettings, Sink},
+    violations::{OnDamage, Settings, SharedSettings, Sink, Store},
 };
+
+use super::successor;
 
 /// Opens the database and the log of the policy.
 ///
@@ -38,6 +40,9 @@ pub(super) fn open_store(
     {
         create_folder(file, policy_file)?;
     }
+    // The process before this one still writes: its database can't take another form meanwhile.
+    let used = settings.local_database().filter(|_| successor::is_one());
+    used.map(Store::open_read_only).transpose().map_err(refused)?;
     let shared = settings.database.as_ref().and_then(Database::clickhouse);
     let shared = shared.map(|clickhouse| self::shared(policy, clickhouse, settings.retention));
     let sink = Sink::start(Settings {

@@ -9,6 +9,11 @@ pub(super) fn ready() {
     tell(&[NotifyState::Ready, NotifyState::Status("serving")]);
 }
 
+/// Another process of the program serves in place of this one.
+pub(super) fn succeeded_by(process: u32) {
+    tell(&[NotifyState::MainPid(process), NotifyState::Ready, NotifyState::Status("serving")]);
+}
+
 /// The program ends after the requests in progress.
 pub(super) fn stopping() {
     tell(&[NotifyState::Stopping, NotifyState::Status("completing requests in progress")]);

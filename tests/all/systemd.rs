@@ -3,15 +3,18 @@
 use std::{
     net::{Ipv4Addr, TcpListener},
     os::unix::net::UnixDatagram,
+    path::Path,
     process::Command,
     sync::Arc,
+    time::Duration,
 };
 
 use crate::support::{
     PATIENCE,
     client::{Client, Request},
+    conditions::is_full_size,
     free_port,
-    origin::Origin,
+    origin::{After, Origin},
     program::{PROGRAM, Setup},
     wait_for,
 };
@@ -159,4 +162,69 @@ fn a_missing_notify_socket_stops_nothing() {
     let beadle = Setup::site(origin.port, "").environment("NOTIFY_SOCKET", nowhere).start();
     beadle.wait_for_stderr("systemd");
     beadle.assert_healthy("a failed notification");
+}
+
+/// Answers `/slow` in ten parts, the others at once.
+fn slow_origin(step: Duration) -> Origin {
+    Origin::playing(move |exchange| {
+        if exchange.request.target == b"/slow" {
+            exchange.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+            for _ in 0..10 {
+                exchange.write(b"1\r\nx\r\n");
+                std::thread::sleep(step);
+            }
+            exchange.write(b"0\r\n\r\n");
+            return After::Close;
+        }
+        exchange.answer("200 OK", &[], b"a page");
+        After::Keep
+    })
+}
+
+fn is_alive(process: &str) -> bool {
+    Path::new("/proc").join(process).exists()
+}
+
+#[test]
+fn a_successor_serves_while_the_program_completes_its_requests() {
+    let step = if is_full_size() { 2_500 } else { 500 };
+    let origin = slow_origin(Duration::from_millis(step));
+    let (notifications, path) = Notifications::listen();
+    let rules = "    robots_txt: { groups: [{ user_agents: ['*'], disallow: [/private/] }] }\n";
+    let setup = Setup::site(origin.port, rules).environment("NOTIFY_SOCKET", path);
+    let mut beadle = setup.start();
+    assert_eq!(notifications.next(), ["READY=1", "STATUS=serving"]);
+    // A policy that is refused stops no request.
+    let good = beadle.policy_text();
+    beadle.replace_policy(&good.replace("hosts:", "host:"));
+    beadle.signal("USR2");
+    beadle.wait_for_stderr("no successor: this process goes on");
+    assert_eq!(beadle.get("/", "curl/8").status, 200);
+    beadle.replace_policy(&good);
+
+    let mut download = Client::connect(beadle.port);
+    download.write(&Request::get("/slow").bytes());
+    assert_eq!(download.head().expect("a head").status, 200);
+    beadle.signal("USR2");
+    let process = wait_for("MAINPID", || {
+        let message = notifications.next();
+        message.first()?.strip_prefix("MAINPID=").map(str::to_owned)
+    });
+    beadle.wait_for_stderr("completing requests in progress");
+    // New connections are answered while the download goes on.
+    for _ in 0..50 {
+        assert_eq!(beadle.get("/", "curl/8").status, 200);
+    }
+    assert_eq!(beadle.get("/private/x", "GPTBot/1.2").status, 200);
+    assert!(beadle.ended().is_none(), "the download goes on");
+    assert_eq!(beadle.admin_page("/readyz").status, 200);
+    let body = download.rest();
+    assert_eq!((body.len(), body.ends_with(b"\r\n0\r\n\r\n")), (10 * 6 + 5, true));
+    assert_eq!(beadle.wait().0.code(), Some(0));
+    // The one that is left does everything.
+    assert_eq!(beadle.get("/", "curl/8").status, 200);
+    assert_eq!(beadle.records(1)[0]["path"], "/private/x");
+    let ended = Command::new("kill").args(["-s", "TERM", &process]).status();
+    assert!(ended.is_ok_and(|status| status.success()));
+    wait_for("its end", || (!is_alive(&process)).then_some(()));
 }

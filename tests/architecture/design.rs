@@ -235,13 +235,14 @@ pub(crate) const USES: [(&str, &[&str]); 49] = [
 ];
 
 /// The places of each direct dependency; it is unknown everywhere else.
-pub(crate) const CRATES: [(&str, &[&str]); 58] = [
+pub(crate) const CRATES: [(&str, &[&str]); 59] = [
     ("pingora", &["edge/", "proxy/"]),
     ("async_trait", &["edge/", "proxy/"]),
     ("h2", &["edge/"]),
     ("futures_core", &["edge/"]),
     ("instant_acme", &["acme/"]),
     ("listenfd", &["service/sockets.rs"]),
+    ("command_fds", &["service/successor.rs"]),
     ("sd_notify", &["service/systemd.rs"]),
     ("ppp", &["edge/"]),
     (
