@@ -83,10 +83,13 @@ fn record_counts(sink: &Sink) -> RecordCounts {
 
 /// 200 while requests are served, because unwritten records are no reason for a restart.
 async fn health(State(view): State<View>) -> String {
-    match view.sink.health() {
-        Health::Ok => "ok\n".to_owned(),
-        Health::Degraded(why) => format!("degraded: {why}\n"),
-    }
+    let records = match view.sink.health() {
+        Health::Ok => None,
+        Health::Degraded(why) => Some(why),
+    };
+    let logs = view.metrics.unwritten_logs().into_iter().map(|(log, why)| format!("{log}: {why}"));
+    let troubles = records.into_iter().chain(logs).map(|why| format!("degraded: {why}\n"));
+    Some(troubles.collect::<String>()).filter(|text| !text.is_empty()).unwrap_or("ok\n".to_owned())
 }
 
 /// Without ClickHouse a node serves as well as with it, so this is no reason to send requests elsewhere. In

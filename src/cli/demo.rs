@@ -47,7 +47,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, control: Option<Control>) -> Result<Exit, Error> {
     let Control { runtime: control, mut signals, .. } = control.map_or_else(Control::start, Ok)?;
-    log_to_stderr(LogFormat::Text, "warn");
+    let _lines = log_to_stderr(LogFormat::Text, "warn");
     fetch::check_authorities().map_err(Error::Refused)?;
     let (ports, sockets) = Ports::choose(args.port)?;
     let folder = Folder::create()?;

@@ -43,7 +43,7 @@ pub(super) fn run(args: &Args, control: Option<Control>) -> Result<Exit, Error> 
     // The allocator asks for huge pages, and most of a page would stay empty: 60 MiB before the first
     // client instead of 35, 99 KiB for a slow client instead of 49. A system without them refuses.
     let _ = rustix::thread::disable_transparent_huge_pages(true);
-    log_to_stderr(args.log_format, "info");
+    let lines = log_to_stderr(args.log_format, "info");
     fetch::check_authorities().map_err(Error::Refused)?;
     let AtStart { policy, findings, remote } = AtStart::load(&args.config, &control)?;
     for finding in findings.iter().filter(|one| one.severity == Severity::Warning) {
@@ -56,6 +56,7 @@ pub(super) fn run(args: &Args, control: Option<Control>) -> Result<Exit, Error> 
         if let Some((remote, document)) = remote {
             service.follow(remote, document, args.config_interval);
         }
+        service.watch_log(lines.counts());
         service.run(signals).await
     };
     let ended = control.block_on(serving);

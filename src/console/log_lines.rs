@@ -4,8 +4,22 @@
 //! and quotes a head that it can't parse in an error. Cookies and credentials would be in the log. So
 //! only Beadle's own lines may be more verbose than warnings, and the parts of pingora that read
 //! messages log nothing. `BEADLE_LOG` can't change that. Beadle logs their failures itself.
+//!
+//! A thread of its own writes the lines. While nobody reads them, the newest are dropped and counted:
+//! a full pipe stops no request and no signal.
+
+use std::{
+    fs::File,
+    io::{self, Write},
+    os::fd::AsFd,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
 use tracing::{Level, Metadata};
+use tracing_appender::non_blocking::{ErrorCounter, NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::{EnvFilter, filter::filter_fn, fmt, prelude::*};
 
 use super::screen::wants_colours;
@@ -23,21 +37,84 @@ pub(crate) enum LogFormat {
     Json,
 }
 
+/// The most lines that wait until they are written.
+const MOST_WAITING: usize = 2_048;
+
+/// The log on standard error. Its drop writes the lines that wait, for a second at most.
+pub(crate) struct LogLines {
+    /// Its drop waits for the writer.
+    _guard: WorkerGuard,
+    counts: LineCounts,
+}
+
+/// What became of the lines.
+#[derive(Clone, Debug)]
+pub(crate) struct LineCounts {
+    dropped: ErrorCounter,
+    written: Arc<AtomicU64>,
+}
+
+impl LogLines {
+    pub(crate) fn counts(&self) -> LineCounts {
+        self.counts.clone()
+    }
+}
+
+impl LineCounts {
+    /// The lines that found no room.
+    pub(crate) fn dropped(&self) -> u64 {
+        self.dropped.dropped_lines() as u64
+    }
+
+    /// The lines that are written.
+    pub(crate) fn written(&self) -> u64 {
+        self.written.load(Ordering::Relaxed)
+    }
+}
+
+/// Standard error without its lock, which a thread that waits would hold.
+struct Output {
+    file: Option<File>,
+    written: Arc<AtomicU64>,
+}
+
+impl Write for Output {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let length = match &mut self.file {
+            Some(file) => file.write(line),
+            None => io::stderr().write(line),
+        }?;
+        self.written.fetch_add(1, Ordering::Relaxed);
+        Ok(length)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// Writes log lines to standard error, also those of pingora. `BEADLE_LOG` overrides the level.
-pub(crate) fn log_to_stderr(format: LogFormat, level: &str) {
+pub(crate) fn log_to_stderr(format: LogFormat, level: &str) -> LogLines {
+    let written = Arc::<AtomicU64>::default();
+    let file = io::stderr().as_fd().try_clone_to_owned().ok().map(File::from);
+    let output = Output { file, written: Arc::clone(&written) };
+    let (writer, guard) =
+        NonBlockingBuilder::default().buffered_lines_limit(MOST_WAITING).finish(output);
+    let counts = LineCounts { dropped: writer.error_counter(), written };
     let filter = EnvFilter::try_from_env("BEADLE_LOG").unwrap_or_else(|_| {
         EnvFilter::new(format!("{level},hickory_resolver=off,hickory_net=off"))
     });
-    let lines = fmt::layer().with_writer(std::io::stderr).with_target(false);
+    let lines = fmt::layer().with_writer(writer).with_target(false);
     let registry = tracing_subscriber::registry().with(filter).with(filter_fn(may_be_shown));
     // A second call in one process has no effect.
     let _ = match format {
         LogFormat::Text => {
-            let ansi = std::io::IsTerminal::is_terminal(&std::io::stderr()) && wants_colours();
+            let ansi = io::IsTerminal::is_terminal(&io::stderr()) && wants_colours();
             registry.with(lines.with_ansi(ansi)).try_init()
         }
         LogFormat::Json => registry.with(lines.json()).try_init(),
     };
+    LogLines { _guard: guard, counts }
 }
 
 /// Whether a line can't quote a message, whatever the level.

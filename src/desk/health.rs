@@ -268,6 +268,8 @@ fn records(handles: &Handles) -> Vec<Fact> {
             Written::Degraded(_) => Fact { is_bad: true, ..fact(name, "not written") },
         })
         .collect();
+    let logs = handles.metrics.unwritten_logs().into_iter();
+    facts.extend(logs.map(|(log, reason)| Fact { is_bad: true, ..fact(log, reason) }));
     if facts.is_empty() {
         facts.push(fact("destination", "none: the policy keeps no records"));
     }

@@ -37,6 +37,8 @@ pub(super) struct Families {
     pub(super) access_log_lines: IntCounter,
     pub(super) access_log_drops: IntCounterVec,
     pub(super) access_log_degraded: IntGauge,
+    pub(super) log_drops: IntCounter,
+    pub(super) log_blocked: IntGauge,
     pub(super) policy: IntGaugeVec,
     pub(super) last_reload_successful: IntGauge,
     pub(super) certificate_ends: IntGaugeVec,
@@ -207,6 +209,18 @@ impl Families {
             access_log_degraded: gauge(
                 "beadle_access_log_degraded",
                 "1 while the access log can't be written.",
+            )?,
+            log_drops: {
+                let lines = IntCounter::new(
+                    "beadle_log_drops_total",
+                    "Log lines that were dropped, because nobody read standard error.",
+                )?;
+                registry.register(Box::new(lines.clone()))?;
+                lines
+            },
+            log_blocked: gauge(
+                "beadle_log_blocked",
+                "1 while log lines are dropped, because nobody reads standard error.",
             )?,
             policy: gauges(
                 "beadle_policy_info",

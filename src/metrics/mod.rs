@@ -276,6 +276,12 @@ impl Metrics {
         self.families.access_log_degraded.set(i64::from(is_degraded));
     }
 
+    /// Counts log lines that were dropped, and shows whether further ones are.
+    pub fn log_dropped(&self, lines: u64, is_blocked: bool) {
+        self.families.log_drops.inc_by(lines);
+        self.families.log_blocked.set(i64::from(is_blocked));
+    }
+
     /// Removes the rungs of a site that has no ladder any more.
     pub fn forget_ladder(&self, site: &str) {
         forget(&self.families.ladder_rung, site, |labels| self.families.ladder_rung.remove(labels));

@@ -56,6 +56,21 @@ impl Metrics {
         (self.families.access_log_lines.get(), dropped.iter().sum())
     }
 
+    /// The logs that can't be written now, each with the reason.
+    pub fn unwritten_logs(&self) -> Vec<(&'static str, String)> {
+        let dropped = self.families.log_drops.get();
+        let logs = [
+            (&self.families.access_log_degraded, "access log", "it can't be written".to_owned()),
+            (
+                &self.families.log_blocked,
+                "log",
+                format!("nobody reads standard error: {dropped} lines are dropped"),
+            ),
+        ];
+        let logs = logs.into_iter().filter(|(gauge, ..)| gauge.get() != 0);
+        logs.map(|(_, log, reason)| (log, reason)).collect()
+    }
+
     /// The lookups of addresses by outcome.
     pub fn lookups(&self) -> Vec<(String, u64)> {
         let read = |labels: &HashMap<&str, &str>, metric: &Metric| {

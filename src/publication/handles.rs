@@ -116,6 +116,9 @@ impl Handles {
                     Some(Trouble { destination: destination.to_owned(), reason })
                 }
             });
+        let logs = metrics.unwritten_logs().into_iter();
+        let troubles = troubles
+            .chain(logs.map(|(log, reason)| Trouble { destination: log.to_owned(), reason }));
         let tallies = metrics.requests_of_crawlers().into_iter().map(|one| Tally {
             is_impostor: Claimant::of(&one.standing) == Claimant::Impostor,
             site: one.site,

@@ -25,6 +25,7 @@ use crate::{
     console::{
         database::location,
         exit::{Error, Exit},
+        log_lines::LineCounts,
     },
     decide, desk,
     diagnostic::Diagnostic,
@@ -56,6 +57,7 @@ mod admin_access; // who may use the admin listener
 mod announce; // the first log lines
 mod descriptors; // how many the process may open
 mod fleet; // this node in a fleet
+mod log; // log lines that nobody reads
 mod offenders; // what alerts know
 mod signals; // SIGHUP, SIGUSR2 and the end
 mod sockets; // bound once, or inherited from systemd
@@ -78,6 +80,7 @@ pub(crate) struct Service {
     reloads: Reloads,
     requests: ReloadRequests,
     sink: Arc<Sink>,
+    metrics: Arc<Metrics>,
     access_log: Option<Arc<Log>>,
     /// `None` without a fleet.
     exchange: Option<Exchange>,
@@ -112,7 +115,7 @@ impl Service {
             }
         };
         let copies = sockets.copies()?;
-        let mut tasks = Vec::new();
+        let (shown, mut tasks) = (Arc::clone(&metrics), Vec::new());
         let refused = |finding| Error::Findings(vec![finding]);
         let in_file = |finding: Diagnostic| refused(finding.in_file(&file.display().to_string()));
         let fleet = Settings::of(&policy).map_err(in_file)?;
@@ -193,6 +196,7 @@ impl Service {
             reloads,
             requests,
             sink,
+            metrics: shown,
             access_log,
             exchange,
             ready,
@@ -205,6 +209,11 @@ impl Service {
     /// Follows the policy on a server. `document` is the policy in force.
     pub(crate) fn follow(&mut self, remote: Remote, document: Document, every: Duration) {
         self.publisher.follow(remote, document, every);
+    }
+
+    /// Counts the log lines that nobody reads, and says so when somebody reads them again.
+    pub(crate) fn watch_log(&mut self, lines: LineCounts) {
+        tokio::spawn(log::watch(lines, Arc::clone(&self.metrics)));
     }
 
     /// Serves until a signal ends it, then completes the requests in progress.

@@ -103,6 +103,7 @@ mod shutdown;
 mod spool; // records on their way to ClickHouse
 mod systemd; // sockets from systemd, and what it is told
 mod units; // the unit files for systemd
+mod unread_log; // a log that nobody reads
 mod uploads; // bodies over HTTP/2
 mod version; // commit and profile of the program
 

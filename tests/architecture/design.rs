@@ -235,7 +235,7 @@ pub(crate) const USES: [(&str, &[&str]); 49] = [
 ];
 
 /// The places of each direct dependency; it is unknown everywhere else.
-pub(crate) const CRATES: [(&str, &[&str]); 59] = [
+pub(crate) const CRATES: [(&str, &[&str]); 60] = [
     ("pingora", &["edge/", "proxy/"]),
     ("async_trait", &["edge/", "proxy/"]),
     ("h2", &["edge/"]),
@@ -515,6 +515,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 59] = [
         ],
     ),
     ("tracing_subscriber", &["console/"]),
+    ("tracing_appender", &["console/"]),
     ("reqwest", &["fetch/"]),
     (
         "url",
