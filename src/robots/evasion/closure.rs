@@ -18,6 +18,15 @@ pub const MAX_OCTETS: usize = 256 * 1024;
 /// The most paths with what is done to each at last.
 const MAX_PATHS: usize = 4 * MAX_FORMS;
 
+/// A way to read a path: writes what it makes of it, and returns whether it changed anything.
+pub(super) type Read = fn(&[u8], &mut Vec<u8>) -> bool;
+
+/// The ways to read a path that is not UTF-8.
+pub(super) const OF_INVALID_UTF8: [(Steps, Read); 2] = [
+    (Steps::DECODE_LATIN_1, decoding::read_latin_1),
+    (Steps::DROP_INVALID_UTF8, decoding::drop_invalid_utf8),
+];
+
 /// The path and all that origins make of it, and whether there is more.
 ///
 /// Each path is followed by a query of `query` octets.
@@ -41,7 +50,8 @@ pub(super) fn paths(
             }
         }
     }
-    if takes(Steps::DECODE_RESERVED) && memchr::memchr(b'%', path).is_some() {
+    let has_escapes = memchr::memchr(b'%', path).is_some();
+    if takes(Steps::DECODE_RESERVED) && has_escapes {
         for at in 0..found.len() {
             made.clear();
             if decoding::decode_reserved(found.get(at), &mut made, decoded) {
@@ -49,10 +59,10 @@ pub(super) fn paths(
             }
         }
     }
-    if takes(Steps::DECODE_LATIN_1) && memchr::memchr(b'%', path).is_some() {
-        for at in 0..found.len() {
+    for (step, read) in OF_INVALID_UTF8 {
+        for at in 0..if takes(step) && has_escapes { found.len() } else { 0 } {
             made.clear();
-            if decoding::read_latin_1(found.get(at), &mut made) {
+            if read(found.get(at), &mut made) {
                 add(&mut found, &made);
             }
         }
