@@ -18,15 +18,6 @@ pub const MAX_OCTETS: usize = 256 * 1024;
 /// The most paths with what is done to each at last.
 const MAX_PATHS: usize = 4 * MAX_FORMS;
 
-/// A way to read a path: writes what it makes of it, and returns whether it changed anything.
-pub(super) type Read = fn(&[u8], &mut Vec<u8>) -> bool;
-
-/// The ways to read a path that is not UTF-8.
-pub(super) const OF_INVALID_UTF8: [(Steps, Read); 2] = [
-    (Steps::DECODE_LATIN_1, decoding::read_latin_1),
-    (Steps::DROP_INVALID_UTF8, decoding::drop_invalid_utf8),
-];
-
 /// The path and all that origins make of it, and whether there is more.
 ///
 /// Each path is followed by a query of `query` octets.
@@ -59,10 +50,21 @@ pub(super) fn paths(
             }
         }
     }
-    for (step, read) in OF_INVALID_UTF8 {
-        for at in 0..if takes(step) && has_escapes { found.len() } else { 0 } {
+    let reads_latin_1 = takes(Steps::DECODE_LATIN_1);
+    let drops_invalid = takes(Steps::DROP_INVALID_UTF8);
+    if (reads_latin_1 || drops_invalid) && has_escapes {
+        for at in 0..found.len() {
             made.clear();
-            if read(found.get(at), &mut made) {
+            // What is UTF-8 is read in one way.
+            if !decoding::read_latin_1(found.get(at), &mut made) {
+                continue;
+            }
+            if reads_latin_1 {
+                add(&mut found, &made);
+            }
+            if drops_invalid {
+                made.clear();
+                decoding::drop_invalid_utf8(found.get(at), &mut made);
                 add(&mut found, &made);
             }
         }

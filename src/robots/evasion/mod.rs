@@ -161,8 +161,10 @@ impl Forms {
         let takes = |step| reading.steps.has(step);
         let loosely =
             takes(Steps::DECODE_UNICODE).then(|| decoding::decode_loosely(letter)).flatten();
-        let [latin_1, valid] = closure::OF_INVALID_UTF8
-            .map(|(step, read)| takes(step).then(|| reread(letter, read)).flatten());
+        let latin_1 = reread(letter, decoding::read_latin_1);
+        let is_invalid = latin_1.is_some() && takes(Steps::DROP_INVALID_UTF8);
+        let valid = is_invalid.then(|| reread(letter, decoding::drop_invalid_utf8)).flatten();
+        let latin_1 = latin_1.filter(|_| takes(Steps::DECODE_LATIN_1));
         let by_backslash = by_backslash.filter(|_| takes(Steps::READ_BACKSLASH));
         let others = [loosely.as_deref(), latin_1.as_deref(), valid.as_deref(), by_backslash];
         for other in others.into_iter().flatten() {
@@ -262,7 +264,7 @@ pub(super) fn resolved(letter: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// The letter with a path that is not UTF-8 read in a way.
-fn reread(letter: &[u8], read_path: closure::Read) -> Option<Vec<u8>> {
+fn reread(letter: &[u8], read_path: fn(&[u8], &mut Vec<u8>) -> bool) -> Option<Vec<u8>> {
     let cut = memchr::memchr(b'?', letter).unwrap_or(letter.len());
     let (path, query) = letter.split_at(cut);
     memchr::memchr(b'%', path)?;
