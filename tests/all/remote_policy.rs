@@ -287,7 +287,7 @@ fn a_policy_without_a_valid_signature_is_refused() {
         std::fs::read_to_string(&copy).ok()?.starts_with("# serial: 7\n").then_some(())
     });
     for (text, says) in [
-        (new.clone(), "the policy has no serial, and the last good one has 7"),
+        (new, "the policy has no serial, and the last good one has 7"),
         (numbered("6", "/six/"), "the serial 6 of the policy is not above 7"),
         (numbered("7", "/other/"), "the serial 7 of the policy is not above 7"),
         (numbered("x", "/other/"), "the line '# serial:' of the policy has no number"),
