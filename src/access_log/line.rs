@@ -1,7 +1,7 @@
 //! A line of Beadle's own access log, and its two forms.
 //!
 //! Texts are whole, so that a log can be judged again; the edge bounds them. Foreign octets are
-//! escaped. Only the target and the Referer could contain a secret, in their queries. The caller
+//! escaped, and a text ends where it would have too many escapes. Only the target and the Referer could contain a secret, in their queries. The caller
 //! redacts these.
 
 use std::{borrow::Cow, io::Write, net::SocketAddr, time::Duration};
@@ -17,6 +17,8 @@ pub(super) const SCHEMA: u32 = 1;
 pub(super) const KIND: &str = "access";
 /// The action of a request that was not judged.
 pub const REFUSE: &str = "refuse";
+/// The most octets of a text that are escaped: each takes up to five.
+const MOST_ESCAPES: usize = 2_048;
 
 /// One request, as Beadle logs it. `None` is unknown.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -121,7 +123,8 @@ impl Line<'_> {
 
 /// Appends a value between quotes, as nginx escapes it.
 fn push_quoted(out: &mut Vec<u8>, value: &[u8]) {
-    for &octet in value {
+    let kept = value.get(..whole(value)).unwrap_or(value);
+    for &octet in kept {
         match octet {
             b'"' | b'\\' | ..=0x1f | 0x7f.. => {
                 let _ = write!(out, "\\x{octet:02X}"); // writing to a Vec can't fail
@@ -129,15 +132,27 @@ fn push_quoted(out: &mut Vec<u8>, value: &[u8]) {
             _ => out.push(octet),
         }
     }
+    if kept.len() < value.len() {
+        let _ = write!(out, "...(+{} bytes)", value.len() - kept.len());
+    }
+}
+
+/// The number of octets before there are too many escapes.
+fn whole(text: &[u8]) -> usize {
+    let mut escaped = text.iter().enumerate().filter(|(_, octet)| !is_plain(octet));
+    escaped.nth(MOST_ESCAPES).map_or(text.len(), |(at, _)| at)
+}
+
+const fn is_plain(octet: &u8) -> bool {
+    matches!(octet, b' '..=b'[' | b']'..=b'~')
 }
 
 /// Octets, escaped as in records. Nearly every text is plain and is not copied.
 fn octets<S: Serializer>(octets: &Option<&[u8]>, serializer: S) -> Result<S::Ok, S::Error> {
-    let is_plain = |octet: &u8| matches!(octet, b' '..=b'[' | b']'..=b'~');
     octets
         .map(|octets| match std::str::from_utf8(octets) {
             Ok(text) if octets.iter().all(is_plain) => Cow::Borrowed(text),
-            _ => Cow::Owned(escape::text(octets)),
+            _ => Cow::Owned(escape::bounded(octets, whole(octets))),
         })
         .serialize(serializer)
 }

@@ -74,6 +74,22 @@ fn both_forms_of_a_line_are_a_contract() {
 }
 
 #[test]
+fn escapes_make_a_line_little_longer() {
+    let (foreign, plain) = (vec![0x80; 100_000], vec![b'a'; 100_000]);
+    let agent = |user_agent| Line { user_agent: Some(user_agent), ..line() };
+    for write in [json, combined] {
+        let written = write(&agent(&foreign));
+        assert!(written.len() < 2_048 * 5 + 1_024, "{}", written.len());
+        assert!(String::from_utf8_lossy(&written).contains("(+97952 bytes)"));
+        let entry = parse(&written).expect("read").expect("an entry");
+        assert!(entry.user_agent.is_some_and(|read| read.starts_with(&foreign[..2_048])));
+        let entry = write(&agent(&plain));
+        let entry = parse(&entry).expect("read").expect("an entry");
+        assert_eq!(entry.user_agent.as_deref(), Some(&plain[..]), "it is whole");
+    }
+}
+
+#[test]
 fn its_lines_tell_the_format() {
     let refused = Line { action: REFUSE, reason: Some("proxy.unknown_host"), ..line() };
     for written in [json(&line()), combined(&line()), json(&refused), combined(&refused)] {

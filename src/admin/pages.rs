@@ -54,7 +54,11 @@ fn record_counts(sink: &Sink) -> RecordCounts {
         folded: counts.folded,
         dropped: counts.dropped,
         queued: counts.queued,
-        removed: vec![("age", removed.by_age + removed_there), ("size", removed.by_size)],
+        removed: vec![
+            ("age", removed.by_age + removed_there),
+            ("size", removed.by_size),
+            ("loss", removed.by_loss),
+        ],
         database_bytes: sink.database_bytes(),
         database_max_bytes: sink.database_max_bytes(),
         drops: drops.collect(),

@@ -50,4 +50,6 @@ pub struct Live {
     pub gate: Gate,
     /// Where reloads are requested.
     pub reloads: Reloads,
+    /// The most connections of clients, if the process may open fewer files than the policy needs.
+    pub few_connections: Option<usize>,
 }

@@ -230,6 +230,7 @@ fn a_part_of_a_word_with_foreign_letters_is_no_name() {
         // A letter of full width, and a character that is not seen.
         "\u{ff27}Googlebot/2.1",
         "FooBar\u{200b}Googlebot/2.1",
+        "Googlebot\u{200b}-\u{2060}Foo/2.1",
         "\u{c4}Robotbot/1.0 (+https://example.org)",
         "agent/Nutch\u{430}-1.7",
     ] {
@@ -241,6 +242,24 @@ fn a_part_of_a_word_with_foreign_letters_is_no_name() {
     check("\u{201c}Googlebot/2.1\u{201d}".as_bytes(), "crawler", &["Googlebot"]);
     check("Googlebot \u{2013} \u{43e}".as_bytes(), "crawler", &["Googlebot"]);
     check(b"\xd0Googlebot\xd0/2.1", "crawler", &["Googlebot"]);
+    // A character that is not seen joins nothing to a name alone.
+    for user_agent in
+        ["GPTBot\u{200b}", "\u{feff}GPTBot/1.2", "GPTBot\u{200b}-/1.2", "GPTBot\u{ad} x"]
+    {
+        check(user_agent.as_bytes(), "crawler", &["GPTBot"]);
+    }
+}
+
+#[test]
+fn a_sign_that_joins_a_name_to_nothing_is_no_disguise() {
+    for user_agent in ["/GPTBot", "@GPTBot", "#GPTBot/1.2", "Mozilla/5.0 (compatible; @GPTBot)"] {
+        check(user_agent.as_bytes(), "crawler", &["GPTBot"]);
+    }
+    for user_agent in ["x/GPTBot", "x@GPTBot", "x; q=GPTBot", "Mozilla/5.0 (y; a@GPTBot)"] {
+        let (catalogue, site) = (sample(), SiteNames::default());
+        let claim = catalogue.identify(user_agent.as_bytes(), &site);
+        assert!(claim.is_empty(), "{user_agent}: {claim:?}");
+    }
 }
 
 #[test]

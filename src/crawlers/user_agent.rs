@@ -7,8 +7,9 @@
 //! A client without a name may have a link to the site of a crawler: the catalogue knows some crawlers
 //! only by their host.
 //!
-//! Some words are not names: words in a link or a mail address, words behind `/` (a version), `@`,
-//! `=`, `?`, `&` or `#`, comparisons (`like Googlebot`), and parts of words with foreign letters.
+//! Some words are not names: words in a link or a mail address, words behind something and `/` (a
+//! version), `@`, `=`, `?`, `&` or `#`, comparisons (`like Googlebot`), and parts of words with foreign
+//! letters.
 
 use super::{
     catalogue::Catalogue,
@@ -78,7 +79,7 @@ fn scan<'a>(
         let mut end = word.end;
         let bytes = word.bytes(text);
         let hash = hash(bytes);
-        if word.before(text) == Some(b'/') {
+        if word.before(text) == Some(b'/') && word.is_joined(text) {
             if let Some(number) = find_in_version(catalogue.names(), bytes)
                 && !word.is_part(text)
                 && let Some(crawler) = catalogue.at(number)
@@ -198,6 +199,7 @@ impl<'a> Scan<'a> {
     #[inline]
     fn is_name_place(&self, name: &Word) -> bool {
         let in_address = matches!(name.before(self.text), Some(b'@' | b'=' | b'?' | b'&' | b'#'))
+            && name.is_joined(self.text)
             || name.after(self.text) == Some(b'@');
         !in_address && !self.is_compared() && !name.is_part(self.text)
     }

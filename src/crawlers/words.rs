@@ -135,6 +135,11 @@ impl Word {
         self.start.checked_sub(1).and_then(|at| text.get(at).copied())
     }
 
+    /// Whether it stands behind something, with one octet between: `a/word`, but not `/word`.
+    pub(super) fn is_joined(&self, text: &[u8]) -> bool {
+        self.start.checked_sub(2).and_then(|at| text.get(at)).is_some_and(|&octet| octet != b' ')
+    }
+
     pub(super) fn after(&self, text: &[u8]) -> Option<u8> {
         text.get(self.end).copied()
     }
@@ -163,25 +168,41 @@ impl Word {
     /// Whether a letter beyond ASCII touches it, so that it is a part of a longer word: the end of a
     /// name with foreign letters that look like Latin ones. Octets that are not UTF-8 are no letters.
     pub(super) fn is_part(&self, text: &[u8]) -> bool {
-        let before = text.get(..self.start).unwrap_or_default();
-        let hyphens = before.iter().rev().take_while(|&&b| b == b'-').count();
-        let before = before.get(..before.len() - hyphens).unwrap_or_default();
-        let after = text.get(self.end..).unwrap_or_default();
-        let hyphens = after.iter().take_while(|&&b| b == b'-').count();
-        let after = after.get(hyphens..).unwrap_or_default();
-        // Nearly always the neighbours are ASCII.
-        before.last().is_some_and(|b| !b.is_ascii()) && last_character(before).is_some_and(joins)
-            || after.first().is_some_and(|b| !b.is_ascii())
-                && first_character(after).is_some_and(joins)
+        let mut before = text.get(..self.start).unwrap_or_default();
+        let mut after = text.get(self.end..).unwrap_or_default();
+        let last = move || {
+            let character = last_character(before)?;
+            before = before.get(..before.len() - character.len_utf8())?;
+            Some(character)
+        };
+        let first = move || {
+            let character = first_character(after)?;
+            after = after.get(character.len_utf8()..)?;
+            Some(character)
+        };
+        goes_on(std::iter::from_fn(last)) || goes_on(std::iter::from_fn(first))
     }
+}
+
+/// Whether a word goes on in the characters beside it, the nearest first. One that is not seen joins
+/// what stands on both sides of it, and is nothing at the end of a word.
+fn goes_on(mut characters: impl Iterator<Item = char>) -> bool {
+    let mut is_joined = false;
+    let next = characters.find(|&character| {
+        is_joined |= is_unseen(character);
+        character != '-' && !is_unseen(character)
+    });
+    next.is_some_and(|next| joins(next) && (is_joined || !next.is_ascii()))
 }
 
 /// The longest character in UTF-8, in octets.
 const MAX_CHARACTER: usize = 4;
 
 fn first_character(text: &[u8]) -> Option<char> {
-    let text = text.get(..MAX_CHARACTER).unwrap_or(text);
-    text.utf8_chunks().next()?.valid().chars().next()
+    match text {
+        [octet, ..] if octet.is_ascii() => Some(char::from(*octet)),
+        _ => text.get(..MAX_CHARACTER).unwrap_or(text).utf8_chunks().next()?.valid().chars().next(),
+    }
 }
 
 fn last_character(text: &[u8]) -> Option<char> {
@@ -190,9 +211,13 @@ fn last_character(text: &[u8]) -> Option<char> {
     str::from_utf8(text).ok()?.chars().next()
 }
 
-/// Whether a character joins its neighbours to one word: a letter or digit of any script, a mark over
-/// the letter before, or a character that is not seen.
+/// Whether a character joins its neighbours to one word: a letter or digit of any script, or a mark
+/// over the letter before.
 fn joins(character: char) -> bool {
-    character.is_alphanumeric()
-        || matches!(character, '\u{ad}' | '\u{300}'..='\u{36f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}')
+    character.is_alphanumeric() || matches!(character, '\u{300}'..='\u{36f}')
+}
+
+/// Whether a character takes no room.
+fn is_unseen(character: char) -> bool {
+    matches!(character, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}' | '\u{feff}')
 }

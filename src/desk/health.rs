@@ -64,6 +64,14 @@ pub(super) fn health(live: &Live, now: Timestamp) -> Health {
     let published = live.handles.published.load();
     let state = live.handles.state();
     let mut troubles = of_program(&live.handles, &state, now);
+    if let Some(connections) = live.few_connections {
+        let sentence = format!(
+            "Beadle may open few files, so {} of clients are open at a time, and further ones wait. Raise \
+             LimitNOFILE of the service, or 'ulimit -n'.",
+            count(connections as u64, "connection")
+        );
+        troubles.push(Trouble { sentence, link: None });
+    }
     let verifier = published.verifier.as_deref();
     troubles.extend(verifier.into_iter().flat_map(of_evidence));
     for (site, replaced) in live.handles.replaced.load().iter() {

@@ -2,6 +2,9 @@
 //!
 //! A space inside the target is percent-encoded, so the version is what stands before the end of
 //! the line. Empty lines before the request line pass (§2.2).
+//!
+//! A fragment is no part of a target, and the parser cuts it. Only reading may mean less than what
+//! the client wrote: `DELETE /a/#b` must not delete `/a/`.
 
 use super::{
     octets::{is_encoded, is_target, is_token, run},
@@ -11,10 +14,16 @@ use super::{
 /// The ends of a request line.
 const ENDS: [&[u8]; 2] = [b" HTTP/1.1\r\n", b" HTTP/1.0\r\n"];
 
+/// The methods whose target may have a fragment, in the form of [`RequestLine::method`].
+const READING: [u64; 2] =
+    [u64::from_be_bytes(*b"\0\0\0\0\0GET"), u64::from_be_bytes(*b"\0\0\0\0HEAD")];
+
 /// A request line, read up to some place.
 #[derive(Debug)]
 pub(super) struct RequestLine {
     place: Place,
+    /// The last eight octets of the method.
+    method: u64,
     is_http_1_0: bool,
 }
 
@@ -28,7 +37,7 @@ enum Place {
 
 impl RequestLine {
     pub(super) const fn new() -> Self {
-        Self { place: Place::Start, is_http_1_0: false }
+        Self { place: Place::Start, method: 0, is_http_1_0: false }
     }
 
     /// Whether the client speaks HTTP/1.0; known at the end of the line.
@@ -57,8 +66,19 @@ impl RequestLine {
                     self.place = Place::Target;
                     at += 1;
                 }
-                Place::Method if is_token(octet) => at += run(&bytes[at..], is_token),
-                Place::Target if is_target(octet) => at += run(&bytes[at..], is_target),
+                Place::Method if is_token(octet) => {
+                    self.method = self.method << 8 | u64::from(octet);
+                    at += 1;
+                }
+                Place::Target if is_target(octet) => {
+                    let passed = &bytes[at..][..run(&bytes[at..], is_target)];
+                    if !READING.contains(&self.method)
+                        && let Some(fragment) = passed.iter().position(|&octet| octet == b'#')
+                    {
+                        return (at + fragment, REFUSED);
+                    }
+                    at += passed.len();
+                }
                 Place::Target if octet == b' ' => {
                     let (passed, step) = self.end(&bytes[at..]);
                     return (at + passed, step);

@@ -20,7 +20,7 @@ pub const REASONS: [&str; 10] = [
 ];
 
 /// The steps by which an origin makes another path of the one sent.
-pub const STEPS: [&str; 16] = [
+pub const STEPS: [&str; 17] = [
     "merge_slashes",
     "drop_authority",
     "leave_root",
@@ -30,6 +30,7 @@ pub const STEPS: [&str; 16] = [
     "decode_reserved",
     "decode_unicode",
     "decode_latin_1",
+    "drop_invalid_utf8",
     "drop_parameters",
     "trim_slashes",
     "trim_line_feed",

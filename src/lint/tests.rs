@@ -583,6 +583,25 @@ fn tags_for_more_crawlers_than_clients_take_lines() {
 }
 
 #[test]
+fn tags_for_more_octets_than_servers_that_ask_can_read() {
+    const DECIDE: &str = "server: { listen: [127.0.0.1:8080], decide: 127.0.0.1:9091, trusted_proxies: [127.0.0.1] }\n";
+    let found = |server: &str, names: usize, more: &str| {
+        let each = (0..names).map(|number| {
+            format!("\n      SomeCrawler{number}: [noindex, nosnippet, noarchive, noimageindex]")
+        });
+        let tags = format!("robots_tag:\n  - rules:{}{more}", each.collect::<String>());
+        let (read, _) = policy::read("a.yaml", format!("{server}{}", site(&tags)).as_bytes());
+        let findings = lint::policy(&read.expect("a policy"));
+        find(&findings, "lint.many_tag_lines").map(|finding| finding.message.clone())
+    };
+    let message = found(DECIDE, 60, "").expect("a finding");
+    assert!(message.contains("replies of at most 3,500, so it is left out"), "{message}");
+    assert_eq!(found("", 60, ""), None, "a client takes as many lines");
+    assert_eq!(found(DECIDE, 40, ""), None);
+    assert_eq!(found(DECIDE, 60, "\nrobots_tag_legacy: false"), None);
+}
+
+#[test]
 fn many_findings_of_a_code_are_counted() {
     let mut file = "user-agent: *\ndisallow: /a\n".to_owned();
     (0..40).for_each(|number| file.push_str(&format!("disallow: /a/{number}/\n")));

@@ -81,7 +81,7 @@ impl RecordCounts {
         let removed = IntCounterVec::new(
             Opts::new(
                 "beadle_records_removed_total",
-                "Records that the database removed, by cause: age or size.",
+                "Records that the database removed or lost, by cause: age, size or loss.",
             ),
             &["cause"],
         )?;

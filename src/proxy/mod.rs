@@ -82,21 +82,13 @@ pub struct Proxy {
 
 impl Proxy {
     /// A proxy over the published state, with the settings of `policy` that need a restart. `log`
-    /// takes the lines of the access log. The process may open so many `descriptors`.
-    pub fn new(
-        gate: Arc<Gate>,
-        handles: &Handles,
-        policy: &Policy,
-        log: Option<Arc<Log>>,
-        descriptors: usize,
-    ) -> Self {
+    /// takes the lines of the access log.
+    pub fn new(gate: Arc<Gate>, handles: &Handles, policy: &Policy, log: Option<Arc<Log>>) -> Self {
         let access_log =
             log.map(|log| AccessLog::new(log, Arc::clone(&gate), Arc::clone(&handles.clock)));
         let listeners = policy.server.listen.iter();
         let limits = &policy.server.limits;
-        // Each request needs a descriptor for its origin, and its client has one, too.
-        let most =
-            limits.requests.unwrap_or_else(|| limits.connections.min(descriptors / 2).max(1));
+        let most = limits.requests.unwrap_or(limits.connections);
         let of_one = limits.requests_per_network;
         let of_one =
             of_one.unwrap_or_else(|| u32::try_from(most / 4).unwrap_or(u32::MAX).clamp(1, 1_000));

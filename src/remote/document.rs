@@ -15,6 +15,18 @@ pub struct Document {
     pub(super) signature: Option<Signature>,
 }
 
+impl Document {
+    /// The number in the first line that begins with `# serial:`. It is a comment, so that a document is
+    /// bytes here. 0 without such a line, `None` without a number in it.
+    pub(super) fn serial(&self) -> Option<u64> {
+        let mut lines = self.bytes.split(|&octet| octet == b'\n');
+        match lines.find_map(|line| line.strip_prefix(b"# serial:")) {
+            None => Some(0),
+            Some(number) => std::str::from_utf8(number).ok()?.trim().parse().ok(),
+        }
+    }
+}
+
 impl fmt::Debug for Document {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Document of {} octets", self.bytes.len())

@@ -27,6 +27,13 @@ pub enum Failure {
     UnreadableSignature,
     /// Occurs when the signature is not that of the key over these bytes.
     WrongSignature,
+    /// Occurs when the serial of a signed policy does not rise. 0 is no serial.
+    Older {
+        /// The serial of the policy; `None` if it is no number.
+        found: Option<u64>,
+        /// The serial of the last good policy.
+        last: u64,
+    },
 }
 
 impl Failure {
@@ -39,12 +46,16 @@ impl Failure {
             Self::NoSignature(_) | Self::UnreadableSignature | Self::WrongSignature => {
                 "policy.signature"
             }
+            Self::Older { .. } => "policy.serial",
         }
     }
 
     /// Whether the server has a policy that is refused. Otherwise it may have none, or be away.
     pub const fn is_refusal(&self) -> bool {
-        matches!(self, Self::TooLarge | Self::UnreadableSignature | Self::WrongSignature)
+        matches!(
+            self,
+            Self::TooLarge | Self::UnreadableSignature | Self::WrongSignature | Self::Older { .. }
+        )
     }
 
     /// The finding about the policy of this name.
@@ -67,6 +78,10 @@ impl Failure {
                 "write it by 'openssl pkeyutl -sign -rawin -inkey key.pem -in FILE -out FILE.sig'"
             }
             Self::WrongSignature => "sign the policy again, and check the file of --config-key",
+            Self::Older { .. } => {
+                "raise the number in '# serial: NUMBER' and sign the policy; to begin anew, delete \
+                 the last good copy"
+            }
         }
     }
 }
@@ -88,6 +103,18 @@ impl fmt::Display for Failure {
             }
             Self::WrongSignature => {
                 f.write_str("the signature of the policy is not that of the key")
+            }
+            Self::Older { found: None, .. } => {
+                f.write_str("the line '# serial:' of the policy has no number")
+            }
+            Self::Older { found: Some(0), last } => {
+                write!(f, "the policy has no serial, and the last good one has {last}")
+            }
+            Self::Older { found: Some(found), last } => {
+                write!(
+                    f,
+                    "the serial {found} of the policy is not above {last}, that of the last good one"
+                )
             }
         }
     }

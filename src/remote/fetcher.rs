@@ -80,12 +80,29 @@ impl Remote {
             Fetched::Unchanged
         } else {
             let signature = self.signature(&bytes).await?;
-            self.last = Some(bytes.clone());
-            Fetched::New(Document { bytes, signature })
+            let document = Document { bytes, signature };
+            self.refuse_older(&document)?;
+            self.last = Some(document.bytes.clone());
+            Fetched::New(document)
         };
         // Not before: a refused policy may get its signature later.
         self.validators = validators;
         Ok(fetched)
+    }
+
+    /// Refuses a signed document that does not follow the last good one: anyone who has an older one can
+    /// send it again, signature and all.
+    fn refuse_older(&self, document: &Document) -> Result<(), Failure> {
+        if self.key.is_none() {
+            return Ok(());
+        }
+        let copy = self.copy.last_good().ok();
+        let last = copy.as_ref().and_then(Document::serial).unwrap_or(0);
+        let is_same = copy.is_some_and(|copy| copy.bytes == document.bytes);
+        match document.serial() {
+            Some(found) if found > last || last == 0 || is_same => Ok(()),
+            found => Err(Failure::Older { found, last }),
+        }
     }
 
     /// The valid signature of these bytes, if there is a key.

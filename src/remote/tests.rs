@@ -116,6 +116,22 @@ fn a_copy_is_the_document_of_its_address_with_its_signature() {
 }
 
 #[test]
+fn a_serial_is_a_number_in_a_comment() {
+    for (text, serial) in [
+        ("# serial: 7\nsites: []\n", Some(7)),
+        ("sites: []\n# serial:8\r\n# serial: 9", Some(8)),
+        ("sites: []\n", Some(0)),
+        ("x: '# serial: 7'\n # serial: 7", Some(0)),
+        ("# serial:\n# serial: 7\n", None),
+        ("# serial: -1", None),
+        ("# serial: 2026-11-24", None),
+        ("# serial: 18446744073709551616", None),
+    ] {
+        assert_eq!(document(text, true).serial(), serial, "{text}");
+    }
+}
+
+#[test]
 fn what_is_no_copy_or_is_changed_is_not_used() {
     let folder = tempfile::tempdir().unwrap();
     let copy = |name: &str| {
@@ -148,6 +164,7 @@ fn every_failure_has_a_code_and_a_repair() {
         Failure::Encoded,
         Failure::NoSignature(fetch),
         Failure::UnreadableSignature,
+        Failure::Older { found: None, last: 0 },
         Failure::WrongSignature,
     ];
     for failure in failures {

@@ -121,7 +121,16 @@ impl Service {
         let fleet = Settings::of(&policy).map_err(in_file)?;
         let (sink, memory) = open_store(&policy, file)?;
         let access_log = open_access_log(&policy, file, &metrics)?;
-        let server = policy.server.clone();
+        let mut at_start = policy.clone();
+        let few_connections = descriptors::fit(&mut at_start.server.limits, descriptors::raise());
+        if let Some(connections) = few_connections {
+            tracing::warn!(
+                connections,
+                "few open files: fewer connections than server.limits.connections (raise LimitNOFILE or \
+                 ulimit -n)"
+            );
+        }
+        let server = at_start.server.clone();
         announce(&policy);
         let ready = Arc::new(AtomicBool::new(false));
         let live = Arc::new(OnceLock::new());
@@ -155,7 +164,6 @@ impl Service {
             });
             tasks.push(served.abort_handle());
         }
-        let at_start = policy.clone();
         let (policy_file, sink_of) = (file.to_owned(), Arc::clone(&sink));
         let file_and_trial = (policy_file.clone(), trial::findings as publication::Trial);
         let (presented, counted) = (Arc::clone(&certificates), Arc::clone(&metrics));
@@ -166,7 +174,13 @@ impl Service {
         let gate = Gate::new(&handles, &at_start);
         let (reloads, requests) = Reloads::channel();
         // Set once: nobody else has it.
-        let _ = live.set(admin::Live { policy_file, handles, gate, reloads: reloads.clone() });
+        let _ = live.set(admin::Live {
+            policy_file,
+            handles,
+            gate,
+            reloads: reloads.clone(),
+            few_connections,
+        });
         let joined = fleet::join(fleet, &mut publisher, signals.end_of_start()).await;
         let Joined::Ready(exchange) = joined else { return Ok(None) };
         let alerts = watch_for_alerts(&publisher, at_start.clone(), counts);
@@ -179,7 +193,7 @@ impl Service {
             Ok::<_, Error>(decide::start(socket, Arc::clone(&gate), &handles, &server, settings)?)
         });
         let deciding = deciding.transpose()?;
-        let proxy = Proxy::new(gate, &handles, &at_start, access_log.clone(), descriptors::raise());
+        let proxy = Proxy::new(gate, &handles, &at_start, access_log.clone());
         let listening = server.listen.iter().map(|listener| sockets.take(listener.address));
         let listening = listening.collect::<Result<_, _>>()?;
         let counted = Arc::clone(&metrics);

@@ -9,6 +9,8 @@ pub struct Removed {
     pub by_age: u64,
     /// The oldest ones of a database that reached its limit of size.
     pub by_size: u64,
+    /// Those of a database that was moved, deleted, emptied or damaged while it was in use.
+    pub by_loss: u64,
 }
 
 /// The state of a database that its queue and metrics ask for. Other targets are never full.
@@ -19,6 +21,7 @@ pub(super) struct Fill {
     bytes: AtomicU64,
     by_age: AtomicU64,
     by_size: AtomicU64,
+    by_loss: AtomicU64,
 }
 
 impl Fill {
@@ -49,13 +52,18 @@ impl Fill {
     }
 
     /// Counts removed records.
-    pub(super) fn count(&self, Removed { by_age, by_size }: Removed) {
+    pub(super) fn count(&self, Removed { by_age, by_size, by_loss }: Removed) {
         self.by_age.fetch_add(by_age, Ordering::Relaxed);
         self.by_size.fetch_add(by_size, Ordering::Relaxed);
+        self.by_loss.fetch_add(by_loss, Ordering::Relaxed);
     }
 
     pub(super) fn removed(&self) -> Removed {
         let count = |of: &AtomicU64| of.load(Ordering::Relaxed);
-        Removed { by_age: count(&self.by_age), by_size: count(&self.by_size) }
+        Removed {
+            by_age: count(&self.by_age),
+            by_size: count(&self.by_size),
+            by_loss: count(&self.by_loss),
+        }
     }
 }

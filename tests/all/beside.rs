@@ -220,6 +220,7 @@ fn check(server: &Server) {
     refusals_reach_the_client(&beside);
     forged_fields_have_no_effect(&beside);
     raw_targets_are_judged(&beside, server);
+    what_the_application_sees_is_judged(&beside);
     // Nothing was asked wrongly, and each violation and each other form counts once.
     assert!(beside.metric("beadle_refusals_total").is_empty());
     let counters = ["beadle_violations_total{", "beadle_other_forms_total{"];
@@ -335,6 +336,26 @@ fn raw_targets_are_judged(beside: &Beside, server: &Server) {
     let known = beside.records(0).len();
     assert_eq!(beside.get("/public/%2e%2e/x", "AhrefsBot/7.0").status, 200);
     assert_eq!(beside.records(0).len(), known);
+}
+
+/// Servers pass on one of two lines, both, or both in one, and some let `Connection` remove the field.
+fn what_the_application_sees_is_judged(beside: &Beside) {
+    const BOT: &str = "GPTBot/1.2";
+    let removed = request("GET", "/x", BOT).field("Connection", "close, User-Agent");
+    let two = |first: &str, second: &str| request("GET", "/x", first).field("User-Agent", second);
+    for request in [removed, two(BROWSER, BOT), two(BOT, BROWSER), two("", BOT), two("x/1", BOT)] {
+        let before = beside.records(0).len();
+        beside.application.forget();
+        let status = beside.send(&request).status;
+        if status == 200 {
+            let seen = beside.application.last().all("user-agent").join(", ");
+            assert!(!seen.contains(BOT), "{seen}");
+        } else {
+            assert_eq!((status, beside.application.received().len()), (403, 0));
+            let record = beside.records(before + 1).remove(before);
+            assert!(record["user_agent"].as_str().expect("a text").contains(BOT), "{record}");
+        }
+    }
 }
 
 fn without_beadle(beside: &mut Beside, server: &Server) {

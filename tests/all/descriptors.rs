@@ -66,3 +66,24 @@ fn s146_without_file_descriptors_connections_wait_and_the_program_goes_on() {
     assert_eq!(beadle.admin_page("/readyz").status, 200);
     beadle.wait_for_metric("beadle_records_stored_total", 1.0);
 }
+
+#[test]
+fn a_request_that_is_accepted_has_a_descriptor_for_its_origin() {
+    if need("prlimit").is_none() {
+        return;
+    }
+    let origin = Origin::plain();
+    let beadle = Setup::site(origin.port, "").files(64).start();
+    beadle.wait_for_stderr("few open files");
+    let mut clients: Vec<Client> = (0..60).map(|_| Client::connect(beadle.port)).collect();
+    // 16 have a place, the others wait; each network has a quarter of the requests at a time.
+    for client in clients.iter_mut().take(16) {
+        assert_eq!(Request::get("/").send_over(client).status, 200);
+    }
+    assert!(!beadle.stderr().contains("could be accepted"), "{}", beadle.stderr());
+    let desk = beadle.admin_page("/").text();
+    assert!(desk.contains("16 connections of clients are open at a time"), "{desk}");
+    // The end of one is the turn of another.
+    drop(clients.drain(..16).collect::<Vec<_>>());
+    assert_eq!(Request::get("/").send_over(&mut clients[0]).status, 200);
+}

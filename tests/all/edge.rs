@@ -64,6 +64,20 @@ fn every_octet_of_a_target_is_forwarded_or_encoded_or_refused() {
 }
 
 #[test]
+fn a_fragment_never_widens_what_a_request_changes() {
+    let origin = Origin::playing(echo);
+    let beadle = start(&origin);
+    for method in ["DELETE", "PUT", "PROPPATCH"] {
+        origin.forget();
+        let answer = Request::new(method, b"/a/#b").send(beadle.port);
+        assert_eq!(answer.status, 400, "{method}");
+        assert!(origin.received().is_empty(), "{method}");
+    }
+    let answer = Request::get(b"/a/#b").send(beadle.port);
+    assert_eq!((answer.status, shown(&origin.last().target)), (200, "/a/".to_owned()));
+}
+
+#[test]
 fn targets_of_real_clients_are_judged_as_they_are_forwarded() {
     let origin = Origin::playing(echo);
     let beadle = start(&origin);

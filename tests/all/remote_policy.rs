@@ -278,6 +278,34 @@ fn a_policy_without_a_valid_signature_is_refused() {
         let copy = std::fs::read_to_string(&copy).ok()?;
         (copy.contains("/new/") && copy.contains(" signature ")).then_some(())
     });
+    // A serial rises, so nobody can send a signed policy once more.
+    let numbered = |number: &str, path: &str| format!("# serial: {number}\n{}", of(path));
+    let publish = |text: &str| put(text, &sign(&pair, text));
+    publish(&numbered("7", "/seven/"));
+    wait_for("the serial 7", || blocks(&beadle, "/seven/x").then_some(()));
+    wait_for("its copy", || {
+        std::fs::read_to_string(&copy).ok()?.starts_with("# serial: 7\n").then_some(())
+    });
+    for (text, says) in [
+        (new, "the policy has no serial, and the last good one has 7"),
+        (numbered("6", "/six/"), "the serial 6 of the policy is not above 7"),
+        (numbered("7", "/other/"), "the serial 7 of the policy is not above 7"),
+        (numbered("x", "/other/"), "the line '# serial:' of the policy has no number"),
+    ] {
+        publish(&text);
+        wait_for(says, || beadle.stderr().contains(says).then_some(()));
+        assert!(blocks(&beadle, "/seven/x") && !blocks(&beadle, "/other/x"), "{says}");
+        beadle.wait_for_metric("beadle_policy_last_reload_successful", 0.0);
+    }
+    publish(&numbered("8", "/new/"));
+    wait_for("the serial 8", || blocks(&beadle, "/new/x").then_some(()));
+    wait_for("its copy", || {
+        std::fs::read_to_string(&copy).ok()?.starts_with("# serial: 8\n").then_some(())
+    });
+    // A start knows it from the copy.
+    publish(&numbered("7", "/seven/"));
+    let output = scene.verb(&["check", "--config-key", &key]);
+    assert!(text(&output).contains("[policy.serial]"), "{}", text(&output));
     // A copy that somebody changed has no valid signature.
     drop(beadle);
     scene.server.is_away(true);

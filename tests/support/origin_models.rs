@@ -48,11 +48,12 @@ pub(crate) const ALL: [Model; 18] = [
 ];
 
 /// What applications make of the paths that they are given: the steps of origins, put together.
-pub(crate) const COMPOSED: [Model; 4] = [
+pub(crate) const COMPOSED: [Model; 5] = [
     usual("files that may be left", climbing),
     usual("php parse_url, then files", |target| files(&php_parse_url(target)?)),
     usual("node new URL, then routes", node_pathname),
     usual("servlets, then files", |target| files(&jetty(target)?)),
+    usual("gunicorn, then bottle", bottle),
 ];
 
 /// The model of this name.
@@ -321,6 +322,14 @@ fn waitress(target: &[u8]) -> Option<Vec<u8>> {
     let path = decode_leniently(path);
     let slashes = path.iter().take_while(|octet| **octet == b'/').count();
     Some(spelled(&path[slashes.saturating_sub(1)..], query))
+}
+
+/// `PATH_INFO` as text, without invalid sequences.
+fn bottle(target: &[u8]) -> Option<Vec<u8>> {
+    let (path, query) = cut(target);
+    let path = decode_leniently(path);
+    let text: String = path.utf8_chunks().map(|chunk| chunk.valid()).collect();
+    Some(spelled(text.as_bytes(), query))
 }
 
 /// The path as text, each invalid sequence replaced.

@@ -38,6 +38,8 @@ pub(crate) struct Setup {
     sockets: Vec<Arc<TcpListener>>,
     /// The folder of a disk of its own, and the size of the disk.
     disk: Option<(&'static str, &'static str)>,
+    /// The most files that the program may open.
+    files: Option<usize>,
     /// The date of the policy file, if not the time at which it is written.
     modified: Option<SystemTime>,
     /// The value of --config, if not the policy file.
@@ -72,6 +74,7 @@ impl Setup {
             environment: Vec::new(),
             sockets: Vec::new(),
             disk: None,
+            files: None,
             modified: None,
             config: None,
             arguments: Vec::new(),
@@ -121,6 +124,12 @@ impl Setup {
     /// Puts a disk of its own on a folder, with this size. Only the program sees its files there.
     pub(crate) fn on_small_disk(mut self, folder: &'static str, size: &'static str) -> Self {
         self.disk = Some((folder, size));
+        self
+    }
+
+    /// Lets the program open so many files at most.
+    pub(crate) fn files(mut self, most: usize) -> Self {
+        self.files = Some(most);
         self
     }
 
@@ -216,6 +225,12 @@ impl Setup {
                 command
             }
         };
+        if let Some(most) = self.files {
+            let mut limited = Command::new("prlimit");
+            limited.arg(format!("--nofile={most}:{most}")).arg(command.get_program());
+            limited.args(command.get_args());
+            command = limited;
+        }
         let mut sockets = self.sockets.iter().map(inherited);
         let (first, second) = (sockets.next(), sockets.next());
         if first.is_some() {

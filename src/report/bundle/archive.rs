@@ -127,7 +127,6 @@ pub fn unpack(bytes: &[u8]) -> Result<Unpacked, Refusal> {
     let mut unpacked = Unpacked { files: Vec::new(), broken: Vec::new(), is_sealed };
     let (mut names, mut left) = (BTreeSet::new(), MAX_TOTAL);
     for number in 0..zip.len() {
-        // Its size is a claim until it is unpacked.
         let entry = zip.by_index_raw(number).map_err(refused)?;
         let name = plain_name(entry.name_raw())?;
         if !names.insert(name.to_ascii_lowercase()) {
@@ -139,22 +138,20 @@ pub fn unpack(bytes: &[u8]) -> Result<Unpacked, Refusal> {
         if !matches!(entry.compression(), CompressionMethod::Stored | CompressionMethod::Deflated) {
             return Err(Refusal::NoFile(name));
         }
-        let most = entry.compressed_size().saturating_mul(MAX_RATIO).max(SMALL);
+        // A claim, which is refused before it takes memory. What has another size is broken.
+        let (size, packed) = (entry.size(), entry.compressed_size());
         drop(entry);
-        let mut contents = Vec::new();
-        let limit = most.min(left);
-        let read = zip.by_index(number).map_err(|error| error.to_string()).and_then(|entry| {
-            let read = entry.take(limit + 1).read_to_end(&mut contents);
-            read.map_err(|error| error.to_string())
-        });
-        let length = contents.len() as u64;
-        match read {
-            Ok(_) if length > left => return Err(Refusal::TooLarge),
-            Ok(_) if length > most => return Err(Refusal::TooDense(name)),
-            Ok(_) => unpacked.files.push((name, contents)),
-            Err(_) => unpacked.broken.push(name),
+        if size > packed.saturating_mul(MAX_RATIO).max(SMALL) {
+            return Err(Refusal::TooDense(name));
         }
-        left -= length.min(left);
+        left = left.checked_sub(size).ok_or(Refusal::TooLarge)?;
+        let mut contents = Vec::new();
+        let entry = zip.by_index(number).ok();
+        let read = entry.and_then(|entry| entry.take(size + 1).read_to_end(&mut contents).ok());
+        match read.map(|length| length as u64) {
+            Some(length) if length == size => unpacked.files.push((name, contents)),
+            _ => unpacked.broken.push(name),
+        }
     }
     unpacked.files.sort();
     Ok(unpacked)
@@ -295,6 +292,11 @@ mod tests {
             zip.write_all(&vec![0; 8 << 20]).expect("memory takes all");
         });
         assert!(matches!(unpack(&dense), Err(Refusal::TooDense(name)) if name == "zeros"));
+        // One that claims to be small is broken, and not unpacked any further.
+        let claim = |size: u32| size.to_le_bytes();
+        let small = replaced(&dense, &claim(8 << 20), &claim(1 << 10));
+        let unpacked = unpack(&small).expect("a zip");
+        assert_eq!((unpacked.files.len(), unpacked.broken), (0, vec!["zeros".to_owned()]));
         let names: Vec<String> = (0..=MAX_FILES).map(|number| number.to_string()).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         assert!(matches!(unpack(&named(&names)), Err(Refusal::TooManyFiles)));

@@ -41,7 +41,8 @@ pub(super) fn paths(
             }
         }
     }
-    if takes(Steps::DECODE_RESERVED) && memchr::memchr(b'%', path).is_some() {
+    let has_escapes = memchr::memchr(b'%', path).is_some();
+    if takes(Steps::DECODE_RESERVED) && has_escapes {
         for at in 0..found.len() {
             made.clear();
             if decoding::decode_reserved(found.get(at), &mut made, decoded) {
@@ -49,10 +50,21 @@ pub(super) fn paths(
             }
         }
     }
-    if takes(Steps::DECODE_LATIN_1) && memchr::memchr(b'%', path).is_some() {
+    let reads_latin_1 = takes(Steps::DECODE_LATIN_1);
+    let drops_invalid = takes(Steps::DROP_INVALID_UTF8);
+    if (reads_latin_1 || drops_invalid) && has_escapes {
         for at in 0..found.len() {
             made.clear();
-            if decoding::read_latin_1(found.get(at), &mut made) {
+            // What is UTF-8 is read in one way.
+            if !decoding::read_latin_1(found.get(at), &mut made) {
+                continue;
+            }
+            if reads_latin_1 {
+                add(&mut found, &made);
+            }
+            if drops_invalid {
+                made.clear();
+                decoding::drop_invalid_utf8(found.get(at), &mut made);
                 add(&mut found, &made);
             }
         }

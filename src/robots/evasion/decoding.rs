@@ -77,6 +77,26 @@ pub(super) fn read_latin_1(path: &[u8], out: &mut Vec<u8>) -> bool {
     true
 }
 
+/// A path without the octets that are not UTF-8: `/pri%ADvate` is `/private`.
+pub(super) fn drop_invalid_utf8(path: &[u8], out: &mut Vec<u8>) -> bool {
+    let octets = high_octets(path);
+    let mut copied = 0;
+    for row in octets.chunk_by(|(before, _), (at, _)| before + 3 == *at) {
+        let mut at = row.first().map_or(0, |(start, _)| *start);
+        let row: Vec<u8> = row.iter().map(|(_, octet)| *octet).collect();
+        for chunk in row.utf8_chunks() {
+            at += 3 * chunk.valid().len();
+            if !chunk.invalid().is_empty() {
+                out.extend_from_slice(path.get(copied..at).unwrap_or_default());
+                at += 3 * chunk.invalid().len();
+                copied = at;
+            }
+        }
+    }
+    out.extend_from_slice(path.get(copied..).unwrap_or_default());
+    copied > 0
+}
+
 /// The escapes of octets above ASCII, with their places.
 fn high_octets(path: &[u8]) -> Vec<(usize, u8)> {
     let escapes = memchr::memchr_iter(b'%', path);

@@ -23,9 +23,9 @@
 //!
 //! What doesn't bear on these steps is done to each path at last: other reserved characters
 //! decoded (`%40` is `@`), the last parameter of the last segment dropped by itself, a path that
-//! is not UTF-8 read as ISO-8859-1, an encoded line feed at the end dropped, and the slashes at
-//! the end, unless the letter ends in a segment and one slash. These are four times as many paths at
-//! most.
+//! is not UTF-8 read as ISO-8859-1 or without its invalid octets, an encoded line feed at the end
+//! dropped, and the slashes at the end, unless the letter ends in a segment and one slash. These are
+//! four times as many paths at most.
 //!
 //! Three things make another letter, with paths of its own: an escape with careless digits (`%6@`),
 //! a `\` as sent where an encoded one is no slash, and a path that is not UTF-8, because the segment
@@ -48,7 +48,7 @@
 //! Where the allow rule that decides for the letter spells `;`, `%3B`, `//` or an empty query, these
 //! stay as they are, unless a step would remove one.
 //!
-//! An overlong or otherwise invalid UTF-8 sequence stays as it is: `%C0%AF` is no slash.
+//! An overlong or otherwise invalid UTF-8 sequence is nothing else: `%C0%AF` is no slash.
 
 mod closure; // The paths that the steps make.
 mod decoding; // Ways of decoding.
@@ -161,9 +161,12 @@ impl Forms {
         let takes = |step| reading.steps.has(step);
         let loosely =
             takes(Steps::DECODE_UNICODE).then(|| decoding::decode_loosely(letter)).flatten();
-        let latin_1 = takes(Steps::DECODE_LATIN_1).then(|| latin_1(letter)).flatten();
+        let latin_1 = reread(letter, decoding::read_latin_1);
+        let is_invalid = latin_1.is_some() && takes(Steps::DROP_INVALID_UTF8);
+        let valid = is_invalid.then(|| reread(letter, decoding::drop_invalid_utf8)).flatten();
+        let latin_1 = latin_1.filter(|_| takes(Steps::DECODE_LATIN_1));
         let by_backslash = by_backslash.filter(|_| takes(Steps::READ_BACKSLASH));
-        let others = [loosely.as_deref(), latin_1.as_deref(), by_backslash];
+        let others = [loosely.as_deref(), latin_1.as_deref(), valid.as_deref(), by_backslash];
         for other in others.into_iter().flatten() {
             let (family, is_cut) = Family::of(other, reading, decoded);
             let new = forms.families.iter().fold(vec![family], |new, known| {
@@ -260,13 +263,13 @@ pub(super) fn resolved(letter: &[u8]) -> Option<Vec<u8>> {
     Some(resolved)
 }
 
-/// The letter with a path that is not UTF-8 read as ISO-8859-1.
-fn latin_1(letter: &[u8]) -> Option<Vec<u8>> {
+/// The letter with a path that is not UTF-8 read in a way.
+fn reread(letter: &[u8], read_path: fn(&[u8], &mut Vec<u8>) -> bool) -> Option<Vec<u8>> {
     let cut = memchr::memchr(b'?', letter).unwrap_or(letter.len());
     let (path, query) = letter.split_at(cut);
     memchr::memchr(b'%', path)?;
     let mut read = Vec::with_capacity(letter.len() * 2);
-    decoding::read_latin_1(path, &mut read).then(|| {
+    read_path(path, &mut read).then(|| {
         read.extend_from_slice(query);
         read
     })

@@ -13,6 +13,7 @@ const NAMES: Kinds = 1 << 13;
 const RAW_BACKSLASHES: Kinds = 1 << 14;
 const DOTS_AT_END: Kinds = 1 << 15;
 const LINE_FEED: Kinds = 1 << 16;
+const INVALID_UTF8: Kinds = 1 << 17;
 
 /// A set of steps. Dot segments are always resolved: they belong to the letter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -31,6 +32,8 @@ impl Steps {
     pub const DECODE_UNICODE: Self = Self(UNITS);
     /// A path that is not UTF-8 as ISO-8859-1.
     pub const DECODE_LATIN_1: Self = Self(LATIN_1);
+    /// A path without the octets that are not UTF-8.
+    pub const DROP_INVALID_UTF8: Self = Self(INVALID_UTF8);
     /// Reserved characters of a query.
     pub const DECODE_QUERY: Self = Self(QUERY);
     /// Names in a query as those of PHP's variables.
@@ -55,10 +58,10 @@ impl Steps {
     /// None but those that always count.
     pub const NONE: Self = Self(DOTS);
     /// Those that count where nothing is known of the origin: all but [`Self::TRIM_DOTS`].
-    pub const ALL: Self = Self(((LINE_FEED << 1) - 1) & !DOTS_AT_END);
+    pub const ALL: Self = Self(((INVALID_UTF8 << 1) - 1) & !DOTS_AT_END);
 
     /// Each with its name in a policy.
-    pub const NAMED: [(&'static str, Self); 16] = [
+    pub const NAMED: [(&'static str, Self); 17] = [
         ("merge_slashes", Self::MERGE_SLASHES),
         ("drop_authority", Self::DROP_AUTHORITY),
         ("leave_root", Self::LEAVE_ROOT),
@@ -68,6 +71,7 @@ impl Steps {
         ("decode_reserved", Self::DECODE_RESERVED),
         ("decode_unicode", Self::DECODE_UNICODE),
         ("decode_latin_1", Self::DECODE_LATIN_1),
+        ("drop_invalid_utf8", Self::DROP_INVALID_UTF8),
         ("drop_parameters", Self::DROP_PARAMETERS),
         ("trim_slashes", Self::TRIM_SLASHES),
         ("trim_line_feed", Self::TRIM_LINE_FEED),

@@ -25,8 +25,8 @@ use super::{
     rollups::{self, BatchNumber},
 };
 use crate::violations::{
-    Error, History, Obstacle, OnDamage, Overflow, Violation, history::Recollection, notes::Notes,
-    queue::Batch, writer::Target,
+    Error, History, Obstacle, OnDamage, Overflow, Removed, Violation, history::Recollection,
+    notes::Notes, queue::Batch, writer::Target,
 };
 
 /// The time between calls of [`Target::tend`], which watches the files.
@@ -46,6 +46,8 @@ pub(in crate::violations) struct Appender {
     pub(super) store: Option<Store>,
     /// The files after the last write.
     pub(super) files: Files,
+    /// The records that the database had then.
+    held: u64,
     /// The damage that stops the writing, and the files in which it was found.
     damage: Option<(Error, Files)>,
     rotated: Option<Instant>,
@@ -76,6 +78,7 @@ impl Appender {
             run: Uuid::now_v7().to_string(),
             store: None,
             files: Files::default(),
+            held: 0,
             damage: None,
             rotated: None,
             inspection: Inspection::after(Instant::now(), Instant::now()),
@@ -101,6 +104,7 @@ impl Appender {
             self.lacks_history = false;
             self.pace = Pace::new(Instant::now());
             self.store = Some(store);
+            self.note_held();
         }
         Ok(self.store.as_mut().expect("it was opened above"))
     }
@@ -126,6 +130,16 @@ impl Appender {
         self.inspection = Inspection::after(start, Instant::now());
         let is_other = self.files.is_other_database(&Files::of(&self.path));
         self.lacks_history |= is_other || store.is_new;
+        let by_loss = std::mem::take(&mut self.held);
+        if by_loss > 0 && (is_other || store.is_new) {
+            self.limits.fill.count(Removed { by_loss, ..Removed::default() });
+            tracing::error!(
+                code = "store.records_gone",
+                violations = by_loss,
+                "the new database lacks the violations of the old one (they are lost, unless it was \
+                 moved or can be repaired)"
+            );
+        }
         let history = self.lacks_history.then(|| self.recollection.history()).flatten();
         if let Some(history) = history {
             store.restore(&history)?;
@@ -172,12 +186,24 @@ impl Appender {
         let number = BatchNumber { run: &self.run, batch: batch.number };
         let store = self.store.as_mut().expect("it was opened above");
         store.add_batch(number, batch)?;
+        // Where the file was moved or deleted meanwhile, the batch is written again, into a new one.
+        if !self.files.is_same_database(&Files::of(&self.path)) {
+            return Err(Error::new(&self.path, Obstacle::Displaced));
+        }
         // The commit is durable, so a failure here loses nothing; the next write finds it again.
         // What a reader delays now is copied then, too.
         let _ = self.empty_log();
         self.files = Files::of(&self.path);
         self.pace.note(batch.records.len(), Instant::now());
+        self.note_held();
         Ok(())
+    }
+
+    /// Notes how many records there are to lose.
+    fn note_held(&mut self) {
+        if let Some(Ok(held)) = self.store.as_mut().map(Store::extent) {
+            self.held = held;
+        }
     }
 
     /// Fails if the files were moved, deleted, truncated or damaged since the last write.
@@ -307,6 +333,7 @@ impl Target for Appender {
             self.pace.put_off(Instant::now());
             self.bear(error)?;
         }
+        self.note_held();
         let now = Instant::now();
         Ok(self.limits.rest(now).min(self.pace.rest(now)).min(WATCH))
     }

@@ -347,6 +347,12 @@ fn a_deleted_database_is_noticed_and_created_again() {
     assert_eq!(error.obstacle, Obstacle::Displaced);
     appender.append(&batch(3..5)).expect("a new one");
     assert_eq!(count(&path), 2);
+    assert_eq!(appender.limits.fill.removed().by_loss, 3, "those of the deleted one");
+    fs::File::create(&path).expect("emptied");
+    let error = appender.append(&batch(5..6)).expect_err("it would be lost");
+    assert_eq!(error.obstacle, Obstacle::Truncated);
+    appender.append(&batch(5..6)).expect("a new one");
+    assert_eq!((count(&path), appender.limits.fill.removed().by_loss), (1, 5));
 }
 
 #[test]

@@ -40,7 +40,7 @@ impl Appender {
         if let Some(piece) = age.piece(now, Timestamp::now(), store.extent()?) {
             let removal = store.prune(piece)?;
             age.removed(piece, removal.most(), now);
-            self.limits.fill.count(Removed { by_age: removal.records, by_size: 0 });
+            self.limits.fill.count(Removed { by_age: removal.records, ..Removed::default() });
             self.empty_log()?;
         }
         Ok(())
@@ -68,7 +68,7 @@ impl Appender {
             );
         }
         size.removed(removal.most(), start, Instant::now(), size.is_full(extent));
-        self.limits.fill.count(Removed { by_age: 0, by_size: removal.records });
+        self.limits.fill.count(Removed { by_size: removal.records, ..Removed::default() });
         self.empty_log()?;
         self.measure().map(drop)
     }
