@@ -72,6 +72,15 @@ impl Member {
         self.learn("lost runs", unknown, moment);
     }
 
+    /// Notes that no fetch until now is known if a clock was set: nobody knows its order with those that
+    /// are heard from now on.
+    pub(super) fn note_step(&mut self, shift: Shift, moment: Moment) {
+        if self.state.clocks.has_stepped(shift.0) {
+            let unknown = Observations { forgotten: Some(moment.now), ..Observations::default() };
+            self.learn("own clock", unknown, moment);
+        }
+    }
+
     /// Takes messages in. Returns how many are new.
     pub(super) fn take_news(
         &mut self,

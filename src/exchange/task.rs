@@ -38,6 +38,8 @@ const REPORT: Duration = Duration::from_secs(5);
 const TRIM: Duration = Duration::from_secs(60);
 const REWRITE: Duration = Duration::from_secs(3_600);
 const LEASE: Duration = Duration::from_secs(4);
+/// A clock that was set back by less is no trouble: time synchronisation does it.
+const SHOWN: Duration = Duration::from_secs(5);
 /// The most time for a goodbye.
 const GOODBYE: Duration = Duration::from_secs(2);
 
@@ -182,6 +184,7 @@ impl Member {
     async fn exchange(&mut self, is_goodbye: bool) -> Result<bool, Failure> {
         let moment = self.moment();
         let Some((now, shift)) = self.fleet_time(moment) else { return Ok(false) };
+        self.note_step(shift, moment);
         if self.progress.needs_registers && !is_goodbye {
             self.read_registers(moment, (now, shift)).await?;
         }
@@ -260,6 +263,7 @@ impl Member {
         }
         let moment = self.moment();
         let Some((now, shift)) = self.fleet_time(moment) else { return Ok(false) };
+        self.note_step(shift, moment);
         let has_more = answer.entries.len() >= READ_AT_ONCE;
         self.state.take_editions(answer.editions);
         self.take_news(answer.entries, (now, shift), moment);
@@ -309,6 +313,14 @@ impl Member {
         let mut troubles = Vec::new();
         if self.progress.loaded.is_some() {
             troubles.push("the fleet is not known yet".to_owned());
+        }
+        let behind = self.handles.clock.behind();
+        if behind >= SHOWN {
+            let seconds = behind.as_secs();
+            troubles.push(format!(
+                "the clock was set back by {seconds} s: until it is right or Beadle restarts, the time \
+                 of before goes on"
+            ));
         }
         if let Some(code) = self.trouble() {
             troubles.push(format!("{}: {code}", self.settings.address));

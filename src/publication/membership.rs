@@ -17,6 +17,7 @@ impl Publisher {
     pub fn join_fleet(&mut self) -> FleetPort {
         let (ends, port) = fleet::channel();
         self.fleet = Some(ends);
+        self.handles.clock.hold();
         self.handles.fellowship.is_member.store(true, Ordering::Relaxed);
         port
     }
