@@ -43,6 +43,15 @@ impl Dice {
     }
 }
 
+/// The end of a run, also by a panic.
+struct End<'a>(&'a AtomicBool);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 struct Fleet {
     nodes: Vec<Mutex<Option<Beadle>>>,
     ports: Vec<u16>,
@@ -64,7 +73,10 @@ impl Fleet {
             .map(|node| {
                 let setup = setup(&origin, lines[node].port, node, 0);
                 let clock = clock.filter(|_| node == 1);
-                clock.map_or(setup.clone(), |clock| clock.of(setup)).start()
+                match clock {
+                    Some(clock) => clock.of(setup).start(),
+                    None => setup.start(),
+                }
             })
             .collect();
         nodes.iter().for_each(|node| node.wait_for_metric("beadle_fleet_nodes", 3.0));
@@ -81,32 +93,34 @@ impl Fleet {
     }
 
     /// Lets crawlers ask and rules change while `disorder` happens, at full size until there were enough
-    /// requests. Then every node refuses what all rules close.
-    fn run(self, name: &str, disorder: impl Fn(&Self)) {
+    /// requests.
+    fn run(&self, name: &str, disorder: impl Fn(&Self)) {
         let is_over = AtomicBool::new(false);
         std::thread::scope(|scope| {
             for thread in 0..3 {
-                let (fleet, is_over) = (&self, &is_over);
-                scope.spawn(move || fleet.crawl(thread, is_over));
+                let is_over = &is_over;
+                scope.spawn(move || self.crawl(thread, is_over));
             }
             scope.spawn(|| self.publish(&is_over));
+            let _end = End(&is_over);
             loop {
-                disorder(&self);
+                disorder(self);
                 let so_far = self.requests.load(Ordering::Relaxed);
                 if !is_full_size() || so_far >= WANTED || !self.wrong.lock().is_empty() {
                     break;
                 }
             }
-            is_over.store(true, Ordering::Relaxed);
         });
         let (requests, wrong) = (self.requests.load(Ordering::Relaxed), self.wrong.lock());
         let seconds = self.begun.elapsed().as_secs();
         eprintln!("{name}: {requests} requests in {seconds} s, {} wrong", wrong.len());
         assert!(wrong.is_empty(), "{name}: {:#?}", &wrong[..wrong.len().min(8)]);
-        for (node, port) in self.nodes.iter().zip(&self.ports) {
-            let node = node.lock();
-            let node = node.as_ref().expect("it runs");
-            node.wait_for_metric("beadle_fleet_alone", 0.0);
+    }
+
+    /// Every node refuses what all rules close.
+    fn assert_judges(&self) {
+        for (node, port) in self.ports.iter().enumerate() {
+            self.wait_until_alone(node, false);
             let refused =
                 || (ask(*port, NAMES[0], 1, "/never/x").ok()?.status == 403).then_some(());
             wait_for("a refusal of what all rules close", refused);
@@ -269,4 +283,74 @@ fn a_clock_that_is_set_back_and_forth_while_its_node_runs_refuses_nobody() {
         let said = node.as_ref().expect("it runs").stderr();
         assert!(said.contains("clock.set_back"), "{said}");
     });
+    fleet.assert_judges();
+}
+
+/// Longer than a silent node counts as live.
+const LONG: Duration = Duration::from_secs(15);
+
+#[test]
+fn a_node_that_another_server_answers_refuses_nobody() {
+    let (Some(server), Some(other)) = (Valkey::start(), Valkey::start()) else { return };
+    let fleet = Fleet::start(&server, None);
+    fleet.run("another server", |fleet| {
+        fleet.lines[2].aim(other.port);
+        std::thread::sleep(LONG);
+        // The others follow, one after the other.
+        for node in [0, 1] {
+            fleet.lines[node].aim(other.port);
+            std::thread::sleep(Duration::from_secs(2));
+        }
+        (0..NODES).for_each(|node| fleet.wait_until_alone(node, false));
+        // Back to the first, which has the data of before.
+        fleet.lines.iter().for_each(|line| line.aim(server.port));
+        std::thread::sleep(Duration::from_secs(2));
+        (0..NODES).for_each(|node| fleet.wait_until_alone(node, false));
+    });
+    fleet.assert_judges();
+}
+
+#[test]
+fn a_replica_that_is_made_primary_for_one_node_refuses_nobody() {
+    let Some(server) = Valkey::start() else { return };
+    let replica = Valkey::start_with(&["--replicaof", "127.0.0.1", &server.port.to_string()]);
+    let replica = replica.expect("the first one was installed");
+    let is_up = || replica.ask(&["INFO", "replication"]).contains("master_link_status:up");
+    let fleet = Fleet::start(&server, None);
+    let port = server.port.to_string();
+    fleet.run("a replica", |fleet| {
+        wait_for("the replication", || is_up().then_some(()));
+        assert!(replica.ask(&["REPLICAOF", "NO", "ONE"]).contains("OK"));
+        fleet.lines[1].aim(replica.port);
+        std::thread::sleep(LONG);
+        fleet.lines[1].aim(server.port);
+        fleet.wait_until_alone(1, false);
+        assert!(replica.ask(&["REPLICAOF", "127.0.0.1", &port]).contains("OK"));
+    });
+    fleet.assert_judges();
+}
+
+#[test]
+fn a_move_to_a_new_server_node_by_node_refuses_nobody() {
+    let (Some(server), Some(next)) = (Valkey::start(), Valkey::start()) else { return };
+    let fleet = Fleet::start(&server, None);
+    fleet.run("a move", |fleet| {
+        assert!(next.ask(&["FLUSHALL"]).contains("OK"));
+        for node in 0..NODES {
+            fleet.lines[node].aim(next.port);
+            fleet.restart(node);
+            std::thread::sleep(if node == 0 { LONG } else { Duration::from_secs(2) });
+        }
+        fleet.lines.iter().for_each(|line| line.aim(server.port));
+        fleet.stir();
+    });
+    let node = fleet.nodes[0].lock();
+    let ready = node.as_ref().expect("it runs").admin_page("/readyz").text();
+    assert!(ready.contains("the fleet's server is new"), "{ready}");
+    drop(node);
+    if is_full_size() {
+        // Ten minutes are enough for a move.
+        std::thread::sleep(Duration::from_secs(600));
+        fleet.assert_judges();
+    }
 }
