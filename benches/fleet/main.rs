@@ -26,6 +26,9 @@ mod world; // the fleet
 const NODES: [usize; 3] = [2, 10, 100];
 /// The lags, in milliseconds.
 const LAGS: [u64; 6] = [0, 200, 500, 1_000, 2_000, 5_000];
+/// How clocks are set while they run, in milliseconds: back by up to a day, and to the right time.
+const SETS: &[i64] = &[-10_000, -30_000, -300_000, -3_600_000, -86_400_000, 0, 0, 300_000];
+const NEVER: &[i64] = &[];
 /// The folder of the plots.
 const IMAGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/src/images");
 
@@ -36,6 +39,7 @@ const CALM: Setting = Setting {
     loss: 0.0,
     has_cuts: false,
     clocks: Duration::ZERO,
+    sets: &[],
     seed: 7,
 };
 
@@ -107,29 +111,33 @@ fn paces() -> (Vec<Curve>, bool) {
 /// Obedient crawlers and others.
 fn verdicts() -> bool {
     println!(
-        "| nodes | lag | lost | nodes cut off | clocks wrong by | requests of obedient crawlers | \
+        "| nodes | lag | lost | nodes cut off | clocks wrong by | clocks set | requests of obedient crawlers | \
          taken for violations | excused | forbidden requests | found |"
     );
-    println!("|---|---|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|---|---|---|");
     let mut are_just = true;
     let (lag, clocks) = (Duration::from_millis, Duration::from_secs);
-    for (lag, loss, has_cuts, clocks) in [
-        (lag(200), 0.0, false, clocks(0)),
-        (lag(200), 0.0, false, clocks(60)),
-        (lag(5_000), 0.0, false, clocks(60)),
-        (lag(500), 0.05, false, clocks(60)),
-        (lag(500), 0.05, true, clocks(60)),
+    for (lag, loss, has_cuts, clocks, sets) in [
+        (lag(200), 0.0, false, clocks(0), NEVER),
+        (lag(200), 0.0, false, clocks(60), NEVER),
+        (lag(5_000), 0.0, false, clocks(60), NEVER),
+        (lag(500), 0.05, false, clocks(60), NEVER),
+        (lag(500), 0.05, true, clocks(60), NEVER),
+        (lag(500), 0.05, true, clocks(60), SETS),
     ] {
         for nodes in NODES {
-            let setting = Setting { nodes, lag, loss, has_cuts, clocks, ..CALM };
+            let setting = Setting { nodes, lag, loss, has_cuts, clocks, sets, ..CALM };
             let judged = scenarios::judged(setting, 40, if nodes > 10 { 900 } else { 3_600 });
             let scenarios::Judged { obedient, wronged, excused, forbidden, found } = judged;
-            let (cuts, percent) = (if has_cuts { "yes" } else { "no" }, 100.0 * loss);
+            let word = |is: bool| if is { "yes" } else { "no" };
+            let percent = 100.0 * loss;
             println!(
-                "| {nodes} | {} s | {percent} % | {cuts} | {} s | {obedient} | {wronged} | {excused} | \
+                "| {nodes} | {} s | {percent} % | {} | {} s | {} | {obedient} | {wronged} | {excused} | \
                  {forbidden} | {found} |",
                 lag.as_secs_f64(),
-                clocks.as_secs()
+                word(has_cuts),
+                clocks.as_secs(),
+                word(!sets.is_empty())
             );
             are_just &= wronged == 0;
         }

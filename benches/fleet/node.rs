@@ -1,16 +1,22 @@
 //! One node: the real judgement, with the time passed in.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use beadle::{
-    conduct::{Conduct, Network, Reader, Sighting, SiteConduct},
+    conduct::{Conduct, Network, Observations, Reader, Sighting, SiteConduct},
     crawlers::{Claim, Crawler, Name, Outcome, Standing},
     enforce::{
         self, Action, Case, Edition, EditionId, Elsewhere, History, Knowledge, KnownEditions,
         Moment, Reason, Rulebook, Rung, Site,
     },
+    fleet::Clocks,
     metrics::Metrics,
     policy::Policy,
+    publication::Clock,
     robots::Target,
 };
 use jiff::{SignedDuration, Timestamp};
@@ -40,8 +46,13 @@ pub(crate) struct Node {
     pub(crate) book: Rulebook,
     pub(crate) at_site: SiteConduct,
     policy: Arc<Policy>,
-    /// How far its clock is ahead, in milliseconds.
+    clock: Clock,
+    start: Instant,
+    /// How far its wall clock is ahead, in milliseconds.
+    wall_ahead: i64,
+    /// How far the time by which it judges is ahead.
     ahead: i64,
+    clocks: Clocks,
     /// How far its estimate of that is wrong.
     misjudged: i64,
     /// What it knows of the editions at each other node.
@@ -65,8 +76,38 @@ impl Node {
         let at_site = SiteConduct::following(None, &book.sites()[0], metrics);
         let conduct = Conduct::default();
         conduct.start_collecting();
-        let known = BTreeMap::new();
-        Self { conduct, book, at_site, policy: Arc::clone(policy), ahead, misjudged, known }
+        let (clock, start) = (Clock::after(&[], wall(0, ahead)), Instant::now());
+        clock.hold();
+        Self {
+            conduct,
+            book,
+            at_site,
+            policy: Arc::clone(policy),
+            clock,
+            start,
+            wall_ahead: ahead,
+            ahead,
+            clocks: Clocks::default(),
+            misjudged,
+            known: BTreeMap::new(),
+        }
+    }
+
+    /// Sets its wall clock.
+    pub(crate) fn set_clock(&mut self, ahead: i64) {
+        self.wall_ahead = ahead;
+    }
+
+    /// Looks at its clock, as a node does at each exchange.
+    pub(crate) fn look_at_clock(&mut self, now: u64, metrics: &Metrics) {
+        let moment = self.moment(now);
+        self.ahead = moment.now.as_millisecond() - wall(now, 0).as_millisecond();
+        if self.clocks.has_stepped(-self.ahead - self.misjudged) {
+            let unknown = Observations { forgotten: Some(moment.now), ..Observations::default() };
+            self.conduct.learn("own clock", &|_| None, unknown, moment, metrics);
+            // The periods of the others have other own times.
+            self.publish(None, now);
+        }
     }
 
     pub(crate) fn site(&self) -> &Site {
@@ -75,8 +116,9 @@ impl Node {
 
     /// The moment by its own clock.
     pub(crate) fn moment(&self, now: u64) -> Moment {
-        let steady = std::time::Duration::from_millis(now);
-        Moment { now: wall(now, self.ahead), steady, leap: None }
+        let steady = Duration::from_millis(now);
+        let read = self.clock.moment_of(self.start + steady, wall(now, self.wall_ahead));
+        Moment { steady, ..read }
     }
 
     /// How far times by its own clock are ahead of those of the fleet, as far as it knows.

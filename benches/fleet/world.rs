@@ -44,6 +44,8 @@ pub(crate) struct Setting {
     pub(crate) has_cuts: bool,
     /// The most by which clocks are wrong.
     pub(crate) clocks: Duration,
+    /// How clocks are set while they run, in milliseconds.
+    pub(crate) sets: &'static [i64],
     pub(crate) seed: u64,
 }
 
@@ -147,6 +149,12 @@ impl World {
         self.now = now;
         for node in 0..self.nodes.len() {
             self.cut_or_heal(node);
+            // Each clock once in two minutes, on average.
+            let sets = self.setting.sets;
+            if !sets.is_empty() && now.is_multiple_of(EXCHANGE) && self.chance.happens(0.2 / 120.0)
+            {
+                self.nodes[node].set_clock(sets[self.chance.place(sets.len())]);
+            }
             if self.links[node].next <= now {
                 self.links[node].next = now + EXCHANGE;
                 if self.links[node].cut.is_none() {
@@ -189,6 +197,7 @@ impl World {
 
     fn exchange(&mut self, node: usize) {
         let now = self.now;
+        self.nodes[node].look_at_clock(now, &self.metrics);
         self.take_in(node);
         self.links[node].last_exchange = now;
         self.nodes[node].keep_contact(now + ALONE);

@@ -96,7 +96,7 @@ impl Gossip {
     pub(super) fn beat(&self, read: Position, gone: bool) -> Beat {
         let (at, seq) = self.told_after();
         let (node, run) = (self.node.clone(), self.run.clone());
-        Beat { v: VERSION, node, run, at, seq, read, gone }
+        Beat { v: VERSION, node, run, at, seq, read, gone, apart: false }
     }
 
     /// Whether this run told more than its beat on the server says.

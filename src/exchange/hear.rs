@@ -56,8 +56,7 @@ impl Member {
         let is_lost = |beat: &Beat| {
             beat.node == self.gossip.node && beat.run != self.gossip.run && !beat.gone
         };
-        let is_first = self.progress.loaded.is_some() && !self.progress.has_met;
-        self.progress.has_met = true;
+        let is_first = !std::mem::replace(&mut self.progress.has_met, true);
         if is_first && registers.beats.iter().any(is_lost) {
             self.forget_fetches();
         }
@@ -70,6 +69,15 @@ impl Member {
         let unknown = Observations { forgotten: Some(moment.now), ..Observations::default() };
         self.gossip.collect(Told::of(&unknown, shift), now);
         self.learn("lost runs", unknown, moment);
+    }
+
+    /// Notes that no fetch until now is known if a clock was set: nobody knows its order with those that
+    /// are heard from now on.
+    pub(super) fn note_step(&mut self, shift: Shift, moment: Moment) {
+        if self.state.clocks.has_stepped(shift.0) {
+            let unknown = Observations { forgotten: Some(moment.now), ..Observations::default() };
+            self.learn("own clock", unknown, moment);
+        }
     }
 
     /// Takes messages in. Returns how many are new.
@@ -197,9 +205,9 @@ impl Member {
 
     /// Answers that the first registers are in force.
     pub(super) fn answer_loaded(&mut self) {
-        if let Some(loaded) = self.progress.loaded.take() {
+        if !std::mem::replace(&mut self.progress.has_joined, true) {
             // The start may not wait any more.
-            let _ = loaded.send(());
+            let _ = self.progress.loaded.take().map(|loaded| loaded.send(()));
             tracing::info!(
                 code = "fleet.joined",
                 node = self.gossip.node,

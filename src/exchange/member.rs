@@ -18,7 +18,10 @@ use crate::{
     valkey::Endpoint,
 };
 
-use super::{failure::Failure, gossip::Gossip, server::Link, settings::Settings, state::State};
+use super::{
+    absence::Absence, failure::Failure, gossip::Gossip, server::Link, settings::Settings,
+    state::State,
+};
 
 /// A node that has exchanged nothing for this time is alone. The others hold it for live a little
 /// longer, so that none of them serves other rules before.
@@ -48,8 +51,8 @@ pub(super) struct Member {
     pub(super) statement: Statement,
     /// The nodes whose beats are to be removed.
     pub(super) removed: Vec<String>,
-    /// Whether another run has the name of this node.
-    pub(super) has_rival: bool,
+    /// Who is not here, and until when that counts.
+    pub(super) absence: Absence,
     /// Whether the times and bytes of all editions are to be written again.
     pub(super) rewrites: bool,
     /// The editions whose bytes the server has from this node.
@@ -66,8 +69,12 @@ pub(super) struct Progress {
     pub(super) mark: Option<String>,
     /// The time of the fleet at which this run met the server.
     pub(super) started: Option<i64>,
-    /// Answered when the first registers are in force.
+    /// Answered when the first registers are in force; dropped when the server does not answer.
     pub(super) loaded: Option<oneshot::Sender<()>>,
+    /// Whether the first registers are in force.
+    pub(super) has_joined: bool,
+    /// The last exchange, by the time of the fleet and the steady clock.
+    pub(super) answered: Option<(i64, Duration)>,
     /// The last message whose effects are in force.
     pub(super) applied: Position,
     /// What the publisher has not answered yet, and the position that it stands for.
@@ -133,6 +140,7 @@ impl Member {
     ) -> Self {
         let FleetPort { announcements, learned } = port;
         let window = settings.window;
+        let absence = Absence::of(&handles);
         let gossip = Gossip::new(settings.node.clone(), Uuid::now_v7().simple().to_string());
         Self {
             settings,
@@ -151,7 +159,7 @@ impl Member {
             announced: Vec::new(),
             statement: Statement::default(),
             removed: Vec::new(),
-            has_rival: false,
+            absence,
             rewrites: false,
             written: HashSet::new(),
             dues: Dues::default(),
@@ -169,6 +177,12 @@ impl Member {
         let now = self.state.clocks.now(moment.steady)?;
         let shift = self.state.clocks.shift(moment.steady, moment.now.as_millisecond())?;
         Some((now, Shift(shift)))
+    }
+
+    /// Whether the server has answered not long ago.
+    pub(super) fn is_heard(&self) -> bool {
+        let answered = self.progress.answered;
+        answered.is_some_and(|(_, at)| self.moment().steady < at.saturating_add(ALONE_AFTER))
     }
 
     /// Whether this node has exchanged nothing for too long.
@@ -195,12 +209,23 @@ impl Member {
     pub(super) fn succeeded(&self, began: Duration) {
         self.handles.fellowship.is_alone.store(false, Ordering::Relaxed);
         let until = began.saturating_add(ALONE_AFTER);
-        self.handles.conduct.keep_contact(until, self.settings.alone == Alone::Excuse);
+        self.handles.conduct.keep_contact(until, self.excuses());
+    }
+
+    /// Whether violations are excused while this node is alone.
+    pub(super) fn excuses(&self) -> bool {
+        self.settings.alone == Alone::Excuse
+    }
+
+    /// Why this node can't judge by what it hears; nothing if it hears all.
+    pub(super) fn absent(&self, now: (i64, Duration)) -> Vec<String> {
+        self.absence.reasons(&self.settings.node, now, &self.state.roster)
     }
 
     /// Notes that the server answers.
     pub(super) fn answered(&mut self, began: Duration) {
         self.dues.pause = Duration::ZERO;
+        self.progress.answered = self.fleet_time(self.moment()).map(|(now, _)| (now, began));
         if self.trouble.code.take().is_some() {
             let seconds = began.saturating_sub(self.trouble.since).as_secs();
             tracing::info!(code = "fleet.back", seconds, "the fleet's server answers again");
@@ -217,6 +242,10 @@ impl Member {
             self.link = None;
         }
         let is_move = matches!(failure, Failure::Elsewhere(_));
+        if !is_move {
+            // A start does not wait for a server that is away.
+            self.progress.loaded = None;
+        }
         if self.trouble.code != Some(failure.code()) && !(is_move && self.trouble.code.is_none()) {
             if self.trouble.code.is_none() {
                 self.trouble.since = steady;

@@ -7,12 +7,14 @@
 //!                                 └─▶ server: Link ───────┘
 //! ```
 //! A request never waits for anything here. What the server does not take stays where it was
-//! collected, bounded. A node that has exchanged nothing for nine seconds is alone. Registers are
-//! read at the start, after a gap in the messages, and when the server has lost its data.
+//! collected, bounded. A node that has exchanged nothing for nine seconds is alone, and so is one that
+//! misses others at its server, or has a namesake. Registers are read at the start, after a gap in the
+//! messages, and when the server has lost its data.
 //!
 //! May use: fleet, publication, alerts, conduct, enforce, violations, policy, valkey, metrics, diagnostic,
-//! version. Must not know: gate, proxy, admin, cli, service.
+//! escape, version. Must not know: gate, proxy, admin, cli, service.
 
+mod absence; // who is not where this node is
 mod failure; // why the server does not answer
 mod gossip; // messages that wait for the server
 mod hear; // what this node hears

@@ -1,8 +1,8 @@
 //! One exchange: the commands, and what their answers say.
 //!
 //! The registers are written before the messages, and both before the beat, so that a reader never
-//! knows of a message without its entries. The beats are read before the messages, so that every
-//! message that a beat mentions has come.
+//! knows of a message without its entries. The beats are read first: before the messages, so that every
+//! message that a beat mentions has come, and before the own beat, which hides that of a namesake.
 
 use redis::{Pipeline, cmd};
 
@@ -76,10 +76,10 @@ pub(super) struct Answer {
 }
 
 impl Round<'_> {
-    /// The commands. The answers of the first ones only have to be no errors; their number comes with
-    /// them.
+    /// The commands. After the beats, the answers of so many only have to be no errors.
     pub(super) fn commands(&self) -> (Pipeline, usize) {
         let mut all = Pipeline::new();
+        all.cmd("HVALS").arg(self.keys.beats());
         self.write_editions(&mut all);
         self.write_registers(&mut all);
         for message in self.gossip.next() {
@@ -104,7 +104,7 @@ impl Round<'_> {
             all.add_command(take);
         }
         all.cmd("SET").arg(self.keys.mark()).arg(self.mark).arg("NX");
-        let writes = all.len();
+        let writes = all.len() - 1;
         all.cmd("GET").arg(self.keys.mark());
         if self.lease.is_some() {
             all.cmd("GET").arg(self.keys.lease());
@@ -112,7 +112,6 @@ impl Round<'_> {
         for id in &self.wanted {
             all.cmd("GET").arg(self.keys.edition(&id.to_string()));
         }
-        all.cmd("HVALS").arg(self.keys.beats());
         let mut read = cmd("XREAD");
         read.arg("COUNT").arg(READ_AT_ONCE).arg("STREAMS");
         all.add_command(read.arg(self.keys.news()).arg(self.cursor.to_string()).clone());
@@ -214,6 +213,8 @@ impl Round<'_> {
 
     /// Reads the answers to [`Self::commands`].
     pub(super) fn read(&self, mut replies: Replies, writes: usize) -> Result<Answer, Failure> {
+        let beats = replies::list(replies.next()?).into_iter().filter_map(replies::bytes);
+        let beats = beats.filter_map(|text| Beat::read(&text)).collect();
         replies.skip(writes)?;
         let mark = replies::text(replies.next()?);
         let lease = match self.lease {
@@ -224,8 +225,6 @@ impl Round<'_> {
         for id in &self.wanted {
             editions.push((*id, replies::bytes(replies.next()?)));
         }
-        let beats = replies::list(replies.next()?).into_iter().filter_map(replies::bytes);
-        let beats = beats.filter_map(|text| Beat::read(&text)).collect();
         let entries = replies::entries(replies.next()?).into_iter();
         let entries = entries.filter_map(|(id, text)| Some((Position::parse(&id)?, text)));
         let entries = entries.collect();

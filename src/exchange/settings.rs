@@ -9,6 +9,7 @@ use std::{
 
 use crate::{
     diagnostic::Diagnostic,
+    escape,
     policy::{Alone, Policy},
     valkey::Address,
 };
@@ -17,6 +18,8 @@ use super::keys::Keys;
 
 /// The variable with the password.
 const PASSWORD: &str = "BEADLE_FLEET_PASSWORD";
+/// The variable with the name of this node.
+const NODE: &str = "BEADLE_FLEET_NODE";
 /// The mode bits that let every user of the machine read a file.
 const WORLD: u32 = 0o004;
 /// The largest password file and the largest file of authorities, in octets.
@@ -87,11 +90,18 @@ impl Settings {
                 Some(bytes)
             }
         };
-        let node = match &fleet.node {
-            Some(node) => node.clone(),
-            None => host_name().ok_or_else(|| {
+        let named = std::env::var(NODE).ok().filter(|name| !name.is_empty());
+        let node = match (&fleet.node, named) {
+            (Some(node), _) => node.clone(),
+            (None, Some(name)) if is_name(&name) => name,
+            (None, Some(name)) => {
+                let message = format!("{NODE}: '{}' is not a name", escape::shown(&name));
+                let help = "write at most 64 letters, digits, '.', '-' and '_'";
+                return Err(Diagnostic::error("fleet.node", message).help(help));
+            }
+            (None, None) => host_name().ok_or_else(|| {
                 Diagnostic::error("fleet.node", "fleet.node: this host has no usable name")
-                    .help("name this node by 'node'")
+                    .help("name this node by 'node' or BEADLE_FLEET_NODE")
             })?,
         };
         let windows = policy.sites.iter().map(|site| site.robots_txt.cache_window.as_millis());
@@ -112,9 +122,13 @@ impl Settings {
 pub fn host_name() -> Option<String> {
     let name = std::fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
     let name = name.trim();
+    is_name(name).then(|| name.to_owned())
+}
+
+/// Whether a text can be the name of a node.
+fn is_name(text: &str) -> bool {
     let is_fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
-    let is_name = !name.is_empty() && name.len() <= 64 && name.chars().all(is_fine);
-    is_name.then(|| name.to_owned())
+    !text.is_empty() && text.len() <= 64 && text.chars().all(is_fine)
 }
 
 /// The bytes of a regular file, and its mode.

@@ -13,7 +13,7 @@ use tokio::{
 
 use crate::{
     enforce::Moment,
-    fleet::{Beat, LIVE, Position, Shift},
+    fleet::{Beat, Position, Shift},
     policy::Alone,
     publication::{FleetPort, Handles},
 };
@@ -38,6 +38,8 @@ const REPORT: Duration = Duration::from_secs(5);
 const TRIM: Duration = Duration::from_secs(60);
 const REWRITE: Duration = Duration::from_secs(3_600);
 const LEASE: Duration = Duration::from_secs(4);
+/// A clock that was set back by less is no trouble: time synchronisation does it.
+const SHOWN: Duration = Duration::from_secs(5);
 /// The most time for a goodbye.
 const GOODBYE: Duration = Duration::from_secs(2);
 
@@ -111,6 +113,11 @@ impl Member {
         if self.link.is_none() {
             let link = Link::open(&self.settings, self.hint.clone()).await?;
             self.link = Some(link);
+            if let Some((last, _)) = self.progress.answered {
+                self.state.roster.miss_live(last);
+            }
+            // The others may have forgotten it.
+            self.statement.at = 0;
             self.meet().await?;
         }
         while self.exchange(false).await? {}
@@ -182,6 +189,7 @@ impl Member {
     async fn exchange(&mut self, is_goodbye: bool) -> Result<bool, Failure> {
         let moment = self.moment();
         let Some((now, shift)) = self.fleet_time(moment) else { return Ok(false) };
+        self.note_step(shift, moment);
         if self.progress.needs_registers && !is_goodbye {
             self.read_registers(moment, (now, shift)).await?;
         }
@@ -197,7 +205,8 @@ impl Member {
         let report = is_due.then(|| self.report(now, shift));
         let published = self.handles.published.load_full();
         let wanted = self.state.wanted(&published);
-        let beat = self.gossip.beat(self.progress.applied, is_goodbye);
+        let apart = !self.absent((now, steady)).is_empty();
+        let beat = Beat { apart, ..self.gossip.beat(self.progress.applied, is_goodbye) };
         // Never the mark of before: if the server loses its data, every node has to see it.
         let mark = format!("{}-{now}", self.gossip.run);
         let is_leased = self.dues.lease <= steady && !is_goodbye;
@@ -260,6 +269,7 @@ impl Member {
         }
         let moment = self.moment();
         let Some((now, shift)) = self.fleet_time(moment) else { return Ok(false) };
+        self.note_step(shift, moment);
         let has_more = answer.entries.len() >= READ_AT_ONCE;
         self.state.take_editions(answer.editions);
         self.take_news(answer.entries, (now, shift), moment);
@@ -268,20 +278,27 @@ impl Member {
             self.progress.needs_registers = true;
         }
         let own = self.settings.node.clone();
-        self.has_rival = answer.beats.iter().any(|beat| {
-            let is_live = now.saturating_sub(beat.at) < LIVE && !beat.gone;
-            beat.node == own && beat.run != self.gossip.run && is_live
-        });
+        let beat = Beat { at: now, ..self.gossip.beat(self.progress.applied, false) };
+        if self.absence.note_beats(&beat, &answer.beats, moment.steady) {
+            // Both have told the others what they read, in one name.
+            self.handles.conduct.keep_contact(Duration::ZERO, self.excuses());
+        }
+        let was_here = answer.beats.iter().any(|beat| beat.node == own && !beat.apart);
+        self.absence.note_first(answer.mark.as_deref(), was_here, moment.steady);
         if self.state.take_beats(&own, answer.beats, now) {
             self.forget_fetches();
         }
         self.note_horizon((now, shift));
         self.hand_over(shift);
         self.compare_mark(answer.mark);
-        // Two nodes with one name do not hear each other.
-        if !has_more && self.is_level() && !self.has_rival {
-            self.succeeded(began.steady);
-            self.answer_loaded();
+        if !has_more && self.is_level() {
+            let is_whole = self.absent((now, moment.steady)).is_empty();
+            if is_whole {
+                self.succeeded(began.steady);
+            }
+            if is_whole || !self.absence.waits(moment.steady) {
+                self.answer_loaded();
+            }
         }
         Ok(has_more || (!self.gossip.is_told() && self.gossip.has_room()))
     }
@@ -307,8 +324,18 @@ impl Member {
         });
         metrics.fleet(is_up, nodes, lag, now.map_or(0, |(_, shift)| -shift.0));
         let mut troubles = Vec::new();
-        if self.progress.loaded.is_some() {
+        if !self.progress.has_joined {
             troubles.push("the fleet is not known yet".to_owned());
+        }
+        let now = now.map(|(now, _)| (now, self.moment().steady));
+        troubles.extend(now.into_iter().flat_map(|now| self.absent(now)));
+        let behind = self.handles.clock.behind();
+        if behind >= SHOWN {
+            let seconds = behind.as_secs();
+            troubles.push(format!(
+                "the clock was set back by {seconds} s: until it is right or Beadle restarts, the time \
+                 of before goes on"
+            ));
         }
         if let Some(code) = self.trouble() {
             troubles.push(format!("{}: {code}", self.settings.address));

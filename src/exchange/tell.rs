@@ -25,11 +25,11 @@ impl Member {
         self.answer_announcements();
     }
 
-    /// Answers the announcements that everybody has read, and all while this node is alone. Forgets
-    /// those that are published.
+    /// Answers the announcements that everybody here has read, and all while the server is away. A node
+    /// that misses others is alone nevertheless. Forgets those that are published.
     pub(super) fn answer_announcements(&mut self) {
         let moment = self.moment();
-        let is_alone = self.is_alone();
+        let (is_alone, is_away) = (self.is_alone(), !self.is_heard());
         let now = self.fleet_time(moment).map(|(now, _)| now);
         let published = self.handles.published.load();
         for one in &mut self.announced {
@@ -37,11 +37,11 @@ impl Member {
             let is_read = position
                 .zip(now)
                 .is_some_and(|(position, now)| self.state.roster.have_read(*position, now));
-            if (is_read || is_alone)
+            if (is_read || is_alone && is_away)
                 && let Some(known) = one.known.take()
             {
                 // The publisher waits no longer than it wants.
-                let _ = known.send(if is_read { Spread::Known } else { Spread::Alone });
+                let _ = known.send(if is_alone { Spread::Alone } else { Spread::Known });
             }
         }
         let is_served = |(site, edition): &(String, Arc<Edition>)| {

@@ -9,11 +9,15 @@ use std::{collections::VecDeque, time::Duration};
 /// The most samples, and how far apart they are at least.
 const MOST: usize = 64;
 const APART: Duration = Duration::from_secs(2);
+/// A change of the difference between both clocks, in milliseconds, that no estimate explains.
+const STEP: u64 = 2_000;
 
 /// The samples of the server's clock.
 #[derive(Clone, Debug, Default)]
 pub struct Clocks {
     samples: VecDeque<Sample>,
+    /// The difference at the last look ([`Self::has_stepped`]).
+    seen: Option<i64>,
 }
 
 /// One round trip.
@@ -60,6 +64,13 @@ impl Clocks {
     pub fn shift(&self, steady: Duration, wall: i64) -> Option<i64> {
         self.now(steady).map(|now| now.saturating_sub(wall))
     }
+
+    /// Whether one of both clocks was set since the last look at their difference. Own times from before
+    /// then have no order with times that are converted from now on.
+    pub fn has_stepped(&mut self, shift: i64) -> bool {
+        let seen = self.seen.replace(shift);
+        seen.is_some_and(|seen| seen.abs_diff(shift) > STEP)
+    }
 }
 
 fn micros(time: Duration) -> i64 {
@@ -81,6 +92,17 @@ mod tests {
         assert_eq!(clocks.shift(Duration::from_millis(20), 61_000), Some(-60_000));
         clocks.forget();
         assert_eq!(clocks.now(Duration::from_millis(20)), None);
+    }
+
+    #[test]
+    fn a_step_of_either_clock_is_seen_once_and_drift_is_none() {
+        let mut clocks = Clocks::default();
+        let seen = [-500, 500, 2_500, 2_400, 4_401, 4_401, -3_600_000, -3_600_000];
+        let seen = seen.map(|shift| clocks.has_stepped(shift));
+        assert_eq!(seen, [false, false, false, false, true, false, true, false]);
+        // Another server may have another clock.
+        clocks.forget();
+        assert!(clocks.has_stepped(0));
     }
 
     proptest! {

@@ -31,7 +31,7 @@ pub use self::{
     heard::Heard,
     news::{MOST_ITEMS, News, Notice, VERSION, split},
     presence::{Beat, Position, Report},
-    roster::{Ends, LIVE, Roster, Silent},
+    roster::{Ends, LIVE, RECENT, Roster, Silent},
     rows::{Shift, Told},
     statements::{Served, Statement, Statements},
 };

@@ -29,6 +29,9 @@ pub struct Beat {
     /// Whether the node has ended.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub gone: bool,
+    /// Whether the node missed others at this server.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub apart: bool,
 }
 
 /// A node in detail.

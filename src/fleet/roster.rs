@@ -12,6 +12,8 @@ pub const LIVE: i64 = 10_000;
 /// A silent node that did not say goodbye may still serve. It counts as gone after a day, and after the
 /// longest window of a site; in milliseconds.
 const LEAST_LOST: i64 = 24 * 3_600_000;
+/// A node whose beat is older when this one starts may have ended, in milliseconds.
+pub const RECENT: i64 = 600_000;
 /// What is taken off the horizon, in milliseconds: estimates of time differ a little.
 const MARGIN: i64 = 1_000;
 
@@ -19,6 +21,8 @@ const MARGIN: i64 = 1_000;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Roster {
     nodes: BTreeMap<String, Node>,
+    /// Whether beats were taken before.
+    has_met: bool,
     /// The longest window of a site, in milliseconds.
     window: i64,
 }
@@ -47,17 +51,45 @@ struct Node {
     beat: Beat,
     /// Everything that it told up to this time was taken in.
     heard_at: i64,
+    /// `None` if it was seen at the present server.
+    missed: Option<Missed>,
+}
+
+/// A node that may be at another server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Missed {
+    /// Whether a beat of it was found. It may be a copy of one at another server.
+    is_found: bool,
+    /// The time of the fleet until which it is missed.
+    until: i64,
 }
 
 impl Roster {
     /// No nodes; `window` is the longest window of a site, in milliseconds.
     pub fn new(window: i64) -> Self {
-        Self { nodes: BTreeMap::new(), window }
+        Self { window, ..Self::default() }
+    }
+
+    /// Misses the nodes that were live at `last`, the time of the last exchange: a new connection may
+    /// lead to another server. Each is missed until it changes its beat there.
+    pub fn miss_live(&mut self, last: i64) {
+        for node in self.nodes.values_mut() {
+            if !node.beat.gone && last.saturating_sub(node.beat.at) < LIVE {
+                node.missed = Some(Missed { is_found: false, until: i64::MAX });
+            }
+        }
+    }
+
+    /// The nodes that are missed. They may serve other rules and write so to another server.
+    pub fn missed(&self, now: i64) -> impl Iterator<Item = &str> {
+        let is_missed = move |node: &&Node| node.missed.is_some_and(|one| now < one.until);
+        self.present().filter(is_missed).map(|node| node.beat.node.as_str())
     }
 
     /// Takes the beats of all nodes but `own`. A node that begins anew states what it serves.
     pub fn take(&mut self, own: &str, beats: Vec<Beat>, heard: &Heard, now: i64) -> Ends {
         let mut ends = Ends::default();
+        let is_first = !std::mem::replace(&mut self.has_met, true);
         for beat in beats.into_iter().filter(|beat| beat.node != own) {
             let before = self.nodes.get(&beat.node);
             if before.is_none() && self.is_lost(&beat, now) {
@@ -77,7 +109,14 @@ impl Roster {
             let known = same.map_or(i64::MIN, |before| before.heard_at);
             let has_all = heard.has_all(&beat.run, beat.seq);
             let heard_at = if has_all { beat.at.max(known) } else { known };
-            self.nodes.insert(beat.node.clone(), Node { beat, heard_at });
+            // Also at the first look, a beat may be a copy.
+            let until = beat.at.saturating_add(RECENT);
+            let missed = match before {
+                None => is_first.then_some(Missed { is_found: true, until }),
+                Some(before) => before.missed.filter(|one| !one.is_found || before.beat == beat),
+            };
+            let missed = missed.map(|one| Missed { is_found: true, ..one });
+            self.nodes.insert(beat.node.clone(), Node { beat, heard_at, missed });
         }
         ends
     }

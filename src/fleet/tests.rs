@@ -230,7 +230,8 @@ fn an_edition_is_in_force_from_the_first_node_until_the_last() {
 
 fn beat(node: &str, at: i64, seq: u64, read: u64) -> Beat {
     let (node, run) = (node.to_owned(), format!("{node}-1"));
-    Beat { v: VERSION, node, run, at, seq, read: Position(read, 0), gone: false }
+    let read = Position(read, 0);
+    Beat { v: VERSION, node, run, at, seq, read, gone: false, apart: false }
 }
 
 #[test]
@@ -268,6 +269,39 @@ fn the_horizon_is_the_time_up_to_which_every_node_was_heard() {
 }
 
 #[test]
+fn a_node_is_awaited_until_it_writes_to_the_present_server() {
+    let heard = Heard::default();
+    let missed = |roster: &Roster, now| roster.missed(now).map(str::to_owned).collect::<Vec<_>>();
+    let mut roster = Roster::default();
+    let take = |roster: &mut Roster, beats: &[Beat], now| {
+        roster.take("me", beats.to_vec(), &heard, now);
+    };
+    let gone = Beat { gone: true, ..beat("gone", 99_000, 0, 0) };
+    let old = beat("old", 100_000 - RECENT, 0, 0);
+    // At a start, whoever was there not long ago.
+    take(&mut roster, &[beat("a", 99_000, 0, 0), beat("b", 50_000, 0, 0), gone, old], 100_000);
+    assert_eq!(missed(&roster, 100_000), ["a", "b"]);
+    take(&mut roster, &[beat("a", 99_200, 0, 0), beat("b", 50_000, 0, 0)], 100_200);
+    assert_eq!(missed(&roster, 100_200), ["b"]);
+    // One that starts later has announced its rules.
+    take(&mut roster, &[beat("c", 100_400, 0, 0)], 100_400);
+    assert_eq!(missed(&roster, 50_000 + RECENT), Vec::<String>::new());
+    take(&mut roster, &[Beat { gone: true, ..beat("b", 100_400, 0, 0) }], 100_400);
+    // After a new connection: whoever was live at the last exchange, until its beat changes there.
+    roster.miss_live(100_400);
+    assert_eq!(missed(&roster, 100_400), ["a", "c"]);
+    let copies = [beat("a", 100_600, 0, 0), beat("c", 100_600, 0, 0)];
+    take(&mut roster, &copies, 101_000);
+    take(&mut roster, &copies, 101_200);
+    assert_eq!(missed(&roster, 101_200 + RECENT), ["a", "c"], "copies at another server");
+    // That one may have another clock.
+    take(&mut roster, &[beat("a", 160_000, 0, 0), beat("c", 100_600, 0, 0)], 160_000);
+    assert_eq!(missed(&roster, 160_000), ["c"]);
+    take(&mut roster, &[Beat { gone: true, ..beat("c", 160_200, 0, 0) }], 160_200);
+    assert_eq!(missed(&roster, 160_200), Vec::<String>::new());
+}
+
+#[test]
 fn a_node_that_is_silent_for_a_day_and_the_longest_window_is_lost_once() {
     let (heard, day) = (Heard::default(), 24 * 3_600_000);
     for (window, lost_after) in [(0, day), (day / 2, day), (2 * day, 2 * day)] {
@@ -281,7 +315,7 @@ fn a_node_that_is_silent_for_a_day_and_the_longest_window_is_lost_once() {
         assert_eq!(silent.all, ["a", "gone"], "their beats are removed");
         // Until that is done, they come again.
         roster.take("me", beats, &heard, 20_000 + lost_after);
-        assert_eq!(roster, Roster::new(window));
+        assert_eq!(roster.forget_silent(20_000 + lost_after), Silent::default());
     }
 }
 

@@ -20,7 +20,7 @@ pub static FLEET: Section = Section {
         Key {
             name: "node",
             shape: NAME,
-            absent: Absent::Words("the host's name"),
+            absent: Absent::Words("`BEADLE_FLEET_NODE`, else the host's name"),
             meaning: "name of this node, different from those of all others",
         },
         Key {

@@ -7,14 +7,21 @@
 //! ahead of it and would not expire. The publisher watches [`Clock::set_backs`] and moves these
 //! times to now. It stores the leaps ([`Clock::take_leaps`]), so that a restart does not take them
 //! for time that went by.
+//!
+//! In a fleet that is not enough: what happened here before the clock was set back has to keep its
+//! order with what others tell later. So the clock of a node is held ([`Clock::hold`]): it goes on
+//! from the time of before until the wall clock has made up for it.
 
 use std::{
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
 use arc_swap::ArcSwap;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;
 
 use crate::{
@@ -24,8 +31,8 @@ use crate::{
 
 /// The least difference that counts as a leap. Time synchronisation causes smaller ones.
 const LEAST_LEAP: Duration = Duration::from_secs(60);
-/// The difference that needs no comparison.
-const TOLERANCE: Duration = Duration::from_secs(1);
+/// The difference that needs no comparison: between the readings of both clocks, a thread may wait.
+const TOLERANCE: SignedDuration = SignedDuration::from_millis(100);
 /// The most time between two comparisons, so that slow drift never adds up to a leap.
 const INTERVAL: Duration = Duration::from_secs(1);
 /// How long a leap counts. It exceeds every cache window.
@@ -43,6 +50,8 @@ pub struct Clock {
     last: ArcSwap<State>,
     /// Its lock serialises comparisons after a change.
     jumps: Mutex<Jumps>,
+    /// Whether it never goes back.
+    is_held: AtomicBool,
 }
 
 /// The latest jumps.
@@ -58,6 +67,8 @@ struct Jumps {
 struct State {
     steady: Instant,
     wall: Timestamp,
+    /// How far the wall clock was set back while it was held.
+    behind: Duration,
     /// The leaps of the last [`LEAP_LIFETIME`].
     leaps: Option<Leaps>,
     set_backs: u64,
@@ -91,8 +102,19 @@ impl Clock {
             let total = sum.total.saturating_add(by);
             Some(Leaps { total, ago: sum.ago.min(ago), ..sum })
         });
-        let state = State { steady: start, wall: now, leaps, set_backs: 0 };
-        Self { start, last: ArcSwap::from_pointee(state), jumps }
+        let state = State { leaps, ..State::new(start, now) };
+        Self { start, last: ArcSwap::from_pointee(state), jumps, is_held: AtomicBool::new(false) }
+    }
+
+    /// From now on, the time never goes back.
+    pub fn hold(&self) {
+        self.is_held.store(true, Ordering::Relaxed);
+    }
+
+    /// How far the wall clock is behind this one, because it was set back.
+    pub fn behind(&self) -> Duration {
+        self.moment();
+        self.last.load().behind
     }
 
     /// The moment of a given time. For explanations, which compare no clocks.
@@ -115,13 +137,17 @@ impl Clock {
 
     /// The present moment. Takes no lock while both clocks agree.
     pub fn moment(&self) -> Moment {
-        let (steady, wall) = (Instant::now(), Timestamp::now());
+        self.moment_of(Instant::now(), Timestamp::now())
+    }
+
+    /// The moment of these readings of the monotonic clock and the wall clock.
+    pub fn moment_of(&self, steady: Instant, wall: Timestamp) -> Moment {
         let state = self.last.load();
-        let leap = match state.agrees(steady, wall) {
-            true => state.leap_at(steady),
+        let (now, leap) = match state.agrees(steady, wall) {
+            true => (later(wall, state.behind), state.leap_at(steady)),
             false => self.compare(steady, wall),
         };
-        Moment { now: wall, steady: steady.saturating_duration_since(self.start), leap }
+        Moment { now, steady: steady.saturating_duration_since(self.start), leap }
     }
 
     /// How often the clock was set back so far.
@@ -130,12 +156,26 @@ impl Clock {
         self.last.load().set_backs
     }
 
-    /// Compares both clocks and stores the result.
-    fn compare(&self, steady: Instant, wall: Timestamp) -> Option<Leap> {
+    /// Compares both clocks and stores the result. Returns the time, and the leap that counts.
+    fn compare(&self, steady: Instant, wall: Timestamp) -> (Timestamp, Option<Leap>) {
         let mut jumps = self.jumps.lock();
         let mut state = **self.last.load();
-        let leapt = state.compare(steady, wall);
+        if let Some(ago) = state.steady.checked_duration_since(steady) {
+            // Another thread has compared later readings, perhaps of a clock that was set meanwhile.
+            let now = later(state.wall, state.behind);
+            return (now.checked_sub(ago).unwrap_or(now), state.leap_at(steady));
+        }
+        let before = state.behind;
+        let leapt = state.compare(steady, wall, self.is_held.load(Ordering::Relaxed));
         self.last.store(Arc::new(state));
+        if state.behind > before {
+            let seconds = state.behind.as_secs_f64();
+            tracing::warn!(
+                code = "clock.set_back",
+                seconds,
+                "clock set back: this node of a fleet goes on by the time of before"
+            );
+        }
         if let Some(leapt) = leapt {
             jumps.push(ClockLeap { at: wall, by: leapt });
             let seconds = leapt.as_secs();
@@ -145,8 +185,13 @@ impl Clock {
                 "clock set forward: crawlers get that much more time to fetch new rules"
             );
         }
-        state.leap_at(steady)
+        (later(wall, state.behind), state.leap_at(steady))
     }
+}
+
+/// The time after this one.
+fn later(time: Timestamp, by: Duration) -> Timestamp {
+    time.checked_add(by).unwrap_or(time)
 }
 
 impl Jumps {
@@ -160,12 +205,21 @@ impl Jumps {
 }
 
 impl State {
+    const fn new(steady: Instant, wall: Timestamp) -> Self {
+        Self { steady, wall, behind: Duration::ZERO, leaps: None, set_backs: 0 }
+    }
+
+    /// How far the wall clock was set since the last comparison.
+    fn jump(&self, steady: Instant, wall: Timestamp) -> SignedDuration {
+        let elapsed = steady.saturating_duration_since(self.steady);
+        let elapsed = SignedDuration::try_from(elapsed).unwrap_or(SignedDuration::MAX);
+        wall.duration_since(self.wall).saturating_sub(elapsed)
+    }
+
     /// Whether both clocks agree since the last comparison, and that one is recent.
     fn agrees(&self, steady: Instant, wall: Timestamp) -> bool {
         let elapsed = steady.saturating_duration_since(self.steady);
-        let shown = wall.duration_since(self.wall).as_millis();
-        let differs = shown.abs_diff(i128::try_from(elapsed.as_millis()).unwrap_or(i128::MAX));
-        elapsed < INTERVAL && differs < TOLERANCE.as_millis()
+        elapsed < INTERVAL && self.jump(steady, wall).abs() < TOLERANCE
     }
 
     /// The leap that counts at this time.
@@ -176,12 +230,21 @@ impl State {
     }
 
     /// Compares both clocks with the last comparison. Returns the leap of the wall clock.
-    fn compare(&mut self, steady: Instant, wall: Timestamp) -> Option<Duration> {
-        let elapsed = steady.saturating_duration_since(self.steady);
-        let shown = Duration::try_from(wall.duration_since(self.wall)).unwrap_or_default();
-        let is_back = wall.saturating_add(LEAST_LEAP).is_ok_and(|wall| wall < self.wall);
-        self.set_backs += u64::from(is_back);
-        let leapt = shown.checked_sub(elapsed).filter(|leapt| *leapt >= LEAST_LEAP);
+    fn compare(&mut self, steady: Instant, wall: Timestamp, is_held: bool) -> Option<Duration> {
+        let jump = self.jump(steady, wall);
+        // Less comes from the readings, and would add up.
+        let by = if jump.abs() < TOLERANCE { Duration::ZERO } else { jump.unsigned_abs() };
+        let mut leapt = None;
+        if jump.is_positive() {
+            let made_up = by.min(self.behind);
+            self.behind -= made_up;
+            leapt = Some(by - made_up).filter(|leapt| *leapt >= LEAST_LEAP);
+        } else if is_held {
+            self.behind = self.behind.saturating_add(by);
+        } else {
+            let is_back = wall.saturating_add(LEAST_LEAP).is_ok_and(|wall| wall < self.wall);
+            self.set_backs += u64::from(is_back);
+        }
         (self.steady, self.wall) = (steady, wall);
         let is_recent = |leaps: &Leaps| leaps.ago(steady) < LEAP_LIFETIME;
         self.leaps = self.leaps.filter(is_recent);
@@ -214,9 +277,9 @@ mod tests {
     #[test]
     fn a_clock_set_forward_extends_the_window_by_the_leap() {
         let (steady, wall) = (Instant::now(), Timestamp::UNIX_EPOCH + 20_000 * DAY);
-        let mut state = State { steady, wall, leaps: None, set_backs: 0 };
+        let mut state = State::new(steady, wall);
         let start = |state: &mut State, steady, wall| {
-            state.compare(steady, wall);
+            state.compare(steady, wall, false);
             let moment = Moment { leap: state.leap_at(steady), ..Moment::at(wall) };
             moment.start_of(DAY)
         };
@@ -232,6 +295,37 @@ mod tests {
         let back = start(&mut state, steady + DAY + HOUR, wall + DAY + HOUR);
         assert_eq!(back, wall + HOUR);
         assert_eq!(state.set_backs, 1);
+    }
+
+    #[test]
+    fn a_held_clock_never_goes_back() {
+        let (start, wall) = (Instant::now(), Timestamp::UNIX_EPOCH + 20_000 * DAY);
+        let clock = Clock::after(&[], wall);
+        clock.hold();
+        let second = |second: u32| Duration::from_secs(second.into());
+        // Seconds since the start, how far the wall clock is off, and how far the held one then is.
+        for (at, off, expected) in [
+            (0, 0, 0),
+            (10, -30, 0),
+            (11, -30, 0),
+            (20, -3_600, 0),
+            (30, -86_400, 0),
+            (40, -3_600, 0),
+            (50, 0, 0),
+            (60, 3_600, 3_600),
+            (70, 0, 3_600),
+            (80, 3_600, 3_600),
+            (90, 1_800, 3_600),
+        ] {
+            let read = wall + second(at) + SignedDuration::from_secs(off);
+            let now = clock.moment_of(start + second(at), read).now;
+            let error = now.duration_since(wall + second(at) + second(expected));
+            assert!(error.abs() < TOLERANCE, "{at} {off}: {error}");
+        }
+        assert_eq!((clock.take_leaps().len(), clock.last.load().set_backs), (1, 0));
+        // A reading from before a step that another thread has noticed.
+        let late = clock.moment_of(start + second(89), wall + second(89) + second(3_600)).now;
+        assert!(late.duration_since(wall + second(89) + second(3_600)).abs() < TOLERANCE);
     }
 
     #[test]

@@ -17,12 +17,13 @@ impl Publisher {
     pub fn join_fleet(&mut self) -> FleetPort {
         let (ends, port) = fleet::channel();
         self.fleet = Some(ends);
+        self.handles.clock.hold();
         self.handles.fellowship.is_member.store(true, Ordering::Relaxed);
         port
     }
 
-    /// Waits at the start for `loaded`, which says that the exchange knows what the others serve, for
-    /// at most `limit`. Then announces the editions in force. Nothing may be served before.
+    /// Waits at the start for `loaded`, which says that the exchange knows what the others serve or that
+    /// it can't, for at most `limit`. Then announces the editions in force. Nothing may be served before.
     pub async fn meet_fleet(&mut self, loaded: oneshot::Receiver<()>, limit: Duration) -> bool {
         let Some(mut ends) = self.fleet.take() else { return true };
         let is_loaded = ends.wait(loaded, limit, |learned| self.take_learned(learned)).await;

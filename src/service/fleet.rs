@@ -7,8 +7,9 @@ use crate::{
     publication::Publisher,
 };
 
-/// The most time that a start waits for the fleet. Then this node serves without it.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// The most time that a start waits for the fleet. It is for a server that answers late: without one, this
+/// node serves at once.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The end of a start in a fleet.
 pub(super) enum Joined {
@@ -37,10 +38,8 @@ pub(super) async fn join(
         }
     };
     if !is_met {
-        let seconds = PATIENCE.as_secs();
         tracing::error!(
             code = "fleet.start",
-            seconds,
             "the fleet is not known: this node serves without it, degraded"
         );
     }

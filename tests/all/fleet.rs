@@ -17,7 +17,7 @@ use crate::support::{
     conditions::is_full_size,
     free_port,
     origin::Origin,
-    program::{Beadle, PROGRAM, Setup, json_lines, try_status},
+    program::{Beadle, PROGRAM, Setup, json_lines},
     relay::{Line, Relay},
     valkey::Valkey,
     wait_for,
@@ -160,39 +160,73 @@ fn a_fetch_at_one_node_counts_at_the_other() {
 }
 
 #[test]
-fn a_start_without_the_server_is_degraded_after_thirty_seconds() {
+fn a_start_without_the_server_serves_at_once_and_alone() {
     let origin = Origin::plain();
     let port = free_port();
     let url = format!("redis://127.0.0.1:{port}");
     let started = Instant::now();
-    let beadle = setup(origin.port, &url, "one").spawn();
-    assert_ne!(try_status(beadle.admin, "/readyz"), Some(200));
-    while try_status(beadle.admin, "/readyz") != Some(200) {
-        assert!(started.elapsed() < Duration::from_secs(60), "{}", beadle.stderr());
-        std::thread::sleep(Duration::from_millis(100));
-    }
-    assert!(started.elapsed() >= Duration::from_secs(29), "{:?}", started.elapsed());
+    let beadle = setup(origin.port, &url, "one").start();
+    // No request waits, and nobody is refused while it is alone.
+    assert_eq!(beadle.get("/robots.txt", "GPTBot/1.2").status, 200);
+    assert_eq!(beadle.get("/", BROWSER).status, 200);
+    assert_eq!(beadle.get("/private/x", "GPTBot/1.2").status, 200);
+    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
     let ready = readyz(&beadle);
     assert!(ready.contains("degraded: alone"), "{ready}");
     assert!(beadle.stderr().contains("fleet.start"), "{}", beadle.stderr());
-    // Nobody is refused while it is alone, and robots.txt is served.
-    assert_eq!(beadle.get("/robots.txt", "GPTBot/1.2").status, 200);
-    assert_eq!(beadle.get("/", BROWSER).status, 200);
     // The server comes at last.
     let Some(_valkey) = Valkey::start_on(port, &[]) else { return };
     beadle.wait_for_metric("beadle_fleet_alone", 0.0);
     wait_for("no more trouble", || (!readyz(&beadle).contains("degraded")).then_some(()));
+    assert_eq!(beadle.get("/private/x", "GPTBot/1.2").status, 403);
 }
 
 #[test]
 fn a_start_that_waits_for_the_fleet_ends_at_a_signal() {
     let origin = Origin::plain();
-    let url = format!("redis://127.0.0.1:{}", free_port());
+    // It takes connections, and never answers.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let url = format!("redis://{}", silent.local_addr().expect("it is bound"));
     let mut beadle = setup(origin.port, &url, "one").spawn();
-    beadle.wait_for_stderr("fleet.unreachable");
+    let _connection = silent.accept().expect("the node connects");
     let (status, took) = beadle.stop();
     assert!(status.success() && took < Duration::from_secs(10), "{status} {took:?}");
     assert!(beadle.stderr().contains("stopped before the first request"), "{}", beadle.stderr());
+}
+
+#[test]
+fn two_nodes_with_one_name_are_alone_and_say_so() {
+    let Some(valkey) = Valkey::start() else { return };
+    let origin = Origin::plain();
+    let one = setup(origin.port, &valkey.url(), "same").start();
+    one.wait_for_metric("beadle_fleet_alone", 0.0);
+    assert_eq!(one.get("/private/x", "GPTBot/1.2").status, 403);
+    // The name comes from the environment where the policy has none.
+    let section = format!("fleet: {{ shared: \"{}\" }}\n", valkey.url());
+    let two = Setup::site(origin.port, &rules("/other/"))
+        .sections(&section)
+        .environment("BEADLE_FLEET_NODE", "same".into());
+    let mut two = two.start();
+    for (node, closed) in [(&one, "/private/x"), (&two, "/other/x")] {
+        node.wait_for_metric("beadle_fleet_alone", 1.0);
+        let ready = readyz(node);
+        assert!(ready.contains("another node has the name 'same'"), "{ready}");
+        assert_eq!(node.get(closed, "GPTBot/1.2").status, 200);
+    }
+    // Ten seconds after its last word.
+    two.stop();
+    one.wait_for_metric("beadle_fleet_alone", 0.0);
+    assert!(!readyz(&one).contains("degraded"), "{}", readyz(&one));
+}
+
+#[test]
+fn a_name_in_the_environment_that_is_none_is_refused() {
+    let setup = Setup::site(1, &rules("/private/"))
+        .sections("fleet: { shared: \"redis://127.0.0.1:1\" }\n")
+        .environment("BEADLE_FLEET_NODE", "a b".into());
+    let mut beadle = setup.spawn();
+    assert_eq!(beadle.wait().0.code(), Some(2));
+    assert!(beadle.stderr().contains("'a b' is not a name"), "{}", beadle.stderr());
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use self::world::Setting;
+use crate::support::conditions::is_full_size;
 
 #[path = "../../benches/fleet/chance.rs"]
 mod chance;
@@ -21,6 +22,7 @@ const CALM: Setting = Setting {
     loss: 0.0,
     has_cuts: false,
     clocks: Duration::ZERO,
+    sets: &[],
     seed: 1,
 };
 
@@ -46,6 +48,28 @@ fn no_request_of_an_obedient_crawler_is_a_violation_whatever_is_lost() {
     assert!(judged.found * 2 > judged.forbidden, "{judged:?}");
     let calm = scenarios::judged(CALM, 10, 200);
     assert_eq!((calm.wronged, calm.found), (0, calm.forbidden), "{calm:?}");
+}
+
+#[test]
+fn a_clock_that_is_set_back_and_forth_makes_no_violation() {
+    let scenarios: [(&str, &[i64]); 6] = [
+        ("10 s", &[0, -10_000]),
+        ("30 s", &[0, -30_000]),
+        ("5 min", &[0, -300_000]),
+        ("1 h", &[0, -3_600_000]),
+        ("1 d", &[0, -86_400_000]),
+        ("all", &[0, -10_000, -300_000, -86_400_000, 0, 30_000, 3_600_000]),
+    ];
+    let seconds = if is_full_size() { 5_400 } else { 600 };
+    for (number, (name, sets)) in (1..).zip(scenarios) {
+        let setting = Setting { sets, seed: number, ..CALM };
+        let judged = scenarios::judged(setting, 20, seconds);
+        eprintln!("{name}: {judged:?}");
+        assert_eq!((judged.wronged, judged.found), (0, judged.forbidden), "{name}: {judged:?}");
+        let stormy = scenarios::judged(Setting { sets, seed: number, ..STORM }, 20, seconds);
+        eprintln!("{name}: {stormy:?}");
+        assert_eq!(stormy.wronged, 0, "{name}: {stormy:?}");
+    }
 }
 
 #[test]

@@ -47,6 +47,7 @@ mod catalogue; // the known crawlers
 mod decide; // other servers ask, and answer themselves
 mod enforcement; // log or block, and the record
 mod evasion; // other spellings of a path
+mod fleet_disorder; // clocks that are set, and nodes with different servers
 mod fleet_model; // three real nodes, against an independent judge
 mod fleet_simulation; // many nodes judge as one, whatever is late or lost
 mod forwarded_fields; // request fields that an origin may take for something else

@@ -3,7 +3,10 @@
 use std::{
     io::{Read, Write},
     net::{Ipv4Addr, Shutdown, TcpListener, TcpStream},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicU16, Ordering},
+    },
     time::Duration,
 };
 
@@ -25,10 +28,11 @@ pub(crate) enum Line {
     Cut,
 }
 
-/// A relay on its own port, to one port of this machine. It ends with the process.
+/// A relay on its own port, to one port of this machine at a time. It ends with the process.
 #[derive(Debug)]
 pub(crate) struct Relay {
     pub(crate) port: u16,
+    target: Arc<AtomicU16>,
     line: Arc<Mutex<Line>>,
     open: Arc<Mutex<Vec<TcpStream>>>,
 }
@@ -38,12 +42,15 @@ impl Relay {
         let port = free_port();
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).expect("the port is free");
         let (line, open) = (Arc::<Mutex<Line>>::default(), Arc::<Mutex<Vec<TcpStream>>>::default());
-        let relay = Self { port, line: Arc::clone(&line), open: Arc::clone(&open) };
+        let target = Arc::new(AtomicU16::new(target));
+        let (line_too, open_too) = (Arc::clone(&line), Arc::clone(&open));
+        let relay = Self { port, target: Arc::clone(&target), line: line_too, open: open_too };
         std::thread::spawn(move || {
             for near in listener.incoming().flatten() {
                 if *line.lock() == Line::Cut {
                     continue;
                 }
+                let target = target.load(Ordering::Relaxed);
                 let Ok(far) = TcpStream::connect((Ipv4Addr::LOCALHOST, target)) else { continue };
                 let copies = (near.try_clone(), far.try_clone());
                 let (Ok(near_too), Ok(far_too)) = copies else { continue };
@@ -55,15 +62,25 @@ impl Relay {
         relay
     }
 
+    /// Leads to another port from now on. What is open ends.
+    pub(crate) fn aim(&self, target: u16) {
+        self.target.store(target, Ordering::Relaxed);
+        self.close();
+    }
+
     /// Changes what it does, also with connections that are open. Octets that a silent line took are
     /// lost, so its connections end when it opens again.
     pub(crate) fn set(&self, line: Line) {
         let before = std::mem::replace(&mut *self.line.lock(), line);
         if line == Line::Cut || before == Line::Silent {
-            for stream in self.open.lock().drain(..) {
-                // It may have ended already.
-                let _ = stream.shutdown(Shutdown::Both);
-            }
+            self.close();
+        }
+    }
+
+    fn close(&self) {
+        for stream in self.open.lock().drain(..) {
+            // It may have ended already.
+            let _ = stream.shutdown(Shutdown::Both);
         }
     }
 }

@@ -129,11 +129,14 @@ impl Book {
         pairs.flatten().collect()
     }
 
-    /// Moves times after `now` to `now`.
+    /// Moves times after `now` to `now`. Their order is lost, so no fetch until then is known.
     pub(super) fn set_back(&mut self, now: i64) {
         self.forgotten = self.forgotten.min(now);
         for fetches in self.crawlers.values_mut() {
             for (_, entry) in &mut fetches.networks {
+                if entry.last > now {
+                    self.forgotten = now;
+                }
                 entry.last = entry.last.min(now);
                 entry.first = entry.first.min(now);
             }

@@ -398,9 +398,20 @@ fn a_clock_that_is_set_back_causes_no_violation() {
     assert_eq!(request(28.0, "CCBot"), "pass robots.disallow.grace never");
     assert_eq!(request(29.0, "CCBot"), "log robots.disallow never");
     client(&ledger, &first, 1, at(200.0)).fetch(&first, "Bytespider");
+    client(&ledger, &second, 2, at(201.0)).fetch(&second, "Bytespider");
     ledger.set_back(at(28.0));
-    assert_eq!(request(51.0, "Bytespider"), "pass robots.disallow.grace older");
-    assert_eq!(request(52.0, "Bytespider"), "log robots.disallow older");
+    // Both fetches are at one time now: nobody knows which edition a client has.
+    let third = rulebook("/a, /b", at(28.0), Some(&first));
+    let request = |hour, number| {
+        client(&ledger, &third, number, at(hour)).request(&third, "Bytespider", "/b")
+    };
+    for (hour, number, expected) in [
+        (51.0, 1, "pass robots.disallow.grace older"),
+        (51.0, 2, "pass robots.disallow.grace current"),
+        (52.0, 1, "log robots.disallow older"),
+    ] {
+        assert_eq!(request(hour, number), expected, "{hour} {number}");
+    }
 }
 
 #[test]
