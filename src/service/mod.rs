@@ -226,7 +226,7 @@ impl Service {
     }
 
     /// Counts the log lines that nobody reads, and says so when somebody reads them again.
-    pub(crate) fn watch_log(&mut self, lines: LineCounts) {
+    pub(crate) fn watch_log(&self, lines: LineCounts) {
         tokio::spawn(log::watch(lines, Arc::clone(&self.metrics)));
     }
 
