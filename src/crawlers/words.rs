@@ -168,6 +168,11 @@ impl Word {
     /// Whether a letter beyond ASCII touches it, so that it is a part of a longer word: the end of a
     /// name with foreign letters that look like Latin ones. Octets that are not UTF-8 are no letters.
     pub(super) fn is_part(&self, text: &[u8]) -> bool {
+        // Nearly always its neighbours are signs of ASCII.
+        let ends = |octet: Option<u8>| octet.is_none_or(|octet| octet.is_ascii() && octet != b'-');
+        if ends(self.before(text)) && ends(self.after(text)) {
+            return false;
+        }
         let mut before = text.get(..self.start).unwrap_or_default();
         let mut after = text.get(self.end..).unwrap_or_default();
         let last = move || {

@@ -7,6 +7,9 @@ use crate::policy::Limits;
 /// Those that are neither of clients nor of origins: files, databases, listeners, pages.
 const OWN: u64 = 64;
 
+/// So many connections are few, even for a small site.
+const FEW: usize = 1_024;
+
 /// Raises the limit to the highest that the process may set, and returns how many descriptors there are
 /// for clients and origins: half of them, if they are few. Service managers keep the soft limit at 1,024 for programs that use select.
 pub(super) fn raise() -> usize {
@@ -30,6 +33,22 @@ pub(super) fn fit(limits: &mut Limits, descriptors: usize) -> Option<usize> {
     limits.requests = Some(requests);
     limits.connections = wanted.min(descriptors.saturating_sub(requests)).max(1);
     (limits.connections < wanted).then_some(limits.connections)
+}
+
+/// Logs that there are fewer connections than the policy allows. The default is more than most sites
+/// need, so only few of them are a warning.
+pub(super) fn report(connections: Option<usize>) {
+    match connections {
+        Some(connections) if connections < FEW => tracing::warn!(
+            connections,
+            "few open files: fewer connections than server.limits.connections (raise LimitNOFILE or \
+             ulimit -n)"
+        ),
+        Some(connections) => {
+            tracing::info!(connections, "open files allow fewer than server.limits.connections");
+        }
+        None => {}
+    }
 }
 
 #[cfg(test)]

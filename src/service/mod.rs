@@ -123,13 +123,7 @@ impl Service {
         let access_log = open_access_log(&policy, file, &metrics)?;
         let mut at_start = policy.clone();
         let few_connections = descriptors::fit(&mut at_start.server.limits, descriptors::raise());
-        if let Some(connections) = few_connections {
-            tracing::warn!(
-                connections,
-                "few open files: fewer connections than server.limits.connections (raise LimitNOFILE or \
-                 ulimit -n)"
-            );
-        }
+        descriptors::report(few_connections);
         let server = at_start.server.clone();
         announce(&policy);
         let ready = Arc::new(AtomicBool::new(false));

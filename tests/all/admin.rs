@@ -38,6 +38,8 @@ beadle_decision_duration_seconds histogram
 beadle_history_lost_total counter
 beadle_ladder_rung gauge
 beadle_ladder_steps_total counter
+beadle_log_blocked gauge
+beadle_log_drops_total counter
 beadle_origin_failures_total counter
 beadle_origin_faults_total counter
 beadle_origin_invalid_robots_tag_lines_total counter

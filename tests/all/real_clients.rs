@@ -1,5 +1,5 @@
-//! Programs that people use with a site, over HTTP/2: git, and with all tests litmus. An origin that speaks
-//! HTTP/2 itself.
+//! Programs that people use with a site: git, and at full size litmus, Go, httpx and hey. An origin that
+//! speaks HTTP/2 itself.
 
 use std::{
     fs,
@@ -11,7 +11,7 @@ use std::{
 
 use crate::support::{
     client::{Client, Request},
-    conditions::{need, want},
+    conditions::{need, origins_folder, want},
     frames::{Connection, END_STREAM, headers, request},
     free_port,
     origin::{After, Exchange, Origin},
@@ -183,4 +183,108 @@ fn an_origin_of_http_2_gets_requests_and_its_trailers_reach_the_client() {
     assert!(answer.has_trailers);
     // A client of HTTP/1.1 gets the page, too.
     assert_eq!(beadle.get("/page", "Mozilla/5.0").text(), "a page");
+}
+
+#[test]
+fn litmus_finds_no_fault_with_webdav_behind_a_proxy() {
+    let Some(litmus) = want("litmus") else { return };
+    let (origin_port, folder) = (free_port(), tempfile::tempdir().expect("a folder"));
+    let Some(_apache) = apache(folder.path(), origin_port) else { return };
+    wait_for("apache", || Client::try_connect(origin_port).ok());
+    let beadle = Setup::site(origin_port, "").replaced("site.example", "localhost").start();
+    let url = format!("http://localhost:{}/", beadle.port);
+    let output = Command::new(litmus).current_dir(folder.path()).args(["-k", &url]).output();
+    let text = String::from_utf8_lossy(&output.expect("litmus starts").stdout).into_owned();
+    let summaries: Vec<&str> = text.lines().filter(|line| line.contains("100.0%")).collect();
+    assert_eq!(summaries.len(), 5, "basic, copymove, props, locks, http:\n{text}");
+}
+
+/// Sends a body without a length over HTTP/2, and says what the answer was.
+const GO: &str = r#"
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+)
+
+func main() {
+	dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, network, "127.0.0.1:"+os.Args[1])
+	}
+	client := &http.Client{Transport: &http.Transport{
+		ForceAttemptHTTP2: true,
+		DialContext:       dial,
+		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true},
+	}}
+	for _, size := range []int{0, 1, 70000, 3000000} {
+		body := io.MultiReader(strings.NewReader(strings.Repeat("x", size)))
+		request, _ := http.NewRequest("POST", "https://site.example/up", body)
+		response, err := client.Do(request)
+		if err != nil {
+			panic(err)
+		}
+		text, _ := io.ReadAll(response.Body)
+		fmt.Println(response.Proto, response.StatusCode, string(text))
+	}
+}
+"#;
+
+/// The same with httpx.
+const HTTPX: &str = r#"
+import socket, sys
+import httpx
+real = socket.getaddrinfo
+socket.getaddrinfo = lambda host, port, *more, **named: real("127.0.0.1", int(sys.argv[1]), *more, **named)
+with httpx.Client(http2=True, verify=False, timeout=20) as client:
+    for size in [0, 1, 70000, 3000000]:
+        parts = (b"x" * min(1000, size - at) for at in range(0, size, 1000))
+        answer = client.post("https://site.example/up", content=parts)
+        print(answer.http_version + ".0" if answer.http_version == "HTTP/2" else answer.http_version,
+              answer.status_code, answer.text)
+"#;
+
+#[test]
+fn clients_of_other_languages_send_bodies_without_a_length() {
+    let origin = Origin::playing(|exchange| {
+        exchange.read_body();
+        let length = exchange.request.body.len().to_string();
+        exchange.answer("200 OK", &[], length.as_bytes());
+        After::Keep
+    });
+    let (setup, port) = Setup::site(origin.port, "").tls_listener();
+    let _beadle = setup.start();
+    let (folder, port) = (tempfile::tempdir().expect("a folder"), port.to_string());
+    let sizes = [0, 1, 70_000, 3_000_000].map(|size| format!("HTTP/2.0 200 {size}\n")).concat();
+    let file = |name: &str, text: &str| {
+        let file = folder.path().join(name);
+        fs::write(&file, text).expect("the folder is ours");
+        file
+    };
+    if let Some(go) = want("go") {
+        let mut run = Command::new(go);
+        run.args(["run".as_ref(), file("main.go", GO).as_os_str(), port.as_ref()]);
+        run.env("GOCACHE", folder.path().join("cache")).env("GO111MODULE", "off");
+        assert_eq!(String::from_utf8_lossy(&output(&mut run).stdout), sizes, "Go");
+    }
+    // httpx is in the environment of the origins.
+    if want("httpx").is_some()
+        && let Some(python) = origins_folder().map(|folder| folder.join("venv/bin/python"))
+    {
+        let run = output(Command::new(python).arg(file("post.py", HTTPX)).arg(&port));
+        assert_eq!(String::from_utf8_lossy(&run.stdout), sizes, "httpx");
+    }
+    if let Some(hey) = want("hey") {
+        let url = format!("https://127.0.0.1:{port}/page");
+        let arguments = ["-n", "400", "-c", "8", "-h2", "-host", "site.example", &url];
+        let run = output(Command::new(hey).args(arguments));
+        let text = String::from_utf8_lossy(&run.stdout).into_owned();
+        assert!(text.contains("[200]\t400 responses"), "hey: {text}");
+    }
 }
