@@ -213,14 +213,14 @@ impl Families {
             log_drops: {
                 let lines = IntCounter::new(
                     "beadle_log_drops_total",
-                    "Log lines that were dropped, because nobody read standard error.",
+                    "Log lines that were dropped, because standard error was not read.",
                 )?;
                 registry.register(Box::new(lines.clone()))?;
                 lines
             },
             log_blocked: gauge(
                 "beadle_log_blocked",
-                "1 while log lines are dropped, because nobody reads standard error.",
+                "1 while log lines are dropped, because standard error is not read.",
             )?,
             policy: gauges(
                 "beadle_policy_info",

@@ -64,7 +64,7 @@ impl Metrics {
             (
                 &self.families.log_blocked,
                 "log",
-                format!("nobody reads standard error: {dropped} lines are dropped"),
+                format!("standard error is not read: {dropped} lines are dropped"),
             ),
         ];
         let logs = logs.into_iter().filter(|(gauge, ..)| gauge.get() != 0);

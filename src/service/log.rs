@@ -20,7 +20,7 @@ pub(super) async fn watch(lines: LineCounts, metrics: Arc<Metrics>) {
         let is_blocked = unread > 0 && (new > 0 || is_stuck);
         metrics.log_dropped(new, is_blocked);
         if unread > 0 && !is_blocked {
-            tracing::warn!(lines = unread, "log lines were dropped: nobody read standard error");
+            tracing::warn!(lines = unread, "log lines were dropped: standard error was not read");
             unread = 0;
         }
     }

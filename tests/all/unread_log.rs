@@ -72,7 +72,7 @@ fn a_log_that_nobody_reads_stops_nothing() {
     for is_read_again in [false, true] {
         let mut server = Server::start(origin.port);
         wait_for("lines without room", || {
-            server.health().contains("log: nobody reads standard error").then_some(())
+            server.health().contains("log: standard error is not read").then_some(())
         });
         assert_eq!(Request::get("/page").send(server.port).status, 200);
         let closed = Request::get("/private/x").user_agent("GPTBot/1.2");
