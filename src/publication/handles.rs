@@ -25,7 +25,7 @@ use super::{
     origin_files::{Hold, OriginReports},
     replacement::ReplacedBySite,
     snapshot::{PolicyInForce, Snapshot},
-    wildcards::{Asked, with_hosts},
+    wildcards::Asked,
 };
 
 /// The handles that the publisher shares with the request path.
@@ -68,7 +68,7 @@ impl Handles {
         with_evidence: bool,
         now: Timestamp,
     ) -> Result<Self, Error> {
-        let policy = &with_hosts(policy.clone(), &memory.chronicle(now));
+        let policy = &memory.with_hosts(policy.clone(), now);
         let rulebook = memory.rulebook(policy, now);
         Self::imagined(policy, rulebook, memory, with_evidence, now)
     }

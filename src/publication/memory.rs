@@ -19,7 +19,7 @@ use crate::{
     },
 };
 
-use super::{clock::Clock, origin_files::KnownFile};
+use super::{clock::Clock, origin_files::KnownFile, wildcards::with_hosts};
 
 /// How long the database keeps replaced editions, hosts, fetches and clock changes at least: the
 /// longest `cache_window`, which a reload may set, and a day for changes of the clock.
@@ -88,6 +88,11 @@ impl Memory {
             quarantine: store.quarantine()?,
             probed: store.probed()?,
         })
+    }
+
+    /// The policy with the sites that the last server gave to hosts below wildcards.
+    pub fn with_hosts(&self, policy: Policy, now: Timestamp) -> Policy {
+        with_hosts(policy, &self.chronicle(now))
     }
 
     /// The policy as a server would publish it at `now`, without any fetch from an origin. What the

@@ -85,6 +85,13 @@ fn rfc9309_2_3_each_host_has_the_file_that_the_origin_has_for_it() {
         let text = beadle.verb(&["explain", "--user-agent", GPTBOT, url]);
         let text = String::from_utf8_lossy(&text.stdout).into_owned();
         assert!(text.contains("Disallow: /blog.site.example/"), "{source}: {text}");
+        for (arguments, host) in
+            [(&["robots"][..], "site.example"), (&["robots", "--site", blog], blog)]
+        {
+            let printed = beadle.verb(arguments);
+            let printed = String::from_utf8_lossy(&printed.stdout).into_owned();
+            assert!(printed.contains(&closed(host)), "{source}: {printed}");
+        }
         let records = beadle.verb(&["violations", "--site", blog, "--format", "json"]);
         let records = String::from_utf8_lossy(&records.stdout).into_owned();
         assert!(records.contains("/blog.site.example/"), "{source}: {records}");

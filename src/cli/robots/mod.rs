@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use clap_complete::ArgValueCompleter;
+use jiff::Timestamp;
 
 use crate::{
     cli::memory,
@@ -13,6 +14,7 @@ use crate::{
         output::Format,
         site,
     },
+    policy,
 };
 
 mod acceptance; // a quarantined file that an operator accepts
@@ -63,19 +65,21 @@ enum Verb {
 }
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
+    let policy = load_with_database(&args.config)?;
+    let memory = memory::read(&policy)?;
+    let policy = memory.with_hosts(policy, Timestamp::now());
     let host = args.site.as_deref();
     if let Some(Verb::Accept) = &args.verb {
         if args.history || args.edition.is_some() {
             let message = "'accept' takes neither --history nor --edition (run them separately)";
             return Err(Error::Refused(message.to_owned()));
         }
-        let policy = load_with_database(&args.config)?;
         return acceptance::accept(&policy, host, out);
     }
-    let policy = load_with_database(&args.config)?;
-    let memory = memory::read(&policy)?;
+    // Of hosts that the policy has as one site, the first stands for all.
+    let only = policy.written_sites().next().filter(|_| policy.written_sites().count() == 1);
     let rulebook = memory::rulebook(&policy, &memory);
-    let site = site::find(&rulebook, host);
+    let site = site::find(&rulebook, host.or_else(|| only.map(policy::Site::name)));
     if let Some(id) = &args.edition {
         let named = host.map(|_| site).transpose()?;
         out.write_all(&kept::named(&policy, named, id)?.bytes)?;
