@@ -33,12 +33,16 @@ fn processor_time(beadle: &Beadle) -> u64 {
 #[test]
 fn s146_without_file_descriptors_connections_wait_and_the_program_goes_on() {
     let Some(prlimit) = need("prlimit") else { return };
-    let origin = Origin::plain();
+    let origin = Origin::plain().compared();
     let rules = "    robots_txt: { groups: [{ user_agents: [BadBot], disallow: [/private/] }] }\n    \
                  enforcement: { mode: block }\n";
     let beadle = Setup::site(origin.port, rules).start();
     let mut kept = Client::connect(beadle.port);
     assert_eq!(Request::get("/").send_over(&mut kept).status, 200);
+    // Nothing in the background takes or returns descriptors meanwhile.
+    wait_for("the comparison with the origin's rules", || {
+        origin.received().iter().any(|one| one.target == b"/robots.txt").then_some(())
+    });
     let limit = |count: usize| {
         let pid = beadle.pid().to_string();
         let status = Command::new(&prlimit)

@@ -181,8 +181,26 @@ fn slow_origin(step: Duration) -> Origin {
     })
 }
 
-fn is_alive(process: &str) -> bool {
-    Path::new("/proc").join(process).exists()
+/// The ID of a successor, which ends with the test.
+struct Successor(String);
+
+impl Successor {
+    fn is_alive(&self) -> bool {
+        Path::new("/proc").join(&self.0).exists()
+    }
+
+    fn end(&self) -> bool {
+        let ended = Command::new("kill").args(["-s", "TERM", &self.0]).status();
+        ended.is_ok_and(|status| status.success())
+    }
+}
+
+impl Drop for Successor {
+    fn drop(&mut self) {
+        if self.is_alive() {
+            self.end();
+        }
+    }
 }
 
 #[test]
@@ -208,7 +226,7 @@ fn a_successor_serves_while_the_program_completes_its_requests() {
     beadle.signal("USR2");
     let process = wait_for("MAINPID", || {
         let message = notifications.next();
-        message.first()?.strip_prefix("MAINPID=").map(str::to_owned)
+        message.first()?.strip_prefix("MAINPID=").map(|id| Successor(id.to_owned()))
     });
     beadle.wait_for_stderr("completing requests in progress");
     // New connections are answered while the download goes on.
@@ -224,7 +242,6 @@ fn a_successor_serves_while_the_program_completes_its_requests() {
     // The one that is left does everything.
     assert_eq!(beadle.get("/", "curl/8").status, 200);
     assert_eq!(beadle.records(1)[0]["path"], "/private/x");
-    let ended = Command::new("kill").args(["-s", "TERM", &process]).status();
-    assert!(ended.is_ok_and(|status| status.success()));
-    wait_for("its end", || (!is_alive(&process)).then_some(()));
+    assert!(process.end());
+    wait_for("its end", || (!process.is_alive()).then_some(()));
 }
