@@ -1,8 +1,8 @@
 //! A line of Beadle's own access log, and its two forms.
 //!
 //! Texts are whole, so that a log can be judged again; the edge bounds them. Foreign octets are
-//! escaped, and a text ends where it would have too many escapes. Only the target and the Referer could contain a secret, in their queries. The caller
-//! redacts these.
+//! escaped, and a text ends where it would have too many escapes. Only the target and the Referer could
+//! contain a secret, in their queries. The caller redacts these.
 
 use std::{borrow::Cow, io::Write, net::SocketAddr, time::Duration};
 

@@ -5,8 +5,8 @@
 //! only Beadle's own lines may be more verbose than warnings, and the parts of pingora that read
 //! messages log nothing. `BEADLE_LOG` can't change that. Beadle logs their failures itself.
 //!
-//! A thread of its own writes the lines. While nobody reads them, the newest are dropped and counted:
-//! a full pipe stops no request and no signal.
+//! A thread of its own writes the lines, so a full pipe stops no request and no signal. Lines that find
+//! no room in the queue are dropped and counted.
 
 use std::{
     fs::File,

@@ -71,8 +71,8 @@ impl Member {
         self.learn("lost runs", unknown, moment);
     }
 
-    /// Notes that no fetch until now is known if a clock was set: nobody knows its order with those that
-    /// are heard from now on.
+    /// If a clock was set, counts all fetches until now as unknown. Their order with later ones is
+    /// lost.
     pub(super) fn note_step(&mut self, shift: Shift, moment: Moment) {
         if self.state.clocks.has_stepped(shift.0) {
             let unknown = Observations { forgotten: Some(moment.now), ..Observations::default() };

@@ -12,7 +12,7 @@ pub const LIVE: i64 = 10_000;
 /// A silent node that did not say goodbye may still serve. It counts as gone after a day, and after the
 /// longest window of a site; in milliseconds.
 const LEAST_LOST: i64 = 24 * 3_600_000;
-/// A node whose beat is older when this one starts may have ended, in milliseconds.
+/// The age of a beat, in milliseconds, from which on a start does not wait for its node.
 pub const RECENT: i64 = 600_000;
 /// What is taken off the horizon, in milliseconds: estimates of time differ a little.
 const MARGIN: i64 = 1_000;

@@ -278,7 +278,7 @@ fn a_node_is_awaited_until_it_writes_to_the_present_server() {
     };
     let gone = Beat { gone: true, ..beat("gone", 99_000, 0, 0) };
     let old = beat("old", 100_000 - RECENT, 0, 0);
-    // At a start, whoever was there not long ago.
+    // At a start, the nodes with a recent beat are missed.
     take(&mut roster, &[beat("a", 99_000, 0, 0), beat("b", 50_000, 0, 0), gone, old], 100_000);
     assert_eq!(missed(&roster, 100_000), ["a", "b"]);
     take(&mut roster, &[beat("a", 99_200, 0, 0), beat("b", 50_000, 0, 0)], 100_200);
@@ -287,7 +287,7 @@ fn a_node_is_awaited_until_it_writes_to_the_present_server() {
     take(&mut roster, &[beat("c", 100_400, 0, 0)], 100_400);
     assert_eq!(missed(&roster, 50_000 + RECENT), Vec::<String>::new());
     take(&mut roster, &[Beat { gone: true, ..beat("b", 100_400, 0, 0) }], 100_400);
-    // After a new connection: whoever was live at the last exchange, until its beat changes there.
+    // After a new connection, the nodes that were live are missed until their beats change.
     roster.miss_live(100_400);
     assert_eq!(missed(&roster, 100_400), ["a", "c"]);
     let copies = [beat("a", 100_600, 0, 0), beat("c", 100_600, 0, 0)];

@@ -25,7 +25,7 @@ use crate::{
     enforce::{Action, Decision, Judgement, Moment, Reason, TagFields},
     metrics::Metrics,
     policy::{AccessFormat, Policy},
-    publication::{Asked, Handles, Snapshot},
+    publication::{AskedHosts, Handles, Snapshot},
     violations::{Claimant, Detail, Record, Sink},
 };
 
@@ -84,7 +84,7 @@ pub struct Gate {
     sink: Arc<Sink>,
     metrics: Arc<Metrics>,
     /// Hosts below wildcards whose robots.txt a client asked for.
-    asked: Asked,
+    asked: AskedHosts,
     trusted: Vec<IpNet>,
     recorder: Recorder,
     /// `None` where no server fetches refusals.

@@ -57,6 +57,11 @@ impl Families {
             registry.register(Box::new(counters.clone()))?;
             prometheus::Result::Ok(counters)
         };
+        let counter = |name: &str, help: &str| {
+            let counter = IntCounter::new(name, help)?;
+            registry.register(Box::new(counter.clone()))?;
+            prometheus::Result::Ok(counter)
+        };
         let gauges = |name: &str, help: &str, labels: &[&str]| {
             let gauges = IntGaugeVec::new(Opts::new(name, help), labels)?;
             registry.register(Box::new(gauges.clone()))?;
@@ -193,14 +198,10 @@ impl Families {
                 "1 while the breaker is open and Beadle refuses nothing.",
                 &["site"],
             )?,
-            access_log_lines: {
-                let lines = IntCounter::new(
-                    "beadle_access_log_lines_total",
-                    "Lines of the access log that were written.",
-                )?;
-                registry.register(Box::new(lines.clone()))?;
-                lines
-            },
+            access_log_lines: counter(
+                "beadle_access_log_lines_total",
+                "Lines of the access log that were written.",
+            )?,
             access_log_drops: counters(
                 "beadle_access_log_drops_total",
                 "Lines of the access log that were not written, by cause.",
@@ -210,14 +211,10 @@ impl Families {
                 "beadle_access_log_degraded",
                 "1 while the access log can't be written.",
             )?,
-            log_drops: {
-                let lines = IntCounter::new(
-                    "beadle_log_drops_total",
-                    "Log lines that were dropped, because standard error was not read.",
-                )?;
-                registry.register(Box::new(lines.clone()))?;
-                lines
-            },
+            log_drops: counter(
+                "beadle_log_drops_total",
+                "Log lines that were dropped, because standard error was not read.",
+            )?,
             log_blocked: gauge(
                 "beadle_log_blocked",
                 "1 while log lines are dropped, because standard error is not read.",

@@ -11,9 +11,13 @@ use super::{
 const MOST: usize = 64;
 
 impl Policy {
-    /// The number of the site whose wildcard covers this host, if no site names the host, and the
-    /// wildcard's file comes from the origin.
-    fn wildcard_of(&self, host: &str) -> Option<usize> {
+    /// The site of a host below a wildcard, as if the policy named the host, and the number of the site
+    /// that has the wildcard. `None` if a site names the host, if the wildcard's file is the policy's,
+    /// or in a fleet, whose other nodes would not know the site.
+    pub fn below_wildcard(&self, host: &str) -> Option<(usize, Site)> {
+        if self.fleet.is_some() {
+            return None;
+        }
         let covers = |named: &Host| match named {
             Host::Exact(known) if known == host => Some(usize::MAX),
             Host::Below(suffix) if host.ends_with(suffix.as_str()) => Some(suffix.len()),
@@ -25,15 +29,9 @@ impl Policy {
         let (length, number) = covering.max()?;
         let site = self.sites.get(number)?;
         let is_followed = length < usize::MAX && site.robots_txt.source != Source::Policy;
-        is_followed.then_some(number)
-    }
-
-    /// The site of a host below a wildcard, as if the policy named the host; with the site that has the
-    /// wildcard.
-    pub fn below_wildcard(&self, host: &str) -> Option<(Site, &Site)> {
-        let site = self.sites.get(self.wildcard_of(host)?)?;
-        let host = host::parsed(host).filter(|host| matches!(host, Host::Exact(_)))?;
-        Some((Site { is_asked: true, ..site.part(host) }, site))
+        let host =
+            host::parsed(host).filter(|host| is_followed && matches!(host, Host::Exact(_)))?;
+        Some((number, Site { is_asked: true, ..site.part(host) }))
     }
 
     /// Gives hosts below wildcards sites of their own. Returns whether there is a new one: 64 are the
@@ -42,9 +40,9 @@ impl Policy {
         let before = self.sites.len();
         for host in hosts {
             let is_full = self.sites.iter().filter(|site| site.is_asked).count() >= MOST;
-            let Some(number) = self.wildcard_of(host).filter(|_| !is_full) else { continue };
-            let part = self.below_wildcard(host).map(|(part, _)| part);
-            part.into_iter().for_each(|part| self.sites.insert(number + 1, part));
+            if let Some((number, part)) = self.below_wildcard(host).filter(|_| !is_full) {
+                self.sites.insert(number + 1, part);
+            }
         }
         self.sites.len() > before
     }

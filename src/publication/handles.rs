@@ -25,7 +25,7 @@ use super::{
     origin_files::{Hold, OriginReports},
     replacement::ReplacedBySite,
     snapshot::{PolicyInForce, Snapshot},
-    wildcards::Asked,
+    wildcards::AskedHosts,
 };
 
 /// The handles that the publisher shares with the request path.
@@ -52,7 +52,7 @@ pub struct Handles {
     /// The rules of origins that the policy replaces.
     pub replaced: Arc<ArcSwap<ReplacedBySite>>,
     /// Hosts below wildcards whose robots.txt a client asked for.
-    pub asked: Asked,
+    pub asked: AskedHosts,
 }
 
 impl Handles {
@@ -102,7 +102,7 @@ impl Handles {
             origin_reports: OriginReports::default(),
             fellowship: Arc::default(),
             replaced: Arc::default(),
-            asked: Asked::default(),
+            asked: AskedHosts::default(),
         })
     }
 

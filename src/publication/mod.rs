@@ -83,5 +83,5 @@ pub use self::{
     replacement::{ReplacedAnswer, ReplacedBySite, replaced},
     servers::{Attempts, Fault, Server, Servers},
     snapshot::{PolicyInForce, ServedSite, Snapshot},
-    wildcards::Asked,
+    wildcards::AskedHosts,
 };

@@ -24,7 +24,7 @@ use crate::{
     diagnostic::{Diagnostic, Severity},
     evidence::{self, Verifier},
     metrics::Metrics,
-    policy::Policy,
+    policy::{Policy, Site},
     remote::{Document, Follower, Remote},
     robots::OriginFile,
     tls::Certificates,
@@ -225,13 +225,12 @@ impl Publisher {
     }
 
     /// Gives a host below a wildcard a site of its own, as its origin has this file for it, and not the
-    /// wildcard's. Other nodes of a fleet would not know the site.
+    /// wildcard's.
     pub(super) async fn add_host(&mut self, host: &str, file: Bytes) {
         let policy = &self.in_force.policy;
-        let Some((_, wildcard)) = policy.below_wildcard(host) else { return };
-        let shared = self.origins.as_ref().and_then(|origins| origins.known(wildcard.name()));
-        let is_shared = shared.is_some_and(|known| known.file == OriginFile::Present(file));
-        if is_shared || policy.fleet.is_some() {
+        let wildcard = policy.below_wildcard(host).and_then(|(number, _)| policy.sites.get(number));
+        let known = |wildcard: &Site| self.origins.as_ref()?.known(wildcard.name());
+        if wildcard.and_then(known).is_some_and(|one| one.file == OriginFile::Present(file)) {
             return;
         }
         let mut policy = Policy::clone(policy);

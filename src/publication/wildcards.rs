@@ -26,9 +26,9 @@ const WAITING: usize = 16;
 
 /// Takes hosts whose robots.txt a client asked for. The default takes none.
 #[derive(Clone, Debug, Default)]
-pub struct Asked(Option<mpsc::Sender<String>>);
+pub struct AskedHosts(Option<mpsc::Sender<String>>);
 
-impl Asked {
+impl AskedHosts {
     /// Takes a host, unless too many wait.
     pub fn push(&self, host: &str) {
         self.0.iter().for_each(|hosts| drop(hosts.try_send(host.to_owned())));
@@ -39,7 +39,7 @@ impl Asked {
 #[derive(Debug)]
 pub(super) struct Wildcards {
     /// Takes the hosts.
-    pub(super) asked: Asked,
+    pub(super) asked: AskedHosts,
     policy: watch::Sender<Arc<Policy>>,
     found: mpsc::Receiver<(String, Bytes)>,
     task: AbortHandle,
@@ -55,7 +55,7 @@ impl Wildcards {
         let (policy, in_force) = watch::channel(Arc::clone(policy));
         let (sender, found) = mpsc::channel(1);
         let task = tokio::spawn(look(hosts, in_force, clients.clone(), sender)).abort_handle();
-        Self { asked: Asked(Some(asked)), policy, found, task }
+        Self { asked: AskedHosts(Some(asked)), policy, found, task }
     }
 
     /// Looks at the hosts below the wildcards of this policy from now on.
@@ -77,11 +77,8 @@ impl Drop for Wildcards {
 
 /// The policy with sites for the hosts below wildcards that had one before.
 pub(super) fn with_hosts(mut policy: Policy, chronicle: &Chronicle) -> Policy {
-    if policy.fleet.is_none() {
-        let own =
-            chronicle.host_periods().filter(|one| one.until.is_none() && one.host == one.site);
-        policy.add_hosts(own.map(|one| one.host.as_str()));
-    }
+    let own = chronicle.host_periods().filter(|one| one.until.is_none() && one.host == one.site);
+    policy.add_hosts(own.map(|one| one.host.as_str()));
     policy
 }
 
@@ -95,7 +92,7 @@ async fn look(
     while let Some(host) = hosts.recv().await {
         seen.retain(|_, at| at.elapsed() < AGAIN);
         let policy = Arc::clone(&policy.borrow());
-        let Some((site, _)) = policy.below_wildcard(&host) else { continue };
+        let Some((_, site)) = policy.below_wildcard(&host) else { continue };
         if seen.len() >= MOST || seen.contains_key(&host) {
             continue;
         }

@@ -11,7 +11,8 @@ const OWN: u64 = 64;
 const FEW: usize = 1_024;
 
 /// Raises the limit to the highest that the process may set, and returns how many descriptors there are
-/// for clients and origins: half of them, if they are few. Service managers keep the soft limit at 1,024 for programs that use select.
+/// for clients and origins: half of them, if they are few. Service managers keep the soft limit at 1,024
+/// for programs that use select.
 pub(super) fn raise() -> usize {
     let limit = getrlimit(Resource::Nofile);
     let highest = Rlimit { current: limit.maximum, maximum: limit.maximum };

@@ -1,4 +1,4 @@
-//! Log lines that nobody reads.
+//! Log lines that are dropped because standard error is not read.
 
 use std::{sync::Arc, time::Duration};
 

@@ -42,7 +42,7 @@ use crate::{
     violations::{CountsInMemory, Sink},
 };
 
-use self::signals::{Asked, Signals};
+use self::signals::{Order, Signals};
 pub(crate) use self::{admin_access::admin_token, signals::Control, sockets::Inheritance};
 use self::{
     admin_access::{admin_access, admin_hosts, read_counts},
@@ -57,7 +57,7 @@ mod admin_access; // who may use the admin listener
 mod announce; // the first log lines
 mod descriptors; // how many the process may open
 mod fleet; // this node in a fleet
-mod log; // log lines that nobody reads
+mod log; // log lines that are dropped
 mod offenders; // what alerts know
 mod signals; // SIGHUP, SIGUSR2 and the end
 mod sockets; // bound once, or inherited from systemd
@@ -115,7 +115,7 @@ impl Service {
             }
         };
         let copies = sockets.copies()?;
-        let (shown, mut tasks) = (Arc::clone(&metrics), Vec::new());
+        let mut tasks = Vec::new();
         let refused = |finding| Error::Findings(vec![finding]);
         let in_file = |finding: Diagnostic| refused(finding.in_file(&file.display().to_string()));
         let fleet = Settings::of(&policy).map_err(in_file)?;
@@ -204,7 +204,7 @@ impl Service {
             reloads,
             requests,
             sink,
-            metrics: shown,
+            metrics: handles.metrics,
             access_log,
             exchange,
             ready,
@@ -219,7 +219,7 @@ impl Service {
         self.publisher.follow(remote, document, every);
     }
 
-    /// Counts the log lines that nobody reads, and says so when somebody reads them again.
+    /// Counts the log lines that are dropped, and logs their number when lines are written again.
     pub(crate) fn watch_log(&self, lines: LineCounts) {
         tokio::spawn(log::watch(lines, Arc::clone(&self.metrics)));
     }
@@ -305,12 +305,12 @@ async fn end(
 ) -> Ended {
     loop {
         match signals.next(reloads).await {
-            Asked::End(signal) => return Ended::By(signal),
-            Asked::Successor if is_in_fleet => tracing::error!(
+            Order::End(signal) => return Ended::By(signal),
+            Order::Successor if is_in_fleet => tracing::error!(
                 "no successor: two processes can't be one node of a fleet; restart one node after \
                  the other"
             ),
-            Asked::Successor => {
+            Order::Successor => {
                 tracing::info!("a new process starts, which takes over the listening sockets");
                 let started = tokio::select! {
                     started = successor::start(sockets) => started,

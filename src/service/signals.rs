@@ -42,7 +42,7 @@ pub(crate) struct Signals {
 
 /// What a signal asks of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum Order {
     /// To start a successor (SIGUSR2).
     Successor,
     /// To end, by this signal.
@@ -71,13 +71,13 @@ impl Signals {
     }
 
     /// Waits for the next signal but SIGHUP. Every SIGHUP is a request in `reloads`.
-    pub(super) async fn next(&mut self, reloads: &Reloads) -> Asked {
+    pub(super) async fn next(&mut self, reloads: &Reloads) -> Order {
         loop {
             tokio::select! {
-                _ = self.terminate.recv() => return Asked::End("SIGTERM"),
-                _ = self.interrupt.recv() => return Asked::End("SIGINT"),
-                _ = self.quit.recv() => return Asked::End("SIGQUIT"),
-                _ = self.succeed.recv() => return Asked::Successor,
+                _ = self.terminate.recv() => return Order::End("SIGTERM"),
+                _ = self.interrupt.recv() => return Order::End("SIGINT"),
+                _ = self.quit.recv() => return Order::End("SIGQUIT"),
+                _ = self.succeed.recv() => return Order::Successor,
                 _ = self.hangup.recv() => reloads.request(),
             }
         }
@@ -86,7 +86,7 @@ impl Signals {
     /// Waits for a signal that ends the server.
     pub(super) async fn end(&mut self, reloads: &Reloads) -> &'static str {
         loop {
-            if let Asked::End(signal) = self.next(reloads).await {
+            if let Order::End(signal) = self.next(reloads).await {
                 return signal;
             }
         }

@@ -14,6 +14,7 @@ use parking_lot::Mutex;
 use crate::support::{
     client::{Client, Request, Response},
     conditions::is_full_size,
+    dice::Dice,
     need,
     origin::Origin,
     program::{Beadle, Setup},
@@ -28,20 +29,6 @@ const PATHS: usize = 6;
 const NAMES: [&str; 4] = ["GPTBot/1.2", "CCBot/2.0", "AhrefsBot/7.0", "AlphaBot/1.0"];
 /// The requests of each scenario at full size.
 const WANTED: usize = 100_000;
-
-/// Numbers that repeat with each run.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, below: usize) -> usize {
-        // xorshift64*
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        let rolled = self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33;
-        usize::try_from(rolled).expect("31 bits") % below
-    }
-}
 
 /// The end of a run, also by a panic.
 struct End<'a>(&'a AtomicBool);

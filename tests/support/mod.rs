@@ -15,6 +15,7 @@ use std::{
 pub(crate) mod clickhouse;
 pub(crate) mod client;
 pub(crate) mod conditions;
+pub(crate) mod dice;
 pub(crate) mod frames;
 pub(crate) mod hostile;
 pub(crate) mod name_server;

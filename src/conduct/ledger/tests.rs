@@ -400,7 +400,7 @@ fn a_clock_that_is_set_back_causes_no_violation() {
     client(&ledger, &first, 1, at(200.0)).fetch(&first, "Bytespider");
     client(&ledger, &second, 2, at(201.0)).fetch(&second, "Bytespider");
     ledger.set_back(at(28.0));
-    // Both fetches are at one time now: nobody knows which edition a client has.
+    // Both fetches have one time now. Their order is unknown, and so is the edition of a client.
     let third = rulebook("/a, /b", at(28.0), Some(&first));
     let request = |hour, number| {
         client(&ledger, &third, number, at(hour)).request(&third, "Bytespider", "/b")

@@ -16,8 +16,8 @@ use crate::{
     metrics::{Metrics, RecordCounts},
     policy::Policy,
     publication::{
-        AddressBook, Asked, Change, Clock, FilesBySite, Handles, InForce, Memory, OriginReports,
-        PolicyInForce, Snapshot, next,
+        AddressBook, AskedHosts, Change, Clock, FilesBySite, Handles, InForce, Memory,
+        OriginReports, PolicyInForce, Snapshot, next,
     },
     robots::OriginFile,
     violations::{Settings, Sink, Store, Violation},
@@ -128,7 +128,7 @@ impl World {
             origin_reports: OriginReports::default(),
             fellowship: Arc::default(),
             replaced: Arc::default(),
-            asked: Asked::default(),
+            asked: AskedHosts::default(),
         };
         handles.publish(&in_force, &in_force, verifier.clone(), &addresses);
         handles.remember(policy.violations.client_ip);

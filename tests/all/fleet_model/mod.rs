@@ -19,7 +19,8 @@ use self::{
     world::{NODES, World},
 };
 use crate::support::{
-    clickhouse::ClickHouse, conditions::is_full_size, need, relay::Line, valkey::Valkey, wait_for,
+    clickhouse::ClickHouse, conditions::is_full_size, dice::Dice, need, relay::Line,
+    valkey::Valkey, wait_for,
 };
 
 /// How long a crawler may use its copy here, so that much becomes too old within the run.
@@ -27,19 +28,7 @@ const WINDOW: Time = 10_000;
 /// News of one node are known at the others after this time, on a machine that is busy with tests.
 const LAG: Time = 2_000;
 
-/// Numbers that repeat with each run.
-struct Dice(u64);
-
 impl Dice {
-    fn roll(&mut self, below: usize) -> usize {
-        // xorshift64*
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        let rolled = self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33;
-        usize::try_from(rolled).expect("31 bits") % below
-    }
-
     fn file(&mut self) -> File {
         File { closed: [(); CRAWLERS.len()].map(|()| [(); PATHS].map(|()| self.roll(5) > 0)) }
     }
