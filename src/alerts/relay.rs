@@ -1,7 +1,13 @@
 //! Events on their way between the nodes of a fleet. One node sends the events of all.
+//!
+//! ```text
+//! hand_over ─▶ waiting ─▶ the fleet's server ─▶ kept ─▶ sender ─▶ settle ─▶ removed from the server
+//! ```
+//! The server keeps an event until it is settled. So neither the end of the node that sends it nor a
+//! pause of the server loses an event. One that is sent twice has the same id.
 
 use std::{
-    collections::VecDeque,
+    collections::{BTreeSet, VecDeque},
     sync::atomic::{AtomicBool, Ordering},
 };
 
@@ -9,64 +15,95 @@ use parking_lot::Mutex;
 
 use super::event::Event;
 
-/// The most events that wait in either direction; later ones are dropped with an error in the log.
+/// The most events that wait for the server; later ones are dropped with an error in the log.
 const MOST_WAITING: usize = 256;
 
-/// An event for the node that sends it.
+/// An event that the nodes of a fleet share.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Handed {
+    /// Its id at the webhook.
+    pub id: String,
     /// The webhook that wants it, by its number in the policy.
     pub webhook: usize,
+    /// Whether this run raised it.
+    pub is_own: bool,
     /// The event.
     pub event: Event,
 }
 
-/// The events that this node hands over, and those that it was handed. Without a fleet, it is empty.
+/// The events between this node and the fleet's server. Without a fleet, it is empty.
 #[derive(Debug, Default)]
 pub struct Relay {
-    is_sent_elsewhere: AtomicBool,
-    handed_over: Mutex<VecDeque<Handed>>,
-    received: Mutex<VecDeque<Handed>>,
+    is_shared: AtomicBool,
+    waiting: Mutex<VecDeque<Handed>>,
+    kept: Mutex<Vec<Handed>>,
+    settled: Mutex<BTreeSet<String>>,
 }
 
 impl Relay {
-    /// Notes whether another node sends the events of this one.
-    pub fn set_sent_elsewhere(&self, is_sent_elsewhere: bool) {
-        self.is_sent_elsewhere.store(is_sent_elsewhere, Ordering::Relaxed);
+    /// Notes whether a node of the fleet sends the events of all: this one or another.
+    pub fn set_shared(&self, is_shared: bool) {
+        self.is_shared.store(is_shared, Ordering::Relaxed);
     }
 
-    /// Whether another node sends the events of this one.
-    pub(super) fn is_sent_elsewhere(&self) -> bool {
-        self.is_sent_elsewhere.load(Ordering::Relaxed)
+    /// Whether a node of the fleet sends the events of all.
+    pub(super) fn is_shared(&self) -> bool {
+        self.is_shared.load(Ordering::Relaxed)
     }
 
-    /// Hands an event over.
+    /// Hands an event over to the server.
     pub(super) fn hand_over(&self, handed: Handed) {
-        put(&self.handed_over, handed);
+        let mut waiting = self.waiting.lock();
+        if waiting.len() < MOST_WAITING {
+            waiting.push_back(handed);
+        } else {
+            let event = handed.event.kind;
+            tracing::error!(event, "alert dropped: too many wait for the fleet's server");
+        }
     }
 
-    /// Takes the events that are to be handed over.
-    pub fn take_handed_over(&self) -> Vec<Handed> {
-        self.handed_over.lock().drain(..).collect()
+    /// The events that the server does not have.
+    pub fn waiting(&self) -> Vec<Handed> {
+        self.waiting.lock().iter().cloned().collect()
     }
 
-    /// Receives an event of another node, to be sent by this one.
-    pub fn receive(&self, handed: Handed) {
-        put(&self.received, handed);
+    /// Takes back the events that the server does not have.
+    pub(super) fn take_back(&self) -> Vec<Handed> {
+        self.waiting.lock().drain(..).collect()
     }
 
-    /// Takes the events of other nodes.
-    pub(super) fn take_received(&self) -> Vec<Handed> {
-        self.received.lock().drain(..).collect()
+    /// Notes that the server has these events.
+    pub fn handed(&self, events: &[Handed]) {
+        self.waiting.lock().retain(|one| !events.iter().any(|other| other.id == one.id));
     }
-}
 
-fn put(queue: &Mutex<VecDeque<Handed>>, handed: Handed) {
-    let mut queue = queue.lock();
-    if queue.len() < MOST_WAITING {
-        queue.push_back(handed);
-    } else {
-        let event = handed.event.kind;
-        tracing::error!(event, "alert dropped: too many wait for another node");
+    /// Notes the events that the server keeps, for this node to send.
+    pub fn keep(&self, events: Vec<Handed>) {
+        *self.kept.lock() = events;
+    }
+
+    /// The events that this node is to send.
+    pub(super) fn kept(&self) -> Vec<Handed> {
+        let settled = self.settled.lock();
+        let kept = self.kept.lock();
+        kept.iter().filter(|one| !settled.contains(&one.id)).cloned().collect()
+    }
+
+    /// Notes that an event needs no more sending: it was accepted, given up, or told before.
+    pub fn settle(&self, id: String) {
+        self.settled.lock().insert(id);
+    }
+
+    /// The events that the server has to remove.
+    pub fn settled(&self) -> Vec<String> {
+        self.settled.lock().iter().cloned().collect()
+    }
+
+    /// Notes that the server has removed these events.
+    pub fn removed(&self, ids: &[String]) {
+        let mut settled = self.settled.lock();
+        for id in ids {
+            settled.remove(id);
+        }
     }
 }

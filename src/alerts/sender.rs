@@ -3,14 +3,13 @@
 //! A webhook that does not accept an event gets it again, after ever longer pauses. After
 //! [`MOST_ATTEMPTS`] the event is dropped with an error in the log.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use tokio::{sync::mpsc, task::AbortHandle, time::sleep};
 
-use super::{
-    event::Event,
-    webhook::{Answer, Message, Webhook},
-};
+use crate::metrics::Metrics;
+
+use super::webhook::{Answer, Message, Webhook};
 
 /// The most events that wait for one webhook.
 const MOST_WAITING: usize = 256;
@@ -25,26 +24,33 @@ const MOST_ATTEMPTS: u32 = 13;
 #[derive(Debug)]
 pub(super) struct Sender {
     queue: mpsc::Sender<Message>,
-    host: String,
+    /// The ids of the events that were accepted or given up.
+    finished: mpsc::UnboundedReceiver<String>,
     task: AbortHandle,
 }
 
 impl Sender {
     /// Starts the task of a webhook.
-    pub(super) fn start(webhook: Webhook) -> Self {
+    pub(super) fn start(webhook: Webhook, metrics: Arc<Metrics>) -> Self {
         let (queue, waiting) = mpsc::channel(MOST_WAITING);
-        let host = webhook.alert.url.shown().to_owned();
-        let task = tokio::spawn(run(webhook, waiting)).abort_handle();
-        Self { queue, host, task }
+        let (finish, finished) = mpsc::unbounded_channel();
+        let task = tokio::spawn(run(webhook, metrics, waiting, finish)).abort_handle();
+        Self { queue, finished, task }
     }
 
-    /// Queues an event. Never waits.
-    pub(super) fn send(&self, event: &Event) {
-        let message = Message::new(event);
-        if self.queue.try_send(message).is_err() {
-            let (webhook, event) = (&self.host, event.kind);
-            tracing::error!(webhook, event, "alert dropped: too many wait for this webhook");
-        }
+    /// Queues an event. Never waits. Whether there was room.
+    pub(super) fn send(&self, message: Message) -> bool {
+        self.queue.try_send(message).is_ok()
+    }
+
+    /// Whether there is room for another event.
+    pub(super) fn has_room(&self) -> bool {
+        self.queue.capacity() > 0
+    }
+
+    /// The next id of an event that was accepted or given up.
+    pub(super) fn next_finished(&mut self) -> Option<String> {
+        self.finished.try_recv().ok()
     }
 }
 
@@ -54,17 +60,25 @@ impl Drop for Sender {
     }
 }
 
-async fn run(webhook: Webhook, mut waiting: mpsc::Receiver<Message>) {
+async fn run(
+    webhook: Webhook,
+    metrics: Arc<Metrics>,
+    mut waiting: mpsc::Receiver<Message>,
+    finish: mpsc::UnboundedSender<String>,
+) {
     while let Some(message) = waiting.recv().await {
-        deliver(&webhook, &message).await;
+        deliver(&webhook, &metrics, &message).await;
+        // The receiver ends with this task.
+        let _ = finish.send(message.id);
     }
 }
 
-async fn deliver(webhook: &Webhook, message: &Message) {
+async fn deliver(webhook: &Webhook, metrics: &Metrics, message: &Message) {
     let (host, event, id) = (webhook.alert.url.shown(), message.kind, message.id.as_str());
     let mut attempt = 1;
     loop {
         let answer = webhook.attempt(message).await;
+        metrics.alert_attempt(host, answer.outcome());
         if let Answer::Accepted(status) = answer {
             tracing::info!(webhook = host, event, id, status, attempt, "alert sent");
             return;
@@ -74,6 +88,7 @@ async fn deliver(webhook: &Webhook, message: &Message) {
         }
         if attempt >= MOST_ATTEMPTS {
             tracing::error!(webhook = host, event, id, %answer, attempt, "alert given up");
+            metrics.alert_lost(host);
             return;
         }
         sleep(pause(attempt)).await;

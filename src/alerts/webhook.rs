@@ -54,9 +54,13 @@ pub(super) struct Message {
 }
 
 impl Message {
-    pub(super) fn new(event: &Event) -> Self {
-        let id = format!("msg_{}", Uuid::now_v7().simple());
+    pub(super) fn new(id: String, event: &Event) -> Self {
         Self { id, kind: event.kind, body: event.body() }
+    }
+
+    /// An id that no other event has. Those of later events are greater.
+    pub(super) fn new_id() -> String {
+        format!("msg_{}", Uuid::now_v7().simple())
     }
 }
 
@@ -105,7 +109,7 @@ impl Webhook {
 
     /// Sends an event once.
     pub async fn try_once(&self, event: &Event) -> Answer {
-        self.attempt(&Message::new(event)).await
+        self.attempt(&Message::new(Message::new_id(), event)).await
     }
 
     /// Sends a message once, signed for this moment.
@@ -126,6 +130,17 @@ impl Webhook {
             Ok(status @ 200..=299) => Answer::Accepted(status),
             Ok(status) => Answer::Refused(status),
             Err(failure) => Answer::Failed(failure),
+        }
+    }
+}
+
+impl Answer {
+    /// Its kind in a word.
+    pub fn outcome(&self) -> &'static str {
+        match self {
+            Self::Accepted(_) => "accepted",
+            Self::Refused(_) => "refused",
+            Self::Failed(_) => "failed",
         }
     }
 }

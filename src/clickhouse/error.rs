@@ -99,6 +99,9 @@ impl fmt::Display for Error {
                 f,
                 " cannot be reached: {how} (start ClickHouse, or correct violations.database)"
             ),
+            Failure::Refused(_, text) if self.is_full() => {
+                write!(f, " has no room: {text} (make room on that server)")
+            }
             Failure::Refused(_, text) => {
                 write!(f, " refuses: {text} (see the user's rights, and the server's log)")
             }
@@ -115,7 +118,7 @@ impl fmt::Display for Error {
                 " was written by an older version (start 'beadle serve' with it once to update it)"
             ),
             Failure::Unreadable(how) => {
-                write!(f, " answers what nobody asked for: {how} (name a ClickHouse server)")
+                write!(f, " gives no answer of ClickHouse: {how} (name a ClickHouse server)")
             }
         }
     }

@@ -37,13 +37,7 @@ pub(super) fn linked_at(link: usize, text: &[u8]) -> Option<Word> {
     let length = extent(product).length;
     let is_product = matches!(product.get(length), None | Some(b'/'))
         && product.get(..length).is_some_and(is_part_of_name);
-    is_product.then_some(Word {
-        start,
-        end: start + length,
-        dotted: false,
-        hyphenated: false,
-        ordinal: 0,
-    })
+    is_product.then_some(Word { start, end: start + length, dotted: false, ordinal: 0 })
 }
 
 /// The name that ends with a word. The words before it belong to it as far as they can.

@@ -11,6 +11,8 @@
 //!
 //! A product's name may have several words: `Some Crawler/1.0`.
 
+use memchr::memchr;
+
 use super::{
     class::Class,
     product_name,
@@ -43,8 +45,6 @@ pub(super) struct SelfDescription {
     browser: bool,
     /// The bot's name stands behind the product of a browser.
     behind_browser: bool,
-    /// The device of a person that the text names.
-    device: Device,
     /// Behind the first word, the text names the HTTP stack of apps.
     app_stack: bool,
     /// The text contains a product such as `Name/1`.
@@ -55,8 +55,8 @@ pub(super) struct SelfDescription {
     plus_link: bool,
     /// The first product with a link right behind it that has a `+`.
     linked: Option<Word>,
-    /// The start of the last word that is compared with: `like Googlebot`. It is no name of the client.
-    compared: Option<usize>,
+    /// The text contains a `-`, so that one of its words may have a bot's name as a part.
+    hyphens: bool,
 }
 
 /// The beginning of a User-Agent.
@@ -85,13 +85,12 @@ impl SelfDescription {
             renderer: false,
             browser: false,
             behind_browser: false,
-            device: Device::Unnamed,
             app_stack: false,
             product: false,
             link: None,
             plus_link: false,
             linked: None,
-            compared: None,
+            hyphens: memchr(b'-', text).is_some(),
         }
     }
 
@@ -105,13 +104,10 @@ impl SelfDescription {
         self.expects_name && self.words == word.ordinal
     }
 
-    /// Notes a word. A word that the text only compares with is no name.
+    /// Notes a word.
     #[inline]
-    pub(super) fn note(&mut self, word: &Word, text: &[u8], is_compared: bool) {
+    pub(super) fn note(&mut self, word: &Word, text: &[u8]) {
         let bytes = word.bytes(text);
-        if is_compared {
-            self.compared = Some(word.start);
-        }
         if self.words == 0 {
             self.first = Some(*word);
         }
@@ -133,10 +129,10 @@ impl SelfDescription {
             Some(last)
                 if bytes.len() >= MIN_BOT_NAME
                     && self.bot.is_none()
-                    && !is_compared
-                    && (matches!(last, b't' | b'r') || word.hyphenated)
+                    && (matches!(last, b't' | b'r') || (self.hyphens && bytes.contains(&b'-')))
                     && is_bot_name(bytes)
                     && self.stands_as_product(word, text)
+                    && !word.is_compared(text)
                     && !word.is_part(text) =>
             {
                 self.bot = Some(*word);
@@ -144,11 +140,13 @@ impl SelfDescription {
             }
             _ => {}
         }
-        let meaning = meaning(bytes);
-        self.renderer |= meaning.renderer;
-        self.engine |= meaning.engine;
-        self.app_stack |= self.words > 1 && meaning.app_stack;
-        self.device = self.device.max(meaning.device);
+        // Of a text like a browser's only the engine is asked for.
+        if self.form == Form::Own || !self.engine {
+            let meaning = meaning(bytes);
+            self.renderer |= meaning.renderer;
+            self.engine |= meaning.engine;
+            self.app_stack |= self.words > 1 && meaning.app_stack;
+        }
     }
 
     /// Notes a link. A client with a known name needs no other.
@@ -160,7 +158,7 @@ impl SelfDescription {
             self.plus_link = true;
             if is_nameless && self.linked.is_none() {
                 let linked = product_name::linked_at(word.start, text);
-                self.linked = linked.filter(|product| self.compared != Some(product.start));
+                self.linked = linked.filter(|product| !product.is_compared(text));
             }
         }
         self.words += 1;
@@ -168,7 +166,7 @@ impl SelfDescription {
 
     /// The name that the client gives itself as a bot.
     pub(super) fn bot_name<'a>(&self, text: &'a [u8]) -> Option<&'a str> {
-        let bot = self.bot.filter(|_| !self.is_app());
+        let bot = self.bot.filter(|_| !self.is_app(text));
         bot.map(|word| word.bytes(text))
             .or_else(|| self.bot_of_words(text))
             .or_else(|| self.linked_name(text))
@@ -179,20 +177,20 @@ impl SelfDescription {
 
     /// Whether a bot's name is that of an app on a person's device, or of the device. `iRobot/7.1
     /// CFNetwork/…` and `Mozilla/5.0 (iPhone; …) … Chatbot/3.1` are apps, unless they have a link.
-    fn is_app(&self) -> bool {
-        let is_of_device = match self.device {
+    fn is_app(&self, text: &[u8]) -> bool {
+        let is_of_device = || match Device::of(text) {
             Device::Unnamed => false,
             Device::Android => self.form == Form::Own || !self.behind_browser,
             Device::OfApps => true,
         };
-        is_of_device && self.link.is_none() && !self.says_compatible
+        self.link.is_none() && !self.says_compatible && is_of_device()
     }
 
     /// Whether the client is an app that sends its own name before that of its HTTP stack, and does not
     /// describe itself as a bot.
-    pub(super) fn is_behind_app_stack(&self) -> bool {
-        let is_bot = self.plus_link || (self.bot.is_some() && !self.is_app());
-        self.form == Form::Own && self.app_stack && !is_bot
+    pub(super) fn is_behind_app_stack(&self, text: &[u8]) -> bool {
+        let is_bot = || self.plus_link || (self.bot.is_some() && !self.is_app(text));
+        self.form == Form::Own && self.app_stack && !is_bot()
     }
 
     /// The product where a client names itself: the one behind `compatible;`, else the first.

@@ -1,5 +1,7 @@
 //! Words of devices, of systems, of the HTTP stacks of apps, and of the engines of browsers.
 
+use super::words::words;
+
 /// A device of a person. The last one decides more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Device {
@@ -11,10 +13,9 @@ pub(super) enum Device {
     OfApps,
 }
 
-/// What a word says about the client.
+/// What a word says about the program of a client.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Meaning {
-    pub(super) device: Device,
     /// It names a system of browsers and apps, or an engine.
     pub(super) engine: bool,
     /// It names the engine of browsers, or a browser of text.
@@ -23,35 +24,27 @@ pub(super) struct Meaning {
     pub(super) app_stack: bool,
 }
 
-/// What a word says about the client. Every word of a User-Agent passes here, so its length leaves few
-/// to compare with.
+/// What a word says about the program of a client. Most words of a User-Agent pass here, so its length
+/// leaves few to compare with.
 #[inline]
 pub(super) fn meaning(word: &[u8]) -> Meaning {
-    const NOTHING: Meaning =
-        Meaning { device: Device::Unnamed, engine: false, renderer: false, app_stack: false };
+    const NOTHING: Meaning = Meaning { engine: false, renderer: false, app_stack: false };
     const SYSTEM: Meaning = Meaning { engine: true, ..NOTHING };
     const RENDERER: Meaning = Meaning { renderer: true, ..SYSTEM };
-    const OF_APPS: Meaning = Meaning { device: Device::OfApps, ..SYSTEM };
-    const APP_STACK: Meaning = Meaning { app_stack: true, ..OF_APPS };
-    const IN_APP: Meaning = Meaning { engine: false, ..OF_APPS };
+    const APP_STACK: Meaning = Meaning { app_stack: true, ..SYSTEM };
     match (word.len(), word) {
-        // `wv` is Android's browser inside an app.
-        (2, b"wv") => IN_APP,
-        (3, b"X11") => SYSTEM,
-        (3, b"iOS") => OF_APPS,
+        (3, b"X11" | b"iOS") => SYSTEM,
         (3, b"w3m") => RENDERER,
-        (4, b"iPad") => OF_APPS,
-        (4, b"iPod") => IN_APP,
+        (4, b"iPad") => SYSTEM,
         (4, b"MSIE" | b"Lynx") => RENDERER,
         (5, b"Linux") => SYSTEM,
         (5, b"KHTML" | b"Gecko" | b"Opera" | b"UCWEB") => RENDERER,
-        (6, b"iPhone") => OF_APPS,
+        (6, b"iPhone") => SYSTEM,
         (6, b"Darwin" | b"Dalvik") => APP_STACK,
         (6, b"Presto" | b"WebKit" | b"ELinks") => RENDERER,
-        // Servers run it, too, so it names no device of a person.
+        // Servers run it, too, so it names no system of a person.
         (6, b"okhttp") => Meaning { app_stack: true, ..NOTHING },
-        (7, b"Android") => Meaning { device: Device::Android, ..SYSTEM },
-        (7, b"Windows") => SYSTEM,
+        (7, b"Android" | b"Windows") => SYSTEM,
         (7, b"Profile" | b"Symbian" | b"Trident") => RENDERER,
         (8, b"MIDP-1.0" | b"MIDP-2.0" | b"NetFront") => RENDERER,
         (9, b"CFNetwork") => APP_STACK,
@@ -59,5 +52,19 @@ pub(super) fn meaning(word: &[u8]) -> Meaning {
         (10, b"BlackBerry") => RENDERER,
         (11, b"AppleWebKit") => RENDERER,
         _ => NOTHING,
+    }
+}
+
+impl Device {
+    /// The device that a text names. Only a client with a bot's name is asked for it.
+    pub(super) fn of(text: &[u8]) -> Self {
+        let of_word = |word: &[u8]| match word {
+            // `wv` is Android's browser inside an app.
+            b"wv" | b"iOS" | b"iPad" | b"iPod" | b"iPhone" => Self::OfApps,
+            b"Darwin" | b"Dalvik" | b"CFNetwork" => Self::OfApps,
+            b"Android" => Self::Android,
+            _ => Self::Unnamed,
+        };
+        words(text).map(of_word).max().unwrap_or(Self::Unnamed)
     }
 }

@@ -20,7 +20,7 @@ use super::{
     name_table::hash,
     self_description::SelfDescription,
     site_names::SiteNames,
-    words::{Extent, Word, extent, next_start},
+    words::{Word, extent, next_start},
 };
 
 impl Catalogue {
@@ -73,9 +73,13 @@ fn scan<'a>(
     if text.len() < value.len() {
         claim.mark_truncated();
     }
-    let mut scan = Scan { text, at: 0, previous: &[], description: SelfDescription::new(text) };
+    let mut scan = Scan { text, at: 0, description: SelfDescription::new(text) };
     let had_names = !claim.is_empty();
-    while let Some(word) = scan.next_word(claim.is_empty()) {
+    while let Some(start) = next_start(text, scan.at) {
+        let word = scan.word_at(start);
+        if scan.passes(&word, claim.is_empty()) {
+            continue;
+        }
         let mut end = word.end;
         let bytes = word.bytes(text);
         let hash = hash(bytes);
@@ -111,14 +115,13 @@ fn scan<'a>(
                 break;
             }
         }
-        let is_compared = scan.is_compared();
-        scan.description.note(&word, text, is_compared);
-        scan.pass(&word, end);
+        scan.description.note(&word, text);
+        scan.at = end;
     }
     if had_names {
         return Class::None;
     }
-    if scan.description.is_behind_app_stack() {
+    if scan.description.is_behind_app_stack(text) {
         claim.drop_names_of_apps();
     }
     // A bot that names itself is none the less a bot on the HTTP stack of apps.
@@ -143,36 +146,33 @@ fn scan<'a>(
 struct Scan<'a> {
     text: &'a [u8],
     at: usize,
-    /// The word before; empty after a link.
-    previous: &'a [u8],
     description: SelfDescription,
 }
 
-impl<'a> Scan<'a> {
-    /// The next word that does not belong to a link.
+impl Scan<'_> {
     #[inline]
-    fn next_word(&mut self, is_nameless: bool) -> Option<Word> {
-        loop {
-            let start = next_start(self.text, self.at)?;
-            let extent = extent(self.text.get(start..)?);
-            let end = start + extent.length;
-            let Extent { dotted, hyphenated, .. } = extent;
-            let word = Word { start, end, dotted, hyphenated, ordinal: self.description.words };
-            if word.before(self.text) == Some(b'/')
-                && self.text.get(start).is_some_and(u8::is_ascii_digit)
-            {
-                // Versions are half of the words in a browser's User-Agent.
-                self.description.words += 1;
-                self.pass(&word, end);
-                continue;
-            }
-            if self.begins_link(&word) {
-                self.description.note_link(&word, self.text, is_nameless);
-                self.previous = &[];
-                self.at = self.end_of_link(end);
-                continue;
-            }
-            return Some(word);
+    fn word_at(&self, start: usize) -> Word {
+        let extent = extent(self.text.get(start..).unwrap_or_default());
+        let (end, ordinal) = (start + extent.length, self.description.words);
+        Word { start, end, dotted: extent.dotted, ordinal }
+    }
+
+    /// Passes a version or a link. Whether the word is one.
+    #[inline]
+    fn passes(&mut self, word: &Word, is_nameless: bool) -> bool {
+        if word.before(self.text) == Some(b'/')
+            && self.text.get(word.start).is_some_and(u8::is_ascii_digit)
+        {
+            // Versions are half of the words in a browser's User-Agent.
+            self.description.words += 1;
+            self.at = word.end;
+            true
+        } else if self.begins_link(word) {
+            self.description.note_link(word, self.text, is_nameless);
+            self.at = self.end_of_link(word.end);
+            true
+        } else {
+            false
         }
     }
 
@@ -201,19 +201,7 @@ impl<'a> Scan<'a> {
         let in_address = matches!(name.before(self.text), Some(b'@' | b'=' | b'?' | b'&' | b'#'))
             && name.is_joined(self.text)
             || name.after(self.text) == Some(b'@');
-        !in_address && !self.is_compared() && !name.is_part(self.text)
-    }
-
-    /// Whether the word before makes this a comparison with another client.
-    #[inline]
-    fn is_compared(&self) -> bool {
-        let previous = self.previous;
-        match previous.len() {
-            // `compatible with Googlebot` compares; `compatible; Googlebot` names.
-            4 => previous.eq_ignore_ascii_case(b"like") || previous.eq_ignore_ascii_case(b"with"),
-            9 => previous.eq_ignore_ascii_case(b"following"),
-            _ => false,
-        }
+        !in_address && !name.is_compared(self.text) && !name.is_part(self.text)
     }
 
     /// Whether a name of the site's groups is the client's own. In a browser's User-Agent it must
@@ -222,11 +210,5 @@ impl<'a> Scan<'a> {
         !self.description.is_browser_form()
             || word.after(self.text) == Some(b'/')
             || self.description.is_behind_compatible(word)
-    }
-
-    #[inline]
-    fn pass(&mut self, word: &Word, end: usize) {
-        self.previous = word.bytes(self.text);
-        self.at = end.max(word.end);
     }
 }

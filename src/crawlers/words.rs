@@ -11,8 +11,6 @@ pub(super) struct Word {
     pub(super) end: usize,
     /// Whether it contains a `.` or `!`.
     pub(super) dotted: bool,
-    /// Whether a `-` is in it or behind it.
-    pub(super) hyphenated: bool,
     /// The number of words before it. Links and versions behind `/` count.
     pub(super) ordinal: u32,
 }
@@ -24,8 +22,6 @@ pub(super) struct Extent {
     pub(super) length: usize,
     /// Whether it contains a `.` or `!`.
     pub(super) dotted: bool,
-    /// Whether a `-` is in it or behind it.
-    pub(super) hyphenated: bool,
 }
 
 /// The flag of a byte that is part of a word.
@@ -36,8 +32,6 @@ const START: u8 = 2;
 const INNER: u8 = 4;
 /// The flag of the byte that begins an escape, `%2F`.
 const PERCENT: u8 = 8;
-/// The flag of a hyphen.
-const HYPHEN: u8 = 16;
 
 /// The flags of every byte.
 const KINDS: [u8; 256] = {
@@ -46,7 +40,7 @@ const KINDS: [u8; 256] = {
     while byte < 256 {
         kinds[byte] = match byte as u8 {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' => WORD | START,
-            b'-' => WORD | HYPHEN,
+            b'-' => WORD,
             b'.' | b'!' => INNER,
             b'%' => PERCENT,
             _ => 0,
@@ -61,21 +55,13 @@ const KINDS: [u8; 256] = {
 pub(super) fn extent(text: &[u8]) -> Extent {
     let mut length = 0;
     let mut dotted = false;
-    let mut seen = 0;
     loop {
-        for &byte in text.get(length..).unwrap_or_default() {
-            let kind = KINDS[usize::from(byte)];
-            if kind & WORD == 0 {
-                break;
-            }
-            seen |= kind;
-            length += 1;
-        }
+        let rest = text.get(length..).unwrap_or_default();
+        length += rest.iter().position(|&b| !is_word(b)).unwrap_or(rest.len());
         // `Mail.RU_Bot` continues behind its dot, `Name.` ends before it.
         let inner = text.get(length).is_some_and(|&b| is_inner(b));
         if !inner || length == 0 || !text.get(length + 1).is_some_and(|&b| is_word(b)) {
-            let hyphenated = seen & HYPHEN != 0;
-            return Extent { length: without_punctuation(text, length), dotted, hyphenated };
+            return Extent { length: without_punctuation(text, length), dotted };
         }
         dotted = true;
         length += 1;
@@ -120,6 +106,16 @@ pub(super) fn next_start(text: &[u8], from: usize) -> Option<usize> {
     }
 }
 
+/// All words of a text, those of links among them.
+pub(super) fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let start = next_start(text, at)?;
+        at = start + extent(text.get(start..)?).length;
+        text.get(start..at)
+    })
+}
+
 impl Word {
     pub(super) fn bytes<'a>(&self, text: &'a [u8]) -> &'a [u8] {
         text.get(self.start..self.end).unwrap_or_default()
@@ -133,6 +129,23 @@ impl Word {
 
     pub(super) fn before(&self, text: &[u8]) -> Option<u8> {
         self.start.checked_sub(1).and_then(|at| text.get(at).copied())
+    }
+
+    /// Whether the text only compares with it: `like Googlebot`.
+    pub(super) fn is_compared(&self, text: &[u8]) -> bool {
+        // `compatible with Googlebot` compares; `compatible; Googlebot` names.
+        const COMPARISONS: [&[u8]; 3] = [b"like", b"with", b"following"];
+        let before = text.get(..self.start).unwrap_or_default();
+        let end = before.iter().rposition(u8::is_ascii_alphanumeric).map_or(0, |last| last + 1);
+        let previous = before.get(..end).unwrap_or_default();
+        COMPARISONS.iter().any(|word| {
+            let Some(start) = previous.len().checked_sub(word.len()) else { return false };
+            let (rest, last) = previous.split_at(start);
+            // `/like` is the end of a link.
+            let is_whole =
+                |&b: &u8| !is_word(b) && !matches!(b, b'.' | b'/' | b':' | b'=' | b'?' | b'@');
+            last.eq_ignore_ascii_case(word) && rest.last().is_none_or(is_whole)
+        })
     }
 
     /// Whether it stands behind something, with one octet between: `a/word`, but not `/word`.

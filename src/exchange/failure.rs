@@ -101,7 +101,9 @@ impl fmt::Display for Failure {
                 write!(f, "the server takes no writes: {why} (give it more memory or disk)")
             }
             Self::Elsewhere(Some(place)) => write!(f, "the keys are at {place}"),
-            Self::Elsewhere(None) => f.write_str("this server is a replica"),
+            Self::Elsewhere(None) => f.write_str(
+                "this server is a replica and takes no writes (name the primary, or Sentinels)",
+            ),
             Self::NoMaster(why) => write!(f, "no Sentinel names the master: {why}"),
             Self::Odd(why) => write!(f, "not the expected answer: {why}"),
         }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::fleet::{
-    Beat, News, Notice, Position, Statement, Told, VERSION,
+    Beat, News, Position, Statement, Told, VERSION,
     registers::{Entry, entries},
     split,
 };
@@ -64,13 +64,6 @@ impl Gossip {
         self.number
     }
 
-    /// Adds events for the node that sends alerts.
-    pub(super) fn notify(&mut self, events: Vec<Notice>, at: i64) {
-        if !events.is_empty() {
-            self.push(News { events, ..self.news(Told::default(), at) });
-        }
-    }
-
     fn add(&mut self, told: Told, serves: Option<Statement>, at: i64) {
         self.push(News { serves, ..self.news(told, at) });
     }
@@ -78,7 +71,7 @@ impl Gossip {
     /// The next message.
     fn news(&self, told: Told, at: i64) -> News {
         let (node, run, seq) = (self.node.clone(), self.run.clone(), self.number + 1);
-        News { v: VERSION, node, run, seq, at, told, serves: None, events: Vec::new() }
+        News { v: VERSION, node, run, seq, at, told, serves: None }
     }
 
     fn push(&mut self, news: News) {

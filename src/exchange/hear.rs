@@ -3,11 +3,9 @@
 use tokio::sync::oneshot;
 
 use crate::{
-    alerts::{Event, Handed},
     conduct::Observations,
     enforce::Moment,
-    fleet::{Beat, News, Notice, Position, Shift, Silent, Told},
-    policy::AlertKind,
+    fleet::{Beat, News, Position, Shift, Silent, Told},
     publication::Learned,
 };
 
@@ -118,30 +116,12 @@ impl Member {
             let seen = news.told.observations(shift, now.saturating_sub(OLD));
             self.learn(&news.run, seen, moment);
             self.state.take_statement(&news);
-            self.take_notices(news, shift);
         }
         if odd > 0 {
             self.handles.metrics.fleet_news("dropped", odd);
         }
         self.handles.metrics.fleet_news("received", new);
         new
-    }
-
-    /// Sends the alerts of another node, if this one sends those of all.
-    fn take_notices(&self, news: News, shift: Shift) {
-        if !self.progress.has_lease {
-            return;
-        }
-        for Notice { kind, subject, at, summary, mut details, webhook } in news.events {
-            let known = AlertKind::ALL.iter().find(|(word, _)| *word == kind);
-            let Some((kind, alert)) = known else { continue };
-            // Two nodes may have the same trouble, and each has to be repaired.
-            let of_the_node = *alert == AlertKind::StoreTrouble;
-            let subject = if of_the_node { format!("{subject} {}", news.node) } else { subject };
-            details.insert("node".to_owned(), news.node.clone().into());
-            let event = Event { kind, subject, at: shift.own(at), summary, details };
-            self.handles.fellowship.alerts.receive(Handed { webhook, event });
-        }
     }
 
     /// Hands the editions of other nodes to the publisher, and notes what is in force.

@@ -77,6 +77,11 @@ impl Keys {
         self.key("mark")
     }
 
+    /// The alerts that were not sent yet, by their ids.
+    pub(super) fn notices(&self) -> String {
+        self.key("alerts:waiting")
+    }
+
     /// The node that sends the alerts.
     pub(super) fn lease(&self) -> String {
         self.key("alerts")

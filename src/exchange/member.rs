@@ -241,7 +241,8 @@ impl Member {
         if failure.ends_connection() {
             self.link = None;
         }
-        let is_move = matches!(failure, Failure::Elsewhere(_));
+        // After a failover, the next attempt finds the new primary.
+        let is_move = matches!(failure, Failure::Elsewhere(_)) && self.dues.pause.is_zero();
         if !is_move {
             // A start does not wait for a server that is away.
             self.progress.loaded = None;

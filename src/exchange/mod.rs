@@ -21,6 +21,7 @@ mod hear; // what this node hears
 mod keys; // the names of keys
 mod load; // registers, read whole
 mod member; // this node
+mod notices; // alerts on their way to the node that sends them
 mod overview; // all nodes, for operators
 mod replies; // the values of an answer
 mod round; // one exchange

@@ -60,6 +60,12 @@ pub(super) struct Round<'a> {
     pub(super) trims: bool,
     /// Whether to ask for the lease of alerts, and whether this node has it.
     pub(super) lease: Option<bool>,
+    /// The alerts to keep, with their ids.
+    pub(super) notices: Vec<(String, String)>,
+    /// The ids of alerts to remove.
+    pub(super) settled: &'a [String],
+    /// Whether to read the alerts that are kept.
+    pub(super) reads_notices: bool,
 }
 
 /// What the server answers.
@@ -73,6 +79,8 @@ pub(super) struct Answer {
     pub(super) editions: Vec<(EditionId, Option<Vec<u8>>)>,
     /// The run that sends the alerts, if that was asked.
     pub(super) lease: Option<String>,
+    /// The alerts that are kept, with their ids.
+    pub(super) notices: Vec<(String, Vec<u8>)>,
 }
 
 impl Round<'_> {
@@ -103,11 +111,15 @@ impl Round<'_> {
             take.arg(self.keys.lease()).arg(&self.gossip.run).arg("NX").arg("PX").arg(LEASE);
             all.add_command(take);
         }
+        self.write_notices(&mut all);
         all.cmd("SET").arg(self.keys.mark()).arg(self.mark).arg("NX");
         let writes = all.len() - 1;
         all.cmd("GET").arg(self.keys.mark());
         if self.lease.is_some() {
             all.cmd("GET").arg(self.keys.lease());
+        }
+        if self.reads_notices {
+            all.cmd("HGETALL").arg(self.keys.notices());
         }
         for id in &self.wanted {
             all.cmd("GET").arg(self.keys.edition(&id.to_string()));
@@ -161,6 +173,22 @@ impl Round<'_> {
                 all.add_command(command);
                 all.cmd("PEXPIRE").arg(key).arg(lifetime);
             }
+        }
+    }
+
+    fn write_notices(&self, all: &mut Pipeline) {
+        let key = self.keys.notices();
+        if !self.notices.is_empty() {
+            let mut keep = cmd("HSET");
+            keep.arg(&key);
+            for (id, text) in &self.notices {
+                keep.arg(id).arg(text);
+            }
+            all.add_command(keep);
+            all.cmd("PEXPIRE").arg(&key).arg(DAY);
+        }
+        if !self.settled.is_empty() {
+            all.cmd("HDEL").arg(key).arg(self.settled);
         }
     }
 
@@ -221,6 +249,10 @@ impl Round<'_> {
             Some(_) => replies::text(replies.next()?),
             None => None,
         };
+        let notices = match self.reads_notices {
+            true => replies::pairs(replies.next()?),
+            false => Vec::new(),
+        };
         let mut editions = Vec::new();
         for id in &self.wanted {
             editions.push((*id, replies::bytes(replies.next()?)));
@@ -230,6 +262,10 @@ impl Round<'_> {
         let entries = entries.collect();
         let time = replies::time(replies.next()?);
         let time = time.ok_or_else(|| Failure::Odd("no time".to_owned()))?;
-        Ok(Answer { beats, entries, time, mark, editions, lease })
+        let notices = notices
+            .into_iter()
+            .filter_map(|(id, text)| Some((String::from_utf8(id).ok()?, replies::bytes(text)?)));
+        let notices = notices.collect();
+        Ok(Answer { beats, entries, time, mark, editions, lease, notices })
     }
 }

@@ -218,6 +218,9 @@ impl Member {
         if !periods.is_empty() {
             editions.extend(self.state.known_bytes());
         }
+        let fellowship = Arc::clone(&self.handles.fellowship);
+        let alerts = &fellowship.alerts;
+        let (handed, settled) = (alerts.waiting(), alerts.settled());
         let round = Round {
             keys: &self.settings.keys,
             gossip: &self.gossip,
@@ -232,6 +235,9 @@ impl Member {
             periods,
             trims: is_trimmed,
             lease: is_leased.then_some(self.progress.has_lease),
+            notices: self.notices(&handed, shift),
+            settled: &settled,
+            reads_notices: self.progress.has_lease,
         };
         let (commands, writes) = round.commands();
         let link = connected(&mut self.link)?;
@@ -241,6 +247,8 @@ impl Member {
         let answer = round.read(Replies::new(answer), writes)?;
         let written: Vec<String> = round.editions.into_iter().map(|(id, _)| id).collect();
         self.written.extend(written);
+        alerts.handed(&handed);
+        alerts.removed(&settled);
         // Only now: after a failure, they are to be removed yet.
         self.removed.clear();
         self.rewrites &= !is_due;
@@ -264,14 +272,14 @@ impl Member {
         self.answered(began.steady);
         if is_leased {
             self.progress.has_lease = answer.lease.as_deref() == Some(self.gossip.run.as_str());
-            let is_left = answer.lease.is_some() && !self.progress.has_lease;
-            self.handles.fellowship.alerts.set_sent_elsewhere(is_left);
+            self.handles.fellowship.alerts.set_shared(answer.lease.is_some());
         }
         let moment = self.moment();
         let Some((now, shift)) = self.fleet_time(moment) else { return Ok(false) };
         self.note_step(shift, moment);
         let has_more = answer.entries.len() >= READ_AT_ONCE;
         self.state.take_editions(answer.editions);
+        self.take_notices(answer.notices, shift);
         self.take_news(answer.entries, (now, shift), moment);
         if self.state.heard.has_gap() {
             self.handles.metrics.fleet_gap();
@@ -363,7 +371,7 @@ async fn watch(handles: Handles, excuses: bool) {
         if is_alone != was_alone {
             was_alone = is_alone;
             if is_alone {
-                handles.fellowship.alerts.set_sent_elsewhere(false);
+                handles.fellowship.alerts.set_shared(false);
             }
             handles.metrics.fleet_alone(is_alone);
             match is_alone {

@@ -3,10 +3,9 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use crate::{
-    alerts::{Event, Handed},
     conduct::Observations,
     enforce::{Edition, Moment},
-    fleet::{Notice, Report, Served, Shift, Statement, Told, VERSION},
+    fleet::{Report, Served, Shift, Statement, Told, VERSION},
     publication::{Announcement, Spread},
     version,
 };
@@ -60,13 +59,6 @@ impl Member {
             let observations = self.handles.conduct.collect(moment);
             self.kept.keep(&observations);
             self.gossip.collect(Told::of(&observations, shift), now);
-            let handed = self.handles.fellowship.alerts.take_handed_over();
-            let notices = handed.into_iter().map(|Handed { webhook, event }| {
-                let Event { kind, subject, at, summary, details } = event;
-                let (kind, at) = (kind.to_owned(), shift.told(at));
-                Notice { kind, subject, at, summary, details, webhook }
-            });
-            self.gossip.notify(notices.collect(), now);
         }
     }
 

@@ -17,6 +17,7 @@ mod clocks; // the time of the fleet
 mod comparison; // where nodes differ
 mod heard; // messages taken in, and gaps
 mod news; // one message
+mod notice; // an event on its way to the node that sends it
 mod presence; // nodes: beats and reports
 pub mod registers; // what a new node reads
 mod roster; // who is there, and how far it was heard
@@ -29,7 +30,8 @@ pub use self::{
     clocks::Clocks,
     comparison::{Difference, differences},
     heard::Heard,
-    news::{MOST_ITEMS, News, Notice, VERSION, split},
+    news::{MOST_ITEMS, News, VERSION, split},
+    notice::Notice,
     presence::{Beat, Position, Report},
     roster::{Ends, LIVE, RECENT, Roster, Silent},
     rows::{Shift, Told},

@@ -1,12 +1,8 @@
 //! One message: what a run of a node saw, numbered, as JSON.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
-use super::{
-    rows::{Told, lenient},
-    statements::Statement,
-};
+use super::{rows::Told, statements::Statement};
 
 /// The version of messages, beats and reports. A reader ignores those of a newer one.
 pub const VERSION: u32 = 1;
@@ -34,29 +30,6 @@ pub struct News {
     /// The editions that the node serves from now on; `None` if they did not change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub serves: Option<Statement>,
-    /// Events for the node that sends alerts.
-    #[serde(default, deserialize_with = "lenient", skip_serializing_if = "Vec::is_empty")]
-    pub events: Vec<Notice>,
-}
-
-/// An event for the operator, raised at a node.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Notice {
-    /// Its kind.
-    pub kind: String,
-    /// What it is about: two events of one kind with the same subject tell the same.
-    #[serde(default)]
-    pub subject: String,
-    /// The time of the fleet at which it was noticed.
-    pub at: i64,
-    /// The event in one sentence.
-    pub summary: String,
-    /// What it is about.
-    #[serde(default)]
-    pub details: Map<String, Value>,
-    /// The webhook that wants it, by its number in the policy.
-    #[serde(default)]
-    pub webhook: usize,
 }
 
 impl News {
@@ -73,7 +46,7 @@ impl News {
 
     /// The number of rows.
     pub fn items(&self) -> usize {
-        self.told.len() + self.events.len() + usize::from(self.serves.is_some())
+        self.told.len() + usize::from(self.serves.is_some())
     }
 }
 

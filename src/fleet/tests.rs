@@ -97,7 +97,7 @@ fn everything() -> Observations {
 
 fn news(told: Told) -> News {
     let (node, run) = ("edge-1".to_owned(), "r".to_owned());
-    News { v: VERSION, node, run, seq: 1, at: 0, told, serves: None, events: Vec::new() }
+    News { v: VERSION, node, run, seq: 1, at: 0, told, serves: None }
 }
 
 #[test]

@@ -19,6 +19,8 @@ pub(super) struct Families {
     pub(super) invalid_tag_lines: IntCounterVec,
     pub(super) reloads: IntCounterVec,
     pub(super) policy_fetches: IntCounterVec,
+    pub(super) alert_attempts: IntCounterVec,
+    pub(super) alerts_lost: IntCounterVec,
     pub(super) claims: IntCounterVec,
     pub(super) evidence_fetches: IntCounterVec,
     pub(super) evidence_findings: IntCounterVec,
@@ -112,6 +114,16 @@ impl Families {
                 "beadle_origin_invalid_robots_tag_lines_total",
                 "Invalid Robots-Tag and X-Robots-Tag lines of the origin, repaired by Beadle, by site.",
                 &["site"],
+            )?,
+            alert_attempts: counters(
+                "beadle_alert_attempts_total",
+                "Attempts to send an alert to a webhook by outcome: accepted, refused or failed.",
+                &["webhook", "outcome"],
+            )?,
+            alerts_lost: counters(
+                "beadle_alerts_lost_total",
+                "Alerts that a webhook did not accept in all attempts, or had no room for.",
+                &["webhook"],
             )?,
             policy_fetches: counters(
                 "beadle_policy_fetches_total",

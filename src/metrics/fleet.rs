@@ -46,7 +46,7 @@ impl FleetFamilies {
             nodes: gauge("beadle_fleet_nodes", "Live nodes of the fleet, this one included.")?,
             lag: number(
                 "beadle_fleet_lag_seconds",
-                "Time since the node was heard that was not heard for longest.",
+                "Age of the oldest heartbeat among the live nodes.",
             )?,
             offset: number(
                 "beadle_fleet_clock_offset_seconds",

@@ -137,6 +137,16 @@ impl Metrics {
         self.families.invalid_tag_lines.with_label_values(&[site]).inc_by(u64::from(lines));
     }
 
+    /// Counts an attempt to send an alert: `accepted`, `refused` or `failed`.
+    pub fn alert_attempt(&self, webhook: &str, outcome: &str) {
+        self.families.alert_attempts.with_label_values(&[webhook, outcome]).inc();
+    }
+
+    /// Counts an alert that no attempt got through.
+    pub fn alert_lost(&self, webhook: &str) {
+        self.families.alerts_lost.with_label_values(&[webhook]).inc();
+    }
+
     /// Counts a fetch of the policy: `new`, `unchanged`, `refused` or `failed`.
     pub fn policy_fetched(&self, outcome: &str) {
         self.families.policy_fetches.with_label_values(&[outcome]).inc();

@@ -40,8 +40,12 @@ pub enum Obstacle {
     Older,
     /// Occurs when the database is damaged; holds SQLite's message.
     Corrupt(String),
-    /// Occurs when the file, its folder or its file system cannot be written or read.
+    /// Occurs when the file or its folder cannot be written or read.
     Denied,
+    /// Occurs when the file system is mounted read-only.
+    ReadOnly,
+    /// Occurs when the system takes no write and SQLite does not say why; holds its message.
+    NotWritten(String),
     /// Occurs when another process locks the database for too long.
     Locked,
     /// Occurs when a reader that does not end keeps the write-ahead log from being emptied; holds the
@@ -74,9 +78,8 @@ impl Error {
             match error.kind() {
                 io::ErrorKind::NotFound => Obstacle::NoFile,
                 io::ErrorKind::IsADirectory => Obstacle::NoRegularFile,
-                io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-                    Obstacle::Denied
-                }
+                io::ErrorKind::PermissionDenied => Obstacle::Denied,
+                io::ErrorKind::ReadOnlyFilesystem => Obstacle::ReadOnly,
                 io::ErrorKind::StorageFull
                 | io::ErrorKind::QuotaExceeded
                 | io::ErrorKind::FileTooLarge => Obstacle::Full,
@@ -99,6 +102,8 @@ impl Error {
             Obstacle::Older => "store.older",
             Obstacle::Corrupt(_) => "store.corrupt",
             Obstacle::Denied => "store.denied",
+            Obstacle::ReadOnly => "store.read_only",
+            Obstacle::NotWritten(_) => "store.not_written",
             Obstacle::Locked => "store.locked",
             Obstacle::LogHeld(_) => "store.log_held",
             Obstacle::Full => "store.full",
@@ -174,6 +179,17 @@ impl fmt::Display for Error {
                 "'{path}' cannot be read or written (give this process's user the right to the \
                  file and its folder)"
             ),
+            Obstacle::ReadOnly => write!(
+                f,
+                "'{path}' is on a file system that is mounted read-only (mount it for writing: 'findmnt \
+                 --target'; or name another path)"
+            ),
+            Obstacle::NotWritten(detail) => write!(
+                f,
+                "'{path}' takes no write: {} (see the user's quota, the limit of file sizes, and the \
+                 disk: quota, ulimit -f, dmesg)",
+                escape::text(detail.as_bytes())
+            ),
             Obstacle::Locked => {
                 write!(f, "'{path}' is locked by another process (end that process: lsof '{path}')")
             }
@@ -183,7 +199,9 @@ impl fmt::Display for Error {
                  program: lsof '{path}')",
                 length >> 20
             ),
-            Obstacle::Full => write!(f, "'{path}': the disk is full (make room)"),
+            Obstacle::Full => {
+                write!(f, "'{path}': the disk is full, or a quota is used up (make room)")
+            }
             Obstacle::Closed => write!(f, "'{path}': the reader has gone (start it again)"),
             Obstacle::Displaced => {
                 write!(f, "'{path}' was moved or deleted while in use (a new file is started)")

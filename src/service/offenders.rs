@@ -24,7 +24,14 @@ pub(super) fn watch_for_alerts(
         let known = tokio::task::spawn_blocking(move || known_offenders(&policy, &counts)).await;
         // A query that panicked has no answer.
         let relay = &handles.fellowship.alerts;
-        alerts::run(webhooks, known.unwrap_or_default(), || handles.state(), relay).await;
+        alerts::run(
+            webhooks,
+            known.unwrap_or_default(),
+            || handles.state(),
+            relay,
+            &handles.metrics,
+        )
+        .await;
     }
 }
 

@@ -89,6 +89,13 @@ impl Queue {
         let weight = record.violation.weight();
         let mut state = self.lock();
         state.seen += 1;
+        if let Some(stalled) = state.stalled_for()
+            && state.may_complain()
+        {
+            let (destination, seconds) = (self.target, stalled.as_secs());
+            let code = "store.stalled";
+            tracing::error!(code, destination, seconds, "a write does not end");
+        }
         if self.fill.is_full() && state.phase == Phase::Open {
             state.folded += 1;
             drop(state);
@@ -251,8 +258,14 @@ impl Queue {
         state.taken_notes = Arc::default();
         state.taken_owed = 0;
         state.taken_requests = 0;
+        let stalled = state.stalled_for();
         state.writing_since = None;
         drop(state);
+        if let Some(stalled) = stalled {
+            let (code, destination) = ("store.recovered", self.target);
+            let seconds = stalled.as_secs();
+            tracing::info!(code, destination, seconds, "a write that did not end has ended");
+        }
         let weight: usize = taken.iter().map(|record| record.violation.weight()).sum();
         let mut state = self.lock();
         state.bytes = state.bytes.saturating_sub(weight);

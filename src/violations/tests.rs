@@ -338,7 +338,7 @@ fn a_full_disk_under_the_log_costs_the_database_nothing() {
     eventually("stored", || sink.counts().stored == 300);
     eventually("degraded", || sink.health() != Health::Ok);
     let Health::Degraded(reason) = sink.health() else { panic!("just seen to be degraded") };
-    assert_eq!(reason, "'/dev/full': the disk is full (make room)");
+    assert_eq!(reason, "'/dev/full': the disk is full, or a quota is used up (make room)");
     sink.close(Duration::from_millis(200));
     let lost = sink.log_counts().expect("a log");
     assert_eq!(lost, Counts { seen: 300, stored: 0, folded: 0, dropped: 300, queued: 0 });

@@ -21,6 +21,8 @@ beadle_access_log_degraded gauge
 beadle_access_log_drops_total counter
 beadle_access_log_lines_total counter
 beadle_acme_orders_total counter
+beadle_alert_attempts_total counter
+beadle_alerts_lost_total counter
 beadle_breaker_open gauge
 beadle_breaker_openings_total counter
 beadle_build_info gauge

@@ -413,14 +413,11 @@ fn a_server_with_a_missing_secret_does_not_start() {
     beadle.wait_for_stderr("alerts[0].secret_file");
 }
 
-#[test]
-fn one_node_of_a_fleet_sends_the_alerts_of_all() {
-    let Some(valkey) = Valkey::start() else { return };
-    let (receiver, origin) = (receiver(0), Origin::plain());
-    let secrets = tempfile::tempdir().expect("a folder");
-    let secret = secrets.path().join("secret");
+/// Three nodes of a fleet with one webhook.
+fn three_nodes(valkey: &Valkey, receiver: &Origin, origin: &Origin, secrets: &Path) -> [Beadle; 3] {
+    let secret = secrets.join("secret");
     write_secret(&secret);
-    let node = |name: &str| {
+    let nodes = ["one", "two", "three"].map(|name| {
         let sections = format!(
             "fleet: {{ shared: \"{}\", node: {name} }}\n\
              alerts: {{ url: \"http://127.0.0.1:{}/hook\", secret_file: {}, on: [new_offender, \
@@ -432,9 +429,26 @@ fn one_node_of_a_fleet_sends_the_alerts_of_all() {
         let rules =
             "    robots_txt: { groups: [{ user_agents: [\"*\"], disallow: [/private/] }] }\n";
         Setup::site(origin.port, rules).sections(&sections).start()
-    };
-    let nodes = [node("one"), node("two"), node("three")];
+    });
     nodes.iter().for_each(|node| node.wait_for_metric("beadle_fleet_nodes", 3.0));
+    nodes
+}
+
+/// Gives each node a trouble of its own.
+fn break_policies(nodes: &[Beadle]) {
+    for (number, beadle) in nodes.iter().enumerate() {
+        let text = beadle.policy_text();
+        beadle.replace_policy(&format!("{text}no_such_section_{number}: 1\n"));
+        beadle.signal("HUP");
+    }
+}
+
+#[test]
+fn one_node_of_a_fleet_sends_the_alerts_of_all() {
+    let Some(valkey) = Valkey::start() else { return };
+    let (receiver, origin) = (receiver(0), Origin::plain());
+    let secrets = tempfile::tempdir().expect("a folder");
+    let nodes = three_nodes(&valkey, &receiver, &origin, secrets.path());
     // A crawler violates the rules at each node.
     let offenders = || {
         let events = of_type(&receiver, "new_offender").into_iter();
@@ -448,16 +462,53 @@ fn one_node_of_a_fleet_sends_the_alerts_of_all() {
         beadle.get("/private/x", "GPTBot/1.2");
     }
     wait_for("the offender", || (!offenders().is_empty()).then_some(()));
-    // Each node has a trouble of its own.
-    for (number, beadle) in nodes.iter().enumerate() {
-        let text = beadle.policy_text();
-        beadle.replace_policy(&format!("{text}no_such_section_{number}: 1\n"));
-        beadle.signal("HUP");
-    }
+    break_policies(&nodes);
     let refused = || of_type(&receiver, "reload_refused");
     wait_for("the refusals of all nodes", || (refused().len() == 3).then_some(()));
     let mut named: Vec<_> = refused().iter().map(|event| event["data"]["node"].clone()).collect();
-    named.retain(|node| !node.is_null());
-    assert_eq!(named.len(), 2, "the node that sends names the others: {:?}", refused());
+    named.sort_by_key(Value::to_string);
+    assert_eq!(named, ["one", "three", "two"], "{:?}", refused());
     assert_eq!(offenders(), ["\"GPTBot\""], "three nodes saw it");
+}
+
+#[test]
+fn neither_the_end_of_the_node_that_sends_nor_a_pause_of_the_server_loses_an_alert() {
+    let Some(valkey) = Valkey::start() else { return };
+    let is_open = Arc::new(AtomicBool::new(false));
+    let opens = Arc::clone(&is_open);
+    let receiver = Origin::playing(move |exchange| {
+        exchange.read_body();
+        let status = if opens.load(Ordering::Relaxed) { "204 No Content" } else { "503 Later" };
+        exchange.answer(status, &[], b"");
+        After::Keep
+    });
+    let origin = Origin::plain();
+    let secrets = tempfile::tempdir().expect("a folder");
+    let mut nodes = three_nodes(&valkey, &receiver, &origin, secrets.path());
+    valkey.signal("STOP");
+    break_policies(&nodes);
+    nodes.iter().for_each(|node| {
+        wait_for("the refusal", || node.stderr().contains("no_such_section").then_some(()))
+    });
+    valkey.signal("CONT");
+    let series = format!(
+        "beadle_alert_attempts_total{{outcome=\"refused\",webhook=\"http://127.0.0.1:{}\"}}",
+        receiver.port
+    );
+    let sender =
+        wait_for("an attempt", || nodes.iter().position(|node| node.metric(&series) > 0.0));
+    // The events of all nodes have to be at the server.
+    let kept = || valkey.ask(&["HLEN", "{beadle}:alerts:waiting"]).trim().to_owned();
+    wait_for("the events of all nodes", || (kept() == "3").then_some(()));
+    nodes[sender].signal("KILL");
+    nodes[sender].wait();
+    is_open.store(true, Ordering::Relaxed);
+    let told = || {
+        let nodes = of_type(&receiver, "reload_refused").into_iter();
+        let mut nodes: Vec<_> = nodes.map(|event| event["data"]["node"].to_string()).collect();
+        nodes.sort();
+        nodes
+    };
+    wait_for("the events", || (kept() == "0").then_some(()));
+    assert_eq!(told(), ["\"one\"", "\"three\"", "\"two\""]);
 }

@@ -386,6 +386,17 @@ fn a_check_tells_sizes_finds_faults_and_creates_nothing() {
 }
 
 #[test]
+fn a_file_system_that_is_mounted_read_only_is_named() {
+    let (Some(_), Some(_)) = (need("unshare"), need("mount")) else { return };
+    let origin = Origin::plain();
+    let setup = setup(&origin, "").on_small_disk("$DIR/disk", "4m,ro");
+    let setup = setup.replaced_violations("$DIR/beadle.db", "$DIR/disk/beadle.db");
+    let mut beadle = setup.spawn();
+    assert_eq!(beadle.wait().0.code(), Some(2));
+    beadle.wait_for_stderr("mounted read-only");
+}
+
+#[test]
 fn s145_a_full_disk_costs_no_request_and_what_is_lost_is_counted() {
     let (Some(_), Some(_)) = (need("unshare"), need("mount")) else { return };
     let origin = Origin::plain();

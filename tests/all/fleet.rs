@@ -448,6 +448,22 @@ fn tls_needs_the_authority_of_the_servers_certificate() {
 }
 
 #[test]
+fn a_server_that_became_a_replica_is_named() {
+    let Some(valkey) = Valkey::start() else { return };
+    let origin = Origin::plain();
+    let one = setup(origin.port, &valkey.url(), "one").start();
+    one.wait_for_metric("beadle_fleet_up", 1.0);
+    valkey.ask(&["REPLICAOF", "127.0.0.1", &free_port().to_string()]);
+    one.wait_for_stderr("fleet.elsewhere");
+    one.wait_for_stderr("this server is a replica and takes no writes");
+    wait_for("the reason", || {
+        one.admin_page("/readyz").text().contains("fleet.elsewhere").then_some(())
+    });
+    valkey.ask(&["REPLICAOF", "NO", "ONE"]);
+    one.wait_for_stderr("fleet.back");
+}
+
+#[test]
 fn sentinels_name_the_server_before_and_after_a_failover() {
     let Some(mut master) = Valkey::start() else { return };
     let master_port = master.port.to_string();

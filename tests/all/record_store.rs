@@ -414,7 +414,7 @@ fn a_stalled_standard_output_is_noticed_and_its_drops_are_counted() {
         .args(["serve", "--config"])
         .arg(folder.path().join("beadle.yaml"))
         .stdout(Stdio::piped())
-        .stderr(Stdio::null())
+        .stderr(fs::File::create(folder.path().join("lines")).expect("the folder is ours"))
         .spawn()
         .expect("the program can be started");
     let page = |path: &str| {
@@ -445,6 +445,13 @@ fn a_stalled_standard_output_is_noticed_and_its_drops_are_counted() {
         .sum();
     assert!(dropped > 0, "{metrics}");
     wait_for("the stall", || page("/healthz").filter(|text| text.contains("has not ended for")));
+    let mut sent = 400;
+    wait_for("a line about it", || {
+        Request::get("/private/x").user_agent(&long).send(port);
+        sent += 1;
+        let lines = fs::read_to_string(folder.path().join("lines")).unwrap_or_default();
+        lines.contains("store.stalled").then_some(())
+    });
     // Once it is read again, everything recovers.
     let mut stdout = child.stdout.take().expect("it is piped");
     let reader = std::thread::spawn(move || {
@@ -468,5 +475,5 @@ fn a_stalled_standard_output_is_noticed_and_its_drops_are_counted() {
     assert_eq!(child.wait().expect("it is our child").code(), Some(0));
     let text = reader.join().expect("no panic").expect("text");
     let records = text.lines().filter(|line| line.contains("\"verdict\"")).count();
-    assert_eq!(records + dropped, 400);
+    assert_eq!(records + dropped, sent);
 }

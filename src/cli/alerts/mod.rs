@@ -52,11 +52,11 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
         let answer = runtime.block_on(webhook.try_once(&Event::test(Timestamp::now())));
         let milliseconds = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let url = webhook.alert.url.shown();
-        let (outcome, status, error) = match &answer {
-            Answer::Accepted(status) => ("accepted", Some(*status), None),
-            Answer::Refused(status) => ("refused", Some(*status), None),
-            Answer::Failed(failure) => ("failed", None, Some(failure.to_string())),
+        let (status, error) = match &answer {
+            Answer::Accepted(status) | Answer::Refused(status) => (Some(*status), None),
+            Answer::Failed(failure) => (None, Some(failure.to_string())),
         };
+        let outcome = answer.outcome();
         if outcome != "accepted" {
             exit = Exit::Findings;
         }

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, Params, Row, Transaction, config::DbConfig};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Params, Row, Transaction, config::DbConfig, ffi};
 
 use super::{
     damage::{has_traces, log_of, move_aside},
@@ -284,6 +284,17 @@ fn save_orphaned_log(path: &Path) -> Result<(), Error> {
     Ok(())
 }
 
+/// The extended codes of writes that the system refuses.
+const NOT_WRITTEN: [i32; 3] =
+    [ffi::SQLITE_IOERR_WRITE, ffi::SQLITE_IOERR_FSYNC, ffi::SQLITE_IOERR_TRUNCATE];
+
+/// Whether the file system of a file is mounted read-only.
+fn is_mounted_read_only(path: &Path) -> bool {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let found = rustix::fs::statvfs(folder.unwrap_or_else(|| Path::new(".")));
+    found.is_ok_and(|found| found.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY))
+}
+
 /// The failure of a database that an error of SQLite stands for.
 pub(super) fn failure(path: &Path, error: rusqlite::Error) -> Error {
     let code = error.sqlite_error().map(|error| error.extended_code);
@@ -291,11 +302,18 @@ pub(super) fn failure(path: &Path, error: rusqlite::Error) -> Error {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Obstacle::Locked,
         Some(ErrorCode::DiskFull) => Obstacle::Full,
         // The index of the write-ahead log gets its room before it is used.
-        _ if code == Some(rusqlite::ffi::SQLITE_IOERR_SHMSIZE) => Obstacle::Full,
+        _ if code == Some(ffi::SQLITE_IOERR_SHMSIZE) => Obstacle::Full,
         Some(ErrorCode::NotADatabase) => Obstacle::NoDatabase,
         Some(ErrorCode::DatabaseCorrupt) => Obstacle::Corrupt(error.to_string()),
         Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
-            Obstacle::Denied
+            match is_mounted_read_only(path) {
+                true => Obstacle::ReadOnly,
+                false => Obstacle::Denied,
+            }
+        }
+        // SQLite hides the reason of the system: a quota, a limit of file sizes, a failing disk.
+        _ if code.is_some_and(|code| NOT_WRITTEN.contains(&code)) => {
+            Obstacle::NotWritten(error.to_string())
         }
         _ => Obstacle::Failed(error.to_string()),
     };

@@ -68,6 +68,8 @@ pub(super) fn is_none_of_ours(error: &Error) -> bool {
         Obstacle::Corrupt(_) | Obstacle::Empty | Obstacle::Locked | Obstacle::LogHeld(_) => false,
         Obstacle::Older
         | Obstacle::Denied
+        | Obstacle::ReadOnly
+        | Obstacle::NotWritten(_)
         | Obstacle::Full
         | Obstacle::Closed
         | Obstacle::Displaced

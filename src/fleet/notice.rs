@@ -1,0 +1,48 @@
+//! An event that a node raised, as JSON: the fleet's server keeps it until it was sent.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::news::VERSION;
+
+/// The longest notice that is read, in octets.
+const LONGEST: usize = 1 << 20;
+
+/// An event for the operator, raised at a node.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Notice {
+    /// The version.
+    pub v: u32,
+    /// The node.
+    pub node: String,
+    /// The run of the node.
+    pub run: String,
+    /// Its kind.
+    pub kind: String,
+    /// What it is about: two events of one kind with the same subject tell the same.
+    #[serde(default)]
+    pub subject: String,
+    /// The time of the fleet at which it was noticed.
+    pub at: i64,
+    /// The event in one sentence.
+    pub summary: String,
+    /// What it is about.
+    #[serde(default)]
+    pub details: Map<String, Value>,
+    /// The webhook that wants it, by its number in the policy.
+    #[serde(default)]
+    pub webhook: usize,
+}
+
+impl Notice {
+    /// The JSON of the notice.
+    pub fn text(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// Reads a notice. `None` for what is none, and for a newer version.
+    pub fn read(text: &[u8]) -> Option<Self> {
+        let notice: Self = (text.len() <= LONGEST).then(|| serde_json::from_slice(text).ok())??;
+        (notice.v <= VERSION).then_some(notice)
+    }
+}
