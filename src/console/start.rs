@@ -51,7 +51,7 @@ impl AtStart {
         }
         let copy = remote.copy().file().display();
         tracing::error!(
-            policy = policy.fingerprint, %copy,
+            policy = policy.shown_fingerprint(), %copy,
             "no good policy on the server: the last good copy is in force"
         );
         // The next fetch must find the broken policy again, so that it counts as refused.

@@ -37,6 +37,8 @@ pub(super) struct Sender {
     settings: Settings,
     client: Option<Client>,
     is_migrated: bool,
+    /// Whether this process has seen our tables.
+    had_tables: bool,
     shipment: Option<Shipment>,
     /// The most bytes of the next shipment.
     most: u64,
@@ -75,6 +77,7 @@ impl Sender {
             settings,
             client: None,
             is_migrated: false,
+            had_tables: false,
             shipment: None,
             most: SEGMENT,
             refusals: 0,
@@ -157,6 +160,13 @@ impl Sender {
         if !self.is_migrated {
             migrate(&client, DEADLINE)?;
             self.is_migrated = true;
+            if std::mem::replace(&mut self.had_tables, true) {
+                let code = "clickhouse.tables_lost";
+                tracing::error!(
+                    code,
+                    "tables were gone and are made again: what they held is lost"
+                );
+            }
         }
         Ok(client)
     }

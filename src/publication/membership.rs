@@ -12,6 +12,9 @@ use super::{
     publisher::Publisher,
 };
 
+/// The least time between two attempts to serve what was held.
+const RETRY: Duration = Duration::from_secs(5);
+
 impl Publisher {
     /// Joins a fleet. From now on, new editions are announced to the returned port.
     pub fn join_fleet(&mut self) -> FleetPort {
@@ -82,10 +85,16 @@ impl Publisher {
         Ok(())
     }
 
-    /// Whether editions waited for the fleet, and no longer have to.
-    pub(super) fn stops_holding(&self) -> bool {
-        let fellowship = &self.handles.fellowship;
-        !fellowship.is_alone() && fellowship.holds.swap(false, Ordering::Relaxed)
+    /// Whether editions waited for the fleet, and are to be tried again: at once, and then once in
+    /// [`RETRY`] where the contact comes and goes.
+    pub(super) fn stops_holding(&mut self) -> bool {
+        let (fellowship, steady) = (&self.handles.fellowship, self.handles.clock.moment().steady);
+        let is_due = !fellowship.is_alone() && steady >= self.next_retry;
+        let stops = is_due && fellowship.holds.swap(false, Ordering::Relaxed);
+        if stops {
+            self.next_retry = steady.saturating_add(RETRY);
+        }
+        stops
     }
 
     /// Judges by the editions of other nodes from now on.

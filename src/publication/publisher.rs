@@ -70,6 +70,8 @@ pub struct Publisher {
     pub(super) wildcards: Wildcards,
     /// `None` without a fleet.
     pub(super) fleet: Option<FleetEnds>,
+    /// When editions that wait for the fleet are tried again, by the steady clock.
+    pub(super) next_retry: Duration,
     verifier: Option<Arc<Verifier>>,
     webhooks: watch::Sender<Vec<Webhook>>,
 }
@@ -173,6 +175,7 @@ impl Publisher {
             probes: Probes::start(),
             wildcards,
             fleet: None,
+            next_retry: Duration::ZERO,
             verifier,
             webhooks,
         })
@@ -316,7 +319,7 @@ impl Publisher {
     }
 
     fn report(&self, outcome: &Outcome) {
-        let policy = self.in_force.policy.fingerprint.as_str();
+        let policy = self.in_force.policy.shown_fingerprint();
         let Handles { metrics, refused, clock, .. } = &self.handles;
         let now = clock.moment().now;
         if !matches!(outcome, Outcome::Refused(_)) {

@@ -9,7 +9,7 @@ use crate::{
 pub(super) fn announce(policy: &Policy) {
     tracing::info!(
         version = version::NUMBER,
-        policy = policy.fingerprint,
+        policy = policy.shown_fingerprint(),
         crawlers = policy.catalogue.iter().len(),
         "beadle"
     );

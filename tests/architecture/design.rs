@@ -343,7 +343,7 @@ pub(crate) const CRATES: [(&str, &[&str]); 60] = [
     ("aho_corasick", &["robots/arrange.rs"]),
     ("x509_parser", &["tls/pair.rs"]),
     ("mimalloc", &["main.rs"]),
-    ("memchr", &["access_log/", "robots/", "record/path_pattern.rs", "replay/"]),
+    ("memchr", &["access_log/", "crawlers/", "robots/", "record/path_pattern.rs", "replay/"]),
     ("sfv", &["robots_tag/", "robots/record.rs", "signature/"]),
     ("serde_yaml", &["policy/yaml.rs", "import/anubis.rs"]),
     (
@@ -477,7 +477,10 @@ pub(crate) const CRATES: [(&str, &[&str]); 60] = [
     ("zip", &["report/bundle/archive.rs"]),
     ("redis", &["exchange/"]),
     ("rusqlite", &["violations/store/"]),
-    ("rustix", &["cli/store/disk.rs", "cli/serve.rs", "service/descriptors.rs"]),
+    (
+        "rustix",
+        &["cli/store/disk.rs", "cli/serve.rs", "service/descriptors.rs", "violations/store/"],
+    ),
     ("prometheus", &["metrics/"]),
     ("axum", &["admin/", "desk/", "api/", "cli/demo.rs"]),
     ("hyper", &["decide/", "admin/", "desk/", "api/"]),

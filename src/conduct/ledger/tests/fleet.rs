@@ -320,3 +320,32 @@ fn fetches_that_may_be_unknown_excuse_and_a_single_node_knows_all() {
     ledger.learn_forgotten(at(3.0));
     assert_eq!(request("GPTBot"), grace);
 }
+
+#[test]
+fn a_name_that_no_catalogue_has_gets_grace_where_another_node_may_know_a_later_fetch() {
+    let closed = rulebook("/x", at(0.0), None);
+    let open = rulebook("/y", at(2.0), Some(&closed));
+    let closed_again = rulebook("/x", at(3.0), Some(&open));
+    for (token, expected) in
+        [(TOKEN, "log robots.disallow older"), ("UnheardBot", "pass grace older")]
+    {
+        let ledger = Ledger::default();
+        ledger.start_collecting();
+        let at_node = |book: &Rulebook, hour: f64, fetches: bool| {
+            ledger.heard_until(at(hour));
+            let client = Client {
+                ledger: &ledger,
+                site: &book.sites()[0],
+                network: network(1),
+                outcome: Outcome::Unknown,
+                now: at(hour),
+            };
+            if fetches {
+                client.fetch(book, token);
+            }
+            client.request(book, token, "/x")
+        };
+        assert_eq!(at_node(&closed, 1.0, true), "log robots.disallow current", "{token}");
+        assert_eq!(at_node(&closed_again, 4.0, false), expected, "{token}");
+    }
+}
